@@ -1,0 +1,37 @@
+// @ts-check
+
+import { parseArgs } from "node:util";
+
+export const PARTS = ["checks", "node", "deno", "bun", "workerd"];
+
+export const USAGE = `npm test -- [options] [file filter ...]
+
+  --only <part,...>   run only these parts: ${PARTS.join(", ")}
+  --fast              leave out packaging, Deno's type check and the browser
+  --help              print this
+
+A file filter is a part of a test file's path. With one, the checks run only if --only names them.`;
+
+/**
+ * @param {string[]} args
+ * @returns {{ parts: Set<string>, isFast: boolean, filters: string[], isHelp: boolean }}
+ * @throws {Error} with a message for the user when an option or a part is unknown
+ */
+export function parseOptions(args) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { only: { type: "string", multiple: true }, fast: { type: "boolean" }, help: { type: "boolean" } },
+  });
+  const named = (values.only ?? []).flatMap((list) => list.split(",")).filter((part) => part !== "");
+  for (const part of named) {
+    if (!PARTS.includes(part)) throw new Error(`--only knows ${PARTS.join(", ")}; got ${JSON.stringify(part)}`);
+  }
+  const byDefault = positionals.length > 0 ? PARTS.filter((part) => part !== "checks") : PARTS;
+  return {
+    parts: new Set(named.length > 0 ? named : byDefault),
+    isFast: values.fast ?? false,
+    filters: positionals,
+    isHelp: values.help ?? false,
+  };
+}

@@ -1,0 +1,39 @@
+// Imports TypeScript on Node, which (at version 20) takes none: bundles it with the library's sources, leaves packages
+// outside, and imports the result.
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Modules find the files beside them by their own place, not by the bundle's. */
+const ownPlaces = {
+  name: "own places",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
+      loader: "ts",
+      contents: (await readFile(path, "utf8"))
+        .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href))
+        .replaceAll("import.meta.dirname", JSON.stringify(dirname(path))),
+    })),
+};
+
+/** Imports a module by its path below the project's root. */
+export async function bundleImport(path) {
+  const outfile = join(root, "node_modules/.cache/escapement", path.replace(/\.ts$/, ".mjs"));
+  await mkdir(dirname(outfile), { recursive: true });
+  await build({
+    entryPoints: [join(root, path)],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: "inline",
+    logLevel: "warning",
+    external: ["@libsql/*", "temporal-polyfill", "valibot", "devalue", "esbuild", "fast-check"],
+    plugins: [ownPlaces],
+  });
+  return import(pathToFileURL(outfile).href);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { parseOptions } from "../scripts/check-options.mjs";
+import { countRun, formatRow, formatTotal } from "../scripts/check-summary.mjs";
+
+describe("the summary of npm test", () => {
+  const ended = { exitCode: 0, problem: null };
+  const report = { passed: 3, failed: 0, skipped: [{}] };
+
+  test("has a line per runtime and a total", () => {
+    const node = { name: "node", passed: 123, failed: 0, skipped: 1, durationMs: 12_345 };
+    const bun = { name: "bun", passed: 100, failed: 2, skipped: 0, durationMs: 900 };
+    expect(formatRow(node)).toBe("node     123 passed, 0 failed, 1 skipped (12.3 s)");
+    expect(formatTotal([node, bun])).toBe("223 passed, 2 failed, 1 skipped");
+  });
+
+  test("counts what the report says", () => {
+    expect(countRun(ended, report, { mayBeEmpty: false })).toEqual({ passed: 3, failed: 0, skipped: 1 });
+  });
+
+  test("never counts a runtime that did not run as passed", () => {
+    const empty = { passed: 0, failed: 0, skipped: [] };
+    expect(countRun(ended, null, { mayBeEmpty: true }).failed).toBe(1);
+    expect(countRun(ended, empty, { mayBeEmpty: false }).failed).toBe(1);
+    expect(countRun({ exitCode: 1, problem: null }, report, { mayBeEmpty: false }).failed).toBe(1);
+    expect(countRun({ exitCode: null, problem: "hung" }, report, { mayBeEmpty: false }).failed).toBe(1);
+    expect(countRun(ended, empty, { mayBeEmpty: true }).failed).toBe(0);
+  });
+});
+
+describe("the options of npm test", () => {
+  test("run every part by default, and the suites alone for a file filter", () => {
+    expect([...parseOptions([]).parts]).toEqual(["checks", "node", "deno", "bun", "workerd"]);
+    expect([...parseOptions(["triggers"]).parts]).toEqual(["node", "deno", "bun", "workerd"]);
+  });
+
+  test("take parts as a list, and what follows as file filters", () => {
+    const options = parseOptions(["--only", "node,bun", "--fast", "triggers"]);
+    expect([...options.parts]).toEqual(["node", "bun"]);
+    expect(options).toMatchObject({ isFast: true, filters: ["triggers"] });
+  });
+
+  test("refuse a part that does not exist, naming those that do", () => {
+    expect(() => parseOptions(["--only", "nod"])).toThrow('checks, node, deno, bun, workerd; got "nod"');
+    expect(() => parseOptions(["--fats"])).toThrow("--fats");
+  });
+});

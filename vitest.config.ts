@@ -1,0 +1,18 @@
+import { defineConfig } from "vitest/config";
+
+// The configuration is loaded by the runtime that the tests then run in.
+const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: isNode ? [] : ["test/**/*.{node,server,browser}.test.ts"],
+    // Processes rather than threads: a crash in libSQL's native code then fails a test instead of ending the run.
+    pool: "forks",
+    maxWorkers: 2,
+    // One module graph per worker: a new one for every file would cost more than the tests themselves.
+    isolate: false,
+    testTimeout: 15_000,
+    hookTimeout: 30_000,
+  },
+});

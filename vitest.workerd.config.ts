@@ -1,0 +1,24 @@
+import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  plugins: [
+    cloudflareTest({
+      miniflare: {
+        compatibilityDate: "2026-04-26",
+        compatibilityFlags: ["nodejs_compat"],
+        // As wrangler does in production: a `.wasm` import is a compiled WebAssembly.Module.
+        modulesRules: [{ type: "CompiledWasm", include: ["**/*.wasm"] }],
+      },
+    }),
+  ],
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/**/*.{node,server,browser,local}.test.ts"],
+    // One worker for all files: starting workerd costs seconds.
+    maxWorkers: 1,
+    isolate: false,
+    testTimeout: 15_000,
+    hookTimeout: 30_000,
+  },
+});
