@@ -1,0 +1,71 @@
+import { OptionsError } from "./errors.ts";
+import { Temporal } from "./temporal.ts";
+
+/** A length of time: ISO 8601 text (`"PT5M"`), an object (`{ minutes: 5 }`) or a `Temporal.Duration`. Never a bare
+ *  number, whose unit would be a guess. Days and weeks count 24 hours each; months and years have no fixed length
+ *  and are refused. */
+export type Duration = Temporal.Duration | Temporal.DurationLike | string;
+
+const MS_PER_UNIT = {
+  weeks: 604_800_000,
+  days: 86_400_000,
+  hours: 3_600_000,
+  minutes: 60_000,
+  seconds: 1000,
+  milliseconds: 1,
+  microseconds: 1e-3,
+  nanoseconds: 1e-6,
+} as const;
+
+/**
+ * Whole milliseconds of a {@link Duration}, which must not be negative.
+ *
+ * @throws {OptionsError} naming the option when the value is a number, is malformed, is negative, or has months or years
+ */
+export function toDurationMs(value: Duration, name: string): number {
+  let duration: Temporal.Duration;
+  try {
+    // A native Duration is no instance of the polyfill's class, but its text always is readable.
+    duration = Temporal.Duration.from(isForeignDuration(value) ? String(value) : value);
+  } catch (cause) {
+    throw invalidDuration(
+      name,
+      value,
+      typeof value === "number" ? "a bare number has no unit" : "not a duration",
+      cause,
+    );
+  }
+  if (duration.years !== 0 || duration.months !== 0) {
+    throw invalidDuration(name, value, "years and months have no fixed length; use days or smaller units");
+  }
+  let ms = 0;
+  for (const unit of Object.keys(MS_PER_UNIT) as (keyof typeof MS_PER_UNIT)[]) ms += duration[unit] * MS_PER_UNIT[unit];
+  if (ms < 0) throw invalidDuration(name, value, "must not be negative");
+  return Math.round(ms);
+}
+
+function isForeignDuration(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.prototype.toString.call(value) === "[object Temporal.Duration]"
+  );
+}
+
+function invalidDuration(name: string, value: unknown, problem: string, cause?: unknown): OptionsError {
+  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : describeValue(value);
+  return new OptionsError(
+    `${name} must be a duration such as "PT5M" or { minutes: 5 }; got ${shown}: ${problem}`,
+    [{ path: name, message: problem }],
+    { cause },
+  );
+}
+
+function describeValue(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  try {
+    return JSON.stringify(value).slice(0, 120);
+  } catch {
+    return "an object";
+  }
+}

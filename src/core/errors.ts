@@ -1,0 +1,191 @@
+/**
+ * Base of every error that Escapement throws. `code` is a literal that is stable across versions: match it, not the
+ * message. `cause` holds the underlying error where there is one.
+ */
+export abstract class EscapementError extends Error {
+  abstract readonly code: string;
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    // `{ cause: undefined }` would give the error a cause to print.
+    super(message, options?.cause === undefined ? undefined : options);
+    // A class name survives minifiers only when it is written as data.
+    Object.defineProperty(this, "name", { value: new.target.errorName, configurable: true, writable: true });
+  }
+
+  /** The name that `error.name` gets. */
+  static readonly errorName: string = "EscapementError";
+}
+
+/** One problem of a rejected value, in the shape of Standard Schema and valibot: what, and the path to it. */
+export interface Issue {
+  readonly message: string;
+  /** Dotted path to the value, for example `retry.maxAttempts`; empty for the value itself. */
+  readonly path: string;
+}
+
+/** Options that do not fit: unknown names, wrong types, values out of range. `issues` has one entry per problem. */
+export class OptionsError extends EscapementError {
+  static override readonly errorName: string = "OptionsError";
+  readonly code = "options";
+  readonly issues: readonly Issue[];
+
+  constructor(message: string, issues: readonly Issue[] = [], options?: { cause?: unknown }) {
+    super(message, options);
+    this.issues = issues;
+  }
+}
+
+/** A cron field or crontab text that cannot be understood, or can never match. */
+export class CronSyntaxError extends EscapementError {
+  static override readonly errorName: string = "CronSyntaxError";
+  readonly code = "cronSyntax";
+  /** The field the problem is in (`minute`, `dayOfWeek`, ...), or null when it concerns the whole text. */
+  readonly field: string | null;
+  /** The offending element as it was written. */
+  readonly element: string;
+  /** Zero-based index of the element in the text (crontab) or in the field's value. */
+  readonly position: number;
+  /** A likely correction, or null. */
+  readonly suggestion: string | null;
+
+  constructor(
+    message: string,
+    facts: { field: string | null; element: string; position: number; suggestion?: string | null },
+  ) {
+    super(message);
+    this.field = facts.field;
+    this.element = facts.element;
+    this.position = facts.position;
+    this.suggestion = facts.suggestion ?? null;
+  }
+}
+
+/** A combined trigger searched as far as it may without an answer: its children never come together. */
+export class MaxIterationsReachedError extends EscapementError {
+  static override readonly errorName: string = "MaxIterationsReachedError";
+  readonly code = "maxIterationsReached";
+}
+
+/** A trigger answered with an instant that is not later than the one it was asked about. */
+export class BrokenTriggerError extends EscapementError {
+  static override readonly errorName: string = "BrokenTriggerError";
+  readonly code = "brokenTrigger";
+}
+
+/** An id that is already in use, where the caller asked for an error. */
+export class ConflictingIdError extends EscapementError {
+  static override readonly errorName: string = "ConflictingIdError";
+  readonly code = "conflictingId";
+  readonly id: string;
+
+  constructor(message: string, id: string) {
+    super(message);
+    this.id = id;
+  }
+}
+
+abstract class LookupError extends EscapementError {
+  /** The id that was looked for. */
+  readonly id: string;
+
+  constructor(message: string, id: string) {
+    super(message);
+    this.id = id;
+  }
+}
+
+/** No task has this id. */
+export class TaskLookupError extends LookupError {
+  static override readonly errorName: string = "TaskLookupError";
+  readonly code = "taskLookup";
+}
+
+/** No schedule has this id. */
+export class ScheduleLookupError extends LookupError {
+  static override readonly errorName: string = "ScheduleLookupError";
+  readonly code = "scheduleLookup";
+}
+
+/** No job has this id: it never existed, or it has finished and only its result is left. */
+export class JobLookupError extends LookupError {
+  static override readonly errorName: string = "JobLookupError";
+  readonly code = "jobLookup";
+}
+
+/** A task is known to the store, but this scheduler has no handler (or no executor) for it. */
+export class HandlerLookupError extends LookupError {
+  static override readonly errorName: string = "HandlerLookupError";
+  readonly code = "handlerLookup";
+}
+
+/** A payload that its task's schema rejects. */
+export class PayloadError extends EscapementError {
+  static override readonly errorName: string = "PayloadError";
+  readonly code = "payload";
+  readonly issues: readonly Issue[];
+
+  constructor(message: string, issues: readonly Issue[]) {
+    super(message);
+    this.issues = issues;
+  }
+}
+
+/** A value that the serializer cannot carry without loss. */
+export class SerializationError extends EscapementError {
+  static override readonly errorName: string = "SerializationError";
+  readonly code = "serialization";
+}
+
+/** Stored text that cannot be read back. */
+export class DeserializationError extends EscapementError {
+  static override readonly errorName: string = "DeserializationError";
+  readonly code = "deserialization";
+}
+
+/** The awaited job was cancelled. */
+export class JobCancelledError extends EscapementError {
+  static override readonly errorName: string = "JobCancelledError";
+  readonly code = "jobCancelled";
+}
+
+/** The awaited job was not started before its deadline. */
+export class JobDeadlineMissedError extends EscapementError {
+  static override readonly errorName: string = "JobDeadlineMissedError";
+  readonly code = "jobDeadlineMissed";
+}
+
+/** The job ran longer than its task's `timeout`. */
+export class JobTimeoutError extends EscapementError {
+  static override readonly errorName: string = "JobTimeoutError";
+  readonly code = "jobTimeout";
+}
+
+/** The job was lost with its process more often than `maxRecoveries` allows. */
+export class JobAbandonedError extends EscapementError {
+  static override readonly errorName: string = "JobAbandonedError";
+  readonly code = "jobAbandoned";
+}
+
+/** The lease under which this work was done is held by someone else now, so its outcome no longer counts. */
+export class LeaseLostError extends EscapementError {
+  static override readonly errorName: string = "LeaseLostError";
+  readonly code = "leaseLost";
+}
+
+/** Thrown by a handler to end its job at once, whatever its task's `retry` says. */
+export class NonRetryableError extends EscapementError {
+  static override readonly errorName: string = "NonRetryableError";
+  readonly code = "nonRetryable";
+}
+
+/** The data store cannot be opened or reached, or does not hold what it should. `cause` has the driver's error. */
+export class StoreUnavailableError extends EscapementError {
+  static override readonly errorName: string = "StoreUnavailableError";
+  readonly code = "storeUnavailable";
+}
+
+/** The scheduler is not in a state in which this can be done: started twice, used after it was stopped. */
+export class SchedulerStateError extends EscapementError {
+  static override readonly errorName: string = "SchedulerStateError";
+  readonly code = "schedulerState";
+}

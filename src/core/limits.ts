@@ -1,0 +1,108 @@
+// Every bound of the library, with its unit and reason. A loop, batch, retry or text without one is a fault.
+
+/** Longest single timer. Clocks jump and timers overflow at 24.8 days, so longer sleeps are taken in steps. */
+export const TIMER_STEP_MS_MAX = 3_600_000;
+
+/** Longest crontab text or field value, in UTF-16 units. The longest sensible one has a few hundred. */
+export const CRON_TEXT_LENGTH_MAX = 1024;
+
+/** Years that a cron field can name, and the last year in which anything fires. */
+export const YEAR_MIN = 1970;
+export const YEAR_MAX = 9999;
+
+/** Last millisecond of {@link YEAR_MAX} in UTC: no trigger answers beyond it. */
+export const FIRE_TIME_MS_MAX = 253_402_300_799_999;
+
+/** Longest id of a task, schedule or job, in UTF-16 units. Ids are index keys, and stand in logs and URLs. */
+export const ID_LENGTH_MAX = 256;
+
+/** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
+export const BULK_ADD_MAX = 10_000;
+
+/** Most due schedules that one commit processes: keeps a commit's lock short and its parameters well below 1 MB. */
+export const SCHEDULES_PER_COMMIT_MAX = 200;
+
+/** Most jobs that one commit of `coalesce: "all"` makes per schedule; the rest follows on the next pass. */
+export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
+
+/** Largest page of `getSchedules`, `getJobs` and `getJobResults`, and its default. */
+export const PAGE_SIZE_MAX = 1000;
+export const PAGE_SIZE_DEFAULT = 100;
+
+/** Largest serialized payload, result or metadata, in UTF-16 units. Remote stores refuse answers above 10 MB. */
+export const SERIALIZED_LENGTH_MAX = 1_000_000;
+
+/** Events that an async iterator keeps for a slow reader before it drops the oldest. */
+export const EVENT_BUFFER_MAX = 10_000;
+
+/** Most fire times that are stepped through to tell how many were missed; more than that is reported as unknown. */
+export const MISSED_COUNT_STEPS_MAX = 1000;
+
+/** Parsed triggers that a scheduler keeps, so that a schedule is not parsed anew at every fire. */
+export const TRIGGER_CACHE_MAX = 10_000;
+
+/** How long a handler whose signal was aborted still holds its slot, in milliseconds, before its job is recorded
+ *  without it. Long enough to clean up, short enough that one that ignores its signal blocks nobody. */
+export const ABORT_GRACE_MS = 5000;
+
+/** Pauses between tries while the store is unavailable, in milliseconds: full jitter up to this, doubling. */
+export const OUTAGE_PAUSE_MS_MIN = 100;
+export const OUTAGE_PAUSE_MS_MAX = 10_000;
+
+/** Deepest chain of `cause` that is kept with an error, and longest text of each of its fields, in UTF-16 units. */
+export const ERROR_CAUSES_MAX = 8;
+export const ERROR_TEXT_LENGTH_MAX = 16_384;
+
+/** Schedules and results that one step of the clean-up removes. */
+export const CLEANUP_BATCH = 1000;
+
+/** Most steps of one clean-up, so that it ends while others keep adding. */
+export const CLEANUP_STEPS_MAX = 1000;
+
+/** Longest canonical crontab text, in UTF-16 units: a step of the original can become a list of its values. */
+export const CRON_CANONICAL_LENGTH_MAX = 4096;
+
+/** Steps of one search of a `CalendarIntervalTrigger`. Whatever the period, it has fewer dates in the years that a
+ *  trigger answers for, except a daily one, whose search starts within ten days of its answer. */
+export const CALENDAR_SEARCH_STEPS_MAX = 10_000;
+
+/** Fire times that an `ExcludingTrigger` passes over before it gives up: more than the seconds of a day, and at most
+ *  some milliseconds of work. Spans of dates are left in one step. */
+export const EXCLUDED_FIRE_TIMES_MAX = 100_000;
+
+/** Dates and spans of dates that one `ExcludingTrigger` takes: a century of holidays. */
+export const EXCLUDED_DATES_MAX = 10_000;
+
+/** Children of one combined trigger: every search asks each of them. */
+export const COMBINED_TRIGGERS_MAX = 100;
+
+/** Depth of triggers within triggers. The work of a search can grow with each level; hostile JSON nests without end. */
+export const TRIGGER_DEPTH_MAX = 8;
+
+/** How often a wait for a result looks into the store, in milliseconds: from the first pause to the last, doubling. An
+ *  event usually wakes it earlier. */
+export const RESULT_POLL_MS_MIN = 50;
+export const RESULT_POLL_MS_MAX = 2000;
+
+/** How long `runJob` has a result kept at least, in milliseconds, as it could not be read otherwise. */
+export const AWAITED_RESULT_MS_MIN = 60_000;
+
+/** Longest sleep of a loop on a store that no other process writes to, in milliseconds: schedulers of this process that
+ *  share the store without sharing an event broker notice each other's changes this late. */
+export const IDLE_MS_UNSHARED = 60_000;
+
+/** Tries to record the last outcomes when a scheduler stops; what is left then is recovered when its lease ends. */
+export const STOP_FLUSH_TRIES = 5;
+
+/** Tries to change a schedule that others keep changing at the same time. */
+export const UPDATE_TRIES_MAX = 10;
+
+/** Longest duration in options, in milliseconds: a thousand years, so that no sum with an instant leaves what Temporal
+ *  can represent. */
+export const DURATION_MS_MAX = 31_557_600_000_000;
+
+/** Largest `maxCatchUp`: finding where to begin costs a step per missed fire time. */
+export const CATCH_UP_MAX = 10_000;
+
+/** Most fire times that one preview lists. */
+export const PREVIEW_LENGTH_MAX = 1000;

@@ -1,0 +1,71 @@
+// The only file that names the polyfill. It yields the runtime's own Temporal where there is one.
+import { Temporal } from "temporal-polyfill";
+import { OptionsError } from "./errors.ts";
+
+export { Temporal };
+
+/** An instant as callers may write it: a Temporal object, native or polyfilled, a `Date`, or ISO 8601 text that has
+ *  an offset or a `Z`. */
+export type Instantish = Temporal.Instant | Temporal.ZonedDateTime | Date | string;
+
+/** First and last instant that Temporal can represent, in epoch milliseconds. */
+const INSTANT_MS_MAX = 8.64e15;
+
+/**
+ * Epoch milliseconds of an {@link Instantish}. Objects are read through `epochMilliseconds`, so a native and a
+ * polyfilled Temporal mix freely; sub-millisecond digits are dropped.
+ *
+ * @throws {OptionsError} when the value is none of these, is an invalid date, or its text has no offset
+ */
+export function toEpochMs(value: Instantish, name = "instant"): number {
+  const ms = readEpochMs(value, name);
+  if (!Number.isFinite(ms) || Math.abs(ms) > INSTANT_MS_MAX) {
+    throw new OptionsError(`${name} is not a valid date: ${String(value)}`, [{ path: name, message: "invalid date" }]);
+  }
+  return ms;
+}
+
+function readEpochMs(value: unknown, name: string): number {
+  if (value instanceof Date) return value.getTime();
+  if (typeof value === "string") {
+    try {
+      // Text of a ZonedDateTime carries its offset too, and Instant reads it.
+      return Temporal.Instant.from(value).epochMilliseconds;
+    } catch (cause) {
+      throw new OptionsError(
+        `${name} must be ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or ` +
+          `"2030-01-31T09:00:00+01:00[Europe/Berlin]"; got ${JSON.stringify(value.slice(0, 80))}`,
+        [{ path: name, message: "not an ISO 8601 instant" }],
+        { cause },
+      );
+    }
+  }
+  if (typeof value === "object" && value !== null && "epochMilliseconds" in value) {
+    return Number(value.epochMilliseconds);
+  }
+  throw new OptionsError(
+    `${name} must be a Temporal.Instant, a Temporal.ZonedDateTime, a Date or ISO 8601 text with an offset; ` +
+      `got ${value === null ? "null" : typeof value}`,
+    [{ path: name, message: "not an instant" }],
+  );
+}
+
+/** The `Temporal.Instant` of epoch milliseconds. */
+export function instantOf(epochMs: number): Temporal.Instant {
+  return Temporal.Instant.fromEpochMilliseconds(epochMs);
+}
+
+/** The `Temporal.Instant` of epoch milliseconds, null for null. */
+export function instantOrNull(epochMs: number | null): Temporal.Instant | null {
+  return epochMs === null ? null : instantOf(epochMs);
+}
+
+/** The `Temporal.ZonedDateTime` of epoch milliseconds in a time zone. */
+export function zonedOf(epochMs: number, timeZone: string): Temporal.ZonedDateTime {
+  return new Temporal.ZonedDateTime(BigInt(epochMs) * 1_000_000n, timeZone);
+}
+
+/** The host's IANA time zone. */
+export function localTimeZone(): string {
+  return Temporal.Now.timeZoneId();
+}
