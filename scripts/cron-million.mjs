@@ -1,0 +1,16 @@
+// Compares the cron engine with its slow twin over a million random cases (or as many as the first argument says), with
+// a random seed (or the second argument), and says how to repeat the run.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const cases = process.argv[2] ?? "1000000";
+const seed = process.argv[3] ?? String(Math.floor(Math.random() * 2 ** 31));
+const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
+
+console.log(`node scripts/cron-million.mjs ${cases} ${seed}`);
+const { status } = spawnSync(process.execPath, [vitest, "run", "test/properties/cron-oracle.test.ts"], {
+  cwd: fileURLToPath(new URL("..", import.meta.url)),
+  env: { ...process.env, ORACLE_CASES: cases, ORACLE_SEED: seed },
+  stdio: "inherit",
+});
+process.exit(status ?? 1);

@@ -1,0 +1,71 @@
+import type { CronSyntaxError } from "../core/errors.ts";
+import { type CronField, DAY, DAY_OF_WEEK, WEEKDAY_NAMES } from "./fields.ts";
+import { nearest } from "./suggest.ts";
+import { type ElementPlace, quote, syntaxError } from "./syntax.ts";
+
+/** An element that its reader stopped in. */
+export interface StoppedElement extends ElementPlace {
+  readonly field: CronField;
+  /** Where the reader stopped, in the text. */
+  readonly at: number;
+}
+
+/** The error for an element; what its field takes is said where no better advice is known. */
+export function elementError(
+  element: StoppedElement,
+  problem: string,
+  suggestion: string | null = null,
+  advice: string | null = null,
+): CronSyntaxError {
+  return syntaxError(element, problem, suggestion, advice ?? (suggestion === null ? takes(element.field) : null));
+}
+
+/** A number that the field does not have; the reader stopped behind it. */
+export function outside(element: StoppedElement, value: number): CronSyntaxError {
+  const { name, min, max, writtenMax, wraps } = element.field;
+  let near: number | null = null;
+  if (value === min - 1) near = min;
+  else if (value === writtenMax + 1 && element.field !== DAY_OF_WEEK) near = wraps ? min : max;
+  else if (name === "year" && value < 100) near = 2000 + value;
+  // Only an element that is a number and nothing else can be replaced by one.
+  const isPlain = element.at === element.end && /^\d+$/.test(element.text.slice(element.start, element.end));
+  return elementError(element, `is outside ${min}-${writtenMax}`, isPlain && near !== null ? String(near) : null);
+}
+
+/** A step of which only the first value is left. */
+export function stepTooLarge(element: StoppedElement, first: number, span: number): CronSyntaxError {
+  const only = element.field === DAY_OF_WEEK ? (WEEKDAY_NAMES[first % 7] ?? "") : String(first);
+  return elementError(
+    element,
+    `has a step larger than its range of ${span}`,
+    only,
+    `write "${only}" for that value alone`,
+  );
+}
+
+/** Letters that are no name; the reader stopped before them. */
+export function unknownName(element: StoppedElement, names: readonly string[]): CronSyntaxError {
+  const { text, start, end, at, field } = element;
+  const [word = ""] = /^[a-z]+/i.exec(text.slice(at, end)) ?? [];
+  if (field === DAY_OF_WEEK && word.toLowerCase() === "l") {
+    return elementError(element, "has L alone, which means no certain weekday", "satL");
+  }
+  const name = nearest(word, names);
+  const suggestion = name === null ? null : text.slice(start, at) + name + text.slice(at + word.length, end);
+  return elementError(element, `has an unknown name ${quote(word)}`, field === DAY ? null : suggestion);
+}
+
+/** A character that does not continue the element. */
+export function unexpected(element: StoppedElement): CronSyntaxError {
+  const { text, start, end, at } = element;
+  if (start === end) return elementError(element, "is empty", null, "write a value, or remove the comma");
+  if (at >= end) return elementError(element, "ends too early");
+  return elementError(element, `has an unexpected ${quote(String.fromCodePoint(text.codePointAt(at) ?? 0))}`);
+}
+
+function takes({ name, min, writtenMax, names }: CronField): string {
+  if (name === "day") return "day takes 1-31, L, L-3, LW, 15W, fri#2, friL, and ranges, steps and lists of numbers";
+  const last = names.at(-1);
+  const named = last === undefined ? "" : ` or ${names[0]}-${last}`;
+  return `${name} takes ${min}-${writtenMax}${named}, and ranges, steps and lists of them`;
+}

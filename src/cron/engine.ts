@@ -1,0 +1,203 @@
+import { OptionsError } from "../core/errors.ts";
+import { BATCH_ITEMS, kernel, upload, views } from "./kernel.ts";
+import type { CronSpec } from "./spec.ts";
+import { type ZoneTable, zoneTable } from "./zone.ts";
+
+// The functions themselves: a property of the exports would be looked up on every call.
+const { next, previous, matches } = kernel;
+
+// Workers of an older compatibility date have none: there a collected spec keeps its 128 bytes.
+const finalizer = typeof FinalizationRegistry === "undefined" ? null : new FinalizationRegistry<number>(kernel.free);
+
+/**
+ * A cron spec in the engine: answers in nanoseconds, all instants in epoch milliseconds.
+ *
+ * Fire times are whole seconds from 1970 to 9999 of the spec's wall clock (and not after the end of 9999 in UTC).
+ * Instants to ask about may be fractional, negative or infinite; `NaN` throws an {@link OptionsError}. Its memory is
+ * freed when the object is collected.
+ *
+ * @example
+ * const cron = new CompiledCron(spec);
+ * cron.nextMs(Date.UTC(2030, 0, 1)); // 1893484800000
+ */
+export class CompiledCron {
+  readonly spec: CronSpec;
+  /** Where it lies in linear memory. For this folder and its tests. */
+  readonly address: number;
+  readonly #zone: ZoneTable;
+
+  /** @throws {OptionsError} when the spec's time zone is unknown */
+  constructor(spec: CronSpec) {
+    this.spec = spec;
+    this.#zone = zoneTable(spec.timeZone);
+    this.address = upload(spec, this.#zone.address);
+    finalizer?.register(this, this.address);
+  }
+
+  /** Whether any date of 1970-9999 matches: false for 30 February. The search is bounded by the 400 years after which
+   *  the calendar repeats. */
+  get canEverMatch(): boolean {
+    return kernel.canEverMatch(this.address) !== 0;
+  }
+
+  /** The first fire time strictly later than `afterMs`, or null. */
+  nextMs(afterMs: number): number | null {
+    const found = next(this.address, afterMs);
+    // Only a finite number less itself is 0.
+    return found - found === 0 ? found : this.#retry(next, afterMs, found);
+  }
+
+  /** The last fire time strictly earlier than `beforeMs`, or null. */
+  previousMs(beforeMs: number): number | null {
+    const found = previous(this.address, beforeMs);
+    return found - found === 0 ? found : this.#retry(previous, beforeMs, found);
+  }
+
+  /** Whether `ms` is a fire time. */
+  matches(ms: number): boolean {
+    for (;;) {
+      const answer = matches(this.address, ms);
+      if (answer < 2) {
+        assertInstant(ms, "instant");
+        return answer === 1;
+      }
+      this.#zone.extend(answer === 2);
+    }
+  }
+
+  /** The next fire time after each of many instants, `NaN` where there is none (or the instant is `NaN`).
+   *  @param out receives the answers; as long as `afters`, and made when it is left out */
+  nextMany(afters: Float64Array, out: Float64Array = new Float64Array(afters.length)): Float64Array {
+    assertLength(out, afters.length, "out");
+    CompiledCron.#run(this, afters, out);
+    return out;
+  }
+
+  /** The fire times in [fromMs, untilMs], in order, at most `limit`. */
+  expand(fromMs: number, untilMs: number, limit: number): Float64Array {
+    assertLimit(limit);
+    let out = new Float64Array(Math.min(limit, BATCH_ITEMS));
+    let count = this.expandInto(out, fromMs, untilMs);
+    while (count === out.length && count < limit) {
+      const longer = new Float64Array(Math.min(limit, out.length * 2));
+      longer.set(out);
+      count += this.expandInto(longer.subarray(count), (longer[count - 1] ?? 0) + 1, untilMs);
+      out = longer;
+    }
+    return count === out.length ? out : out.slice(0, count);
+  }
+
+  /** Like {@link expand}, into an array of the caller's, until it is full. Returns the number of fire times. */
+  expandInto(out: Float64Array, fromMs: number, untilMs: number): number {
+    assertInstant(fromMs, "from");
+    assertInstant(untilMs, "until");
+    let count = 0;
+    let from = fromMs;
+    while (count < out.length) {
+      const wanted = Math.min(out.length - count, BATCH_ITEMS);
+      const found = kernel.expand(this.address, from, untilMs, wanted);
+      out.set(found === BATCH_ITEMS ? views().output : views().output.subarray(0, found), count);
+      count += found;
+      if (found < wanted && !this.#extendBeyond()) break;
+      from = kernel.reachedMs();
+    }
+    return count;
+  }
+
+  /** How many fire times lie in [fromMs, untilMs]. Costs a few steps per clock change, not per fire time. */
+  count(fromMs: number, untilMs: number): number {
+    assertInstant(fromMs, "from");
+    assertInstant(untilMs, "until");
+    let total = kernel.count(this.address, fromMs, untilMs);
+    while (this.#extendBeyond()) total += kernel.count(this.address, kernel.reachedMs(), untilMs);
+    return total;
+  }
+
+  // Batches go through the kernel's buffers. One that stops early has met the end of a zone's table: that item is
+  // asked for singly, which extends the table.
+  static #run(crons: CompiledCron | readonly CompiledCron[], afters: number | Float64Array, out: Float64Array): void {
+    const total = out.length;
+    for (let start = 0; start < total; ) {
+      const size = Math.min(total - start, BATCH_ITEMS);
+      const { input, slots } = views();
+      if (typeof afters === "number") input[0] = afters;
+      else input.set(start === 0 && size === total ? afters : afters.subarray(start, start + size));
+      if (crons instanceof CompiledCron) slots[0] = crons.address;
+      else CompiledCron.#writeSlots(crons, start, size, slots);
+      const done = kernel.nextMany(size, crons instanceof CompiledCron ? 0 : 4, typeof afters === "number" ? 0 : 8);
+      const { output } = views();
+      out.set(done === BATCH_ITEMS ? output : output.subarray(0, done), start);
+      start += done;
+      if (done === size) continue;
+      const cron = crons instanceof CompiledCron ? crons : crons[start];
+      const afterMs = typeof afters === "number" ? afters : afters[start];
+      out[start++] = cron?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
+    }
+  }
+
+  static #writeSlots(crons: readonly CompiledCron[], start: number, size: number, slots: Uint32Array): void {
+    for (let index = 0; index < size; index++) {
+      const cron = crons[start + index];
+      if (cron !== undefined) slots[index] = cron.address;
+    }
+  }
+
+  /** See {@link nextOfEach}. */
+  static nextOfEach(crons: readonly CompiledCron[], afters: number | Float64Array, out: Float64Array): Float64Array {
+    assertLength(out, crons.length, "out");
+    if (typeof afters === "number") assertInstant(afters, "after");
+    else assertLength(afters, crons.length, "afters");
+    CompiledCron.#run(crons, afters, out);
+    return out;
+  }
+
+  // The table of the zone ended before the search did, or the search is exhausted.
+  #retry(search: typeof next, instantMs: number, answer: number): number | null {
+    assertInstant(instantMs, "instant");
+    let found = answer;
+    while (found - found !== 0) {
+      if (Number.isNaN(found)) return null;
+      this.#zone.extend(found > 0);
+      found = search(this.address, instantMs);
+    }
+    return found;
+  }
+
+  #extendBeyond(): boolean {
+    const beyond = kernel.beyondTable();
+    if (beyond !== 0) this.#zone.extend(beyond > 0);
+    return beyond !== 0;
+  }
+}
+
+/** The next fire time of each of many specs, after one instant or after one of its own each: `NaN` where there is none.
+ *  The fastest way to ask about many schedules at once.
+ *  @param out receives the answers; as long as `crons`, and made when it is left out */
+export function nextOfEach(
+  crons: readonly CompiledCron[],
+  afters: number | Float64Array,
+  out: Float64Array = new Float64Array(crons.length),
+): Float64Array {
+  return CompiledCron.nextOfEach(crons, afters, out);
+}
+
+function assertInstant(value: number, name: string): void {
+  if (typeof value === "number" && !Number.isNaN(value)) return;
+  throw new OptionsError(`${name} must be a number of epoch milliseconds; got ${String(value)}`, [
+    { path: name, message: "not a number" },
+  ]);
+}
+
+function assertLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 0) return;
+  throw new OptionsError(`limit must be a whole number of 0 or more; got ${limit}`, [
+    { path: "limit", message: "not a whole number of 0 or more" },
+  ]);
+}
+
+function assertLength(array: Float64Array, length: number, name: string): void {
+  if (array.length === length) return;
+  throw new OptionsError(`${name} must have ${length} items; got ${array.length}`, [
+    { path: name, message: "wrong length" },
+  ]);
+}

@@ -1,0 +1,255 @@
+import { CronSyntaxError } from "../core/errors.ts";
+import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
+import {
+  checkFieldNames,
+  checkText,
+  expandNickname,
+  joinNthWeekdays,
+  noFieldSet,
+  wrongFieldCount,
+} from "./expression-errors.ts";
+import { FieldReader, WORDS_MAX } from "./field-reader.ts";
+import {
+  type CronField,
+  type CronFieldName,
+  DAY_OF_WEEK,
+  FIELDS_BY_SIGNIFICANCE,
+  FIELDS_OF_CRONTAB,
+  WEEK,
+  YEAR,
+} from "./fields.ts";
+import type { BitSet64, CronSpec, DstPolicy } from "./spec.ts";
+import { quote } from "./syntax.ts";
+
+/** The fields of `CronTrigger`: a number, or text in the cron dialect. */
+export type CronFields = { readonly [Name in CronFieldName]?: number | string | undefined };
+
+/** What applies to an expression as a whole. The values are trusted: whoever calls has checked them. */
+export interface CronSettings {
+  /** IANA name as Temporal spells it. */
+  readonly timeZone: string;
+  readonly dst: DstPolicy;
+  readonly dayMatch: "and" | "or";
+}
+
+/** A compiled expression, with what its canonical text needs besides. */
+export interface ParsedCron extends CronSpec {
+  /** The year field as written: sets of years have no short text in general. */
+  readonly yearText: string;
+}
+
+type Draft = { -readonly [Key in keyof ParsedCron]: ParsedCron[Key] };
+
+// Sets are signed, as bit operations leave them: a number above 2^31 would be boxed.
+const EMPTY: BitSet64 = Object.freeze({ lo: 0, hi: 0 });
+const ZERO: BitSet64 = Object.freeze({ lo: 1, hi: 0 });
+const SIXTY: BitSet64 = Object.freeze({ lo: -1, hi: 0x0fffffff });
+const WEEKS: BitSet64 = Object.freeze({ lo: -2, hi: 0x003fffff });
+const HOURS = 0xffffff;
+const DAYS = -2;
+const MONTHS = 0x1ffe;
+const WEEKDAYS = 0x7f;
+/** The last word of a full year bitmap: 9999 is bit 29. */
+const LAST_YEARS = 2 ** ((YEAR.max - YEAR.min + 1) & 31) - 1;
+
+/** One reader serves every parse: none runs while another does, and making one costs as much as using it. */
+const reader = new FieldReader();
+
+const STAR = 42;
+const QUESTION = 63;
+const AT_SIGN = 64;
+const WEEK_WORD = "week=";
+
+/**
+ * Compiles crontab text of 5, 6 (seconds first) or 7 fields (and year last), or a nickname. A last word `week=10-20`
+ * restricts the ISO week, which crontab has no field for.
+ *
+ * @throws {CronSyntaxError}
+ */
+export function parseCrontab(
+  text: string,
+  settings: CronSettings,
+  lengthMax: number = CRON_TEXT_LENGTH_MAX,
+): ParsedCron {
+  checkText(text, null, lengthMax);
+  let count = reader.begin(text);
+  const { starts, ends } = reader;
+  if (text.charCodeAt(starts[0] ?? 0) === AT_SIGN) return parseCrontab(expandNickname(text), settings);
+  const hasWeek = count > 5 && count <= WORDS_MAX && text.startsWith(WEEK_WORD, starts[count - 1]);
+  if (hasWeek) count--;
+  if (count < 5 || count > 7) throw withFieldCountHint(wrongFieldCount(text, count), text, settings);
+  try {
+    const draft = newDraft(settings);
+    if (count === 5) draft.seconds = ZERO;
+    const first = count === 5 ? 1 : 0;
+    for (let word = 0; word < count; word++) {
+      readInto(draft, FIELDS_OF_CRONTAB[word + first] ?? YEAR, starts[word] ?? 0, ends[word] ?? 0);
+    }
+    if (hasWeek) readInto(draft, WEEK, (starts[count] ?? 0) + WEEK_WORD.length, ends[count] ?? 0);
+    return finish(draft, settings);
+  } catch (error) {
+    throw count === 6 && error instanceof CronSyntaxError ? withFieldCountHint(error, text, settings) : error;
+  }
+}
+
+/**
+ * Compiles the fields of a `CronTrigger`. Unset fields below the least significant one that is set take their
+ * minimum, the others every value; `week` and `dayOfWeek` always take every value when unset.
+ *
+ * @throws {CronSyntaxError}
+ */
+export function parseFields(fields: CronFields, settings: CronSettings): ParsedCron {
+  checkFieldNames(fields);
+  const draft = newDraft(settings);
+  let isAnySet = false;
+  for (let index = FIELDS_BY_SIGNIFICANCE.length - 1; index >= 0; index--) {
+    const field = FIELDS_BY_SIGNIFICANCE[index] ?? YEAR;
+    const value = fields[field.name];
+    if (value === undefined && (isAnySet || field === WEEK || field === DAY_OF_WEEK)) continue;
+    isAnySet ||= value !== undefined;
+    reader.begin(checkText(value === undefined ? field.min : value, field, CRON_TEXT_LENGTH_MAX));
+    readInto(draft, field, 0, reader.text.length);
+  }
+  if (!isAnySet) throw noFieldSet();
+  return finish(draft, settings);
+}
+
+function newDraft(settings: CronSettings): Draft {
+  reader.reset();
+  return {
+    seconds: SIXTY,
+    minutes: SIXTY,
+    hours: HOURS,
+    daysOfMonth: DAYS,
+    lastDayOffsets: 0,
+    nearestWeekdays: 0,
+    hasLastWeekday: false,
+    nthOfDay: EMPTY,
+    nthOfWeekday: EMPTY,
+    daysOfWeek: WEEKDAYS,
+    months: MONTHS,
+    isoWeeks: WEEKS,
+    years: null,
+    dayMatch: settings.dayMatch,
+    gap: "skip",
+    overlap: "both",
+    timeZone: settings.timeZone,
+    yearText: "*",
+  };
+}
+
+/** Reads a field into the draft, which holds every value of it so far. */
+function readInto(draft: Draft, field: CronField, start: number, end: number): void {
+  // Most fields of most expressions.
+  if (end - start === 1 && reader.text.charCodeAt(start) === STAR) return;
+  reader.read(field, start, end);
+  switch (field.name) {
+    case "second":
+      draft.seconds = sixty();
+      return;
+    case "minute":
+      draft.minutes = sixty();
+      return;
+    case "hour":
+      draft.hours = reader.lo;
+      return;
+    case "day":
+      if (!isStar(reader.text.charCodeAt(start))) reader.restricted |= 1;
+      draft.daysOfMonth = reader.lo;
+      draft.lastDayOffsets = reader.lastDays;
+      draft.nearestWeekdays = reader.nearestWeekdays;
+      draft.hasLastWeekday = reader.hasLastWeekday;
+      draft.nthOfDay = nthOf();
+      return;
+    case "month":
+      draft.months = reader.lo;
+      return;
+    case "dayOfWeek":
+      if (!isStar(reader.text.charCodeAt(start))) reader.restricted |= 2;
+      draft.daysOfWeek = reader.lo;
+      draft.nthOfWeekday = nthOf();
+      return;
+    case "week":
+      draft.isoWeeks = { lo: reader.lo, hi: reader.hi };
+      return;
+    case "year":
+      if (reader.years === null || isEveryYear(reader.years)) return;
+      draft.years = reader.years;
+      draft.yearText = reader.text.slice(start, end).replaceAll(" ", "");
+      return;
+    default:
+      field.name satisfies never;
+  }
+}
+
+/** Brings the draft into the one form that all spellings of a rule share. */
+function finish(draft: Draft, settings: CronSettings): ParsedCron {
+  const isEither = settings.dayMatch === "or" && reader.restricted === 3;
+  const isEitherFull = isEither && (draft.daysOfMonth === DAYS || draft.daysOfWeek === WEEKDAYS);
+  if (isEitherFull || draft.daysOfMonth === DAYS) {
+    draft.daysOfMonth = DAYS;
+    draft.lastDayOffsets = draft.nearestWeekdays = 0;
+    draft.hasLastWeekday = false;
+    draft.nthOfDay = EMPTY;
+  }
+  if (isEitherFull || draft.daysOfWeek === WEEKDAYS) {
+    draft.daysOfWeek = WEEKDAYS;
+    draft.nthOfWeekday = EMPTY;
+  }
+  draft.dayMatch = isEither && !isEitherFull ? "or" : "and";
+  const { dst } = settings;
+  if (dst !== "auto") {
+    draft.gap = dst.gap;
+    draft.overlap = dst.overlap;
+  } else if (draft.hours !== HOURS) {
+    draft.gap = "advance";
+    draft.overlap = "first";
+  }
+  return draft;
+}
+
+function sixty(): BitSet64 {
+  return reader.hi === 0 && reader.lo === 1 ? ZERO : { lo: reader.lo, hi: reader.hi };
+}
+
+function nthOf(): BitSet64 {
+  return reader.nthLo === 0 && reader.nthHi === 0 ? EMPTY : { lo: reader.nthLo, hi: reader.nthHi };
+}
+
+function isEveryYear(years: Uint32Array): boolean {
+  return years.every((word, index) => word === (index === years.length - 1 ? LAST_YEARS : 0xffffffff));
+}
+
+function _isStar(code: number): boolean {
+  return code === STAR || code === QUESTION;
+}
+
+/** Six fields start with seconds, and `2nd fri` is two words: whoever meant something else is told. */
+function withFieldCountHint(error: CronSyntaxError, text: string, settings: CronSettings): CronSyntaxError {
+  const words = text.trim().split(/\s+/);
+  const isYearLast = /^(19|20)\d\d$/.test(words[5] ?? "");
+  const joined = joinNthWeekdays(text);
+  let candidate = joined;
+  let reason = "a space ends a field";
+  if (joined === text) {
+    if (words.length !== 6 || (error.suggestion !== null && !isYearLast)) return error;
+    candidate = isYearLast ? `0 ${words.join(" ")}` : words.slice(0, 5).join(" ");
+    reason = "6 fields start with the second";
+  }
+  try {
+    parseCrontab(candidate, settings);
+  } catch {
+    return error;
+  }
+  const [what] = error.message.split("; ");
+  return new CronSyntaxError(`${what}; ${reason}: did you mean ${quote(candidate)}?`, {
+    field: error.field,
+    element: error.element,
+    position: error.position,
+    suggestion: candidate,
+  });
+}
+
+function isStar(code: number): boolean {
+  return code === STAR || code === QUESTION;
+}

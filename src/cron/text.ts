@@ -1,0 +1,138 @@
+import { type CronField, DAY, DAY_OF_WEEK, HOUR, MINUTE, MONTH, SECOND, WEEK, WEEKDAY_NAMES, YEAR } from "./fields.ts";
+import type { ParsedCron } from "./parse.ts";
+import type { BitSet64 } from "./spec.ts";
+
+/** A longer list of years is kept as it was written. */
+const YEAR_TEXT_LENGTH_MAX = 100;
+
+/**
+ * Canonical crontab text: one text for all spellings of a rule, which compiles to the same rule again. Five fields,
+ * six where the second is not 0, seven where the year is restricted, then `week=` where the ISO week is.
+ */
+export function cronText(spec: ParsedCron): string {
+  const years = yearField(spec);
+  const second = valuesText(spec.seconds.lo, spec.seconds.hi, SECOND);
+  const fields = [
+    valuesText(spec.minutes.lo, spec.minutes.hi, MINUTE),
+    valuesText(spec.hours, 0, HOUR),
+    dayField(spec),
+    valuesText(spec.months, 0, MONTH),
+    weekdayField(spec),
+  ];
+  if (second !== "0" || years !== "*") fields.unshift(second);
+  if (years !== "*") fields.push(years);
+  const week = valuesText(spec.isoWeeks.lo, spec.isoWeeks.hi, WEEK);
+  if (week !== "*") fields.push(`week=${week}`);
+  return fields.join(" ");
+}
+
+/** The numbers of a bit set, in order. */
+export function valuesOf(lo: number, hi: number): number[] {
+  const values: number[] = [];
+  for (let value = 0; value < 64; value++) {
+    if (((value < 32 ? lo >>> value : hi >>> (value - 32)) & 1) === 1) values.push(value);
+  }
+  return values;
+}
+
+/** The years of a bitmap. */
+export function yearsOf(bits: Uint32Array): number[] {
+  const years: number[] = [];
+  bits.forEach((word, index) => {
+    for (const bit of valuesOf(word, 0)) years.push(YEAR.min + index * 32 + bit);
+  });
+  return years;
+}
+
+/** Nth weekdays of a month from their bit set: `nth` is 1 to 5, or 6 for the last. */
+export function nthWeekdaysOf(set: BitSet64): { nth: number; weekday: number }[] {
+  return valuesOf(set.lo, set.hi).map((bit) => ({ nth: Math.floor(bit / 7) + 1, weekday: bit % 7 }));
+}
+
+/** Weekdays from Monday (1) to Sunday (7). */
+export function weekdaysOf(daysOfWeek: number): number[] {
+  return valuesOf(daysOfWeek, 0)
+    .map((day) => (day === 0 ? 7 : day))
+    .sort((a, b) => a - b);
+}
+
+/** Neighbours in runs: pairs of first and last. With bounds, the last run goes on over the end where it can. */
+export function runsOf(
+  values: readonly number[],
+  min: number = Number.NaN,
+  max: number = Number.NaN,
+): [first: number, last: number][] {
+  const runs: [number, number][] = [];
+  for (const value of values) {
+    const run = runs.at(-1);
+    if (run !== undefined && run[1] === value - 1) run[1] = value;
+    else runs.push([value, value]);
+  }
+  const [first] = runs;
+  const last = runs.at(-1);
+  if (first !== undefined && last !== undefined && first !== last && first[0] === min && last[1] === max) {
+    last[1] = first[1];
+    runs.shift();
+  }
+  return runs;
+}
+
+/** The distance between neighbours when all are equally far apart and at least 2, else 0. */
+export function stepOf(values: readonly number[]): number {
+  const [first = 0, second = 0] = values;
+  const step = second - first;
+  return values.length > 1 && step > 1 && values.every((value, index) => value === first + index * step) ? step : 0;
+}
+
+function valuesText(lo: number, hi: number, field: CronField): string {
+  return listText(valuesOf(lo, hi), field, true);
+}
+
+/** @param mayStar whether it may start with `*`, which `dayMatch: "or"` takes for no restriction */
+function listText(values: readonly number[], { min, max, wraps }: CronField, mayStar: boolean): string {
+  const [first = min] = values;
+  const last = values.at(-1) ?? min;
+  const step = stepOf(values);
+  if (step > 0) {
+    const isToEnd = last + step > max;
+    if (isToEnd && first === min && mayStar) return `*/${step}`;
+    if (values.length > 2) return isToEnd ? `${first}/${step}` : `${first}-${last}/${step}`;
+  }
+  if (mayStar && values.length === max - min + 1) return "*";
+  return (wraps ? runsOf(values, min, max) : runsOf(values))
+    .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
+    .join(",");
+}
+
+function yearField(spec: ParsedCron): string {
+  if (spec.years === null) return "*";
+  const text = listText(yearsOf(spec.years), YEAR, true);
+  return text.length > YEAR_TEXT_LENGTH_MAX ? spec.yearText : text;
+}
+
+function dayField(spec: ParsedCron): string {
+  const parts: string[] = [];
+  const days = valuesOf(spec.daysOfMonth, 0);
+  if (days.length > 0) parts.push(listText(days, DAY, spec.dayMatch === "and"));
+  for (const day of valuesOf(spec.nearestWeekdays, 0)) parts.push(`${day}W`);
+  for (const offset of valuesOf(spec.lastDayOffsets, 0)) parts.push(offset === 0 ? "L" : `L-${offset}`);
+  if (spec.hasLastWeekday) parts.push("LW");
+  return parts.concat(nthText(spec.nthOfDay)).join(",");
+}
+
+function weekdayField(spec: ParsedCron): string {
+  const days = weekdaysOf(spec.daysOfWeek);
+  if (days.length > DAY_OF_WEEK.max) return "*";
+  const runs = runsOf(days, 1, 7).map(([from, to]) =>
+    from === to ? weekdayName(from) : `${weekdayName(from)}-${weekdayName(to)}`,
+  );
+  return runs.concat(nthText(spec.nthOfWeekday)).join(",");
+}
+
+function nthText(set: BitSet64): string[] {
+  return nthWeekdaysOf(set).map(({ nth, weekday }) => weekdayName(weekday) + (nth > 5 ? "L" : `#${nth}`));
+}
+
+function weekdayName(day: number): string {
+  return WEEKDAY_NAMES[day % 7] ?? "";
+}

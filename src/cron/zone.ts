@@ -1,0 +1,237 @@
+import { systemClock } from "../core/clock.ts";
+import { OptionsError } from "../core/errors.ts";
+import { Temporal } from "../core/temporal.ts";
+import { kernel, views } from "./kernel.ts";
+
+const DAY = 86_400;
+const YEAR = 365.2425 * DAY;
+/** Nothing fires before 1970 on any wall clock, so older transitions are not asked for. */
+const KNOWN_LO_MIN = -4 * DAY;
+/** How far transitions must be known beyond either end of what the table answers for: no clock change is longer. */
+const MARGIN = 2 * DAY;
+/** 2100-01-01 and 2500-01-01: from the former on every zone follows a rule that repeats with the Gregorian calendar,
+ *  every 400 years, so a table that reaches the latter has every answer. (The last irregular zones, which put clocks
+ *  back in Ramadan, have their dates up to 2087.) */
+const FOLD_BASE = 4_102_444_800;
+const FOLD_FROM = 16_725_225_600;
+const COMPLETE_HI = FOLD_FROM + 2 * YEAR;
+const BUCKET_SECONDS = 2 ** 21;
+/** The longest name has 32 characters; Temporal would parse a megabyte before it refused it. */
+const TIME_ZONE_LENGTH_MAX = 80;
+const FIXED_OFFSET = /^(?:UTC|[+-]\d\d:\d\d)$/;
+
+const tables = new Map<string, ZoneTable>();
+
+/** The table of a zone, shared by all who ask for it. `timeZone` is an IANA name or an offset as Temporal spells it.
+ *  @throws {OptionsError} when the zone is unknown */
+export function zoneTable(timeZone: string): ZoneTable {
+  let table = tables.get(timeZone);
+  if (table === undefined) {
+    table = new ZoneTable(canonicalTimeZone(timeZone));
+    tables.set(timeZone, table);
+  }
+  return table;
+}
+
+/** A time zone's name as Temporal spells it: `europe/berlin` is `Europe/Berlin`.
+ *  @throws {OptionsError} when the zone is unknown, with a suggestion where one is near */
+export function canonicalTimeZone(timeZone: string): string {
+  try {
+    if (timeZone.length > TIME_ZONE_LENGTH_MAX) throw new RangeError("too long for the name of a time zone");
+    return new Temporal.ZonedDateTime(0n, timeZone).timeZoneId;
+  } catch (cause) {
+    const shown = JSON.stringify(String(timeZone).slice(0, 80));
+    const near = nearestName(String(timeZone));
+    throw new OptionsError(
+      `timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ${shown}` +
+        (near === null ? "" : `: did you mean "${near}"?`),
+      [{ path: "timeZone", message: "unknown time zone" }],
+      { cause },
+    );
+  }
+}
+
+/**
+ * The transitions of a time zone, as the engine reads them in linear memory.
+ *
+ * Asking Temporal for a transition costs up to a third of a millisecond where it is polyfilled, so the table starts
+ * with the years around the present and is extended when a search reaches its end.
+ */
+export class ZoneTable {
+  readonly timeZone: string;
+  /** Where its header is in linear memory. */
+  readonly address: number;
+  /** Instants of transitions, in seconds, and the offsets that they lead to. */
+  #transitions: number[] = [];
+  #offsets: number[] = [];
+  /** The offset before the first of them. */
+  #firstOffset: number;
+  /** All transitions in [lo, hi) are known. */
+  #knownLo: number;
+  #knownHi: number;
+  #stepSeconds = 2 * YEAR;
+  #blockAddress = 0;
+  #blockBytes = 0;
+
+  constructor(timeZone: string) {
+    this.timeZone = timeZone;
+    this.address = kernel.acquire(64);
+    const now = Math.min(Math.max(Math.floor(systemClock.now() / 1000), 0), FOLD_BASE);
+    this.#knownLo = Math.max(Math.floor(now - YEAR), KNOWN_LO_MIN);
+    this.#knownHi = this.#knownLo;
+    this.#firstOffset = offsetAt(this.#knownLo, timeZone);
+    if (FIXED_OFFSET.test(timeZone)) {
+      this.#knownLo = Number.NEGATIVE_INFINITY;
+      this.#knownHi = Number.POSITIVE_INFINITY;
+    } else {
+      this.#learnUp(Math.ceil(now + 2 * YEAR));
+    }
+    this.#write();
+  }
+
+  /** Extends the table towards later instants (or earlier ones), by twice as much as the last time, until it is
+   *  complete. */
+  extend(isUp: boolean): void {
+    this.#stepSeconds *= 2;
+    if (isUp) this.#learnUp(Math.ceil(Math.min(this.#knownHi + this.#stepSeconds, COMPLETE_HI)));
+    else this.#learnDown(Math.floor(Math.max(this.#knownLo - this.#stepSeconds, KNOWN_LO_MIN)));
+    this.#write();
+  }
+
+  #learnUp(until: number): void {
+    if (this.#knownHi >= until) return;
+    let cursor = zonedAt(this.#knownHi - 1, this.timeZone);
+    while (this.#knownHi < until) {
+      const transition = cursor.getTimeZoneTransition("next");
+      if (transition === null) {
+        this.#knownHi = Number.POSITIVE_INFINITY;
+        return;
+      }
+      this.#transitions.push(secondsOf(transition));
+      this.#offsets.push(offsetOf(transition));
+      this.#knownHi = secondsOf(transition) + 1;
+      cursor = transition;
+    }
+  }
+
+  #learnDown(until: number): void {
+    const transitions: number[] = [];
+    const offsets: number[] = [];
+    if (this.#knownLo <= until) return;
+    let cursor = zonedAt(this.#knownLo, this.timeZone);
+    while (this.#knownLo > until) {
+      const transition = cursor.getTimeZoneTransition("previous");
+      if (transition === null || secondsOf(transition) < KNOWN_LO_MIN) {
+        this.#knownLo = Number.NEGATIVE_INFINITY;
+        break;
+      }
+      transitions.push(secondsOf(transition));
+      offsets.push(offsetOf(transition));
+      this.#knownLo = secondsOf(transition);
+      this.#firstOffset = offsetAt(this.#knownLo - 1, this.timeZone);
+      cursor = transition;
+    }
+    if (this.#knownLo <= KNOWN_LO_MIN) this.#knownLo = Number.NEGATIVE_INFINITY;
+    this.#transitions = [...transitions.reverse(), ...this.#transitions];
+    this.#offsets = [...offsets.reverse(), ...this.#offsets];
+  }
+
+  // Header and block as in wasm/assembly/layout.ts. Specs keep stretches that they have found, which stay true.
+  #write(): void {
+    const count = this.#transitions.length;
+    const base = this.#transitions[0] ?? 0;
+    const last = this.#transitions[count - 1] ?? 0;
+    const bucketCount = Math.floor((last - base) / BUCKET_SECONDS) + 2;
+    const recordBytes = (count + 2) * 16;
+    const bytes = recordBytes + bucketCount * 2;
+    if (this.#blockBytes > 0) kernel.release(this.#blockAddress, this.#blockBytes);
+    this.#blockAddress = kernel.acquire(bytes);
+    this.#blockBytes = bytes;
+    this.#writeRecords(this.#blockAddress);
+    this.#writeBuckets(this.#blockAddress + recordBytes, bucketCount, base);
+    const isFolded = this.#knownHi >= COMPLETE_HI && this.#knownHi < Number.POSITIVE_INFINITY;
+    const { f64, u32 } = views();
+    f64[this.address / 8] = this.#knownLo + MARGIN;
+    f64[this.address / 8 + 1] = isFolded ? Number.POSITIVE_INFINITY : this.#knownHi - MARGIN;
+    f64[this.address / 8 + 2] = isFolded ? FOLD_FROM : Number.POSITIVE_INFINITY;
+    f64[this.address / 8 + 3] = base;
+    u32[this.address / 4 + 8] = this.#blockAddress + recordBytes;
+    u32[this.address / 4 + 9] = bucketCount;
+    u32[this.address / 4 + 10] = this.#blockAddress;
+  }
+
+  #writeRecords(address: number): void {
+    const { f64, u32 } = views();
+    let at = address;
+    let offset = this.#firstOffset;
+    const write = (start: number, nextOffset: number): void => {
+      f64[at / 8] = start;
+      u32[at / 4 + 2] = nextOffset;
+      u32[at / 4 + 3] = nextOffset - offset;
+      offset = nextOffset;
+      at += 16;
+    };
+    write(Number.NEGATIVE_INFINITY, offset);
+    for (const [index, start] of this.#transitions.entries()) write(start, this.#offsets[index] ?? offset);
+    write(Number.POSITIVE_INFINITY, offset);
+  }
+
+  // A bucket holds the record that its first instant lies in; searches go on from there.
+  #writeBuckets(address: number, bucketCount: number, base: number): void {
+    const buckets = new Uint16Array(kernel.memory.buffer, address, bucketCount);
+    let record = 0;
+    for (let bucket = 1; bucket < bucketCount; bucket++) {
+      while ((this.#transitions[record] ?? Number.POSITIVE_INFINITY) <= base + bucket * BUCKET_SECONDS) record++;
+      buckets[bucket] = record;
+    }
+  }
+}
+
+function zonedAt(seconds: number, timeZone: string): Temporal.ZonedDateTime {
+  return new Temporal.ZonedDateTime(BigInt(seconds) * 1_000_000_000n, timeZone);
+}
+
+function offsetAt(seconds: number, timeZone: string): number {
+  return offsetOf(zonedAt(seconds, timeZone));
+}
+
+// Sub-minute offsets (Monrovia until 1972) come in whole seconds, as the time zone database has them.
+function offsetOf(zoned: Temporal.ZonedDateTime): number {
+  return Math.round(zoned.offsetNanoseconds / 1e9);
+}
+
+function secondsOf(zoned: Temporal.ZonedDateTime): number {
+  return Math.floor(zoned.epochMilliseconds / 1000);
+}
+
+// The known name with the fewest changes of letters, if they are few.
+function nearestName(name: string): string | null {
+  const wanted = name.toLowerCase().replaceAll(" ", "_");
+  if (wanted.length > 40) return null;
+  let best: string | null = null;
+  let bestDistance = 3;
+  for (const known of Intl.supportedValuesOf("timeZone")) {
+    const lower = known.toLowerCase();
+    if (lower.endsWith(`/${wanted}`)) return known;
+    const distance = Math.abs(lower.length - wanted.length) < bestDistance ? editDistance(lower, wanted) : bestDistance;
+    if (distance < bestDistance) {
+      best = known;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+// Wagner and Fischer's, one row at a time.
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

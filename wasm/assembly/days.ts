@@ -1,0 +1,266 @@
+// Finding matching days, forwards and backwards.
+import {
+  BITMAP_DAYS,
+  CYCLE_YEARS,
+  DAYS_EVERY,
+  DAYS_GENERAL,
+  DAYS_MASK,
+  DAYS_WEEKLY,
+  DAY_LAST,
+  FLAGS,
+  MONTHS,
+  MONTH_FIRST,
+  MONTH_MASK,
+  PART,
+  PART_DAY_BITS,
+  PART_SEARCHES,
+  WEEK_MASK,
+  YEAR_BITS,
+  YEAR_FIRST,
+  YEAR_LAST,
+} from "./layout";
+import { civilDay, civilMonth, civilYear, firstOfMonth, monthLength, splitDay, weekdayOf } from "./calendar";
+import { bitmapNext, bitmapPrevious, buildBitmap } from "./bitmap";
+import { monthMask } from "./month";
+
+/** What the searches answer when there is no such day. */
+export const NO_DAY: i32 = i32.MIN_VALUE;
+
+/** Month searches of a date part after which its bitmap pays: it costs about 1,600 month masks. */
+const SEARCHES_BEFORE_BITMAP: u32 = 32;
+
+/** Months and zone stretches looked at since the start. Tests hold the bounds of searches by it. */
+export let steps: i32 = 0;
+
+// @ts-ignore: decorator
+@inline
+export function countStep(): void {
+  steps++;
+}
+
+/** nextDayInline as a call, for the places that time does not depend on. */
+export function nextDay(spec: usize, day: i32): i32 {
+  return nextDayInline(spec, day);
+}
+
+/** The first matching day at or after `day` (0 or later), or NO_DAY. */
+// @ts-ignore: decorator
+@inline
+export function nextDayInline(spec: usize, day: i32): i32 {
+  const kind = load<u32>(spec, FLAGS) & DAYS_MASK;
+  if (kind == DAYS_WEEKLY) {
+    const found = day + <i32>ctz(<u32>load<u16>(spec, WEEK_MASK) >> weekdayOf(day));
+    return found <= DAY_LAST ? found : NO_DAY;
+  }
+  if (kind == DAYS_GENERAL) {
+    const index = day - load<i32>(spec, MONTH_FIRST);
+    if (<u32>index < 32) {
+      const rest = load<u32>(spec, MONTH_MASK) >> index;
+      if (rest != 0) return day + <i32>ctz(rest);
+    }
+    return nextGeneral(spec, day);
+  }
+  return kind == DAYS_EVERY && day <= DAY_LAST ? day : NO_DAY;
+}
+
+/** The last matching day at or before `day`, or NO_DAY. */
+export function previousDay(spec: usize, day: i32): i32 {
+  if (day < 0) return NO_DAY;
+  const kind = load<u32>(spec, FLAGS) & DAYS_MASK;
+  if (kind == DAYS_EVERY) return day;
+  if (kind == DAYS_WEEKLY) {
+    const found = day - <i32>clz(<u32>load<u16>(spec, WEEK_MASK) << (24 - weekdayOf(day)));
+    return found >= 0 ? found : NO_DAY;
+  }
+  if (kind != DAYS_GENERAL) return NO_DAY;
+  const index = day - load<i32>(spec, MONTH_FIRST);
+  // A day past the cached month's end must not be taken for one of the month, whose days lie before it.
+  if (<u32>index < 28) {
+    const rest = load<u32>(spec, MONTH_MASK) << (31 - index);
+    if (rest != 0) return day - <i32>clz(rest);
+  }
+  return previousGeneral(spec, day);
+}
+
+export function isMatchingDay(spec: usize, day: i32): bool {
+  return day >= 0 && countDays(spec, day, day) != 0;
+}
+
+/** Matching days from `from` to `to`, both included. */
+export function countDays(spec: usize, from: i32, to: i32): i32 {
+  from = max(from, 0);
+  to = min(to, DAY_LAST);
+  if (from > to) return 0;
+  const kind = load<u32>(spec, FLAGS) & DAYS_MASK;
+  if (kind == DAYS_EVERY) return to - from + 1;
+  if (kind == DAYS_WEEKLY) {
+    const week = <u32>load<u16>(spec, WEEK_MASK);
+    const length = to - from + 1;
+    const rest: u32 = (1 << (length % 7)) - 1;
+    return (length / 7) * <i32>popcnt(week & 0x7f) + <i32>popcnt((week >> weekdayOf(from)) & rest);
+  }
+  return kind == DAYS_GENERAL ? countGeneral(load<usize>(spec, PART), from, to) : 0;
+}
+
+function countGeneral(part: usize, from: i32, to: i32): i32 {
+  splitDay(from);
+  let year = civilYear;
+  let month = civilMonth;
+  let first = from - civilDay + 1;
+  let count = 0;
+  while (first <= to) {
+    let mask = namedMonthMask(part, year, month, first);
+    if (first < from) mask &= <u32>-1 << (from - first);
+    if (to - first < 31) mask &= <u32>-1 >> (31 - (to - first));
+    count += <i32>popcnt(mask);
+    first += monthLength(year, month);
+    if (++month > 12) {
+      month = 1;
+      year++;
+    }
+  }
+  return count;
+}
+
+/** The mask of one month, 0 where its year or month is not named. */
+export function namedMonthMask(part: usize, year: i32, month: i32, first: i32): u32 {
+  countStep();
+  if (!((load<u32>(part, MONTHS) >> month) & 1)) return 0;
+  if (nextYear(part, year) != year || year > <i32>load<u16>(part, YEAR_LAST)) return 0;
+  return monthMask(part, year, first, monthLength(year, month));
+}
+
+function nextGeneral(spec: usize, day: i32): i32 {
+  const part = load<usize>(spec, PART);
+  if (day < BITMAP_DAYS) {
+    const bitmap = bitmapOf(part);
+    if (bitmap != 0) {
+      const found = bitmapNext(bitmap, day);
+      if (found >= 0) return found;
+      day = BITMAP_DAYS;
+    }
+  }
+  if (day > DAY_LAST) return NO_DAY;
+  splitDay(day);
+  let year = civilYear;
+  let month = civilMonth;
+  const startMonth = month;
+  const startYear = year;
+  const startDay = civilDay;
+  const bitsYear = load<usize>(part, YEAR_BITS);
+  // A date part without a year bitmap that matches nothing in a whole cycle of the calendar never does.
+  let lastYear = <i32>load<u16>(part, YEAR_LAST);
+  if (bitsYear == 0) lastYear = min(lastYear, max(year, <i32>load<u16>(part, YEAR_FIRST)) + CYCLE_YEARS);
+  const months = load<u32>(part, MONTHS);
+  while (true) {
+    const named = nextYear(part, year);
+    if (named != year) {
+      year = named;
+      month = 1;
+    }
+    if (year > lastYear) return NO_DAY;
+    const rest = months >> month;
+    if (rest == 0) {
+      year++;
+      month = 1;
+      continue;
+    }
+    month += <i32>ctz(rest);
+    const first = firstOfMonth(year, month);
+    const mask = monthMask(part, year, first, monthLength(year, month));
+    countStep();
+    let ahead = mask;
+    if (month == startMonth && year == startYear) ahead &= <u32>-1 << (startDay - 1);
+    if (ahead != 0) {
+      store<i32>(spec, first, MONTH_FIRST);
+      store<u32>(spec, mask, MONTH_MASK);
+      return first + <i32>ctz(ahead);
+    }
+    month++;
+  }
+}
+
+function previousGeneral(spec: usize, day: i32): i32 {
+  const part = load<usize>(spec, PART);
+  if (day < BITMAP_DAYS) {
+    const bitmap = bitmapOf(part);
+    if (bitmap != 0) return bitmapPrevious(bitmap, day);
+  }
+  splitDay(day);
+  let year = civilYear;
+  let month = civilMonth;
+  const startMonth = month;
+  const startYear = year;
+  const startDay = civilDay;
+  let firstYear = <i32>load<u16>(part, YEAR_FIRST);
+  if (load<usize>(part, YEAR_BITS) == 0) firstYear = max(firstYear, min(year, <i32>load<u16>(part, YEAR_LAST)) - CYCLE_YEARS);
+  const months = load<u32>(part, MONTHS);
+  while (true) {
+    const named = previousYear(part, year);
+    if (named != year) {
+      year = named;
+      month = 12;
+    }
+    if (year < firstYear) return NO_DAY;
+    const rest = months << (31 - month);
+    if (rest == 0) {
+      year--;
+      month = 12;
+      continue;
+    }
+    month -= <i32>clz(rest);
+    const first = firstOfMonth(year, month);
+    const mask = monthMask(part, year, first, monthLength(year, month));
+    countStep();
+    let behind = mask;
+    if (month == startMonth && year == startYear) behind &= <u32>-1 >> (32 - startDay);
+    if (behind != 0) {
+      store<i32>(spec, first, MONTH_FIRST);
+      store<u32>(spec, mask, MONTH_MASK);
+      return first + 31 - <i32>clz(behind);
+    }
+    month--;
+    if (month == 0) {
+      month = 12;
+      year--;
+    }
+  }
+}
+
+function bitmapOf(part: usize): usize {
+  const bitmap = load<usize>(part, PART_DAY_BITS);
+  if (bitmap != 0) return bitmap;
+  const searches = load<u32>(part, PART_SEARCHES) + 1;
+  store<u32>(part, searches, PART_SEARCHES);
+  return searches % SEARCHES_BEFORE_BITMAP == 0 ? buildBitmap(part) : 0;
+}
+
+/** The first named year at or after `year`; past YEAR_LAST when there is none. */
+function nextYear(part: usize, year: i32): i32 {
+  year = max(year, <i32>load<u16>(part, YEAR_FIRST));
+  const bits = load<usize>(part, YEAR_BITS);
+  if (bits == 0) return year;
+  const last = <i32>load<u16>(part, YEAR_LAST);
+  while (year <= last) {
+    const index = year - 1970;
+    const rest = load<u32>(bits + ((<usize>index >> 5) << 2)) >> (index & 31);
+    if (rest != 0) return year + <i32>ctz(rest);
+    year += 32 - (index & 31);
+  }
+  return last + 1;
+}
+
+/** The last named year at or before `year`; before YEAR_FIRST when there is none. */
+function previousYear(part: usize, year: i32): i32 {
+  year = min(year, <i32>load<u16>(part, YEAR_LAST));
+  const bits = load<usize>(part, YEAR_BITS);
+  if (bits == 0) return year;
+  const first = <i32>load<u16>(part, YEAR_FIRST);
+  while (year >= first) {
+    const index = year - 1970;
+    const rest = load<u32>(bits + ((<usize>index >> 5) << 2)) << (31 - (index & 31));
+    if (rest != 0) return year - <i32>clz(rest);
+    year -= (index & 31) + 1;
+  }
+  return first - 1;
+}

@@ -1,0 +1,3 @@
+/** The cron engine, compiled. */
+declare const module: WebAssembly.Module;
+export default module;
