@@ -1,0 +1,209 @@
+import * as v from "valibot";
+import { OptionsError } from "../core/errors.ts";
+import { CALENDAR_SEARCH_STEPS_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import type { DstPolicy } from "../cron/spec.ts";
+import {
+  type Dateish,
+  dateText,
+  daysInMonth,
+  epochDayAt,
+  epochDayOf,
+  startOfDayMs,
+  toEpochDay,
+  wallTimeMs,
+} from "./civil-date.ts";
+import { checkOptions, checkOrder, dstSchema, resolveTimeZone, withoutUndefined } from "./options.ts";
+import { Trigger, type TriggerJSON } from "./trigger.ts";
+import { boundsText, periodText } from "./words.ts";
+
+/** The period of a {@link CalendarIntervalTrigger}, which is the sum of its units, and the time of day. */
+export interface CalendarIntervalOptions {
+  readonly years?: number | undefined;
+  readonly months?: number | undefined;
+  readonly weeks?: number | undefined;
+  readonly days?: number | undefined;
+  /** Time of day. Default: midnight. */
+  readonly hour?: number | undefined;
+  readonly minute?: number | undefined;
+  readonly second?: number | undefined;
+  /** The first date. Default: the date of the instant that the trigger is asked about, or anchored at. */
+  readonly startDate?: Dateish | undefined;
+  /** The last possible date, inclusive. Default: none. */
+  readonly endDate?: Dateish | undefined;
+  /** IANA name, or `"local"`. Default: `"UTC"`. */
+  readonly timeZone?: string | undefined;
+  /** Default: a time that does not exist skips its date, one that exists twice fires on its first occurrence. */
+  readonly dst?: DstPolicy | undefined;
+}
+
+const whole = (max: number) => v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max)), 0);
+const dateSchema = v.optional(v.custom<Dateish>((value) => typeof value === "string" || typeof value === "object"));
+const schema = v.strictObject({
+  years: whole(10_000),
+  months: whole(120_000),
+  weeks: whole(500_000),
+  days: whole(4_000_000),
+  hour: whole(23),
+  minute: whole(59),
+  second: whole(59),
+  startDate: dateSchema,
+  endDate: dateSchema,
+  timeZone: v.optional(v.string(), "UTC"),
+  dst: v.optional(dstSchema, "auto"),
+});
+
+/** Mean length of a Gregorian month, in days. */
+const MONTH_DAYS = 30.436875;
+/** How far a number of months may stray from their mean length, rounded up, in days. */
+const MONTHS_DRIFT_DAYS = 6;
+const DAY_MS = 86_400_000;
+/** The first of January of the year 1: far enough back for every search, and within what Temporal represents. */
+const FIRST_DAY = -719_162;
+const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
+
+/**
+ * Fires at one time of day, on dates that are whole calendar units apart: the nth date is `startDate` plus n periods,
+ * months first. Dates that do not exist (31 April) are left out, not moved.
+ *
+ * @example
+ * const trigger = new CalendarIntervalTrigger({ months: 1, hour: 9, startDate: "2026-01-31", timeZone: "Europe/Berlin" });
+ */
+export class CalendarIntervalTrigger extends Trigger {
+  readonly #options: v.InferOutput<typeof schema>;
+  readonly #months: number;
+  readonly #days: number;
+  readonly #secondOfDay: number;
+  readonly #startDay: number | null;
+  readonly #endDay: number | null;
+  readonly #isAnchor: boolean;
+  readonly #timeZone: string;
+  readonly #dst: Exclude<DstPolicy, "auto">;
+
+  /**
+   * @param options at least one of `years`, `months`, `weeks`, `days` above zero
+   * @param anchorDay a start date, in days since 1970-01-01, that is no part of the rule, as `startingAt` sets it
+   * @throws {OptionsError} for unknown or invalid options, a zero period, or an end before the start
+   */
+  constructor(options: CalendarIntervalOptions, anchorDay: number | null = null) {
+    super();
+    const checked = checkOptions(schema, options, "CalendarIntervalTrigger");
+    this.#options = checked;
+    this.#months = checked.years * 12 + checked.months;
+    this.#days = checked.weeks * 7 + checked.days;
+    if (this.#months + this.#days === 0) {
+      const message = "must be longer than zero, such as { months: 1 }";
+      throw new OptionsError(`the interval ${message}`, [{ path: "", message }]);
+    }
+    this.#secondOfDay = (checked.hour * 60 + checked.minute) * 60 + checked.second;
+    this.#timeZone = resolveTimeZone(checked.timeZone);
+    this.#dst = checked.dst === "auto" ? DEFAULT_DST : checked.dst;
+    const startDay = checked.startDate === undefined ? null : toEpochDay(checked.startDate, "startDate");
+    this.#endDay = checked.endDate === undefined ? null : toEpochDay(checked.endDate, "endDate");
+    checkOrder(startDay, this.#endDay, "startDate", "endDate");
+    this.#startDay = startDay ?? anchorDay;
+    this.#isAnchor = startDay === null;
+  }
+
+  override get timeZone(): string {
+    return this.#timeZone;
+  }
+
+  override get startMs(): number | null {
+    return this.#isAnchor || this.#startDay === null ? null : startOfDayMs(this.#startDay, this.#timeZone);
+  }
+
+  nextMs(afterMs: number): number | null {
+    if (!(afterMs < FIRE_TIME_MS_MAX)) return null;
+    const afterDay = this.#dayAt(afterMs);
+    const firstDay = this.#startDay ?? afterDay;
+    const period = Math.max(this.#periodsUntil(afterDay - MONTHS_DRIFT_DAYS, firstDay), 0);
+    for (let step = 0; step < CALENDAR_SEARCH_STEPS_MAX; step++) {
+      const day = this.#dateOf(firstDay, period + step);
+      // A time that a gap moves stays within a day of its date.
+      if (day === null || day < afterDay - 1) continue;
+      if (day > (this.#endDay ?? day)) return null;
+      for (const atMs of this.#fireTimesOn(day)) {
+        if (atMs > FIRE_TIME_MS_MAX) return null;
+        if (atMs > afterMs) return atMs;
+      }
+    }
+    return null;
+  }
+
+  previousMs(beforeMs: number): number | null {
+    const beforeDay = this.#dayAt(Math.min(beforeMs, FIRE_TIME_MS_MAX + 1));
+    const firstDay = this.#startDay ?? beforeDay;
+    const lastDay = Math.min(beforeDay, this.#endDay ?? beforeDay);
+    const period = this.#periodsUntil(lastDay + MONTHS_DRIFT_DAYS, firstDay) + 1;
+    const periodMin = this.#startDay === null ? Number.NEGATIVE_INFINITY : 0;
+    for (let step = 0; step < CALENDAR_SEARCH_STEPS_MAX && period - step >= periodMin; step++) {
+      const day = this.#dateOf(firstDay, period - step);
+      if (day === null || day > lastDay) continue;
+      if (day < FIRST_DAY) return null;
+      for (const atMs of this.#fireTimesOn(day).reverse()) if (atMs < beforeMs) return atMs;
+    }
+    return null;
+  }
+
+  override anchoredAt(atMs: number): this {
+    if (this.#startDay !== null) return this;
+    // A subclass answers for itself; this class is what its constructor makes.
+    return new CalendarIntervalTrigger(this.#options, this.#dayAt(atMs)) as this;
+  }
+
+  describe(): string {
+    const period = periodText([
+      [Math.floor(this.#months / 12), "year"],
+      [this.#months % 12, "month"],
+      [this.#days, "day"],
+    ]);
+    const time = new Date(this.#secondOfDay * 1000).toISOString().slice(11, this.#secondOfDay % 60 === 0 ? 16 : 19);
+    const from = this.#isAnchor || this.#startDay === null ? null : dateText(this.#startDay);
+    const until = this.#endDay === null ? null : dateText(this.#endDay);
+    return `${period} at ${time}, in ${this.#timeZone}${boundsText(from, until)}`;
+  }
+
+  toJSON(): TriggerJSON {
+    const { hour, minute, second } = this.#options;
+    const { gap, overlap } = this.#dst;
+    const startDate = this.#startDay === null ? undefined : dateText(this.#startDay);
+    return withoutUndefined({
+      type: "calendarInterval",
+      version: 1,
+      months: this.#months || undefined,
+      days: this.#days || undefined,
+      hour: hour || undefined,
+      minute: minute || undefined,
+      second: second || undefined,
+      startDate: this.#isAnchor ? undefined : startDate,
+      anchor: this.#isAnchor ? startDate : undefined,
+      endDate: this.#endDay === null ? undefined : dateText(this.#endDay),
+      timeZone: this.#timeZone,
+      dst: gap === DEFAULT_DST.gap && overlap === DEFAULT_DST.overlap ? undefined : { gap, overlap },
+    });
+  }
+
+  #dayAt(epochMs: number): number {
+    return epochDayAt(Math.max(epochMs, FIRST_DAY * DAY_MS), this.#timeZone);
+  }
+
+  /** About how many periods fit between two dates: off by the drift of months at most. */
+  #periodsUntil(day: number, firstDay: number): number {
+    return Math.floor((day - firstDay) / (this.#months * MONTH_DAYS + this.#days));
+  }
+
+  /** The date that lies so many periods after the first one, or null when there is no such date. */
+  #dateOf(firstDay: number, periods: number): number | null {
+    if (this.#months === 0) return firstDay + periods * this.#days;
+    const first = new Date(firstDay * DAY_MS);
+    const year = first.getUTCFullYear();
+    const month = first.getUTCMonth() + periods * this.#months;
+    const dayOfMonth = first.getUTCDate();
+    if (dayOfMonth > 28 && dayOfMonth > daysInMonth(year, month)) return null;
+    return epochDayOf(year, month, dayOfMonth) + periods * this.#days;
+  }
+
+  #fireTimesOn(day: number): number[] {
+    return wallTimeMs(day, this.#secondOfDay, this.#timeZone, this.#dst.gap, this.#dst.overlap);
+  }
+}

@@ -1,0 +1,93 @@
+import { OptionsError } from "../core/errors.ts";
+import { Temporal, zonedOf } from "../core/temporal.ts";
+import type { GapPolicy, OverlapPolicy } from "../cron/spec.ts";
+
+/** A date as callers may write it: `"2026-12-25"` or a `Temporal.PlainDate`, native or polyfilled. */
+export type Dateish = Temporal.PlainDate | string;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Days since 1970-01-01 of a date. Text and objects are read through their ISO 8601 text, so that native and polyfilled
+ * objects mix.
+ *
+ * @throws {OptionsError}
+ */
+export function toEpochDay(value: Dateish, path: string): number {
+  try {
+    if (typeof value !== "string" && !("monthCode" in value)) throw new TypeError("not a date");
+    const { year, month, day } = Temporal.PlainDate.from(String(value)).withCalendar("iso8601");
+    return epochDayOf(year, month - 1, day);
+  } catch (cause) {
+    const shown = JSON.stringify(String(value).slice(0, 80));
+    const message = 'expected a date such as "2026-12-25" or a Temporal.PlainDate';
+    throw new OptionsError(`${path}: ${message}; got ${shown}`, [{ path, message }], { cause });
+  }
+}
+
+/** Days since 1970-01-01. The month counts from 0 and may lie outside the year. */
+export function epochDayOf(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month, day) / DAY_MS;
+}
+
+/** Days of a month that counts from 0 and may lie outside the year. */
+export function daysInMonth(year: number, month: number): number {
+  return new Date(new Date(0).setUTCFullYear(year, month + 1, 0)).getUTCDate();
+}
+
+/** `2026-12-25` */
+export function dateText(epochDay: number): string {
+  return new Date(epochDay * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The date on which an instant falls in a time zone, as days since 1970-01-01. */
+export function epochDayAt(epochMs: number, timeZone: string): number {
+  if (timeZone === "UTC") return Math.floor(epochMs / DAY_MS);
+  const { year, month, day } = zonedOf(Math.floor(epochMs), timeZone);
+  return epochDayOf(year, month - 1, day);
+}
+
+/** The first instant of a date, in epoch milliseconds. */
+export function startOfDayMs(epochDay: number, timeZone: string): number {
+  if (timeZone === "UTC") return epochDay * DAY_MS;
+  return plainDateTime(epochDay, 0).toPlainDate().toZonedDateTime(timeZone).epochMilliseconds;
+}
+
+/**
+ * The instants, in epoch milliseconds and in order, at which a clock on the wall shows a time of a date: one as a rule,
+ * none, one or two where clocks change.
+ */
+export function wallTimeMs(
+  epochDay: number,
+  secondOfDay: number,
+  timeZone: string,
+  gap: GapPolicy,
+  overlap: OverlapPolicy,
+): number[] {
+  if (timeZone === "UTC") return [epochDay * DAY_MS + secondOfDay * 1000];
+  const wall = plainDateTime(epochDay, secondOfDay);
+  const earlier = wall.toZonedDateTime(timeZone, { disambiguation: "earlier" });
+  const later = wall.toZonedDateTime(timeZone, { disambiguation: "later" });
+  const earlierMs = earlier.epochMilliseconds;
+  const laterMs = later.epochMilliseconds;
+  if (earlierMs === laterMs) return [earlierMs];
+  if (earlier.toPlainDateTime().equals(wall)) {
+    return overlap === "both" ? [earlierMs, laterMs] : [overlap === "first" ? earlierMs : laterMs];
+  }
+  if (gap === "skip") return [];
+  if (gap === "shift") return [laterMs];
+  // In a gap the earlier reading lies before the transition, by less than the gap.
+  return [earlier.getTimeZoneTransition("next")?.epochMilliseconds ?? laterMs];
+}
+
+function plainDateTime(epochDay: number, secondOfDay: number): Temporal.PlainDateTime {
+  const date = new Date(epochDay * DAY_MS + secondOfDay * 1000);
+  return new Temporal.PlainDateTime(
+    date.getUTCFullYear(),
+    date.getUTCMonth() + 1,
+    date.getUTCDate(),
+    date.getUTCHours(),
+    date.getUTCMinutes(),
+    date.getUTCSeconds(),
+  );
+}

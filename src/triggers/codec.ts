@@ -1,0 +1,142 @@
+import { DeserializationError, OptionsError } from "../core/errors.ts";
+import { COMBINED_TRIGGERS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
+import { toEpochMs } from "../core/temporal.ts";
+import { CalendarIntervalTrigger } from "./calendar-interval.ts";
+import { toEpochDay } from "./civil-date.ts";
+import { AndTrigger, OrTrigger } from "./combining.ts";
+import { type CronOptions, CronTrigger } from "./cron.ts";
+import { DateTrigger } from "./date.ts";
+import { ExcludingTrigger } from "./excluding.ts";
+import { IntervalTrigger } from "./interval.ts";
+import { Trigger, type TriggerJSON } from "./trigger.ts";
+
+/** Reads a trigger that is part of another one's JSON; `path` says where it stands there. */
+export type ReadTrigger = (json: unknown, path: string) => Trigger;
+
+/** How the triggers of one tag come back from JSON. */
+export interface TriggerCodec {
+  /** The newest version that {@link fromJSON} reads, which is the one that `toJSON` writes. */
+  readonly version: number;
+  /** Makes the trigger. What it throws becomes the cause of a `DeserializationError`. */
+  fromJSON(json: TriggerJSON, read: ReadTrigger): Trigger;
+}
+
+const builtIn: Readonly<Record<string, TriggerCodec>> = {
+  date: codec(({ runTime }) => new DateTrigger(text(runTime, "runTime"))),
+  interval: codec(({ anchor, ...options }) => {
+    return new IntervalTrigger(checkedLater(options), anchor === undefined ? null : toEpochMs(text(anchor, "anchor")));
+  }),
+  calendarInterval: codec(({ anchor, ...options }) => {
+    const anchorDay = anchor === undefined ? null : toEpochDay(text(anchor, "anchor"), "anchor");
+    return new CalendarIntervalTrigger(checkedLater(options), anchorDay);
+  }),
+  cron: codec(({ expression, ...options }) => {
+    return new CronTrigger(text(expression, "expression"), { dayMatch: "and", ...checkedLater<CronOptions>(options) });
+  }),
+  or: codec(({ triggers }, read) => new OrTrigger(readAll(triggers, read))),
+  and: codec(({ triggers, ...options }, read) => new AndTrigger(readAll(triggers, read), checkedLater(options))),
+  excluding: codec(({ trigger, excluded, ...options }, read) => {
+    const out = Array.isArray(excluded) ? excluded : read(excluded, "excluded");
+    return new ExcludingTrigger(read(trigger, "trigger"), out, checkedLater(options));
+  }),
+};
+const registered = new Map<string, TriggerCodec>();
+
+/**
+ * Teaches `triggerFromJSON` a tag. The subclass writes the tag as `type` of its JSON. Do it once, at module scope,
+ * wherever the trigger may come back from a store.
+ *
+ * @throws {OptionsError} when the tag is taken by another codec, or the codec is none
+ * @example
+ * registerTrigger("weekdaysOnly", {
+ *   version: 1,
+ *   fromJSON: (json, read) => new WeekdaysOnly(read(json.trigger, "trigger")),
+ * });
+ */
+export function registerTrigger(tag: string, codec: TriggerCodec): void {
+  const isCodec = typeof codec?.fromJSON === "function" && Number.isInteger(codec.version) && codec.version > 0;
+  const message =
+    typeof tag !== "string" || tag === ""
+      ? "expected a tag that is not empty"
+      : !isCodec
+        ? "expected a codec { version, fromJSON }, whose version is a whole number of 1 or more"
+        : Object.hasOwn(builtIn, tag) || (registered.get(tag) ?? codec) !== codec
+          ? "is taken; choose another tag, such as one with your package's name in it"
+          : null;
+  if (message !== null) throw new OptionsError(`trigger tag ${quoted(tag)}: ${message}`, [{ path: "tag", message }]);
+  registered.set(tag, codec);
+}
+
+/**
+ * The trigger that `toJSON` was called on: equal to it in all it answers.
+ *
+ * @throws {DeserializationError} naming the path to what is malformed: no trigger JSON, a tag that is not registered,
+ *   a newer version, or fields that the trigger refuses, whose error is the cause
+ * @example
+ * const copy = triggerFromJSON(JSON.parse(JSON.stringify(trigger)));
+ */
+export function triggerFromJSON(json: unknown): Trigger {
+  return readAt(json, "", 1);
+}
+
+function readAt(json: unknown, path: string, depth: number): Trigger {
+  const refuse = (problem: string, cause?: unknown): DeserializationError =>
+    new DeserializationError(`${path === "" ? "trigger" : `trigger at ${path}`}: ${problem}`, { cause });
+  if (depth > TRIGGER_DEPTH_MAX) throw refuse(`nests deeper than ${TRIGGER_DEPTH_MAX} levels`);
+  if (!isTriggerJSON(json)) throw refuse("expected an object with a text `type` and a whole-number `version`");
+  const { type, version } = json;
+  const codec = Object.hasOwn(builtIn, type) ? builtIn[type] : registered.get(type);
+  if (codec === undefined) {
+    throw refuse(`the type ${quoted(type)} is unknown; call registerTrigger for it before the store is read`);
+  }
+  if (version > codec.version) {
+    throw refuse(`${quoted(type)} has version ${version}, newer than ${codec.version}, the newest known; update first`);
+  }
+  try {
+    const trigger = codec.fromJSON(json, (child, at) => readAt(child, path === "" ? at : `${path}.${at}`, depth + 1));
+    if (trigger instanceof Trigger) return trigger;
+  } catch (cause) {
+    // Of a child: it has its own path.
+    if (cause instanceof DeserializationError) throw cause;
+    throw refuse(cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  throw refuse(`the codec of ${quoted(type)} returned no trigger`);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A codec of version 1 that gets the fields alone. */
+function codec(make: (fields: Fields, read: ReadTrigger) => Trigger): TriggerCodec {
+  return { version: 1, fromJSON: ({ type: _type, version: _version, ...fields }, read) => make(fields, read) };
+}
+
+/** Options of a trigger whose constructor checks them in full, whatever they are. */
+function checkedLater<Options>(fields: Fields): Options {
+  return fields as Options;
+}
+
+function readAll(list: unknown, read: ReadTrigger): Trigger[] {
+  if (!Array.isArray(list)) throw new OptionsError("triggers: expected a list");
+  return list.slice(0, COMBINED_TRIGGERS_MAX + 1).map((child, index) => read(child, `triggers.${index}`));
+}
+
+function text(value: unknown, path: string): string {
+  if (typeof value === "string") return value;
+  throw new OptionsError(`${path}: expected text`, [{ path, message: "expected text" }]);
+}
+
+function isTriggerJSON(value: unknown): value is TriggerJSON {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "type" in value &&
+    typeof value.type === "string" &&
+    "version" in value &&
+    Number.isInteger(value.version) &&
+    Number(value.version) > 0
+  );
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(String(value).slice(0, 80));
+}

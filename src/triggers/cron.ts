@@ -1,0 +1,196 @@
+import * as v from "valibot";
+import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import type { Instantish } from "../core/temporal.ts";
+import { describeCron } from "../cron/describe.ts";
+import { CompiledCron } from "../cron/engine.ts";
+import { checkCrontab, impossibleDate } from "../cron/expression-errors.ts";
+import { type CronFields, type CronSettings, type ParsedCron, parseCrontab, parseFields } from "../cron/parse.ts";
+import type { DstPolicy } from "../cron/spec.ts";
+import { cronText } from "../cron/text.ts";
+import {
+  checkOptions,
+  checkOrder,
+  dstSchema,
+  instantSchema,
+  msOr,
+  resolveTimeZone,
+  withoutUndefined,
+} from "./options.ts";
+import { type FireTimesOptions, rangeOf, Trigger, type TriggerJSON } from "./trigger.ts";
+import { boundsText, isoOf } from "./words.ts";
+
+/** What applies to a {@link CronTrigger} besides its fields. */
+export interface CronOptions {
+  /** IANA name, or `"local"` for the host's. Default: `"UTC"`. */
+  readonly timeZone?: string | undefined;
+  /** Earliest fire time, inclusive. */
+  readonly startTime?: Instantish | undefined;
+  /** Latest fire time, inclusive. */
+  readonly endTime?: Instantish | undefined;
+  /** What fire times do when clocks change. Default: `"auto"`. */
+  readonly dst?: DstPolicy | undefined;
+  /** `"or"`: where day and weekday are both restricted (neither starts with `*` or `?`) either suffices, as in
+   *  crontab(5). Default: `"or"` for crontab text, `"and"` for fields. */
+  readonly dayMatch?: "and" | "or" | undefined;
+}
+
+const schema = v.strictObject({
+  timeZone: v.optional(v.string()),
+  startTime: v.optional(instantSchema),
+  endTime: v.optional(instantSchema),
+  dst: v.optional(dstSchema),
+  dayMatch: v.optional(v.picklist(["and", "or"])),
+});
+
+const NO_OPTIONS: CronOptions = Object.freeze({});
+
+/** Fire times of one {@link CronTrigger.expand} when no limit is given. */
+const EXPAND_LIMIT = 1000;
+
+/**
+ * Fires when a clock on the wall shows a time that all fields match.
+ *
+ * Fields take a number or text in the cron dialect. Unset fields below the least significant one that is set take
+ * their minimum, the others every value.
+ *
+ * @example
+ * new CronTrigger({ hour: 9, dayOfWeek: "mon-fri" }, { timeZone: "Europe/Berlin" });
+ * new CronTrigger({ day: "2nd fri, last sun", hour: "8-18/2" });
+ * CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
+ */
+export class CronTrigger extends Trigger {
+  readonly #spec: ParsedCron;
+  readonly #cron: CompiledCron;
+  /** Nothing fires at or before this, nor after the end. Plain numbers, so that the hot path only compares. */
+  readonly #floorMs: number;
+  readonly #endMs: number;
+
+  /**
+   * @param fields the fields, or crontab text as {@link CronTrigger.fromCrontab} takes it
+   * @throws {CronSyntaxError} when a field cannot be understood, none is set, or no date can ever match
+   * @throws {OptionsError} for unknown or invalid options, or an end before the start
+   */
+  constructor(fields: CronFields | string, options: CronOptions = NO_OPTIONS) {
+    super();
+    const isText = typeof fields === "string";
+    // Checking costs more than parsing does, so what cannot be wrong is not checked.
+    const checked = isTimeZoneAlone(options) ? options : checkOptions(schema, options, "CronTrigger");
+    const startMs = msOr(checked.startTime, "startTime", Number.NEGATIVE_INFINITY);
+    const endMs = msOr(checked.endTime, "endTime", FIRE_TIME_MS_MAX);
+    checkOrder(startMs, endMs, "startTime", "endTime");
+    const settings: CronSettings = {
+      timeZone: resolveTimeZone(checked.timeZone ?? "UTC"),
+      dst: checked.dst ?? "auto",
+      dayMatch: checked.dayMatch ?? (isText ? "or" : "and"),
+    };
+    this.#spec = isText ? parseCrontab(fields, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(fields, settings);
+    this.#cron = new CompiledCron(this.#spec);
+    if (!this.#cron.canEverMatch) throw impossibleDate(fields);
+    this.#floorMs = startMs - 1;
+    this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
+  }
+
+  /**
+   * The trigger of a crontab line.
+   *
+   * @param text 5 fields (minute hour day month weekday), 6 (seconds first) or 7 (and year last), or a nickname such as
+   *   `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
+   *   `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here.
+   * @throws {CronSyntaxError} with the field, the element, its position and often a suggestion
+   * @throws {OptionsError} for unknown or invalid options
+   * @example
+   * CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" }).next();
+   */
+  static fromCrontab(text: string, options: CronOptions = NO_OPTIONS): CronTrigger {
+    return new CronTrigger(checkCrontab(text), options);
+  }
+
+  override get timeZone(): string {
+    return this.#spec.timeZone;
+  }
+
+  override get startMs(): number | null {
+    return this.#floorMs === Number.NEGATIVE_INFINITY ? null : this.#floorMs + 1;
+  }
+
+  /** The options that, with the text of `toString`, make an equal trigger. */
+  get options(): CronOptions {
+    const { timeZone, dayMatch, gap, overlap } = this.#spec;
+    const { startMs } = this;
+    return {
+      timeZone,
+      dayMatch,
+      dst: isAuto(this.#spec) ? "auto" : { gap, overlap },
+      ...(startMs === null ? {} : { startTime: isoOf(startMs) }),
+      ...(this.#endMs === FIRE_TIME_MS_MAX ? {} : { endTime: isoOf(this.#endMs) }),
+    };
+  }
+
+  nextMs(afterMs: number): number | null {
+    const atMs = this.#cron.nextMs(afterMs < this.#floorMs ? this.#floorMs : afterMs);
+    return atMs !== null && atMs > this.#endMs ? null : atMs;
+  }
+
+  previousMs(beforeMs: number): number | null {
+    const atMs = this.#cron.previousMs(beforeMs > this.#endMs ? this.#endMs + 1 : beforeMs);
+    return atMs !== null && atMs <= this.#floorMs ? null : atMs;
+  }
+
+  /** Whether this fires in the second that the instant lies in. */
+  override matchesMs(atMs: number): boolean {
+    const secondMs = Math.floor(atMs / 1000) * 1000;
+    return secondMs > this.#floorMs && secondMs <= this.#endMs && this.#cron.matches(secondMs);
+  }
+
+  /**
+   * Many fire times at once, in epoch milliseconds and in order: some hundred times faster than one by one.
+   *
+   * @param options as for {@link Trigger.fireTimes}; `limit` is 1,000 by default
+   */
+  expand(options: FireTimesOptions = {}): Float64Array {
+    const { fromMs, untilMs, limit } = rangeOf(options, EXPAND_LIMIT);
+    return this.#cron.expand(Math.max(fromMs, this.#floorMs + 1), Math.min(untilMs, this.#endMs), limit);
+  }
+
+  /** How many fire times lie from one instant to another, both included. */
+  count(from: Instantish, until: Instantish): number {
+    const { fromMs, untilMs } = rangeOf({ from, until }, 0);
+    return this.#cron.count(Math.max(fromMs, this.#floorMs + 1), Math.min(untilMs, this.#endMs));
+  }
+
+  /** Canonical crontab text of the fields: equal for all spellings of a rule. With {@link options} it makes an equal
+   *  trigger: `CronTrigger.fromCrontab(String(trigger), trigger.options)`. */
+  override toString(): string {
+    return cronText(this.#spec);
+  }
+
+  describe(): string {
+    const from = this.startMs === null ? null : isoOf(this.startMs);
+    const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoOf(this.#endMs);
+    return describeCron(this.#spec) + boundsText(from, until);
+  }
+
+  toJSON(): TriggerJSON {
+    const { timeZone, dayMatch, dst, startTime, endTime } = this.options;
+    return withoutUndefined({
+      type: "cron",
+      version: 1,
+      expression: this.toString(),
+      timeZone,
+      dayMatch: dayMatch === "or" ? dayMatch : undefined,
+      dst: dst === "auto" ? undefined : dst,
+      startTime,
+      endTime,
+    });
+  }
+}
+
+function isTimeZoneAlone(options: CronOptions): boolean {
+  if (options === NO_OPTIONS) return true;
+  for (const name in options) if (name !== "timeZone" || typeof options.timeZone !== "string") return false;
+  return typeof options === "object" && options !== null;
+}
+
+function isAuto({ gap, overlap, hours }: ParsedCron): boolean {
+  return hours === 0xffffff ? gap === "skip" && overlap === "both" : gap === "advance" && overlap === "first";
+}

@@ -1,0 +1,46 @@
+import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { type Instantish, toEpochMs } from "../core/temporal.ts";
+
+import { checkOrder } from "./options.ts";
+import { Trigger, type TriggerJSON } from "./trigger.ts";
+import { isoOf } from "./words.ts";
+
+/**
+ * Fires once.
+ *
+ * @example
+ * const trigger = new DateTrigger("2030-01-31T09:00:00+01:00[Europe/Berlin]");
+ */
+export class DateTrigger extends Trigger {
+  readonly #runMs: number;
+
+  /**
+   * @param runTime when it fires
+   * @throws {OptionsError} when it is no instant, or after the year 9999
+   */
+  constructor(runTime: Instantish) {
+    super();
+    this.#runMs = toEpochMs(runTime, "runTime");
+    checkOrder(this.#runMs, FIRE_TIME_MS_MAX, "runTime", "the end of the year 9999");
+  }
+
+  override get startMs(): number {
+    return this.#runMs;
+  }
+
+  nextMs(afterMs: number): number | null {
+    return afterMs < this.#runMs ? this.#runMs : null;
+  }
+
+  previousMs(beforeMs: number): number | null {
+    return beforeMs > this.#runMs ? this.#runMs : null;
+  }
+
+  describe(): string {
+    return `Once, at ${isoOf(this.#runMs)}`;
+  }
+
+  toJSON(): TriggerJSON {
+    return { type: "date", version: 1, runTime: isoOf(this.#runMs) };
+  }
+}

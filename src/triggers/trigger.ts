@@ -1,0 +1,169 @@
+import { systemClock } from "../core/clock.ts";
+import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
+import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { type Instantish, type Temporal, toEpochMs, zonedOf } from "../core/temporal.ts";
+import { isoOf } from "./words.ts";
+
+/** A trigger as JSON: a tag, the version of its form, and the tag's own fields. */
+export interface TriggerJSON {
+  readonly type: string;
+  readonly version: number;
+  readonly [field: string]: unknown;
+}
+
+/** Which fire times {@link Trigger.fireTimes} yields. Without `until` or `limit` an unending rule never ends by itself. */
+export interface FireTimesOptions {
+  /** Yield fire times at or after this instant. Default: the present. */
+  from?: Instantish;
+  /** Yield fire times at or before this instant. */
+  until?: Instantish;
+  /** Yield at most so many. */
+  limit?: number;
+}
+
+/**
+ * A rule that says when something fires: stateless and immutable. What it answers depends on its configuration and
+ * the instant asked about, nothing else.
+ *
+ * A subclass implements {@link nextMs}, {@link previousMs}, {@link toJSON} and {@link describe}, and registers a codec
+ * with `registerTrigger` so that a store can bring it back.
+ */
+export abstract class Trigger {
+  /** The zone in which fire times are presented; an IANA name. */
+  get timeZone(): string {
+    return "UTC";
+  }
+
+  /** Levels of triggers within triggers, this one included. */
+  get depth(): number {
+    return 1;
+  }
+
+  /** The hot path: the first fire time strictly later than `afterMs`, in epoch milliseconds, or null. */
+  abstract nextMs(afterMs: number): number | null;
+
+  /** The last fire time strictly earlier than `beforeMs`, in epoch milliseconds, or null. */
+  abstract previousMs(beforeMs: number): number | null;
+
+  /** JSON that `triggerFromJSON` turns back into an equal trigger. */
+  abstract toJSON(): TriggerJSON;
+
+  /** The rule in English. */
+  abstract describe(): string;
+
+  /**
+   * The first fire time strictly later than `after`, or null when there is none.
+   * @param after default: the present
+   */
+  next(after?: Instantish): Temporal.ZonedDateTime | null {
+    return this.#zonedOrNull(this.nextMs(after === undefined ? systemClock.now() : toEpochMs(after, "after")));
+  }
+
+  /**
+   * The last fire time strictly earlier than `before`, or null when there is none.
+   * @param before default: the present
+   */
+  previous(before?: Instantish): Temporal.ZonedDateTime | null {
+    return this.#zonedOrNull(this.previousMs(before === undefined ? systemClock.now() : toEpochMs(before, "before")));
+  }
+
+  /**
+   * Fire times in order, computed as they are asked for. A rule that counts from no start counts from `from` here.
+   *
+   * @throws {OptionsError} when the limit is no number of 0 or more, or an instant is none
+   * @example
+   * const trigger = new IntervalTrigger({ hours: 1 });
+   * for (const fireTime of trigger.fireTimes({ limit: 3 })) console.log(fireTime.toString());
+   */
+  *fireTimes(options: FireTimesOptions = {}): Generator<Temporal.ZonedDateTime, void, undefined> {
+    const { fromMs, untilMs, limit } = rangeOf(options, Number.POSITIVE_INFINITY);
+    const rule = this.anchoredAt(fromMs);
+    let atMs = fromMs - 1;
+    for (let count = 0; count < limit; count++) {
+      const nextMs = rule.nextMs(atMs);
+      if (nextMs === null || nextMs > untilMs) return;
+      if (!(nextMs > atMs)) throw brokenTrigger(this, atMs, nextMs);
+      yield this.zoned(nextMs);
+      atMs = nextMs;
+    }
+  }
+
+  /** Whether this fires at exactly that instant. */
+  matches(at: Instantish): boolean {
+    return this.matchesMs(toEpochMs(at, "at"));
+  }
+
+  /** {@link matches} for epoch milliseconds. */
+  matchesMs(atMs: number): boolean {
+    return this.nextMs(atMs - 1) === atMs;
+  }
+
+  /** The start that the rule itself names (`startTime`, `startDate`, `runTime`), in epoch milliseconds, or null. */
+  get startMs(): number | null {
+    return null;
+  }
+
+  /** The first fire time of a schedule that is added at `nowMs`: at or after the rule's own start, even one that is
+   *  past, else at or after `nowMs`. */
+  firstMs(nowMs: number): number | null {
+    return this.anchoredAt(nowMs).nextMs((this.startMs ?? nowMs) - 1);
+  }
+
+  /**
+   * This rule, anchored: a trigger whose rule counts from a start that it does not name (an interval without
+   * `startTime`) gets `at` as its start; every other trigger is returned as it is.
+   */
+  startingAt(at: Instantish): this {
+    return this.anchoredAt(toEpochMs(at, "at"));
+  }
+
+  /** {@link startingAt} for epoch milliseconds: what a subclass overrides. Anchored already, it must return itself. */
+  anchoredAt(_atMs: number): this {
+    return this;
+  }
+
+  /** Whether two triggers are the same rule: their JSON is equal, except for anchors that `startingAt` set, which
+   *  stand in fields named `anchor`. */
+  isSameRule(other: Trigger): boolean {
+    return ruleKey(this) === ruleKey(other);
+  }
+
+  /** An instant on the calendar of {@link timeZone}, for rules that look at dates. */
+  protected zoned(epochMs: number): Temporal.ZonedDateTime {
+    return zonedOf(epochMs, this.timeZone);
+  }
+
+  #zonedOrNull(epochMs: number | null): Temporal.ZonedDateTime | null {
+    return epochMs === null ? null : this.zoned(epochMs);
+  }
+}
+
+/** The bounds of {@link FireTimesOptions}, in epoch milliseconds. */
+export function rangeOf(
+  options: FireTimesOptions,
+  limitDefault: number,
+): { fromMs: number; untilMs: number; limit: number } {
+  const { from, until, limit = limitDefault } = options;
+  if (!(limit >= 0)) {
+    const message = "not a number of 0 or more";
+    throw new OptionsError(`limit must be a number of 0 or more; got ${limit}`, [{ path: "limit", message }]);
+  }
+  return {
+    fromMs: from === undefined ? systemClock.now() : toEpochMs(from, "from"),
+    untilMs: until === undefined ? FIRE_TIME_MS_MAX : toEpochMs(until, "until"),
+    limit,
+  };
+}
+
+/** Canonical text of a rule without its anchors. */
+export function ruleKey(trigger: Trigger): string {
+  return JSON.stringify(trigger.toJSON(), (name, value: unknown) => (name === "anchor" ? undefined : value));
+}
+
+/** The error of a trigger that does not advance. */
+export function brokenTrigger(trigger: Trigger, afterMs: number, answerMs: number): BrokenTriggerError {
+  return new BrokenTriggerError(
+    `the trigger (${trigger.toJSON().type}) answered ${isoOf(answerMs)}, which is not later than ` +
+      `${isoOf(afterMs)}; nextMs() must return a strictly later instant or null`,
+  );
+}

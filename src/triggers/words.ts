@@ -1,0 +1,20 @@
+/** ISO 8601 text of epoch milliseconds, in UTC; a number that is no instant as it is. */
+export function isoOf(epochMs: number): string {
+  return Math.abs(epochMs) <= 8.64e15 ? new Date(epochMs).toISOString().replace(".000Z", "Z") : String(epochMs);
+}
+
+/** `Every day`, `Every 2 hours`, `Every 1 day, 12 hours and 5 minutes`: the amounts above zero, coarsest first. */
+export function periodText(amounts: readonly (readonly [count: number, unit: string])[]): string {
+  const parts = amounts
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}${count > 1 ? "s" : ""}`);
+  const last = parts.pop() ?? "";
+  return `Every ${parts.length === 0 ? last.replace(/^1 /, "") : `${parts.join(", ")} and ${last}`}`;
+}
+
+/** `, from ... until ...`, or nothing. */
+export function boundsText(from: string | null, until: string | null): string {
+  const start = from === null ? "" : ` from ${from}`;
+  const end = until === null ? "" : ` until ${until}`;
+  return start + end === "" ? "" : `,${start}${end}`;
+}
