@@ -1,0 +1,42 @@
+import type { Metadata } from "./policies.ts";
+
+/** A job as stores keep it: times are epoch milliseconds, what is serialized is text. Only unfinished jobs exist. */
+export interface JobRecord {
+  readonly id: string;
+  readonly taskId: string;
+  /** The schedule that made it, or null for a job that was added directly. */
+  readonly scheduleId: string | null;
+  readonly executor: string;
+  /** Serialized payload, or null for none. */
+  readonly payload: string | null;
+  /** Higher runs first. */
+  readonly priority: number;
+  /** Not to be started before this. */
+  readonly runAt: number;
+  readonly createdAt: number;
+  /** The schedule's fire time, without jitter; unique together with `scheduleId`. */
+  readonly fireTime: number | null;
+  /** The fire time with jitter. */
+  readonly scheduledFireTime: number | null;
+  /** Not to be started after this; null is unlimited. */
+  readonly startDeadline: number | null;
+  /** Fire times before this one that coalescing skipped: how many (null where counting would cost too much), the
+   *  first and the last of them. */
+  readonly missedCount: number | null;
+  readonly firstMissedTime: number | null;
+  readonly lastMissedTime: number | null;
+  readonly resultExpirationMs: number;
+  readonly maxRecoveries: number;
+  readonly metadata: Metadata;
+  /** Unique among unfinished jobs. */
+  readonly idempotencyKey: string | null;
+  /** Attempts that a handler's error ended so far. */
+  readonly failedAttempts: number;
+  /** Times it was lost with its process so far. */
+  readonly recoveries: number;
+  readonly cancelRequested: boolean;
+  readonly acquiredBy: string | null;
+  readonly acquiredUntil: number | null;
+  /** Grows with every acquisition of this job. */
+  readonly fence: number;
+}

@@ -1,0 +1,69 @@
+import { DeserializationError, SerializationError } from "../core/errors.ts";
+import type { Serializer } from "./serializer.ts";
+
+/**
+ * JSON, strictly: what `JSON.stringify` would silently change (dates, maps, class instances, `undefined` in arrays,
+ * `NaN`, functions) is refused with the path to it, so that a handler never gets something else than was passed.
+ * Properties that are `undefined` are left out. An object with a `toJSON` method is carried as what that returns only
+ * when it was written as such by the caller: call it yourself, or use `DevalueSerializer`.
+ */
+export class JSONSerializer implements Serializer {
+  serialize(value: unknown): string {
+    const problem = findProblem(value, "", []);
+    if (problem !== null) {
+      throw new SerializationError(
+        `${problem.what} at ${problem.path === "" ? "the top level" : problem.path} cannot be carried as JSON without ` +
+          "loss; convert it, or give the data store a DevalueSerializer",
+      );
+    }
+    return JSON.stringify(value);
+  }
+
+  deserialize(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw new DeserializationError(`the stored text is not JSON: ${text.slice(0, 60)}`, { cause });
+    }
+  }
+}
+
+interface Problem {
+  readonly what: string;
+  readonly path: string;
+}
+
+function findProblem(value: unknown, path: string, parents: readonly object[]): Problem | null {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return null;
+    case "number":
+      return Number.isFinite(value) ? null : { what: `${value}`, path };
+    case "object":
+      return value === null ? null : findObjectProblem(value, path, parents);
+    default:
+      return { what: `a value of type ${typeof value}`, path };
+  }
+}
+
+function findObjectProblem(value: object, path: string, parents: readonly object[]): Problem | null {
+  if (parents.includes(value)) return { what: "a cycle", path };
+  const inner = [...parents, value];
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const problem = findProblem(value[index], `${path}[${index}]`, inner);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype && Object.getPrototypeOf(prototype) !== null) {
+    return { what: `an object of class ${value.constructor?.name ?? "unknown"}`, path };
+  }
+  for (const [key, item] of Object.entries(value)) {
+    const problem = item === undefined ? null : findProblem(item, path === "" ? key : `${path}.${key}`, inner);
+    if (problem !== null) return problem;
+  }
+  return null;
+}

@@ -1,0 +1,106 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+
+/**
+ * What a failed operation means for the next step:
+ * - `busy`: others hold the lock; nothing was written; worth repeating.
+ * - `connection`: the answer is lost; whether it was written is unknown; worth repeating.
+ * - `tooLarge`: the server refused the size of the answer; nothing was written.
+ * - `permanent`: repeating will not help.
+ */
+export type FailureKind = "busy" | "connection" | "tooLarge" | "permanent";
+
+/** Codes of the client and of hrana, its protocol, that stand for a lost or refused connection. */
+const CONNECTION_CODES = new Set([
+  "HRANA_WEBSOCKET_ERROR",
+  "HRANA_CLOSED_ERROR",
+  "HRANA_PROTO_ERROR",
+  "SERVER_ERROR",
+  "STREAM_EXPIRED",
+  "STREAM_CLOSED",
+  "TRANSACTION_TIMEOUT",
+  "TRANSACTION_CLOSED",
+  "TRANSACTION_BUSY",
+  "INTERNAL_ERROR",
+  "UNKNOWN",
+  "SQLITE_IOERR_SHORT_READ",
+]);
+
+/** A remote call that took longer than the store's `timeout`. */
+export class TimeoutFailure extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms`);
+    this.name = "TimeoutFailure";
+  }
+}
+
+export function failureKind(error: unknown): FailureKind {
+  if (error instanceof StoreUnavailableError) return "permanent";
+  if (error instanceof TimeoutFailure) return "connection";
+  const code = codeOf(error);
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return "busy";
+  if (code === "RESPONSE_TOO_LARGE") return "tooLarge";
+  // An HTTP status of 4xx (a wrong token, a wrong path) stays what it is however often it is asked for.
+  if (code === "SERVER_ERROR" && /\b4\d\d\b/.test(messageOf(error))) return "permanent";
+  if (CONNECTION_CODES.has(code)) return "connection";
+  // `fetch` rejects with a TypeError or a DOMException, Node's sockets with ECONNREFUSED and the like.
+  if (error instanceof TypeError || nameOf(error) === "TimeoutError" || nameOf(error) === "AbortError") {
+    return "connection";
+  }
+  return /^E[A-Z]+$/.test(code) ? "connection" : "permanent";
+}
+
+/** Index of the statement at which a batch failed, or -1. */
+export function failedStatementIndex(error: unknown): number {
+  const index = typeof error === "object" && error !== null && "statementIndex" in error ? error.statementIndex : -1;
+  return typeof index === "number" ? index : -1;
+}
+
+/** The error that users get: says what happened and what to do. */
+export function unavailable(doing: string, where: string, error: unknown): StoreUnavailableError {
+  if (error instanceof StoreUnavailableError) return error;
+  const advice = adviceFor(codeOf(error), messageOf(error));
+  return new StoreUnavailableError(
+    `${doing} ${where} failed: ${messageOf(error)}${advice === "" ? "" : `; ${advice}`}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+function adviceFor(code: string, message: string): string {
+  if (code.startsWith("SQLITE_NOTADB")) return "the file is not an SQLite database; name another file";
+  if (code.startsWith("SQLITE_CORRUPT")) return "the database is damaged; restore it from a backup";
+  if (code.startsWith("SQLITE_READONLY")) {
+    return "the database cannot be written; give this process write permission to the file and to its folder";
+  }
+  if (code.startsWith("SQLITE_FULL")) return "the disk or the database's quota is full; free space and try again";
+  if (code.startsWith("SQLITE_CANTOPEN") || /unable to open/i.test(message)) {
+    return "create the folder first, and give this process write permission to it";
+  }
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return "another process holds the database's lock all the time; look for a transaction that stays open";
+  }
+  if (/\b401\b|\b403\b|auth/i.test(message)) return "check the authToken";
+  if (code.startsWith("URL_")) return "check the url";
+  return failureKindOfCode(code) ? "check that the server runs and can be reached" : "";
+}
+
+function failureKindOfCode(code: string): boolean {
+  return CONNECTION_CODES.has(code) || /^E[A-Z]+$/.test(code);
+}
+
+function codeOf(error: unknown): string {
+  for (let depth = 0, current = error; depth < 5 && typeof current === "object" && current !== null; depth++) {
+    if ("code" in current && typeof current.code === "string") return current.code;
+    current = "cause" in current ? current.cause : null;
+  }
+  return "";
+}
+
+function nameOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "name" in error ? String(error.name) : "";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,47 @@
+// Bounds of the libSQL store, with units and reasons.
+
+/** Longest synchronous wait of the native client for a lock. It stops the event loop, so the rest of the waiting is
+ *  done by asynchronous retries. */
+export const NATIVE_BUSY_WAIT_MS = 10;
+
+/** Longest time that an operation is repeated while others hold the database's lock. */
+export const BUSY_RETRY_MS_MAX = 20_000;
+
+/** Tries of an operation whose connection fails. With the pauses below they span a few seconds; longer outages are the
+ *  scheduler's business, which comes back with its next turn. */
+export const CONNECTION_TRIES_MAX = 6;
+
+/** First and longest pause between two tries; each is drawn from the whole range below it (full jitter). */
+export const RETRY_PAUSE_MS_FIRST = 20;
+export const RETRY_PAUSE_MS_MAX = 1000;
+
+/** Longest pause between two tries to get a file's lock. */
+export const FILE_RETRY_PAUSE_MS_MAX = 100;
+
+/** Longest wait for the answer of a remote database, by default. */
+export const REMOTE_TIMEOUT_MS_DEFAULT = 10_000;
+
+/** Operations after which the event loop gets a turn. The native client frees memory only in between: without it a loop of
+ *  awaited calls grows by gigabytes. */
+export const OPERATIONS_PER_YIELD = 64;
+
+/** Delayed jobs that become ready in one turn. Bounds the time under the write lock when very many are due at once; the
+ *  rest follows in the next turns. */
+export const PROMOTIONS_PER_TURN_MAX = 5000;
+
+/** Most queues for which an acquisition has one exactly limited sub-select each. More would cost more to prepare than
+ *  the general form costs to run. */
+export const ACQUISITION_ARMS_MAX = 4;
+
+/** Later than any lease. */
+export const FAR_FUTURE_MS = 9_000_000_000_000_000;
+
+/** Longest table prefix. SQLite has no limit; names end up in logs. */
+export const TABLE_PREFIX_LENGTH_MAX = 64;
+
+/** Most jobs that gather into one insert. Keeps its parameter well below what remote databases accept. */
+export const COALESCED_JOBS_MAX = 1000;
+
+/** WAL pages (4 KiB each) after which SQLite moves them into the database file. Four times its default: a busy queue
+ *  rewrites the same pages over and over, and each move costs two fsyncs. */
+export const WAL_CHECKPOINT_PAGES = 4000;

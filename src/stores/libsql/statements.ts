@@ -1,0 +1,89 @@
+import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
+import { type JobStatements, jobStatements } from "./job-statements.ts";
+import { resultAsJson, taskAsJson } from "./rows.ts";
+import { type ScheduleStatements, scheduleStatements } from "./schedule-statements.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+interface TaskStatements {
+  readonly getTasksById: string;
+  readonly putTasks: string;
+  readonly getTasks: string;
+  readonly getTask: string;
+  readonly isTaskInUse: string;
+  readonly removeTask: string;
+}
+
+interface ResultStatements {
+  readonly getResult: string;
+  readonly getResults: string;
+  readonly getResultsOfTask: string;
+  readonly getResultsOfSchedule: string;
+  readonly getUnsuccessful: Readonly<Record<string, string>>;
+  readonly removeExpired: string;
+}
+
+/** Every statement that the store sends once it is open. A test reads the query plan of each. */
+export interface Statements
+  extends TaskStatements,
+    ResultStatements,
+    JobStatements,
+    ScheduleStatements,
+    AcquisitionStatements {}
+
+export function makeStatements(names: TableNames): Statements {
+  return Object.freeze({
+    ...taskStatements(names),
+    ...resultStatements(names),
+    ...jobStatements(names),
+    ...scheduleStatements(names),
+    ...acquisitionStatements(names),
+  });
+}
+
+function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements {
+  const row = taskAsJson(tasks);
+  // Each state of a job has an index of its own, and only together are they all jobs.
+  const isInUse =
+    `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
+    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.ready} AND task_id = ?1) ` +
+    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND acquired_until > 0 AND task_id = ?1) ` +
+    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > -9e18 AND task_id = ?1)`;
+  return {
+    // ?1 ids
+    getTasksById: `SELECT ${taskAsJson("t")} FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
+    // ?1 rows [id, maxRunningJobs, details]
+    putTasks:
+      `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 FROM json_each(?1) ` +
+      "WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = excluded.details",
+    // ?1 id to start after
+    getTasks: `SELECT ${row} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
+    // ?1 id
+    getTask: `SELECT ${row} FROM ${tasks} WHERE id = ?1`,
+    isTaskInUse: `SELECT ${isInUse}`,
+    removeTask: `DELETE FROM ${tasks} WHERE id = ?1 AND NOT (${isInUse})`,
+  };
+}
+
+function resultStatements({ results }: TableNames): ResultStatements {
+  const select = `SELECT ${resultAsJson(results)} FROM ${results}`;
+  // ?1 job id to start after, ?2 limit, ?3 now, ?4 taskId, ?5 scheduleId, ?6 outcome, the last three or null
+  const page =
+    "job_id > ?1 AND expires_at > ?3 AND (?4 IS NULL OR task_id = ?4) AND (?5 IS NULL OR schedule_id = ?5) " +
+    "AND (?6 IS NULL OR outcome = ?6) ORDER BY job_id LIMIT ?2";
+  const unsuccessful = ["error", "missedStartDeadline", "deserializationFailed", "cancelled", "abandoned"];
+  return {
+    // ?1 job id, ?2 now
+    getResult: `${select} WHERE job_id = ?1 AND expires_at > ?2`,
+    getResults: `${select} WHERE ${page}`,
+    getResultsOfTask: `${select} WHERE task_id = ?4 AND ${page}`,
+    getResultsOfSchedule: `${select} WHERE schedule_id = ?5 AND ${page}`,
+    // A partial index is only used for an outcome that stands in the statement.
+    getUnsuccessful: Object.fromEntries(
+      unsuccessful.map((outcome) => [outcome, `${select} WHERE outcome = '${outcome}' AND ${page}`]),
+    ),
+    // ?1 now, ?2 limit
+    removeExpired:
+      `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
+      "ORDER BY expires_at LIMIT ?2)",
+  };
+}

@@ -1,0 +1,37 @@
+import type { RecordPage } from "../data-store.ts";
+
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A page of what `select` lets through (null leaves an item out), ordered by id, as copies. */
+export function pageOf<E, R extends { readonly id: string } | { readonly jobId: string }>(
+  entries: Iterable<E>,
+  request: { readonly limit: number; readonly cursor: string | null },
+  select: (entry: E) => R | null,
+): RecordPage<R> {
+  const found: R[] = [];
+  for (const entry of entries) {
+    const record = select(entry);
+    if (record !== null && (request.cursor === null || idOf(record) > request.cursor)) found.push(record);
+  }
+  found.sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  const items = found.slice(0, request.limit).map((record) => ({ ...record }));
+  const last = items.at(-1);
+  return { items, cursor: found.length > request.limit && last !== undefined ? idOf(last) : null };
+}
+
+function idOf(record: { readonly id: string } | { readonly jobId: string }): string {
+  return "id" in record ? record.id : record.jobId;
+}
+
+/** A copy of plain data that nobody can change. */
+export function frozenCopy<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  const copy = Array.isArray(value) ? value.map(frozenCopy) : mapValues(value);
+  return Object.freeze(copy) as T;
+}
+
+function mapValues(value: object): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) copy[key] = frozenCopy(item);
+  return copy;
+}

@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { createClient } from "@libsql/client";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
+import { finish, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
+import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { Sqld } from "../support/sqld.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+let server: Sqld;
+const opened: DataStore[] = [];
+
+beforeAll(async () => {
+  server = await Sqld.start();
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+afterAll(() => server?.stop());
+
+async function openStore(connection: LibsqlUrlConnection, options: LibsqlStoreOptions = {}): Promise<LibsqlDataStore> {
+  const store = new LibsqlDataStore(connection, options);
+  opened.push(store);
+  await store.open(T0);
+  return store;
+}
+
+/** Empties the tables with a prefix, if there are any: quicker than a server, or tables, for every case. */
+async function clear(tablePrefix: string): Promise<void> {
+  const client = createClient({ url: server.httpUrl });
+  try {
+    const tables = ["tasks", "schedules", "jobs", "results"];
+    await client.batch(
+      tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),
+      "write",
+    );
+  } catch (error) {
+    if (!String(error).includes("no such table")) throw error;
+  } finally {
+    client.close();
+  }
+}
+
+for (const protocol of ["httpUrl", "wsUrl"] as const) {
+  describe(`LibsqlDataStore on sqld (${protocol}) keeps the contract`, () => {
+    for (const { name, run } of dataStoreContract) {
+      test(name, async () => {
+        const reopen = (): Promise<DataStore> => openStore({ url: server[protocol] }, { tablePrefix: protocol });
+        await clear(protocol);
+        await run({ open: reopen, reopen });
+      });
+    }
+  });
+}
+
+describe("LibsqlDataStore on an embedded replica keeps the contract", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let files = 0;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+  });
+  afterAll(() => folder.remove());
+
+  for (const { name, run } of dataStoreContract) {
+    test(name, async () => {
+      await clear("replica_");
+      // One handle alone: what others write reaches a replica's reads with its next synchronization.
+      const url = `file:${join(folder.path, `${++files}.db`)}`;
+      await run({ open: () => openStore({ url, syncUrl: server.httpUrl }, { tablePrefix: "replica_" }) });
+    });
+  }
+});
+
+describe("LibsqlDataStore rides out", () => {
+  for (const protocol of ["httpUrl", "wsUrl"] as const) {
+    test(`a server that is killed and comes back (${protocol})`, async () => {
+      const store = await openStore({ url: server[protocol] }, { tablePrefix: "outage_" });
+      await store.addJobs(makeJobs(3, { taskId: protocol }));
+      await server.kill();
+      const turn = take(store, { queues: [{ executor: "inline", taskId: protocol }] });
+      await server.resume();
+      const { acquired } = await turn;
+      expect(acquired.map(({ id }) => id)).toEqual(["job-00000", "job-00001", "job-00002"]);
+      const { releases } = await take(store, { releases: acquired.map((job) => finish(job)), queues: [] });
+      expect(releases).toEqual(["released", "released", "released"]);
+      await store.cleanup({ now: T0 * 2, limit: 100 });
+    });
+
+    test(`a server that does not answer in time (${protocol})`, async () => {
+      const store = await openStore({ url: server[protocol] }, { tablePrefix: "frozen_", timeout: { milliseconds: 300 } });
+      server.freeze(true);
+      const adding = store.addJobs([makeJob({ id: protocol })]);
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      server.freeze(false);
+      expect((await adding)[0]?.isNew).toBe(true);
+      expect((await store.getJob(protocol))?.id).toBe(protocol);
+    });
+  }
+
+  test("no server at all with a StoreUnavailableError that says what to do", async () => {
+    await server.kill();
+    try {
+      const store = new LibsqlDataStore({ url: server.httpUrl }, { timeout: { milliseconds: 200 } });
+      const failure = await store.open(T0).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(StoreUnavailableError);
+      expect(String(failure)).toMatch(/127\.0\.0\.1.*server runs/);
+      expect(failure).toHaveProperty("cause");
+    } finally {
+      await server.resume();
+    }
+  });
+});
+
+describe("answers above what the server sends", () => {
+  const payload = `"${"x".repeat(999_000)}"`;
+
+  test("make pages and acquisitions shorter", async () => {
+    const store = await openStore({ url: server.httpUrl }, { tablePrefix: "large_" });
+    for (let index = 0; index < 15; index++) await store.addJobs([makeJob({ id: `job-${index + 10}`, payload })]);
+    const page = await store.getJobs({ limit: 100, cursor: null });
+    expect(page.items.length).toBeGreaterThan(0);
+    expect(page.cursor).not.toBeNull();
+    const first = await take(store, { limit: 100 });
+    expect(first.acquired.length).toBeGreaterThan(0);
+    expect(first.hasMore).toBe(true);
+    const second = await take(store, { limit: 100 });
+    expect(second.acquired.length).toBeGreaterThan(0);
+    expect(new Set([...first.acquired, ...second.acquired].map(({ id }) => id)).size).toBe(
+      first.acquired.length + second.acquired.length,
+    );
+  }, 60_000);
+});
