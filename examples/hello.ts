@@ -1,0 +1,137 @@
+// Fires real schedules from an embedded libSQL file. Stop it (Ctrl-C, or kill -9) and start it again: the schedules
+// are still there, and it says what it missed meanwhile.
+//
+//   npm start                        Node
+//   deno run -A examples/hello.ts    Deno
+//   bun run examples/hello.ts        Bun
+//
+// Options: --for SECONDS ends by itself, --database FILE keeps it elsewhere.
+
+import { mkdirSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { CronTrigger, DateTrigger, type Event, IntervalTrigger, type Job, type Schedule, Scheduler } from "escapement";
+import { LibsqlDataStore } from "escapement/libsql";
+
+const { values: options } = parseArgs({
+  options: { for: { type: "string" }, database: { type: "string", default: ".escapement/hello.db" } },
+});
+const file = resolve(options.database);
+mkdirSync(dirname(file), { recursive: true });
+
+const isTerminal = process.stdout.isTTY === true && process.env["NO_COLOR"] === undefined;
+const paint = (code: number) => (text: string) => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
+const [bold, dim, green, yellow, cyan] = [1, 2, 32, 33, 36].map(paint) as [Paint, Paint, Paint, Paint, Paint];
+type Paint = (text: string) => string;
+
+// An identity of its own lets a scheduler that was killed take its unfinished jobs back at once.
+const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: `file:${file}` }), identity: "hello" });
+const counts = { fired: 0, missed: 0, recovered: 0 };
+
+const chime = scheduler.task("chime", (_payload, { job }) => printFire(job));
+const backup = scheduler.task("backup", async (_payload, { job, signal }) => {
+  printFire(job, "started, takes 1.5 s");
+  await new Promise<void>((done) => {
+    const timer = setTimeout(done, 1500);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      done();
+    });
+  });
+  signal.throwIfAborted();
+});
+const greet = scheduler.task("greet", (name: string, { job }) => {
+  printFire(job, `Hello, ${name}!`);
+  return `${name} was greeted`;
+});
+
+console.log(`${bold("Escapement")} on ${runtimeName()}, database ${relative(process.cwd(), file)}`);
+const kept = await scheduler.getSchedules();
+if (kept.items.length > 0) printKept(kept.items);
+
+// Adding a schedule that exists changes nothing, so a program may add its schedules at every start.
+await scheduler.addSchedule(chime, CronTrigger.fromCrontab("*/5 * * * * *", { timeZone: "Europe/Berlin" }), {
+  id: "every 5 s, Berlin",
+});
+await scheduler.addSchedule(chime, new CronTrigger({ second: "7,37" }, { timeZone: "Asia/Kolkata" }), {
+  id: "at :07 and :37, Kolkata",
+});
+await scheduler.addSchedule(backup, new IntervalTrigger({ seconds: 8 }), { id: "every 8 s" });
+await scheduler.addSchedule(greet, new DateTrigger(new Date(Date.now() + 6000)), {
+  id: `once, 6 s after ${new Date().toISOString()}`,
+  payload: "one-off",
+});
+
+scheduler.subscribe("jobRetried", (event) => {
+  counts.recovered++;
+  console.log(yellow(`  recovered  job ${event.jobId} of "${event.taskId}" was lost with its process and runs again`));
+});
+scheduler.subscribe("jobReleased", reportFailure);
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(signal));
+if (options.for !== undefined) setTimeout(() => void stop(`--for ${options.for}`), Number(options.for) * 1000);
+
+console.log(dim("  local time                    scheduled                 started                   late"));
+await scheduler.start();
+console.log(dim(`  a job run by hand returned: ${await scheduler.runJob(greet, { payload: "world" })}`));
+await scheduler.runUntilStopped();
+console.log(
+  `${bold("Stopped.")} ${counts.fired} jobs ran, ${counts.missed} missed fire times were made up for by a later one, ` +
+    `${counts.recovered} lost jobs were recovered. Start again to see what was missed meanwhile.`,
+);
+
+async function stop(reason: string): Promise<void> {
+  console.log(`\n${reason}: draining, then stopping ...`);
+  await scheduler.stop({ drainTimeout: { seconds: 10 } });
+}
+
+function printFire(job: Job, note = ""): void {
+  const startedAt = new Date();
+  const scheduled = new Date((job.scheduledFireTime ?? job.runAt).epochMilliseconds);
+  const lateMs = startedAt.getTime() - scheduled.getTime();
+  counts.fired++;
+  counts.missed += job.missedCount ?? 0;
+  const missed =
+    job.firstMissedTime === null ? "" : yellow(` stands for ${job.missedCount ?? "many"} missed since ${job.firstMissedTime}`);
+  const late = `${lateMs} ms`.padStart(9);
+  console.log(
+    `  ${green(localTime(scheduled))}  ${scheduled.toISOString()}  ${startedAt.toISOString()}  ${lateMs > 1000 ? yellow(late) : late}  ` +
+      `${cyan(job.scheduleId ?? "by hand")} ${note}${missed}`,
+  );
+}
+
+function printKept(schedules: readonly Schedule[]): void {
+  console.log(`  ${schedules.length} schedules are there from an earlier start:`);
+  for (const { id, nextFireTime, trigger } of schedules) {
+    const now = Date.now();
+    const missed = nextFireTime === null || nextFireTime.epochMilliseconds > now ? 0 : countMissed(trigger, nextFireTime);
+    const due =
+      nextFireTime === null
+        ? dim("done")
+        : missed === 0
+          ? `next ${nextFireTime}`
+          : yellow(`missed ${missed}, the first at ${nextFireTime}: one job makes up for them`);
+    console.log(`    ${cyan(id)} ${dim(`(${trigger.describe()})`)} ${due}`);
+  }
+}
+
+function countMissed(trigger: Schedule["trigger"], from: NonNullable<Schedule["nextFireTime"]>): string {
+  const limit = 10_000;
+  let count = 0;
+  for (const _ of trigger.fireTimes({ from, until: new Date(), limit })) count++;
+  return count === limit ? `${limit} or more` : String(count);
+}
+
+function reportFailure(event: Event<"jobReleased">): void {
+  if (event.outcome !== "success") console.log(yellow(`  ${event.outcome}  job ${event.jobId}: ${event.error?.message ?? ""}`));
+}
+
+function localTime(date: Date): string {
+  return date.toLocaleString("sv-SE", { timeZoneName: "short" }).padEnd(28);
+}
+
+function runtimeName(): string {
+  const { versions } = process;
+  if (versions["deno"] !== undefined) return `Deno ${versions["deno"]}`;
+  return versions["bun"] === undefined ? `Node ${versions["node"]}` : `Bun ${versions["bun"]}`;
+}

@@ -1,0 +1,31 @@
+// Runs the chaos suite for as long as wanted and prints what it found:
+//
+//   node scripts/chaos.mjs [--form file|sqld] [--minutes 60] [--processes 3] [--seed N]
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { bundleImport } from "./lib/bundle-import.mjs";
+
+const { values } = parseArgs({
+  options: {
+    form: { type: "string", default: "file" },
+    minutes: { type: "string", default: "60" },
+    processes: { type: "string", default: "3" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    quiet: { type: "boolean", default: false },
+  },
+});
+const seed = Number(values.seed);
+const { runChaos, Sqld } = await bundleImport("test/chaos/mod.ts");
+const server = values.form === "sqld" ? await Sqld.start() : null;
+console.log(`chaos on ${values.form}, ${values.minutes} minutes, ${values.processes} processes, seed ${seed}`);
+const report = await runChaos({
+  server,
+  seconds: Number(values.minutes) * 60,
+  processes: Number(values.processes),
+  seed,
+  log: values.quiet ? undefined : (line) => console.log(`${new Date().toISOString()} ${line}`),
+});
+await server?.stop();
+console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 50) }, null, 2));
+console.log(`${report.violations.length} violations`);
+process.exitCode = report.violations.length === 0 ? 0 : 1;

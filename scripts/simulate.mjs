@@ -1,0 +1,155 @@
+// @ts-check
+
+// Runs the deterministic simulation (test/simulation) over many seeds, on all cores, or shows one seed:
+//
+//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20]
+//   node scripts/simulate.mjs --seed 4711 [--trace]
+//
+// Exits with 1 when a promise was broken. A seed gives the same run everywhere.
+
+import { fork } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { build } from "esbuild";
+
+const BATCH = 250;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const outfile = `${root}node_modules/.cache/escapement/simulation-${process.env.ESCAPEMENT_SIMULATION ?? process.pid}.mjs`;
+
+if (process.send === undefined) process.exitCode = await main();
+else await work();
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      from: { type: "string", default: "0" },
+      count: { type: "string", default: "100000" },
+      workers: { type: "string", default: String(availableParallelism()) },
+      failures: { type: "string", default: "20" },
+      seed: { type: "string" },
+      trace: { type: "boolean", default: false },
+    },
+  });
+  await bundle();
+  if (values.seed !== undefined) return showOne(Number(values.seed), values.trace);
+  const from = Number(values.from);
+  const count = Number(values.count);
+  console.log(`node scripts/simulate.mjs --from ${from} --count ${count} --workers ${values.workers}`);
+  console.log(`Node ${process.version}, seeds ${from} to ${from + count - 1}`);
+  return runMany(from, from + count, Number(values.workers), Number(values.failures));
+}
+
+async function bundle() {
+  await mkdir(new URL(".", pathToFileURL(outfile)), { recursive: true });
+  await build({
+    entryPoints: [`${root}test/simulation/simulate.ts`],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: "inline",
+    logLevel: "warning",
+    external: ["temporal-polyfill", "valibot"],
+  });
+}
+
+/** @returns {Promise<typeof import("../test/simulation/simulate.ts")>} */
+async function load() {
+  return import(pathToFileURL(outfile).href);
+}
+
+/** @param {number} seed @param {boolean} isTraced */
+async function showOne(seed, isTraced) {
+  const { simulate } = await load();
+  const report = await simulate({ seed, ...(isTraced && { trace: (line) => console.log(line) }) });
+  for (const violation of report.violations) console.log(`seed ${seed}: ${violation}`);
+  console.log(`seed ${seed}: ${report.violations.length === 0 ? "clean" : "FAILED"}, ${formatCounts(report.counts)}`);
+  return report.violations.length === 0 ? 0 : 1;
+}
+
+/** @param {number} from @param {number} until @param {number} workersCount @param {number} failuresMax */
+async function runMany(from, until, workersCount, failuresMax) {
+  const startedAt = performance.now();
+  let next = from;
+  let done = 0;
+  /** @type {number[]} */
+  const failed = [];
+  const counts = new Map();
+  let reportedAt = startedAt;
+  const workers = Array.from({ length: workersCount }, () =>
+    fork(fileURLToPath(import.meta.url), { env: { ...process.env, ESCAPEMENT_SIMULATION: String(process.pid) } }),
+  );
+  const ends = workers.map(
+    (worker) =>
+      new Promise((resolve) => {
+        worker.on("exit", (code) => resolve(code));
+        worker.on("message", (/** @type {Batch | "ready"} */ message) => {
+          if (message !== "ready") {
+            done += message.count;
+            for (const [name, count] of message.counts) counts.set(name, (counts.get(name) ?? 0) + count);
+            for (const { seed, violation } of message.failures) {
+              failed.push(seed);
+              console.log(`seed ${seed}: ${violation}`);
+            }
+            if (performance.now() - reportedAt > 60_000) {
+              reportedAt = performance.now();
+              console.log(`${done} seeds, ${failed.length} failed, ${seconds(startedAt)} s`);
+            }
+          }
+          if (next >= until || failed.length >= failuresMax) worker.send({ from: 0, until: 0 });
+          else {
+            const last = Math.min(until, next + BATCH);
+            worker.send({ from: next, until: last });
+            next = last;
+          }
+        });
+      }),
+  );
+  const codes = await Promise.all(ends);
+  const msPerSeed = ((performance.now() - startedAt) * workersCount) / Math.max(1, done);
+  console.log(`${formatCounts(counts)}`);
+  console.log(
+    `${done} seeds in ${seconds(startedAt)} s on ${workersCount} workers (${msPerSeed.toFixed(1)} ms each), ${failed.length} failed`,
+  );
+  if (failed.length > 0) console.log(`replay with: node scripts/simulate.mjs --seed ${failed[0]} --trace`);
+  return failed.length > 0 || done < until - from || codes.some((code) => code !== 0) ? 1 : 0;
+}
+
+/**
+ * What a worker tells after a batch.
+ *
+ * @typedef {{ count: number, counts: [string, number][], failures: { seed: number, violation: string }[] }} Batch
+ */
+
+async function work() {
+  const { simulate } = await load();
+  process.on("message", async (/** @type {{ from: number, until: number }} */ { from, until }) => {
+    if (from === until) process.exit(0);
+    /** @type {Batch} */
+    const batch = { count: until - from, counts: [], failures: [] };
+    const counts = new Map();
+    for (let seed = from; seed < until; seed++) {
+      const report = await simulate({ seed });
+      for (const [name, count] of report.counts) counts.set(name, (counts.get(name) ?? 0) + count);
+      const [violation] = report.violations;
+      if (violation !== undefined) batch.failures.push({ seed, violation });
+    }
+    batch.counts = [...counts];
+    process.send?.(batch);
+  });
+  process.send?.("ready");
+}
+
+/** @param {ReadonlyMap<string, number>} counts */
+function formatCounts(counts) {
+  return [...counts].map(([name, count]) => `${name} ${count}`).join(", ");
+}
+
+/** @param {number} startedAt */
+function seconds(startedAt) {
+  return ((performance.now() - startedAt) / 1000).toFixed(0);
+}

@@ -1,0 +1,86 @@
+import { copyFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runOk } from "./package/run.ts";
+import { ROOT, stagePackage, temporaryFolder, tool } from "./package/stage.ts";
+
+const ALLOWED =
+  /^(dist\/.+\.(js|d\.ts)|wasm\/dist\/[\w.-]+\.(js|d\.ts|wasm)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+const REQUIRED = [
+  "LICENSE",
+  "CHANGELOG.md",
+  "README.md",
+  "package.json",
+  "dist/mod.js",
+  "dist/mod.d.ts",
+  "wasm/dist/cron.wasm",
+];
+const INSTALL_TIMEOUT_MS = 180_000;
+
+const cleanup: AsyncDisposable[] = [];
+let packed: readonly string[] = [];
+let unpackedBytes = 0;
+/** A project that has installed the tarball. */
+let project = "";
+
+beforeAll(async () => {
+  const stage = await stagePackage();
+  const fresh = await temporaryFolder("install");
+  cleanup.push(stage, fresh);
+  project = fresh.path;
+  const answer = await runOk(["npm", "pack", "--json", "--ignore-scripts", "--pack-destination", project], {
+    cwd: stage.path,
+  });
+  const tarball: { filename: string; unpackedSize: number; files: { path: string }[] } = JSON.parse(answer)[0];
+  packed = tarball.files.map(({ path }) => path);
+  unpackedBytes = tarball.unpackedSize;
+  await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  await writeFile(join(project, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
+  const { devDependencies } = (await import("../package.json", { with: { type: "json" } })).default;
+  const install = ["npm", "install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball.filename}`];
+  await runOk([...install, `@libsql/client@${devDependencies["@libsql/client"]}`], {
+    cwd: project,
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  });
+}, INSTALL_TIMEOUT_MS);
+
+afterAll(async () => {
+  for (const item of cleanup) await item[Symbol.asyncDispose]();
+});
+
+describe("the packed tarball", () => {
+  test("holds what a user needs and nothing else", async ({ annotate }) => {
+    expect(packed.filter((path) => !ALLOWED.test(path))).toEqual([]);
+    expect(REQUIRED.filter((path) => !packed.includes(path))).toEqual([]);
+    await annotate(`package: ${packed.length} files, ${unpackedBytes} bytes unpacked`);
+  });
+
+  test("brings temporal-polyfill and valibot along, and nothing that they do not need", async () => {
+    const { dependencies } = (await import("../package.json", { with: { type: "json" } })).default;
+    expect(Object.keys(dependencies).sort()).toEqual(["temporal-polyfill", "valibot"]);
+    expect(await readdir(join(project, "node_modules", "escapement"))).not.toContain("node_modules");
+  });
+
+  test("type-checks in a strict project that looks into declarations", async () => {
+    await copyFile(join(ROOT, "test/package/consumer/types.ts"), join(project, "types.ts"));
+    const options = ["--strict", "--module", "nodenext", "--target", "es2022", "--skipLibCheck", "false", "--noEmit"];
+    const lib = ["--lib", "es2024,dom,esnext.temporal,esnext.disposable,esnext.intl,esnext.date", "--types", ""];
+    expect(await runOk([tool("tsc"), ...options, ...lib, "types.ts"], { cwd: project })).toBe("");
+  });
+
+  test.each([
+    ["Node", ["node"]],
+    ["Deno", [tool("deno"), "run", "-A", "--cached-only", "--no-lock"]],
+    ["Bun", [tool("bun"), "run"]],
+  ])(
+    "runs a program on a libSQL file in a fresh folder on %s",
+    async (_, command) => {
+      await using folder = await temporaryFolder("run");
+      await copyFile(join(ROOT, "test/package/consumer/program.js"), join(project, "program.js"));
+      const output = await runOk([...command, join(project, "program.js")], { cwd: folder.path });
+      expect(output).toBe("2026-03-30T09:00:00+02:00[Europe/Berlin]\n42\nfired\nstopped\n");
+      expect(await readdir(folder.path)).toContain("jobs.db");
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { transform } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { run } from "./package/run.ts";
+import { ROOT, stagePackage, temporaryFolder } from "./package/stage.ts";
+import { type CodeBlock, extractCodeBlocks } from "./readme/code-blocks.ts";
+
+const BLOCK_TIMEOUT_MS = 30_000;
+
+describe("the code blocks of a Markdown text", () => {
+  test("are its ts blocks, with what the comments before them ask for", () => {
+    const markdown = [
+      "# Title",
+      "```ts",
+      "const a = 1;",
+      "```",
+      "",
+      "```sh",
+      "rm -rf /",
+      "```",
+      "<!-- test: continues -->",
+      '<!-- test: expect "a > \\"1\\"" -->',
+      "",
+      "```ts twoslash",
+      "console.log(a);",
+      "```",
+      "- item",
+      "  <!-- test: skip because it needs a server -->",
+      "  ```typescript",
+      "  if (a) {",
+      "    b();",
+      "  }",
+      "  ```",
+    ].join("\n");
+    expect(extractCodeBlocks(markdown)).toEqual([
+      { line: 3, code: "const a = 1;\n", skipReason: null, expected: [] },
+      { line: 13, code: "const a = 1;\n\nconsole.log(a);\n", skipReason: null, expected: ['a > "1"'] },
+      { line: 18, code: "if (a) {\n  b();\n}\n", skipReason: "it needs a server", expected: [] },
+    ]);
+  });
+
+  test.each(["skip", "skip because", "expect text", "expct"])("are refused with the directive %j", (directive) => {
+    expect(() => extractCodeBlocks(`<!-- test: ${directive} -->\n\`\`\`ts\n\`\`\`\n`)).toThrow(
+      "line 3: unknown directive",
+    );
+  });
+});
+
+describe("README.md", () => {
+  const path = join(ROOT, "README.md");
+  const blocks = existsSync(path) ? extractCodeBlocks(readFileSync(path, "utf8")) : [];
+  let stage: Awaited<ReturnType<typeof stagePackage>> | undefined;
+  beforeAll(async () => {
+    stage = await stagePackage();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("shows code", () => {
+    expect(blocks).not.toEqual([]);
+  });
+
+  for (const block of blocks) {
+    test(`does what it says at line ${block.line}`, { timeout: BLOCK_TIMEOUT_MS + 5_000 }, async ({ skip }) => {
+      if (block.skipReason !== null) skip(block.skipReason);
+      expect(await outcomeOf(block, stage?.path ?? "")).toEqual({ exitCode: 0, missing: [] });
+    });
+  }
+});
+
+/** Runs a block on Node from the built package, in an empty folder. */
+async function outcomeOf({ code, line, expected }: CodeBlock, packageFolder: string): Promise<object> {
+  await using folder = await temporaryFolder("readme");
+  // Inside the package's folder "escapement" names the package itself.
+  const program = join(packageFolder, "readme", `line-${line}.mjs`);
+  await mkdir(join(packageFolder, "readme"), { recursive: true });
+  await writeFile(program, (await transform(code, { loader: "ts", target: "es2022", format: "esm" })).code);
+  const missingIn = (output: string): string[] => expected.filter((text) => !output.includes(text));
+  const isComplete = (output: string): boolean => missingIn(output).length === 0;
+  const ended = await run(["node", program], {
+    cwd: folder.path,
+    timeoutMs: BLOCK_TIMEOUT_MS,
+    ...(expected.length > 0 && { until: isComplete }),
+  });
+  const missing = missingIn(ended.output);
+  // A program that was ended because it had printed everything has no exit code.
+  const hasSucceeded = missing.length === 0 && (ended.exitCode === 0 || expected.length > 0);
+  return hasSucceeded ? { exitCode: 0, missing } : { exitCode: ended.exitCode, missing, output: ended.output };
+}
