@@ -1,0 +1,239 @@
+// How long does it take to find when a cron expression fires next, here and in the libraries that do the same?
+// Method and last results: README.md. Run by run.mjs.
+import { CompiledCron, nextOfEach } from "../src/cron/engine.ts";
+import { parseCrontab } from "../src/cron/parse.ts";
+import type { CronSpec } from "../src/cron/spec.ts";
+import { CronTrigger } from "../src/triggers/cron.ts";
+import { EXPRESSIONS, mixedExpressions, sequence } from "./lib/expressions.ts";
+import { type Contestant, measure, workDone } from "./lib/measure.ts";
+import { type Expression, type Next, nodeCronFromPresent, OURS, PEERS, type Peer } from "./lib/peers.ts";
+import { formatNs, formatRatio, printTable } from "./lib/table.ts";
+
+const NOW = Date.UTC(2026, 5, 15, 12);
+const DAY_MS = 86_400_000;
+const ZONE = "America/New_York";
+const INSTANTS = 1024;
+const CHECKED = 24;
+
+const only = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const goals: [string, string, string][] = [];
+
+const near = instants(7, () => NOW, DAY_MS);
+const anywhere = instants(11, () => Date.UTC(1990, 0, 1), 100 * 365.25 * DAY_MS);
+
+section("near", () => compareNext("Single next, instants of one day near the present", near, false));
+section("random", () => compareNext("Single next, random instants of 1990-2089", anywhere, true));
+section("thousand", compareThousand);
+section("present", compareFromPresent);
+section("batch", timeBatches);
+section("mixed", timeMixed);
+section("expand", timeExpand);
+section("parse", compareParse);
+if (goals.length > 0) printTable("Goals", ["Row", "Measured", "Goal"], goals);
+console.log(`\n${runtimeName()}; checksum ${workDone().toExponential(3)}`);
+
+function section(name: string, run: () => void): void {
+  if (only.length === 0 || only.includes(name)) run();
+}
+
+function instants(seed: number, start: () => number, span: number): Float64Array {
+  const random = sequence(seed);
+  return Float64Array.from({ length: INSTANTS }, () => Math.floor(start() + random() * span));
+}
+
+// Every library on every expression, with and without a zone, once each has been asked what ours answers.
+function compareNext(title: string, afters: Float64Array, isFar: boolean): void {
+  for (const timeZone of [null, ZONE]) {
+    const peers = PEERS.filter((peer) => !(isFar && peer.isNearOnly));
+    const notes: string[] = [];
+    const rows = EXPRESSIONS.map((expression) => {
+      const ours = compileOurs(expression, timeZone);
+      const contestants: Contestant[] = [];
+      for (const peer of peers) {
+        const next = peer.compile(expression, timeZone);
+        if (next === null) continue;
+        const differences = countDifferences(ours, next, afters);
+        if (differences > 0) notes.push(`${peer.name} answers ${differences} of ${CHECKED} otherwise on "${expression.cron}"`);
+        contestants.push({ name: peer.name, run: runOver(next, afters) });
+      }
+      return rowOf(expression, peers, contestants, isFar ? null : timeZone);
+    });
+    printTable(`${title}, ${timeZone ?? "no zone (UTC)"}`, ["Expression", ...peers.map(({ name }) => name), "croner / ours"], rows);
+    for (const note of notes) console.log(`Differs: ${note}.`);
+  }
+}
+
+function compileOurs(expression: Expression, timeZone: string | null): Next {
+  return OURS.compile(expression, timeZone) ?? (() => null);
+}
+
+function countDifferences(ours: Next, theirs: Next, afters: Float64Array): number {
+  return afters.subarray(0, CHECKED).filter((after) => ours(after) !== theirs(after)).length;
+}
+
+function runOver(next: Next, afters: Float64Array): (count: number) => number {
+  return (count) => {
+    let sum = 0;
+    for (let index = 0; index < count; index++) sum += next(afters[index & (INSTANTS - 1)] ?? 0) ?? 0;
+    return sum;
+  };
+}
+
+function rowOf(expression: Expression, peers: readonly Peer[], contestants: readonly Contestant[], goalZone: string | null): string[] {
+  const timings = new Map(measure(contestants).map(({ name, ns }) => [name, ns]));
+  const ours = timings.get(OURS.name) ?? Number.NaN;
+  const ratio = (timings.get("croner") ?? Number.NaN) / ours;
+  if (goalZone !== null) {
+    goals.push([`nextMs "${expression.cron}", ${goalZone}`, formatNs(ours), expression.isDense ? "15 ns" : "20 ns"]);
+    goals.push([`croner / ours "${expression.cron}"`, formatRatio(ratio), expression.isDense ? "1000x" : "400x"]);
+  }
+  const cells = peers.map(({ name }) => {
+    const ns = timings.get(name);
+    return ns === undefined ? "-" : formatNs(ns);
+  });
+  return [expression.cron, ...cells, formatRatio(ratio)];
+}
+
+function compareThousand(): void {
+  const peers = PEERS.filter((peer) => peer.thousand !== undefined);
+  const rows = EXPRESSIONS.slice(0, 6).map((expression) => {
+    const contestants: Contestant[] = [];
+    for (const peer of peers) {
+      const run = peer.thousand?.(expression, ZONE);
+      if (run !== undefined) contestants.push({ name: peer.name, run: repeat(() => run(NOW)), itemsPerRun: 1000 });
+    }
+    const trigger = CronTrigger.fromCrontab(expression.cron, { timeZone: ZONE });
+    const from = new Date(NOW + 1);
+    const expand = (): number => trigger.expand({ from, limit: 1000 })[999] ?? 0;
+    const timings = measure([...contestants, { name: "expand", run: repeat(expand), itemsPerRun: 1000 }]);
+    const [ours, croner, parser, expanded] = timings.map(({ ns }) => ns);
+    if (ours === undefined || croner === undefined || parser === undefined || expanded === undefined) return [];
+    return [expression.cron, ...[ours, expanded, croner, parser].map(formatNs), formatRatio(croner / ours), formatRatio(croner / expanded)];
+  });
+  const header = ["Expression", "nextMs", "expand", "croner", "cron-parser", "croner / nextMs", "croner / expand"];
+  printTable(`1,000 consecutive fire times, a fire, ${ZONE}`, header, rows);
+}
+
+function compareFromPresent(): void {
+  const rows = EXPRESSIONS.map((expression) => {
+    const trigger = CronTrigger.fromCrontab(expression.cron, { timeZone: ZONE });
+    const theirs = nodeCronFromPresent(expression.cron, ZONE);
+    const [ours, nodeCron] = measure([
+      { name: "ours", run: repeat(() => trigger.nextMs(Date.now()) ?? 0) },
+      { name: "node-cron", run: repeat(theirs) },
+    ]);
+    if (ours === undefined || nodeCron === undefined) return [];
+    const now = Date.now();
+    const agrees = trigger.nextMs(now) === theirs() || trigger.nextMs(Date.now()) === theirs();
+    return [expression.cron, formatNs(ours.ns), formatNs(nodeCron.ns), formatRatio(nodeCron.ns / ours.ns), agrees ? "yes" : "no"];
+  });
+  printTable(`Next from the present on, ${ZONE}`, ["Expression", "escapement", "node-cron", "ratio", "agree"], rows);
+}
+
+function timeBatches(): void {
+  const rows: string[][] = [];
+  const out = new Float64Array(INSTANTS);
+  for (const [label, afters, zones] of [
+    ["near now", near, [ZONE]],
+    ["random instants", anywhere, ["UTC", ZONE]],
+  ] as const) {
+    for (const timeZone of zones) {
+      for (const { cron } of EXPRESSIONS) {
+        const compiled = compile(cron, timeZone);
+        const run = repeat(() => compiled.nextMany(afters, out)[5] ?? 0);
+        const ns = measure([{ name: cron, run, itemsPerRun: INSTANTS }])[0]?.ns ?? Number.NaN;
+        rows.push([`${cron}, ${label}, ${timeZone}`, formatNs(ns)]);
+        goals.push([`batch "${cron}", ${label}, ${timeZone}`, formatNs(ns), label === "near now" ? "10 ns" : timeZone === "UTC" ? "8 ns" : "20 ns"]);
+      }
+    }
+  }
+  printTable("Batches of 1,024 instants, an item", ["Batch", "escapement"], rows);
+}
+
+function timeMixed(): void {
+  const rows: string[][] = [];
+  const zones = ["UTC", ZONE, "Europe/Berlin", "Asia/Tokyo", "Australia/Lord_Howe"];
+  for (const count of [1000, 100_000]) {
+    const crons = mixedExpressions(count).map((cron, index) => compile(cron, zones[index % zones.length] ?? "UTC"));
+    const out = new Float64Array(count);
+    const singly = (): number => {
+      let sum = 0;
+      for (const cron of crons) sum += cron.nextMs(NOW) ?? 0;
+      return sum;
+    };
+    const timings = measure([
+      { name: "batch", run: repeat(() => nextOfEach(crons, NOW, out)[5] ?? 0), itemsPerRun: count },
+      { name: "singly", run: repeat(singly), itemsPerRun: count },
+    ]);
+    const [batch, single] = timings.map(({ ns }) => ns);
+    if (batch === undefined || single === undefined) return;
+    rows.push([count.toLocaleString("en"), formatNs(batch), formatNs(single)]);
+    if (count === 100_000) goals.push(["100,000 mixed specs, batch", formatNs(batch), "12 ns"]);
+  }
+  printTable("Mixed specs in five zones, one instant, a spec", ["Specs", "batch", "singly"], rows);
+}
+
+function timeExpand(): void {
+  const from = Date.UTC(2026, 0, 1);
+  const until = Date.UTC(2027, 0, 1) - 1;
+  const rows: string[][] = [];
+  for (const [cron, timeZone] of [
+    ["* * * * *", "UTC"],
+    ["* * * * *", ZONE],
+    ["*/5 8-17 * * 1-5", ZONE],
+    ["30 9 * * 1-5", ZONE],
+  ] as const) {
+    const compiled = compile(cron, timeZone);
+    const fires = compiled.count(from, until);
+    const out = new Float64Array(fires);
+    const croner = PEERS[1]?.compile({ cron, rrule: "", isDense: true }, timeZone);
+    let cronerMs = from;
+    const cronerNext = (): number => {
+      cronerMs = croner?.(cronerMs) ?? from;
+      if (cronerMs > until) cronerMs = from;
+      return cronerMs;
+    };
+    const timings = measure([
+      { name: "expandInto", run: repeat(() => compiled.expandInto(out, from, until)), itemsPerRun: fires },
+      { name: "expand", run: repeat(() => compiled.expand(from, until, fires).length), itemsPerRun: fires },
+      { name: "count", run: repeat(() => compiled.count(from, until)) },
+      { name: "croner", run: repeat(cronerNext) },
+    ]);
+    const [into, expand, count, other] = timings.map(({ ns }) => ns);
+    if (into === undefined || expand === undefined || count === undefined || other === undefined) return;
+    rows.push([`${cron}, ${timeZone}`, fires.toLocaleString("en"), formatNs(into), formatNs(expand), formatNs(count), formatNs(other)]);
+    if (cron === "* * * * *") goals.push([`a year by the minute, ${timeZone}, a fire`, formatNs(into), "0.3 ns"]);
+  }
+  const header = ["A year of", "fires", "expandInto, a fire", "expand, a fire", "count, in all", "croner, a fire"];
+  printTable("A year expanded", header, rows);
+}
+
+function compareParse(): void {
+  const peers = PEERS.filter((peer) => peer.parse !== undefined);
+  const rows = EXPRESSIONS.map(({ cron }) => {
+    const contestants = peers.map(({ name, parse }) => ({ name, run: repeat(() => (parse?.(cron) === null ? 1 : 0)) }));
+    const timings = measure(contestants).map(({ ns }) => ns);
+    goals.push([`parse and upload "${cron}"`, formatNs(timings[0] ?? Number.NaN), "200 ns"]);
+    return [cron, ...timings.map(formatNs)];
+  });
+  printTable("Parse", ["Expression", ...peers.map(({ name }) => name)], rows);
+}
+
+function compile(cron: string, timeZone: string): CompiledCron {
+  const spec: CronSpec = parseCrontab(cron, { timeZone, dst: "auto", dayMatch: "or" });
+  return new CompiledCron(spec);
+}
+
+function repeat(work: () => number): (count: number) => number {
+  return (count) => {
+    let sum = 0;
+    for (let index = 0; index < count; index++) sum += work();
+    return sum;
+  };
+}
+
+function runtimeName(): string {
+  const host: { Bun?: { version: string }; Deno?: { version: { deno: string } } } = globalThis as never;
+  if (host.Bun !== undefined) return `Bun ${host.Bun.version}`;
+  return host.Deno === undefined ? `Node ${process.version}` : `Deno ${host.Deno.version.deno}`;
+}

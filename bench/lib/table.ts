@@ -1,0 +1,23 @@
+// Plain text tables, as Markdown reads them.
+
+export function printTable(title: string, header: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = header.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`;
+  console.log(`\n### ${title}\n`);
+  console.log(line(header));
+  console.log(`|${widths.map((width, column) => (column === 0 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`);
+  for (const row of rows) console.log(line(row));
+}
+
+/** Nanoseconds in three digits. */
+export function formatNs(ns: number): string {
+  if (ns >= 1e6) return `${(ns / 1e6).toPrecision(3)} ms`;
+  if (ns >= 1e3) return `${(ns / 1e3).toPrecision(3)} us`;
+  return `${ns < 1 ? ns.toFixed(2) : ns.toPrecision(3)} ns`;
+}
+
+/** How many times as long, without decimals where they mean nothing. */
+export function formatRatio(ratio: number): string {
+  return ratio >= 10 ? `${Math.round(ratio)}x` : `${ratio.toFixed(1)}x`;
+}

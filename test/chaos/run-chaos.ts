@@ -1,0 +1,296 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { IntervalTrigger, type Page, Scheduler } from "../../src/mod.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import type { Sqld } from "../support/sqld.ts";
+import { type LedgerEntry, readLedger } from "./ledger.ts";
+import { randomFrom } from "./random.ts";
+import { FREEZE_MS, PERIODS_MS } from "./settings.ts";
+import { LIMIT, registerTasks } from "./tasks.ts";
+
+export interface ChaosOptions {
+  /** Null runs on a file. */
+  readonly server: Sqld | null;
+  readonly seconds: number;
+  readonly processes: number;
+  readonly seed: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface ChaosReport {
+  readonly kills: number;
+  readonly freezes: number;
+  readonly restartsOfServer: number;
+  readonly occurrences: number;
+  readonly jobsAdded: number;
+  readonly runs: number;
+  /** Runs beyond the first of a job: what "at least once" costs. */
+  readonly repeatedRuns: number;
+  readonly limitChecks: number;
+  /** What broke the promise; empty in a clean run. */
+  readonly violations: readonly string[];
+}
+
+/** How long healing may take before what is left counts as lost. */
+const HEAL_MS = 60_000;
+
+/**
+ * Lets several scheduler processes work on one store under load while they are killed, frozen past their leases, and (on a
+ * server) lose the server; then heals, and checks the delivery promise against the ledger that the handlers kept.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const folder = await mkdtemp(join(tmpdir(), "escapement-chaos-"));
+  const run = new ChaosRun(options, folder);
+  try {
+    return await run.run();
+  } finally {
+    await run.dispose();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+class ChaosRun {
+  readonly #options: ChaosOptions;
+  readonly #random: () => number;
+  readonly #url: string;
+  readonly #ledger: string;
+  readonly #bundle: string;
+  readonly #workers = new Map<string, ChildProcess>();
+  readonly #client: Scheduler;
+  readonly #names: string[] = [];
+  readonly #violations: string[] = [];
+  readonly #counts = { kills: 0, freezes: 0, restartsOfServer: 0, limitChecks: 0 };
+  #identities = 0;
+  #isServerUp = true;
+
+  constructor(options: ChaosOptions, folder: string) {
+    this.#options = options;
+    this.#random = randomFrom(options.seed);
+    this.#url = options.server?.httpUrl ?? `file:${join(folder, "chaos.db")}`;
+    this.#ledger = join(folder, "ledger.jsonl");
+    this.#bundle = join(folder, "worker.mjs");
+    this.#client = new Scheduler({ dataStore: new LibsqlDataStore({ url: this.#url }), identity: "controller" });
+    registerTasks(this.#client, null);
+  }
+
+  async run(): Promise<ChaosReport> {
+    await bundleWorker(this.#bundle);
+    const startMs = Date.now() + 500;
+    const endMs = startMs + this.#options.seconds * 1000;
+    await this.#addSchedules(startMs, endMs);
+    for (let left = this.#options.processes; left > 0; left--) this.#spawn(`worker-${this.#identities++}`);
+    while (Date.now() < endMs) {
+      await this.#addSomeJobs();
+      await this.#strike();
+      await this.#checkLimit();
+      await pause(100 + this.#random() * 300);
+    }
+    await this.#heal();
+    return this.#report(startMs, endMs);
+  }
+
+  async dispose(): Promise<void> {
+    const workers = [...this.#workers.values()];
+    this.#workers.clear();
+    for (const child of workers) child.kill("SIGKILL");
+    await this.#client.stop();
+  }
+
+  async #addSchedules(startMs: number, endMs: number): Promise<void> {
+    for (const [index, periodMs] of PERIODS_MS.entries()) {
+      const trigger = new IntervalTrigger({
+        milliseconds: periodMs,
+        startTime: new Date(startMs),
+        endTime: new Date(endMs),
+      });
+      const task = (["quick", "slow", "limited"] as const)[index % 3] ?? "quick";
+      await this.#client.addSchedule(task, trigger, { id: scheduleId(periodMs), coalesce: "all" });
+    }
+  }
+
+  /** Under a name of their own, so that an addition whose fate is unknown can be told from one that never was. */
+  async #addSomeJobs(): Promise<void> {
+    const count = 1 + Math.floor(this.#random() * 10);
+    const task = this.#random() < 0.3 ? "limited" : "quick";
+    const names = Array.from({ length: count }, (_, index) => `${this.#names.length + index}`);
+    try {
+      await this.#client.addJobs(names.map((name) => ({ task, payload: { name } })));
+      this.#names.push(...names);
+    } catch (error) {
+      if (this.#options.server === null) throw error;
+      // The server is down: the addition was refused, or its fate is unknown. Either is allowed; nothing was acknowledged.
+      this.#names.push(...names.map(() => ""));
+    }
+  }
+
+  async #strike(): Promise<void> {
+    const [identity, child] = this.#pick();
+    const dice = this.#random();
+    if (dice < 0.12) {
+      this.#counts.kills++;
+      this.#log(`SIGKILL ${identity}`);
+      this.#workers.delete(identity);
+      child.kill("SIGKILL");
+      // Half of them come back under their old identity, as a supervised service would.
+      this.#spawn(this.#random() < 0.5 ? identity : `worker-${this.#identities++}`);
+    } else if (dice < 0.18) {
+      this.#counts.freezes++;
+      this.#log(`SIGSTOP ${identity}`);
+      child.kill("SIGSTOP");
+      setTimeout(() => child.kill("SIGCONT"), FREEZE_MS);
+    } else if (dice < 0.2 && this.#options.server !== null && this.#isServerUp) {
+      this.#counts.restartsOfServer++;
+      this.#log("server killed");
+      this.#isServerUp = false;
+      await this.#options.server.kill();
+      await pause(this.#random() * 2000);
+      await this.#options.server.resume();
+      this.#isServerUp = true;
+      this.#log("server back");
+    }
+  }
+
+  /** Running jobs are those under live leases; one page is one consistent read. */
+  async #checkLimit(): Promise<void> {
+    let page: Page<{ acquiredUntil: { epochMilliseconds: number } | null }>;
+    try {
+      page = await this.#client.getJobs({ taskId: "limited", limit: 1000 });
+    } catch (error) {
+      if (this.#options.server === null) throw error;
+      return;
+    }
+    this.#counts.limitChecks++;
+    const now = Date.now();
+    const running = page.items.filter(({ acquiredUntil }) => (acquiredUntil?.epochMilliseconds ?? 0) > now).length;
+    if (running > LIMIT) this.#violations.push(`${running} jobs of "limited" ran at once, more than ${LIMIT}`);
+  }
+
+  async #heal(): Promise<void> {
+    this.#log("healing");
+    const deadline = Date.now() + HEAL_MS;
+    // Whoever is frozen is thawed by its timer; whoever was killed was replaced.
+    await pause(FREEZE_MS);
+    for (;;) {
+      const jobs = await this.#client.getJobs({ limit: 1 });
+      const schedules = await this.#client.getSchedules({ limit: 1000 });
+      const isDone = jobs.items.length === 0 && schedules.items.every(({ nextFireTime }) => nextFireTime === null);
+      if (isDone) return;
+      if (Date.now() > deadline) {
+        this.#violations.push(`work was left ${HEAL_MS} ms after the last fault`);
+        return;
+      }
+      await pause(200);
+    }
+  }
+
+  #report(startMs: number, endMs: number): ChaosReport {
+    const entries = existsSync(this.#ledger) ? readLedger(this.#ledger) : [];
+    const ended = entries.filter(({ event }) => event === "end");
+    const jobIdsByOccurrence = new Map<string, Set<string>>();
+    for (const entry of entries) {
+      if (entry.fireTime === null) continue;
+      add(jobIdsByOccurrence, `${entry.scheduleId} at ${entry.fireTime}`, entry.jobId);
+    }
+    for (const [occurrence, jobIds] of jobIdsByOccurrence) {
+      if (jobIds.size > 1) this.#violations.push(`${occurrence} was enqueued ${jobIds.size} times`);
+    }
+    const occurrences = this.#checkOccurrences(ended, startMs, endMs);
+    const endedNames = new Set(ended.map(({ name }) => name));
+    const acknowledged = this.#names.filter((name) => name !== "");
+    for (const name of acknowledged) if (!endedNames.has(name)) this.#violations.push(`job ${name} was never executed`);
+    return {
+      ...this.#counts,
+      occurrences,
+      jobsAdded: acknowledged.length,
+      runs: entries.filter(({ event }) => event === "start").length,
+      repeatedRuns: repeats(entries),
+      violations: this.#violations,
+    };
+  }
+
+  #checkOccurrences(ended: readonly LedgerEntry[], startMs: number, endMs: number): number {
+    const executed = new Set(ended.map(({ scheduleId: id, fireTime }) => `${id} at ${fireTime}`));
+    let count = 0;
+    for (const periodMs of PERIODS_MS) {
+      for (let fireTime = startMs; fireTime <= endMs; fireTime += periodMs) {
+        count++;
+        const occurrence = `${scheduleId(periodMs)} at ${fireTime}`;
+        if (!executed.has(occurrence)) this.#violations.push(`${occurrence} was never executed`);
+      }
+    }
+    return count;
+  }
+
+  #spawn(identity: string): void {
+    const child = spawn(process.execPath, [this.#bundle, this.#url, this.#ledger, identity], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    child.stderr?.on("data", (data: Buffer) => this.#log(`${identity}: ${data.toString().split("\n")[0]}`));
+    this.#workers.set(identity, child);
+    child.once("exit", (code, signal) => {
+      if (this.#workers.get(identity) !== child) return;
+      // Nobody killed it: a worker that ends by itself is a fault of ours.
+      this.#violations.push(`${identity} ended by itself: ${signal ?? `code ${code}`}`);
+      this.#workers.delete(identity);
+    });
+  }
+
+  #pick(): [string, ChildProcess] {
+    const workers = [...this.#workers];
+    const picked = workers[Math.floor(this.#random() * workers.length)];
+    if (picked === undefined) throw new Error("no worker is left");
+    return picked;
+  }
+
+  #log(line: string): void {
+    this.#options.log?.(line);
+  }
+}
+
+async function bundleWorker(outfile: string): Promise<void> {
+  await build({
+    entryPoints: [fileURLToPath(new URL("worker.ts", import.meta.url))],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "warning",
+    external: ["@libsql/client"],
+    // The bundle lies in a temporary folder, from which packages are not found.
+    plugins: [
+      {
+        name: "packages of this project",
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /^[@a-z]/ }, ({ path, kind }) =>
+            kind === "entry-point" || path.startsWith("node:") ? null : { path: import.meta.resolve(path), external: true },
+          ),
+      },
+    ],
+  });
+}
+
+function scheduleId(periodMs: number): string {
+  return `every ${periodMs} ms`;
+}
+
+function add(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key) ?? new Set();
+  set.add(value);
+  sets.set(key, set);
+}
+
+function repeats(entries: readonly LedgerEntry[]): number {
+  const starts = entries.filter(({ event }) => event === "start");
+  return starts.length - new Set(starts.map(({ jobId }) => jobId)).size;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,29 @@
+// One scheduler process of a chaos run: works until it is killed, or told to stop by SIGTERM.
+import process from "node:process";
+import { Scheduler } from "../../src/mod.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { LEASE_MS } from "./settings.ts";
+import { registerTasks } from "./tasks.ts";
+
+const [url = "", ledger = "", identity = ""] = process.argv.slice(2);
+const scheduler = new Scheduler({
+  dataStore: new LibsqlDataStore({ url }),
+  identity,
+  leaseDuration: { milliseconds: LEASE_MS },
+  maxIdle: { milliseconds: 200 },
+  maxConcurrentJobs: 20,
+});
+registerTasks(scheduler, ledger);
+process.once("SIGTERM", () => void scheduler.stop({ drainTimeout: { seconds: 2 } }));
+
+// The store may be down right now: a start that fails is tried again, as a supervisor would.
+for (;;) {
+  try {
+    await scheduler.start();
+    break;
+  } catch (error) {
+    console.error(`${identity}: start failed, tried again`, error);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+await scheduler.runUntilStopped();

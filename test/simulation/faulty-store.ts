@@ -1,0 +1,222 @@
+import { StoreUnavailableError } from "../../src/core/errors.ts";
+import type { JobRecord } from "../../src/records/job.ts";
+import type { JobResultRecord } from "../../src/records/job-result.ts";
+import type { ScheduleRecord } from "../../src/records/schedule.ts";
+import type { TaskRecord } from "../../src/records/task.ts";
+import type { Serializer } from "../../src/serializers/serializer.ts";
+import type * as contract from "../../src/stores/data-store.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { World } from "./world.ts";
+
+/** What becomes of one call. */
+interface Fate {
+  readonly delayBeforeMs: number;
+  readonly delayAfterMs: number;
+  /** `late`: the caller is told that it failed, and it takes effect afterwards. */
+  readonly end: "answered" | "lostBefore" | "lostAfter" | "late";
+}
+
+const SOUND: Fate = { delayBeforeMs: 0, delayAfterMs: 0, end: "answered" };
+const LATE_MS = 3000;
+
+/**
+ * The store as one simulated process sees it, over a network that delays, and that fails calls before or after they took
+ * effect. What takes effect is compared with the model, in the order in which it does.
+ */
+export class FaultyStore implements contract.DataStore {
+  readonly serializer: Serializer;
+  readonly capabilities: contract.StoreCapabilities = { sharedByProcesses: true };
+  readonly #world: World;
+  readonly #process: SimulatedProcess;
+  readonly #store: contract.DataStore;
+
+  constructor(world: World, process: SimulatedProcess) {
+    this.#world = world;
+    this.#process = process;
+    this.#store = world.store;
+    this.serializer = world.store.serializer;
+  }
+
+  open(now: number): Promise<void> {
+    return this.#call("open", () => this.#store.open(now));
+  }
+
+  async close(): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+    return this.#call("putTasks", () => this.#store.putTasks(tasks));
+  }
+
+  getTasks(): Promise<TaskRecord[]> {
+    return this.#call("getTasks", () => this.#store.getTasks());
+  }
+
+  getTask(id: string): Promise<TaskRecord | null> {
+    return this.#call("getTask", () => this.#store.getTask(id));
+  }
+
+  removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
+    return this.#call("removeTask", () => this.#store.removeTask(id));
+  }
+
+  addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
+    return this.#call("addSchedules", async () => {
+      const report = await this.#store.addSchedules(additions);
+      this.#world.schedules.onAdd(additions, report);
+      return report;
+    });
+  }
+
+  getSchedule(id: string): Promise<ScheduleRecord | null> {
+    return this.#call("getSchedule", () => this.#store.getSchedule(id));
+  }
+
+  getSchedules(filter: contract.ScheduleFilter): Promise<contract.RecordPage<ScheduleRecord>> {
+    return this.#call("getSchedules", () => this.#store.getSchedules(filter));
+  }
+
+  updateSchedule(
+    id: string,
+    changes: contract.ScheduleChanges,
+    expectedFence?: number,
+  ): Promise<ScheduleRecord | null> {
+    return this.#call("updateSchedule", async () => {
+      const updated = await this.#store.updateSchedule(id, changes, expectedFence);
+      this.#world.schedules.onUpdate(id, changes, expectedFence, updated);
+      return updated;
+    });
+  }
+
+  removeSchedule(id: string): Promise<boolean> {
+    return this.#call("removeSchedule", async () => {
+      const wasThere = await this.#store.removeSchedule(id);
+      this.#world.schedules.onRemove(id, wasThere);
+      return wasThere;
+    });
+  }
+
+  acquireSchedules(request: contract.ScheduleAcquisition): Promise<contract.ScheduleAcquisitionReport> {
+    return this.#call("acquireSchedules", async () => {
+      const report = await this.#store.acquireSchedules(request);
+      this.#world.schedules.onAcquire(request, report, this.#process);
+      return report;
+    });
+  }
+
+  commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
+    return this.#call("commitPlans", async () => {
+      const report = await this.#store.commitPlans(commit);
+      this.#world.schedules.onCommit(commit, report, this.#process);
+      return report;
+    });
+  }
+
+  addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+    return this.#call("addJobs", async () => {
+      const report = await this.#store.addJobs(jobs);
+      // What a schedule's occurrence became must come through a plan; whatever way it comes, it comes once.
+      for (const job of jobs) if (job.fireTime !== null) this.#world.schedules.onEnqueued(job, this.#process.name);
+      this.#world.jobs.onAdd(jobs, report);
+      return report;
+    });
+  }
+
+  getJob(id: string): Promise<JobRecord | null> {
+    return this.#call("getJob", () => this.#store.getJob(id));
+  }
+
+  getJobs(filter: contract.JobFilter): Promise<contract.RecordPage<JobRecord>> {
+    return this.#call("getJobs", () => this.#store.getJobs(filter));
+  }
+
+  async turn(request: contract.TurnRequest): Promise<contract.TurnReport> {
+    const report = await this.#call("turn", async () => {
+      const effect = await this.#store.turn(request);
+      this.#world.jobs.onTurn(request, effect, this.#process);
+      return effect;
+    });
+    this.#world.jobs.onAnswer(report);
+    if (request.acquisition !== null) this.#process.lastTurnAnswerMs = this.#world.history.nowMs;
+    return report;
+  }
+
+  async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+    const report = await this.#call("extendLeases", async () => {
+      const effect = await this.#store.extendLeases(extension);
+      this.#world.jobs.onExtend(extension, effect, this.#process);
+      return effect;
+    });
+    this.#world.attempts.told(this.#process, extension.jobs, report.lost, report.cancelRequested);
+    return report;
+  }
+
+  giveUpLeases(request: { readonly now: number; readonly schedulerId: string }): Promise<contract.RecoveryReport> {
+    return this.#call("giveUpLeases", async () => {
+      const report = await this.#store.giveUpLeases(request);
+      this.#world.schedules.onGiveUp(request.schedulerId);
+      this.#world.jobs.onGiveUp(request.schedulerId, report, request.now, this.#process);
+      return report;
+    });
+  }
+
+  cancelJob(id: string, now: number): Promise<contract.CancelReport> {
+    return this.#call("cancelJob", async () => {
+      const report = await this.#store.cancelJob(id, now);
+      this.#world.jobs.onCancel(id, report);
+      return report;
+    });
+  }
+
+  getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
+    return this.#call("getJobResult", () => this.#store.getJobResult(jobId, now));
+  }
+
+  getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
+    return this.#call("getJobResults", () => this.#store.getJobResults(filter, now));
+  }
+
+  cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
+    return this.#call("cleanup", async () => {
+      const report = await this.#store.cleanup(request);
+      this.#world.schedules.onCleanup(report, request.now);
+      return report;
+    });
+  }
+
+  async #call<T>(name: string, effect: () => Promise<T>): Promise<T> {
+    const { history, clock, random } = this.#world;
+    const process = this.#process;
+    await process.whenRunning();
+    const fate = this.#fate(name);
+    if (fate !== SOUND) process.troubled(fate.delayBeforeMs + fate.delayAfterMs);
+    if (fate.delayBeforeMs > 0) await clock.sleep(clock.now() + fate.delayBeforeMs);
+    // What a process had on its way when it died may arrive or not.
+    if (process.isCrashed && random.chance(0.5)) await process.whenRunning();
+    if (fate.end === "lostBefore" || fate.end === "late") {
+      history.trace(process.name, `${name} fails${fate.end === "late" ? ", and takes effect later" : ""}`);
+      if (fate.end === "late") void clock.sleep(clock.now() + random.int(1, LATE_MS)).then(effect);
+      await process.whenRunning();
+      throw new StoreUnavailableError(`${name} was lost`);
+    }
+    const result = await effect();
+    if (fate.delayAfterMs > 0) await clock.sleep(clock.now() + fate.delayAfterMs);
+    await process.whenRunning();
+    if (fate.end === "answered") return result;
+    history.trace(process.name, `${name} fails after it took effect`);
+    throw new StoreUnavailableError(`the answer to ${name} was lost`);
+  }
+
+  #fate(name: string): Fate {
+    const { faults, random } = this.#world;
+    if (!faults.areOn || !random.chance(faults.callTrouble)) return SOUND;
+    const delay = (): number => (random.chance(0.5) ? random.int(1, faults.callDelayMsMax) : 0);
+    const end = random.chance(faults.callFailure) ? random.pick(["lostBefore", "lostAfter", "late"] as const) : "answered";
+    const isFenced = name === "commitPlans" || name === "extendLeases";
+    return {
+      delayBeforeMs: delay(),
+      delayAfterMs: delay(),
+      end: end === "late" && !isFenced ? "lostBefore" : end,
+    };
+  }
+}

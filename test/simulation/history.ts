@@ -1,0 +1,60 @@
+import type { VirtualClock } from "../../src/testing/virtual-clock.ts";
+
+/** Who calls the store: one life of one simulated process. */
+export interface Caller {
+  /** Unique over all lives; the identity may come again. */
+  readonly name: string;
+  readonly identity: string;
+  readonly clock: { now(): number };
+  /** How far its clock is from the true one, in milliseconds. */
+  readonly offsetMs: number;
+  /** False from a crash or the end of a stop on. */
+  readonly isAlive: boolean;
+  /** The true time of the last thing that went wrong for it: a failed or slow call, a freeze, a clock that jumped. */
+  readonly lastTroubleMs: number;
+  /** The true time at which it last got an answer to a `turn` that acquires. */
+  readonly lastTurnAnswerMs: number;
+}
+
+/** What a run found, and what led there. */
+export class History {
+  readonly violations: string[] = [];
+  readonly counts = new Map<string, number>();
+  readonly #clock: VirtualClock;
+  readonly #startMs: number;
+  readonly #trace: ((line: string) => void) | null;
+
+  constructor(clock: VirtualClock, trace: ((line: string) => void) | null) {
+    this.#clock = clock;
+    this.#startMs = clock.now();
+    this.#trace = trace;
+  }
+
+  /** The true time, in epoch milliseconds. */
+  get nowMs(): number {
+    return this.#clock.now();
+  }
+
+  get isTraced(): boolean {
+    return this.#trace !== null;
+  }
+
+  /** The promise is broken. */
+  violate(what: string): void {
+    const line = `${this.#time()} ${what}`;
+    this.violations.push(line);
+    this.#trace?.(`VIOLATION ${line}`);
+  }
+
+  count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  trace(who: string, what: string): void {
+    this.#trace?.(`${this.#time()} ${who.padEnd(6)} ${what}`);
+  }
+
+  #time(): string {
+    return `+${((this.#clock.now() - this.#startMs) / 1000).toFixed(3)}s`;
+  }
+}

@@ -1,0 +1,399 @@
+import type { JobRecord } from "../../src/records/job.ts";
+import type { JobResultRecord } from "../../src/records/job-result.ts";
+import type { TaskRecord } from "../../src/records/task.ts";
+import type {
+  CancelReport,
+  JobAddition,
+  JobRelease,
+  LeaseExtension,
+  LeaseExtensionReport,
+  RecoveryReport,
+  ReleaseStatus,
+  TurnReport,
+  TurnRequest,
+} from "../../src/stores/data-store.ts";
+import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
+import type { Caller, History } from "./history.ts";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+interface Lease {
+  readonly holder: Caller;
+  readonly acquisitionId: string;
+  readonly takenAtMs: number;
+  /** Whether an answer of the store has reached the holder that tells of it. */
+  isKnown: boolean;
+}
+
+export interface ModelJob {
+  readonly record: Mutable<JobRecord>;
+  readonly seq: number;
+  readonly addedAtMs: number;
+  lease: Lease | null;
+  /** Whether a turn has found it due: clocks that are behind, or requests that were slow, do not take that back. */
+  isReady: boolean;
+  result: JobResultRecord | null;
+}
+
+/** What the contract of `DataStore` says about jobs, told a second time and in the plainest way: each answer of the
+ *  store is compared with it. */
+export class JobModel {
+  readonly #history: History;
+  readonly #attempts: Attempts;
+  readonly #tasks: ReadonlyMap<string, TaskRecord>;
+  readonly #all = new Map<string, ModelJob>();
+  readonly #unfinished = new Map<string, ModelJob>();
+  #seq = 0;
+
+  constructor(history: History, attempts: Attempts, tasks: ReadonlyMap<string, TaskRecord>) {
+    this.#history = history;
+    this.#attempts = attempts;
+    this.#tasks = tasks;
+  }
+
+  get(id: string): ModelJob | undefined {
+    return this.#all.get(id);
+  }
+
+  get all(): Iterable<ModelJob> {
+    return this.#all.values();
+  }
+
+  get unfinished(): ReadonlyMap<string, ModelJob> {
+    return this.#unfinished;
+  }
+
+  hasJobsOf(scheduleId: string): boolean {
+    for (const { record } of this.#unfinished.values()) if (record.scheduleId === scheduleId) return true;
+    return false;
+  }
+
+  leasesOf(caller: Caller): number {
+    let count = 0;
+    for (const { lease } of this.#unfinished.values()) if (lease?.holder === caller) count++;
+    return count;
+  }
+
+  insert(record: JobRecord): void {
+    if (this.#all.has(record.id)) return this.#history.violate(`job ${record.id} was added twice`);
+    const job: ModelJob = {
+      record: { ...record },
+      seq: this.#seq++,
+      addedAtMs: this.#history.nowMs,
+      lease: null,
+      isReady: false,
+      result: null,
+    };
+    this.#all.set(record.id, job);
+    this.#unfinished.set(record.id, job);
+  }
+
+  onAdd(jobs: readonly JobRecord[], report: readonly JobAddition[]): void {
+    jobs.forEach((record, index) => {
+      const addition = report[index];
+      const holder = record.idempotencyKey === null ? undefined : this.#holderOf(record.idempotencyKey);
+      const expected = this.#all.has(record.id) || holder === undefined ? record.id : holder.record.id;
+      if (addition?.job.id !== expected || addition.isNew !== (expected === record.id)) {
+        this.#history.violate(`adding job ${record.id} answered ${addition?.job.id}, not ${expected}`);
+      }
+      if (expected === record.id && !this.#all.has(record.id)) this.insert(record);
+    });
+  }
+
+  onTurn(request: TurnRequest, report: TurnReport, caller: Caller): void {
+    const { now, releases, acquisition } = request;
+    const cancelled: ModelJob[] = [];
+    releases.forEach((release, index) => {
+      const job = this.#onRelease(release, report.releases[index], caller, now);
+      if (job !== null) cancelled.push(job);
+    });
+    this.#onRecovery(report, now, caller, cancelled, (job) => (job.record.acquiredUntil ?? 0) <= now);
+    for (const job of this.#unfinished.values()) if (job.lease === null && job.record.runAt <= now) job.isReady = true;
+    if (acquisition === null) {
+      if (report.acquired.length > 0) this.#history.violate(`${caller.name} acquired jobs that it did not ask for`);
+    } else this.#onAcquisition(acquisition, report, caller);
+    this.#checkNextDue(report);
+  }
+
+  /** An answer reached the scheduler that asked. */
+  onAnswer(report: TurnReport): void {
+    for (const { id, fence } of report.acquired) {
+      const job = this.#unfinished.get(id);
+      if (job?.lease != null && job.record.fence === fence) job.lease.isKnown = true;
+    }
+  }
+
+  onExtend(extension: LeaseExtension, report: LeaseExtensionReport, caller: Caller): void {
+    const lost: string[] = [];
+    const cancelRequested: string[] = [];
+    for (const { jobId, fence } of extension.jobs) {
+      const job = this.#unfinished.get(jobId);
+      if (job?.lease == null || job.record.fence !== fence || job.record.acquiredBy !== extension.schedulerId) {
+        lost.push(jobId);
+        continue;
+      }
+      job.record.acquiredUntil = extension.until;
+      if (job.record.cancelRequested) cancelRequested.push(jobId);
+    }
+    this.#same(`leases lost of ${caller.name}`, lost, report.lost);
+    this.#same(`cancellations for ${caller.name}`, cancelRequested, report.cancelRequested);
+  }
+
+  onGiveUp(schedulerId: string, report: RecoveryReport, now: number, caller: Caller): void {
+    this.#onRecovery(report, now, caller, [], (job) => job.record.acquiredBy === schedulerId);
+  }
+
+  onCancel(id: string, report: CancelReport): void {
+    const job = this.#unfinished.get(id);
+    const expected = job === undefined ? "missing" : job.lease === null ? "cancelled" : "requested";
+    if (report.status !== expected) {
+      this.#history.violate(`cancelling job ${id} answered ${report.status}, not ${expected}`);
+    }
+    if (job === undefined) return;
+    if (report.status === "cancelled") this.#finish(job, report.result);
+    else job.record.cancelRequested = true;
+  }
+
+  /** Whether everything has ended, and the results are there to be read. */
+  async checkAtRest(readResult: (id: string) => Promise<JobResultRecord | null>, now: number): Promise<void> {
+    for (const { record } of this.#unfinished.values()) {
+      this.#history.violate(`job ${record.id} of ${record.taskId} never ended (runAt ${record.runAt}, fence ${record.fence})`);
+    }
+    for (const { record, result } of this.#all.values()) {
+      if (result === null || result.expiresAt <= now) continue;
+      const kept = await readResult(record.id);
+      if (kept?.outcome !== result.outcome || kept.finishedAt !== result.finishedAt) {
+        this.#history.violate(`the result of job ${record.id} (${result.outcome}) cannot be read`);
+      }
+    }
+  }
+
+  // ---- releases
+
+  /** Returns the job when it ends here, since somebody asked to cancel it while it ran. */
+  #onRelease(release: JobRelease, status: ReleaseStatus | undefined, caller: Caller, now: number): ModelJob | null {
+    const job = this.#unfinished.get(release.jobId);
+    const isHeld = job?.record.fence === release.fence && job.record.acquiredBy === caller.identity;
+    const expected = job === undefined ? "missing" : isHeld ? "released" : "fenced";
+    const text = `${release.kind} of job ${release.jobId} with fence ${release.fence} by ${caller.name}`;
+    this.#attempts.reported(caller, release);
+    if (status !== expected) this.#history.violate(`${text} was answered with ${status}, not ${expected}`);
+    if (job === undefined || status !== "released") return null;
+    this.#history.trace(caller.name, `${text}: ${status}`);
+    this.#checkTruth(job, release, caller, now, text);
+    if (release.kind === "finish") this.#finish(job, release.result);
+    else if (job.record.cancelRequested) return job;
+    else {
+      this.#endLease(job);
+      if (release.kind === "retry") {
+        job.record.runAt = release.runAt;
+        job.record.failedAttempts = release.failedAttempts;
+      }
+    }
+    return null;
+  }
+
+  /** Whether what is recorded is what the handler did. */
+  #checkTruth(job: ModelJob, release: JobRelease, caller: Caller, now: number, text: string): void {
+    const { record } = job;
+    const attempt = this.#attempts.get(record.id, release.fence);
+    const task = this.#tasks.get(record.taskId);
+    if (attempt !== undefined && attempt.caller !== caller) this.#history.violate(`${text}: it ran on ${attempt.caller.name}`);
+    const hasFailed = attempt !== undefined && (attempt.ending?.startsWith("threw") === true || isTimedOut(attempt));
+    const failures = record.failedAttempts + 1;
+    const isForGood = attempt?.ending === "threwForGood" && !isTimedOut(attempt);
+    const mayRetry = failures < (task?.retry.attemptsMax ?? 1) && !isForGood;
+    if (release.kind === "retry") {
+      const { retry } = task ?? {};
+      const pauseMax = retry === undefined ? 0 : Math.min(retry.maxMs, retry.initialMs * retry.factor ** (failures - 1));
+      if (!hasFailed) this.#history.violate(`${text}: its handler did not fail`);
+      if (!mayRetry || release.failedAttempts !== failures) this.#history.violate(`${text}: it has no attempt left`);
+      if (caller.lastTroubleMs < job.addedAtMs && release.runAt > now + pauseMax + 1) {
+        this.#history.violate(`${text}: the pause before it is too long`);
+      }
+      return;
+    }
+    if (release.kind === "giveUp") return;
+    const { outcome } = release.result;
+    this.#history.count(outcome);
+    const isTrue = {
+      success: attempt?.ending === "returned",
+      error: hasFailed && !mayRetry,
+      cancelled: record.cancelRequested && (attempt === undefined || isCancelled(attempt)),
+      missedStartDeadline: attempt === undefined && record.startDeadline !== null && caller.clock.now() > record.startDeadline,
+      deserializationFailed: false,
+      abandoned: false,
+    }[outcome];
+    const isTold = caller.offsetMs === 0 || outcome !== "missedStartDeadline";
+    if (!isTrue && isTold) this.#history.violate(`${text}: its outcome ${outcome} is not what happened`);
+  }
+
+  // ---- recovery
+
+  #onRecovery(
+    report: RecoveryReport,
+    now: number,
+    caller: Caller,
+    cancelled: readonly ModelJob[],
+    isLost: (job: ModelJob) => boolean,
+  ): void {
+    const lost = [...this.#unfinished.values()].filter(
+      (job) => job.lease !== null && isLost(job) && !cancelled.includes(job),
+    );
+    const mayGoBack = lost.filter(({ record }) => !record.cancelRequested && record.recoveries < record.maxRecoveries);
+    const mustEnd = [...cancelled, ...lost.filter((job) => !mayGoBack.includes(job))];
+    this.#same("jobs recovered", idsOf(mayGoBack), report.recovered.map(({ jobId }) => jobId).sort());
+    this.#same("jobs ended by recovery", idsOf(mustEnd), report.ended.map(({ jobId }) => jobId).sort());
+    for (const job of lost) this.#checkLoss(job, caller);
+    for (const { jobId } of report.recovered) {
+      const job = this.#unfinished.get(jobId);
+      if (job === undefined) continue;
+      this.#history.count("recovered");
+      this.#history.trace(caller.name, `recovers job ${jobId} with fence ${job.record.fence}, now ${now}`);
+      this.#endLease(job);
+      job.record.recoveries++;
+    }
+    for (const result of report.ended) {
+      const job = this.#unfinished.get(result.jobId);
+      if (job === undefined) continue;
+      const expected = job.record.cancelRequested ? "cancelled" : "abandoned";
+      if (result.outcome !== expected) this.#history.violate(`job ${result.jobId} ended as ${result.outcome}, not ${expected}`);
+      this.#history.count(result.outcome);
+      this.#finish(job, result);
+    }
+  }
+
+  /** A lease is lost for a reason, and a process that got an answer since knows what it holds. */
+  #checkLoss({ record, lease }: ModelJob, caller: Caller): void {
+    if (lease === null || !lease.holder.isAlive) return;
+    const { holder, takenAtMs, isKnown } = lease;
+    const text = `the lease of job ${record.id} with fence ${record.fence} on ${holder.name}`;
+    const isCalm = Math.max(holder.lastTroubleMs, caller.lastTroubleMs) < takenAtMs;
+    if (isCalm && holder.offsetMs === caller.offsetMs) {
+      this.#history.violate(`${text} was lost though nothing happened to it`);
+    }
+    // A later answer would have told of it, had the acquisition been repeated.
+    if (!isKnown && holder.lastTurnAnswerMs > takenAtMs) {
+      this.#history.violate(`${text} was forgotten: ${holder.name} never heard of it`);
+    }
+  }
+
+  // ---- acquisition
+
+  #onAcquisition(
+    acquisition: NonNullable<TurnRequest["acquisition"]>,
+    report: TurnReport,
+    caller: Caller,
+  ): void {
+    const held: ModelJob[] = [];
+    const slots = new Map<string, number>();
+    for (const job of this.#unfinished.values()) {
+      if (job.lease === null) continue;
+      slots.set(job.record.taskId, this.#slotsOf(job.record.taskId, slots) - 1);
+      if (job.lease.acquisitionId === acquisition.acquisitionId && job.lease.holder.identity === caller.identity) held.push(job);
+    }
+    for (const [taskId, left] of slots) if (left < 0) this.#history.violate(`task ${taskId} is beyond maxRunningJobs`);
+    const queues = new Set(acquisition.queues.map(({ executor, taskId }) => `${executor} ${taskId}`));
+    const eligible: ModelJob[] = [];
+    for (const job of this.#unfinished.values()) {
+      const { executor, taskId } = job.record;
+      if (job.isReady && queues.has(`${executor} ${taskId}`)) eligible.push(job);
+    }
+    eligible.sort(byRank);
+    const taken: ModelJob[] = [];
+    let hasMore = false;
+    for (const job of eligible) {
+      const left = this.#slotsOf(job.record.taskId, slots);
+      if (left <= 0) continue;
+      if (held.length + taken.length >= acquisition.limit) {
+        hasMore = true;
+        break;
+      }
+      slots.set(job.record.taskId, left - 1);
+      taken.push(job);
+    }
+    held.sort((a, b) => a.seq - b.seq);
+    const heldIds = new Set(held.map(({ record }) => record.id));
+    const fresh = report.acquired.filter(({ id }) => !heldIds.has(id));
+    const repeated = report.acquired.filter(({ id }) => heldIds.has(id));
+    this.#same(`jobs that ${caller.name} holds already`, idsOf(held), repeated.map(({ id }) => id).sort());
+    this.#same(`jobs that ${caller.name} acquired`, taken.map(({ record }) => record.id), fresh.map(({ id }) => id));
+    if (hasMore !== report.hasMore) this.#history.violate(`hasMore is ${report.hasMore} for ${caller.name}`);
+    for (const record of report.acquired) this.#onAcquired(record, acquisition, heldIds.has(record.id), caller);
+  }
+
+  #onAcquired(
+    record: JobRecord,
+    acquisition: NonNullable<TurnRequest["acquisition"]>,
+    isRepeated: boolean,
+    caller: Caller,
+  ): void {
+    const job = this.#unfinished.get(record.id);
+    if (job === undefined) return this.#history.violate(`${caller.name} acquired job ${record.id}, which has ended`);
+    const fence = isRepeated ? job.record.fence : job.record.fence + 1;
+    if (record.fence !== fence) this.#history.violate(`job ${record.id} was acquired with fence ${record.fence}, not ${fence}`);
+    if (record.recoveries !== job.record.recoveries || record.failedAttempts !== job.record.failedAttempts) {
+      this.#history.violate(`job ${record.id} was acquired with other counts than it has`);
+    }
+    if (isRepeated) return;
+    this.#history.trace(caller.name, `acquires job ${record.id} of ${record.taskId} with fence ${record.fence}`);
+    job.isReady = false;
+    job.record.fence = fence;
+    job.record.acquiredBy = caller.identity;
+    job.record.acquiredUntil = acquisition.until;
+    job.lease = {
+      holder: caller,
+      acquisitionId: acquisition.acquisitionId,
+      takenAtMs: this.#history.nowMs,
+      isKnown: false,
+    };
+  }
+
+  #slotsOf(taskId: string, slots: ReadonlyMap<string, number>): number {
+    return slots.get(taskId) ?? this.#tasks.get(taskId)?.maxRunningJobs ?? Number.POSITIVE_INFINITY;
+  }
+
+  #checkNextDue(report: TurnReport): void {
+    let expected = Number.POSITIVE_INFINITY;
+    for (const { record, lease, isReady } of this.#unfinished.values()) {
+      if (lease !== null) expected = Math.min(expected, record.acquiredUntil ?? 0);
+      else if (!isReady) expected = Math.min(expected, record.runAt);
+    }
+    if ((report.nextDueAt ?? Number.POSITIVE_INFINITY) > expected) {
+      this.#history.violate(`a turn says that nothing is due before ${report.nextDueAt}, but something is at ${expected}`);
+    }
+  }
+
+  // ---- helpers
+
+  #holderOf(idempotencyKey: string): ModelJob | undefined {
+    for (const job of this.#unfinished.values()) if (job.record.idempotencyKey === idempotencyKey) return job;
+    return undefined;
+  }
+
+  #finish(job: ModelJob, result: JobResultRecord): void {
+    this.#history.trace("store", `job ${job.record.id} ended: ${result.outcome}`);
+    this.#endLease(job);
+    this.#unfinished.delete(job.record.id);
+    job.result = result;
+  }
+
+  #endLease(job: ModelJob): void {
+    job.lease = null;
+    job.record.acquiredBy = null;
+    job.record.acquiredUntil = null;
+  }
+
+  #same(what: string, expected: readonly string[], actual: readonly string[]): void {
+    if (expected.length === actual.length && expected.every((id, index) => id === actual[index])) return;
+    this.#history.violate(`${what}: [${actual}], not [${expected}]`);
+  }
+}
+
+function idsOf(jobs: readonly ModelJob[]): string[] {
+  return jobs.map(({ record }) => record.id).sort();
+}
+
+function byRank(a: ModelJob, b: ModelJob): number {
+  return b.record.priority - a.record.priority || a.record.runAt - b.record.runAt || a.seq - b.seq;
+}

@@ -1,0 +1,239 @@
+import type { EventBroker, Unsubscribe } from "../../src/brokers/event-broker.ts";
+import type { Clock } from "../../src/core/clock.ts";
+import { StoreUnavailableError } from "../../src/core/errors.ts";
+import type { Logger } from "../../src/core/logger.ts";
+import type { JobExecutor } from "../../src/executors/job-executor.ts";
+import type { EventRecord } from "../../src/records/events.ts";
+import { Scheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { FaultyStore } from "./faulty-store.ts";
+import type { Caller } from "./history.ts";
+import { Random } from "./random.ts";
+import type { World } from "./world.ts";
+
+/** What a simulated process is started with. */
+export interface ProcessOptions {
+  readonly name: string;
+  readonly identity: string;
+  readonly role: "both" | "scheduler" | "worker";
+  /** Whether it ticks instead of running loops. */
+  readonly isTicker: boolean;
+  readonly maxConcurrentJobs: number;
+  readonly leaseMs: number;
+  readonly maxIdleMs: number;
+  readonly cleanupMs: number | null;
+  readonly seed: number;
+  /** Puts something between the scheduler and its store: for mutations. */
+  readonly wrapStore: (store: DataStore) => DataStore;
+}
+
+const TICK_MS = 700;
+
+/** Without `currentJob()`: following asynchronous calls doubles the price of every promise. */
+const PLAIN_EXECUTOR: JobExecutor = {
+  async open() {},
+  async execute({ invoke }) {
+    return invoke();
+  },
+  async close() {},
+  async [Symbol.asyncDispose]() {},
+};
+
+/** One life of a scheduler, with a clock of its own that may be wrong, stand still, or never go on. */
+export class SimulatedProcess implements Caller {
+  readonly name: string;
+  readonly identity: string;
+  readonly options: ProcessOptions;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  offsetMs = 0;
+  lastTroubleMs = -1;
+  lastTurnAnswerMs = -1;
+  isCrashed = false;
+  isStopping = false;
+  hasStopped = false;
+  #frozenUntilMs = 0;
+  #ticking: Promise<void> = Promise.resolve();
+  readonly #world: World;
+
+  constructor(world: World, options: ProcessOptions) {
+    this.#world = world;
+    this.options = options;
+    this.name = options.name;
+    this.identity = options.identity;
+    this.clock = {
+      now: () => world.clock.now() + this.offsetMs,
+      sleep: (untilMs, signal) => this.#sleep(untilMs, signal),
+      yield: async () => {
+        await world.clock.yield();
+        if (this.isStalled) await this.whenRunning();
+      },
+    };
+    const settings: SchedulerOptions = {
+      dataStore: options.wrapStore(new FaultyStore(world, this)),
+      eventBroker: new FaultyBroker(world, this),
+      executors: { inline: PLAIN_EXECUTOR },
+      role: options.role,
+      identity: options.identity,
+      maxConcurrentJobs: options.maxConcurrentJobs,
+      leaseDuration: { milliseconds: options.leaseMs },
+      maxIdle: { milliseconds: options.maxIdleMs },
+      cleanupInterval: options.cleanupMs === null ? null : { milliseconds: options.cleanupMs },
+      clock: this.clock,
+      random: new Random(options.seed).next,
+      logger: this.#logger(),
+    };
+    this.scheduler = new Scheduler(settings);
+  }
+
+  get isAlive(): boolean {
+    return !this.isCrashed && !this.hasStopped;
+  }
+
+  get isStalled(): boolean {
+    return this.isCrashed || this.#frozenUntilMs > this.#world.clock.now();
+  }
+
+  /** Resolves while it runs; never once it has crashed. */
+  async whenRunning(): Promise<void> {
+    const { clock } = this.#world;
+    while (!this.isCrashed && this.#frozenUntilMs > clock.now()) await clock.sleep(this.#frozenUntilMs);
+    if (this.isCrashed) await new Promise<never>(() => {});
+  }
+
+  /** Something goes wrong for it, from now on for so long. */
+  troubled(forMs = 0): void {
+    this.lastTroubleMs = Math.max(this.lastTroubleMs, this.#world.clock.now() + forMs);
+  }
+
+  crash(): void {
+    this.#world.history.trace(this.name, "crashes");
+    this.isCrashed = true;
+  }
+
+  freeze(forMs: number): void {
+    this.#world.history.trace(this.name, `stands still for ${forMs} ms`);
+    this.#frozenUntilMs = this.#world.clock.now() + forMs;
+    this.troubled(forMs);
+  }
+
+  jump(byMs: number): void {
+    this.#world.history.trace(this.name, `its clock jumps by ${byMs} ms`);
+    this.offsetMs += byMs;
+    this.troubled();
+  }
+
+  /** Runs until it crashes or is stopped. */
+  async run(): Promise<void> {
+    this.#world.history.trace(this.name, `starts as ${this.identity} (${this.options.role})`);
+    if (this.options.isTicker) {
+      this.#ticking = this.#tick();
+      return this.#ticking;
+    }
+    while (!this.isStopping) {
+      try {
+        return await this.scheduler.start();
+      } catch {
+        await this.clock.sleep(this.clock.now() + TICK_MS);
+      }
+    }
+  }
+
+  async stop(drainMs: number): Promise<void> {
+    const { history } = this.#world;
+    history.trace(this.name, "stops");
+    this.isStopping = true;
+    const calledAtMs = history.nowMs;
+    await this.#ticking;
+    await this.scheduler.stop({ drainTimeout: { milliseconds: drainMs } });
+    this.hasStopped = true;
+    history.trace(this.name, "has stopped");
+    const left = this.#world.jobs.leasesOf(this);
+    if (left > 0 && this.lastTroubleMs < calledAtMs && !this.options.isTicker) {
+      history.violate(`${this.name} stopped and kept ${left} leases`);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    while (!this.isStopping) {
+      await this.clock.sleep(this.clock.now() + TICK_MS);
+      if (this.isStopping) return;
+      try {
+        await this.scheduler.tick();
+      } catch (error) {
+        this.#world.history.trace(this.name, `tick failed: ${error}`);
+        if (!(error instanceof StoreUnavailableError)) this.#world.history.violate(`${this.name}: a tick failed: ${error}`);
+      }
+    }
+  }
+
+  /** As the host's clock does: a timer counts elapsed time, and whoever wakes too early sleeps on. */
+  async #sleep(untilMs: number, signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#world;
+    while (signal?.aborted !== true) {
+      const leftMs = untilMs - this.clock.now();
+      if (leftMs <= 0) break;
+      await clock.sleep(clock.now() + leftMs, signal);
+    }
+    if (this.isStalled) await this.whenRunning();
+  }
+
+  #logger(): Logger {
+    const { history } = this.#world;
+    if (!history.isTraced) return { debug: () => {}, info: () => {}, warn: () => {}, error: (...args) => this.#failed(args) };
+    return {
+      debug: () => {},
+      info: () => {},
+      warn: (...args) => history.trace(this.name, `log: ${args.join(" ")}`),
+      error: (...args) => this.#failed(args),
+    };
+  }
+
+  /** Nothing in a simulation is an error of the program: outages are warnings. */
+  #failed(args: readonly unknown[]): void {
+    this.#world.history.violate(`${this.name} logged an error: ${args.join(" ")}`);
+  }
+}
+
+/** Events between processes, some of which never arrive. */
+class FaultyBroker implements EventBroker {
+  readonly #listeners = new Set<(event: EventRecord) => void>();
+  readonly #world: World;
+  readonly #process: SimulatedProcess;
+
+  constructor(world: World, process: SimulatedProcess) {
+    this.#world = world;
+    this.#process = process;
+    world.brokers.add(this);
+  }
+
+  async open(): Promise<void> {}
+
+  async publish(events: readonly EventRecord[]): Promise<void> {
+    const { faults, random, brokers } = this.#world;
+    if (this.#process.isCrashed) return;
+    if (faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss / 10)) throw new Error("the broker is down");
+    for (const broker of brokers) {
+      const isLost = faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss);
+      if (!isLost) broker.deliver(events);
+    }
+  }
+
+  deliver(events: readonly EventRecord[]): void {
+    if (this.#process.isStalled) return;
+    for (const event of events) for (const listener of this.#listeners) listener(event);
+  }
+
+  subscribe(listener: (event: EventRecord) => void): Unsubscribe {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#world.brokers.delete(this);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,176 @@
+import { instantOf } from "../../src/core/temporal.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { type ProcessOptions, SimulatedProcess } from "./process.ts";
+import { Random } from "./random.ts";
+import { drawTasks, registerTasks, type SimulatedTask } from "./tasks.ts";
+import { Workload } from "./workload.ts";
+import { drawFaults, World } from "./world.ts";
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Gets a line for everything that happens. */
+  readonly trace?: (line: string) => void;
+  /** The store that the processes share. Default: a new `MemoryDataStore`. */
+  readonly makeStore?: () => DataStore;
+  /** Puts something between each scheduler and its store. */
+  readonly wrapStore?: (store: DataStore) => DataStore;
+}
+
+export interface SimulationReport {
+  readonly seed: number;
+  /** Broken promises; the run ends soon after the first. */
+  readonly violations: readonly string[];
+  /** How often what happened. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** How long the faults last, and how long everything may take to come to rest afterwards. */
+const FAULTY_MS = { min: 8000, max: 40_000 };
+const HEALING_MS_MAX = 1_800_000;
+const HEALING_STEP_MS = 5000;
+
+/** One run: some processes on one store, first with faults, then without until nothing is left to do. The same seed
+ *  gives the same run. */
+export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+  const simulation = new Simulation(options);
+  return simulation.run();
+}
+
+class Simulation {
+  readonly #seed: number;
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #tasks: readonly SimulatedTask[];
+  readonly #workload: Workload;
+  readonly #slots: Slot[];
+  readonly #endMs: number;
+  readonly #wrapStore: (store: DataStore) => DataStore;
+
+  constructor({ seed, trace, makeStore, wrapStore }: SimulationOptions) {
+    this.#seed = seed;
+    const random = new Random(seed);
+    this.#random = random;
+    this.#wrapStore = wrapStore ?? ((store) => store);
+    const store = makeStore?.() ?? new MemoryDataStore();
+    this.#world = new World(store, drawFaults(random.fork()), random.fork(), trace ?? null);
+    this.#tasks = drawTasks(random.fork(), this.#world.isCalm);
+    for (const task of this.#tasks) this.#world.tasks.set(task.id, task.record);
+    this.#endMs = this.#world.clock.now() + random.int(FAULTY_MS.min, FAULTY_MS.max);
+    this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 8000);
+    const leaseMs = random.pick([3000, 9000, 30_000]);
+    this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) => drawSlot(random, index, leaseMs));
+  }
+
+  async run(): Promise<SimulationReport> {
+    const { clock, history } = this.#world;
+    for (const slot of this.#slots) this.#start(slot);
+    while (clock.now() < this.#endMs && history.violations.length === 0) {
+      await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1500)));
+      this.#act();
+    }
+    if (history.violations.length === 0) await this.#heal();
+    return { seed: this.#seed, violations: history.violations, counts: history.counts };
+  }
+
+  #act(): void {
+    const { faults } = this.#world;
+    const slot = this.#random.pick(this.#slots);
+    const { process } = slot;
+    if (process === null || !process.isAlive) return this.#start(slot);
+    const weights = [["act", 12], ["crash", faults.crash], ["freeze", faults.freeze], ["jump", faults.jump], ["stop", faults.stop]] as const;
+    let draw = this.#random.next() * weights.reduce((sum, [, weight]) => sum + weight, 0);
+    const [kind] = weights.find(([, weight]) => (draw -= weight) < 0) ?? weights[0];
+    if (kind === "act") {
+      if (!process.isStopping && !process.isStalled) this.#workload.act(process);
+    } else if (kind === "crash") process.crash();
+    else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
+    else if (kind === "jump") this.#jump(process);
+    else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]));
+  }
+
+  /** All clocks but one stay within a lease of the true one, or leases would mean nothing. */
+  #jump(process: SimulatedProcess): void {
+    // Another process's clock that is ahead ends leases early: everybody has trouble.
+    for (const { process: other } of this.#slots) other?.troubled();
+    process.jump(this.#random.chance(0.5) ? -process.offsetMs : this.#random.int(-20_000, 20_000));
+  }
+
+  #start(slot: Slot): void {
+    const { process: before } = slot;
+    const life = ++slot.lives;
+    // An identity is given again only after its bearer is gone.
+    const identity = slot.keepsIdentity ? `identity${slot.index}` : `identity${slot.index}.${life}`;
+    const process = new SimulatedProcess(this.#world, {
+      ...slot.options,
+      name: `p${slot.index}.${life}`,
+      identity,
+      seed: this.#random.int(0, 2 ** 31),
+      wrapStore: this.#wrapStore,
+    });
+    if (before !== null) process.offsetMs = before.offsetMs;
+    slot.process = process;
+    this.#world.processes.push(process);
+    registerTasks(this.#world, process, this.#tasks, this.#random.fork());
+    void process.run();
+    if (this.#world.faults.areOn) this.#workload.addStanding(process);
+  }
+
+  /** No faults from here on: what was promised has to come true. */
+  async #heal(): Promise<void> {
+    const { clock, history, faults, jobs, schedules, attempts, store } = this.#world;
+    history.trace("world", "heals");
+    faults.areOn = false;
+    for (const slot of this.#slots) {
+      const { process } = slot;
+      if (process !== null && process.offsetMs !== 0) process.jump(-process.offsetMs);
+      if (process === null || !process.isAlive) this.#start(slot);
+    }
+    const restAt = clock.now() + HEALING_MS_MAX;
+    while (clock.now() < restAt && history.violations.length === 0) {
+      await clock.advanceTo(instantOf(clock.now() + HEALING_STEP_MS));
+      for (const slot of this.#slots) if (slot.process?.isAlive !== true) this.#start(slot);
+      const [{ process }] = this.#slots as [Slot];
+      if (process !== null && !process.isStopping) this.#workload.resumeAll(process);
+      const isBusy = this.#world.processes.some((other) => other.isAlive && (other.isStalled || other.isStopping));
+      if (this.#world.isAtRest() && !isBusy) break;
+    }
+    if (history.violations.length > 0) return;
+    // Handlers that ignored their signals end, and lost outcomes come to nothing.
+    await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
+    const stops = this.#slots.map(({ process }) => process?.stop(0));
+    await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
+    schedules.checkAtRest(clock.now());
+    await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
+    attempts.checkAtRest();
+    if (this.#slots.some(({ process }) => process?.hasStopped !== true)) history.violate("a scheduler does not stop");
+    else await Promise.all(stops);
+  }
+}
+
+/** A place where one process after the other lives. */
+interface Slot {
+  readonly index: number;
+  readonly keepsIdentity: boolean;
+  readonly options: Omit<ProcessOptions, "name" | "identity" | "seed" | "wrapStore">;
+  process: SimulatedProcess | null;
+  lives: number;
+}
+
+/** The first slot can do everything, so that everything can heal. */
+function drawSlot(random: Random, index: number, leaseMs: number): Slot {
+  return {
+    index,
+    keepsIdentity: random.chance(0.5),
+    options: {
+      role: index === 0 ? "both" : random.pick(["both", "scheduler", "worker"] as const),
+      isTicker: index > 0 && random.chance(0.2),
+      maxConcurrentJobs: random.pick([1, 2, 5, 100]),
+      leaseMs,
+      maxIdleMs: random.pick([1000, 5000]),
+      cleanupMs: random.pick([null, 4000]),
+    },
+    process: null,
+    lives: 0,
+  };
+}

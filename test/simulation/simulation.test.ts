@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import { simulate } from "./simulate.ts";
+
+const SEEDS = 500;
+const SEEDS_PER_TEST = 50;
+
+describe("whatever goes wrong, every promise is kept once it is over", () => {
+  for (let first = 0; first < SEEDS; first += SEEDS_PER_TEST) {
+    test(`seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, async () => {
+      for (let seed = first; seed < first + SEEDS_PER_TEST; seed++) {
+        const { violations } = await simulate({ seed });
+        expect(violations, `node scripts/simulate.mjs --seed ${seed} --trace`).toEqual([]);
+      }
+    });
+  }
+});
+
+test("a seed always gives the same run", async () => {
+  const traceOf = async (): Promise<string[]> => {
+    const lines: string[] = [];
+    await simulate({ seed: 7, trace: (line) => lines.push(line) });
+    return lines;
+  };
+  const first = await traceOf();
+  expect(first.length).toBeGreaterThan(20);
+  expect(await traceOf()).toEqual(first);
+});

@@ -1,0 +1,164 @@
+import { NonRetryableError } from "../../src/core/errors.ts";
+import type { JobContext } from "../../src/scheduler/job-context.ts";
+import type { TaskSettings } from "../../src/scheduler/options.ts";
+import type { TaskRecord } from "../../src/records/task.ts";
+import type { Attempt, AttemptEnding } from "./attempts.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { World } from "./world.ts";
+
+/** A task of one run, and how its handlers tend to behave. */
+export interface SimulatedTask {
+  readonly id: string;
+  readonly settings: TaskSettings;
+  readonly record: TaskRecord;
+  readonly durationMsMax: number;
+  readonly failure: number;
+  /** Whether handlers heed their signal. */
+  readonly heedsSignal: boolean;
+  /** How often a handler takes its process with it. */
+  readonly poison: number;
+}
+
+export function drawTasks(random: Random, isCalm: boolean): SimulatedTask[] {
+  return Array.from({ length: random.int(2, 4) }, (_, index) => drawTask(random, `task${index}`, isCalm));
+}
+
+function drawTask(random: Random, id: string, isCalm: boolean): SimulatedTask {
+  const maxRunningJobs = random.pick([1, 2, 3, null]);
+  const misfireGraceMs = random.pick([null, null, 500, 3000]);
+  const maxRecoveries = random.int(0, 3);
+  const timeoutMs = random.pick([null, null, 800, 4000]);
+  const resultExpirationMs = random.pick([0, 5000, 86_400_000, 86_400_000]);
+  const retry = {
+    attemptsMax: random.int(1, 3),
+    initialMs: random.int(100, 2000),
+    factor: 2,
+    maxMs: 3000,
+    jitter: random.pick(["full", "none"] as const),
+  };
+  return {
+    id,
+    settings: {
+      maxRunningJobs,
+      misfireGraceTime: misfireGraceMs === null ? null : { milliseconds: misfireGraceMs },
+      maxRecoveries,
+      timeout: timeoutMs === null ? null : { milliseconds: timeoutMs },
+      resultExpirationTime: { milliseconds: resultExpirationMs },
+      retry: {
+        maxAttempts: retry.attemptsMax,
+        backoff: {
+          initial: { milliseconds: retry.initialMs },
+          factor: retry.factor,
+          max: { milliseconds: retry.maxMs },
+          jitter: retry.jitter,
+        },
+      },
+    },
+    record: {
+      id,
+      executor: "inline",
+      maxRunningJobs,
+      misfireGraceMs,
+      maxRecoveries,
+      timeoutMs,
+      resultExpirationMs,
+      retry,
+      metadata: {},
+    },
+    durationMsMax: random.pick([0, 50, 2000, 2000, 12_000]),
+    failure: random.pick([0, 0.2, 0.6]),
+    heedsSignal: random.chance(0.7),
+    poison: isCalm ? 0 : random.pick([0, 0, 0, 0.03]),
+  };
+}
+
+/** Registers the tasks with handlers that keep the ledger. */
+export function registerTasks(world: World, process: SimulatedProcess, tasks: readonly SimulatedTask[], random: Random): void {
+  for (const task of tasks) {
+    process.scheduler.task<unknown>(task.id, task.settings, (payload, context) =>
+      handle(world, process, task, random, payload, context),
+    );
+  }
+}
+
+async function handle(
+  world: World,
+  process: SimulatedProcess,
+  task: SimulatedTask,
+  random: Random,
+  payload: unknown,
+  context: JobContext,
+): Promise<unknown> {
+  const { fence, signal, job } = context;
+  const known = world.jobs.get(job.id);
+  if (known === undefined) throw world.history.violate(`a handler got job ${job.id}, which was never added`);
+  const { timeoutMs } = task.record;
+  const slots = process.options.maxConcurrentJobs;
+  const facts = { job: known.record, fence, caller: process, signal, timeoutMs, slots, number: context.attempt };
+  const attempt = world.attempts.start(facts);
+  checkContext(world, attempt, payload, context);
+  checkLateness(world, task, process, job.id);
+  let ending: AttemptEnding = "threw";
+  try {
+    const value = await behave(world, process, task, random, context);
+    ending = "returned";
+    return value;
+  } catch (error) {
+    if (error instanceof NonRetryableError) ending = "threwForGood";
+    throw error;
+  } finally {
+    // What a dead process would have told nobody hears.
+    if (!process.isCrashed) world.attempts.end(attempt, ending);
+  }
+}
+
+async function behave(
+  world: World,
+  process: SimulatedProcess,
+  task: SimulatedTask,
+  random: Random,
+  context: JobContext,
+): Promise<unknown> {
+  const { clock } = process;
+  const until = clock.now() + random.int(0, task.durationMsMax);
+  const isPoison = world.faults.areOn && random.chance(task.poison);
+  const fails = random.chance(task.failure);
+  if (random.chance(0.1)) context.progress(0.5);
+  if (until > clock.now() || isPoison) await clock.sleep(until, task.heedsSignal ? context.signal : undefined);
+  if (isPoison) {
+    process.crash();
+    await process.whenRunning();
+  }
+  if (task.heedsSignal) context.signal.throwIfAborted();
+  if (fails && random.chance(0.2)) throw new NonRetryableError("for good");
+  if (fails) throw new Error("this time");
+  return { fence: context.fence };
+}
+
+function checkContext(world: World, attempt: Attempt, payload: unknown, context: JobContext): void {
+  const record = world.jobs.get(attempt.jobId)?.record;
+  if (record === undefined) return;
+  const text = `the handler of job ${record.id} with fence ${attempt.fence}`;
+  if (record.fence === attempt.fence && context.attempt !== record.failedAttempts + record.recoveries + 1) {
+    world.history.violate(`${text} is told that this is attempt ${context.attempt}`);
+  }
+  if (context.idempotencyKey !== (record.idempotencyKey ?? record.id)) {
+    world.history.violate(`${text} got the idempotency key ${context.idempotencyKey}`);
+  }
+  const stored = record.payload === null ? undefined : (JSON.parse(record.payload) as unknown);
+  if (JSON.stringify(stored) !== JSON.stringify(payload)) world.history.violate(`${text} got another payload`);
+}
+
+/** Without faults a job that nothing holds back starts at its time. */
+function checkLateness(world: World, task: SimulatedTask, process: SimulatedProcess, jobId: string): void {
+  const job = world.jobs.get(jobId);
+  if (job === undefined || !world.isCalm || task.record.maxRunningJobs !== null) return;
+  const { maxConcurrentJobs } = process.options;
+  if (maxConcurrentJobs < 100) return;
+  const lateMs = world.clock.now() - Math.max(job.record.runAt, job.addedAtMs);
+  if (lateMs > LATENESS_MS_MAX) world.history.violate(`job ${jobId} started ${lateMs} ms late in a run without faults`);
+}
+
+/** A process that ticks looks every 700 ms. */
+const LATENESS_MS_MAX = 1000;

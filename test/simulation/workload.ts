@@ -1,0 +1,202 @@
+import { EscapementError } from "../../src/core/errors.ts";
+import { instantOf } from "../../src/core/temporal.ts";
+import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options.ts";
+import type { Scheduler } from "../../src/scheduler/scheduler.ts";
+import { CronTrigger } from "../../src/triggers/cron.ts";
+import { DateTrigger } from "../../src/triggers/date.ts";
+import { IntervalTrigger } from "../../src/triggers/interval.ts";
+import type { Trigger } from "../../src/triggers/trigger.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { SimulatedTask } from "./tasks.ts";
+import type { World } from "./world.ts";
+
+/** What clients of a store under faults have to expect. */
+const EXPECTED_CODES: ReadonlySet<string> = new Set([
+  "storeUnavailable",
+  "scheduleLookup",
+  "jobLookup",
+  "schedulerState",
+  "jobCancelled",
+  "jobDeadlineMissed",
+  "jobTimeout",
+  "jobAbandoned",
+  "nonRetryable",
+]);
+
+const IDEMPOTENCY_KEYS = 4;
+
+/** What the users of the simulated schedulers do. */
+export class Workload {
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #tasks: readonly SimulatedTask[];
+  readonly #endMs: number;
+  /** Schedules that every process adds anew when it starts. */
+  readonly #standing: { id: string; taskId: string; trigger: Trigger; options: ScheduleOptions }[] = [];
+  readonly #scheduleIds: string[] = [];
+  readonly #jobIds: string[] = [];
+
+  /** @param endMs no trigger fires after this */
+  constructor(world: World, random: Random, tasks: readonly SimulatedTask[], endMs: number) {
+    this.#world = world;
+    this.#random = random;
+    this.#tasks = tasks;
+    this.#endMs = endMs;
+    for (let index = random.int(1, 3); index > 0; index--) {
+      const id = `standing${index}`;
+      this.#scheduleIds.push(id);
+      const options = { ...this.#scheduleOptions(), id, conflictPolicy: random.pick(["replace", "doNothing"] as const) };
+      this.#standing.push({ id, taskId: this.#taskId(), trigger: this.#lastingTrigger(), options });
+    }
+  }
+
+  /** What a program does when it starts. */
+  addStanding(process: SimulatedProcess): void {
+    for (const { taskId, trigger, options } of this.#standing) {
+      this.#attempt(process, "addSchedule", (scheduler) => scheduler.addSchedule(taskId, trigger, options));
+    }
+  }
+
+  /** One thing that one user does. */
+  act(process: SimulatedProcess): void {
+    const kind = this.#random.int(1, 20);
+    if (kind <= 7) this.#addJob(process);
+    else if (kind <= 9) this.#addJobs(process);
+    else if (kind <= 10) this.#runJob(process);
+    else if (kind <= 12) this.#addSchedule(process);
+    else if (kind <= 14) this.#cancel(process);
+    else this.#changeSchedule(process, kind);
+  }
+
+  /** Everything that is paused goes on. */
+  resumeAll(process: SimulatedProcess): void {
+    for (const id of this.#scheduleIds) {
+      if (this.#world.schedules.get(id)?.paused !== true) continue;
+      this.#attempt(process, "unpauseSchedule", (scheduler) => scheduler.unpauseSchedule(id));
+    }
+  }
+
+  #addJob(process: SimulatedProcess): void {
+    const options = this.#jobOptions();
+    const taskId = this.#taskId();
+    this.#attempt(process, "addJob", async (scheduler) => this.#added((await scheduler.addJob(taskId, options)).id));
+  }
+
+  #addJobs(process: SimulatedProcess): void {
+    const list = Array.from({ length: this.#random.int(1, 6) }, () => ({ task: this.#taskId(), ...this.#jobOptions() }));
+    this.#attempt(process, "addJobs", async (scheduler) => {
+      for (const { id } of await scheduler.addJobs(list)) this.#added(id);
+    });
+  }
+
+  #runJob(process: SimulatedProcess): void {
+    const taskId = this.#taskId();
+    const { idempotencyKey: _, ...options } = this.#jobOptions();
+    this.#attempt(process, "runJob", async (scheduler) => {
+      const value: unknown = await scheduler.runJob(taskId, options);
+      if (typeof value !== "object") this.#world.history.violate(`runJob() of ${taskId} resolved with ${value}`);
+    });
+  }
+
+  #addSchedule(process: SimulatedProcess): void {
+    const id = `schedule${this.#scheduleIds.length}`;
+    this.#scheduleIds.push(id);
+    const taskId = this.#taskId();
+    const trigger = this.#trigger();
+    const options = { ...this.#scheduleOptions(), id };
+    this.#attempt(process, "addSchedule", (scheduler) => scheduler.addSchedule(taskId, trigger, options));
+  }
+
+  #cancel(process: SimulatedProcess): void {
+    if (this.#jobIds.length === 0) return;
+    const id = this.#random.pick(this.#jobIds.slice(-5));
+    this.#attempt(process, "cancelJob", (scheduler) => scheduler.cancelJob(id));
+  }
+
+  #changeSchedule(process: SimulatedProcess, kind: number): void {
+    const id = this.#random.pick(this.#scheduleIds);
+    const resumeFrom = this.#random.chance(0.5) ? { resumeFrom: "now" as const } : {};
+    const trigger = this.#trigger();
+    const coalesce = this.#random.pick(["latest", "earliest", "all"] as const);
+    const isStanding = this.#standing.some((standing) => standing.id === id);
+    this.#attempt(process, `change ${kind} of ${id}`, async (scheduler) => {
+      if (kind === 15) await scheduler.pauseSchedule(id);
+      else if (kind <= 17) await scheduler.unpauseSchedule(id, resumeFrom);
+      else if (kind === 18) await scheduler.updateSchedule(id, { trigger, coalesce });
+      else if (kind === 19 || isStanding) await scheduler.runScheduleNow(id);
+      else await scheduler.removeSchedule(id);
+    });
+  }
+
+  /** What a process that dies meanwhile was asked for is never answered. */
+  #attempt(process: SimulatedProcess, what: string, action: (scheduler: Scheduler) => Promise<unknown>): void {
+    this.#world.history.trace(process.name, `is asked to ${what}`);
+    action(process.scheduler).catch((error: unknown) => {
+      this.#world.history.trace(process.name, `${what} failed: ${error}`);
+      if (error instanceof EscapementError && EXPECTED_CODES.has(error.code)) return;
+      if (what === "runJob" && error instanceof Error) return;
+      this.#world.history.violate(`${process.name}: ${what} failed unexpectedly: ${error}`);
+    });
+  }
+
+  /** A call that resolved has added its job. */
+  #added(id: string): void {
+    this.#jobIds.push(id);
+    if (this.#world.jobs.get(id) === undefined) this.#world.history.violate(`job ${id} was promised and never added`);
+  }
+
+  #jobOptions(): JobOptions {
+    const random = this.#random;
+    const now = this.#world.clock.now();
+    return {
+      payload: random.int(0, 1000),
+      priority: random.pick([0, 0, 0, 5, -5]),
+      ...(random.chance(0.3) ? { runAt: instantOf(now + random.int(-2000, 10_000)) } : {}),
+      ...(random.chance(0.3) ? { idempotencyKey: `key${random.int(1, IDEMPOTENCY_KEYS)}` } : {}),
+      ...(random.chance(0.1) ? { startDeadline: instantOf(now + random.int(0, 5000)) } : {}),
+    };
+  }
+
+  #scheduleOptions(): ScheduleOptions {
+    const random = this.#random;
+    return {
+      payload: { schedule: random.int(0, 1000) },
+      coalesce: random.pick(["latest", "earliest", "all"] as const),
+      maxCatchUp: random.pick([null, null, 3]),
+      priority: random.pick([0, 0, 3]),
+      ...(random.chance(0.3) ? { maxJitter: { milliseconds: random.int(1, 3000) } } : {}),
+      ...(random.chance(0.3) ? { misfireGraceTime: { milliseconds: random.int(0, 4000) } } : {}),
+      paused: random.chance(0.05),
+    };
+  }
+
+  #trigger(): Trigger {
+    if (this.#random.chance(0.8)) return this.#lastingTrigger();
+    return new DateTrigger(instantOf(Math.min(this.#endMs, this.#world.clock.now() + this.#random.int(0, 20_000))));
+  }
+
+  /** One that fires to the end. A schedule that was exhausted and cleaned up would start all over when it is added
+   *  again. */
+  #lastingTrigger(): Trigger {
+    const random = this.#random;
+    const endTime = instantOf(this.#endMs);
+    const now = this.#world.clock.now();
+    switch (random.int(1, 3)) {
+      case 1:
+        return CronTrigger.fromCrontab(`*/${random.pick([2, 3, 5, 10])} * * * * *`, { endTime });
+      case 2:
+        return new IntervalTrigger({
+          milliseconds: random.int(700, 8000),
+          startTime: instantOf(Math.min(this.#endMs, now + random.int(-5000, 5000))),
+          endTime,
+        });
+      default:
+        return new IntervalTrigger({ seconds: random.int(1, 10), endTime });
+    }
+  }
+
+  #taskId(): string {
+    return this.#random.pick(this.#tasks).id;
+  }
+}

@@ -1,0 +1,89 @@
+import type { EventRecord } from "../../src/records/events.ts";
+import type { TaskRecord } from "../../src/records/task.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { VirtualClock } from "../../src/testing/virtual-clock.ts";
+import { Attempts } from "./attempts.ts";
+import { History } from "./history.ts";
+import { JobModel } from "./job-model.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import { ScheduleModel } from "./schedule-model.ts";
+
+/** How much goes wrong. Probabilities are of one call, event or action. */
+export interface Faults {
+  /** False once everything heals. */
+  areOn: boolean;
+  readonly callTrouble: number;
+  /** Of the troubled calls, the others are slow only. */
+  readonly callFailure: number;
+  readonly callDelayMsMax: number;
+  readonly eventLoss: number;
+  /** Relative weights of what happens to processes. */
+  readonly crash: number;
+  readonly freeze: number;
+  readonly jump: number;
+  readonly stop: number;
+}
+
+/** What all simulated processes share: the true time, the store, what is known about it, and the faults. */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly history: History;
+  readonly attempts: Attempts;
+  readonly tasks = new Map<string, TaskRecord>();
+  readonly jobs: JobModel;
+  readonly schedules: ScheduleModel;
+  readonly processes: SimulatedProcess[] = [];
+  /** Where events arrive. */
+  readonly brokers = new Set<{ deliver(events: readonly EventRecord[]): void }>();
+  readonly store: DataStore;
+  readonly faults: Faults;
+  readonly random: Random;
+
+  constructor(store: DataStore, faults: Faults, random: Random, trace: ((line: string) => void) | null) {
+    this.store = store;
+    this.faults = faults;
+    this.random = random;
+    this.history = new History(this.clock, trace);
+    this.attempts = new Attempts(this.history);
+    this.jobs = new JobModel(this.history, this.attempts, this.tasks);
+    this.schedules = new ScheduleModel(this.history, this.jobs);
+  }
+
+  /** Whether nothing at all goes wrong in this run. */
+  get isCalm(): boolean {
+    const { callTrouble, eventLoss, crash, freeze, jump, stop } = this.faults;
+    return callTrouble + eventLoss + crash + freeze + jump + stop === 0;
+  }
+
+  isAtRest(): boolean {
+    return this.jobs.unfinished.size === 0 && this.schedules.isAtRest();
+  }
+}
+
+/** Which faults a seed gets. */
+export function drawFaults(random: Random): Faults {
+  const none: Faults = {
+    areOn: true,
+    callTrouble: 0,
+    callFailure: 0,
+    callDelayMsMax: 0,
+    eventLoss: 0,
+    crash: 0,
+    freeze: 0,
+    jump: 0,
+    stop: 0,
+  };
+  const network = {
+    callTrouble: random.pick([0.02, 0.1, 0.3]),
+    callFailure: random.pick([0.3, 0.8]),
+    callDelayMsMax: random.pick([20, 500, 5000]),
+    eventLoss: random.pick([0, 0.2, 1]),
+  };
+  const kind = random.int(1, 10);
+  if (kind === 1) return none;
+  if (kind <= 3) return { ...none, ...network };
+  if (kind <= 5) return { ...none, crash: 4, stop: 2, eventLoss: random.pick([0, 0.2]) };
+  if (kind <= 6) return { ...none, freeze: 3, jump: random.pick([0, 3]) };
+  return { ...none, ...network, crash: 2, freeze: 1, stop: 1, jump: random.pick([0, 1]) };
+}
