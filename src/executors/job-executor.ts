@@ -1,0 +1,24 @@
+import type { JobRecord } from "../records/job.ts";
+
+/** One attempt of a job, as an executor gets it. */
+export interface JobCall {
+  readonly job: JobRecord;
+  /** The payload, deserialized and validated. */
+  readonly payload: unknown;
+  /** Aborted when the attempt is to end early: timeout, cancellation, lost lease, stop. */
+  readonly signal: AbortSignal;
+  /** Runs the task's handler in this thread. */
+  readonly invoke: () => unknown;
+}
+
+/**
+ * Runs jobs. The promise settles as the handler does: it resolves with its return value and rejects with what it threw.
+ * When `signal` is aborted an executor ends the work if it can, and settles.
+ */
+export interface JobExecutor extends AsyncDisposable {
+  /** Gets ready. Idempotent. */
+  open(): Promise<void>;
+  execute(call: JobCall): Promise<unknown>;
+  /** Releases what it holds. Idempotent. */
+  close(): Promise<void>;
+}

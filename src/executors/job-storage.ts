@@ -1,0 +1,52 @@
+/** Remembers, through everything that a function calls and awaits, a value that belongs to that call. */
+export interface CallStorage<T> {
+  run<R>(value: T, work: () => R): R;
+  /** The value of the innermost `run` around the present call, or undefined outside. */
+  get(): T | undefined;
+}
+
+interface AsyncLocalStorageLike<T> {
+  run<R>(value: T, work: () => R): R;
+  getStore(): T | undefined;
+}
+
+interface AsyncHooks {
+  readonly AsyncLocalStorage?: new <T>() => AsyncLocalStorageLike<T>;
+}
+
+/** A storage on the runtime's `AsyncLocalStorage`. Where there is none (browsers), the value is known until the first
+ *  `await` of the work. */
+export function callStorage<T>(): CallStorage<T> {
+  const AsyncLocalStorage = asyncHooks()?.AsyncLocalStorage;
+  if (AsyncLocalStorage === undefined) return new SynchronousStorage<T>();
+  const storage = new AsyncLocalStorage<T>();
+  return { run: (value, work) => storage.run(value, work), get: () => storage.getStore() };
+}
+
+/** Asked for rather than imported: an import would keep this library from loading where there is no such module. */
+function asyncHooks(): AsyncHooks | undefined {
+  const host = globalThis as { process?: { getBuiltinModule?: (id: string) => unknown } };
+  try {
+    return host.process?.getBuiltinModule?.("node:async_hooks") as AsyncHooks | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+class SynchronousStorage<T> implements CallStorage<T> {
+  #value: T | undefined;
+
+  run<R>(value: T, work: () => R): R {
+    const outer = this.#value;
+    this.#value = value;
+    try {
+      return work();
+    } finally {
+      this.#value = outer;
+    }
+  }
+
+  get(): T | undefined {
+    return this.#value;
+  }
+}

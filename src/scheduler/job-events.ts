@@ -1,0 +1,41 @@
+import type { EventRecord } from "../records/events.ts";
+import type { JobRecord } from "../records/job.ts";
+import type { JobResultRecord } from "../records/job-result.ts";
+import type { WorkerEnvironment } from "./worker-environment.ts";
+
+/** The events of a job's life, in the order in which they happen: `jobAdded`, then per attempt `jobAcquired` and, when it is not
+ *  the last one, `jobRetried`; at last `jobReleased`. */
+
+export function jobAdded({ events }: WorkerEnvironment, job: JobRecord): EventRecord {
+  const { id: jobId, taskId, scheduleId, runAt: runAtMs } = job;
+  return events.record("jobAdded", { jobId, taskId, scheduleId, runAtMs });
+}
+
+export function jobAcquired({ events, identity }: WorkerEnvironment, job: JobRecord, attempt: number): EventRecord {
+  const { id: jobId, taskId, scheduleId } = job;
+  return events.record("jobAcquired", { jobId, taskId, scheduleId, schedulerId: identity, attempt });
+}
+
+export function jobRetried(
+  { events }: WorkerEnvironment,
+  facts: Omit<EventRecord<"jobRetried">, "type" | "timestampMs">,
+): EventRecord {
+  return events.record("jobRetried", facts);
+}
+
+export function jobReleased(
+  { events }: WorkerEnvironment,
+  result: JobResultRecord,
+  schedulerId: string | null,
+): EventRecord {
+  return events.record("jobReleased", {
+    jobId: result.jobId,
+    taskId: result.taskId,
+    scheduleId: result.scheduleId,
+    schedulerId,
+    outcome: result.outcome,
+    error: result.error,
+    scheduledFireTimeMs: result.scheduledFireTime,
+    startedAtMs: result.startedAt,
+  });
+}

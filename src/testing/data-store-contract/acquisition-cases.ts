@@ -1,0 +1,376 @@
+import type { JobQueue } from "../../stores/data-store.ts";
+import { equal, isTrue, present } from "./assert.ts";
+import { type DataStoreCase, openTwo } from "./contract-case.ts";
+import {
+  finish,
+  idsOf,
+  LEASE_MS,
+  leasedJob,
+  makeJob,
+  makeJobs,
+  makeTask,
+  numbered,
+  QUEUE,
+  release,
+  T0,
+  take,
+} from "./makers.ts";
+
+/** The queues of tasks `task-0`, `task-1`, ... */
+function manyQueues(count: number): JobQueue[] {
+  return Array.from({ length: count }, (_, index) => ({ executor: "inline", taskId: `task-${index}` }));
+}
+
+export const acquisitionCases: readonly DataStoreCase[] = [
+  {
+    name: "acquisition: a job gets its holder, the lease's end and a higher fence",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([makeJob()]);
+      const { acquired, hasMore } = await take(store, { by: "me", until: T0 + 500 });
+      const expected = makeJob({ acquiredBy: "me", acquiredUntil: T0 + 500, fence: 1 });
+      equal([acquired, hasMore], [[expected], false], "the answer");
+      equal(await store.getJob("job"), expected, "the stored job");
+    },
+  },
+  {
+    name: "acquisition: higher priority first, then earlier runAt, then earlier addition",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([
+        makeJob({ id: "5 added later", runAt: T0 - 1 }),
+        makeJob({ id: "1 urgent", priority: 10, runAt: T0 }),
+        makeJob({ id: "3 early", runAt: T0 - 9 }),
+      ]);
+      await store.addJobs([
+        makeJob({ id: "4 same time", runAt: T0 - 1 }),
+        makeJob({ id: "2 urgent too", priority: 10, runAt: T0 }),
+        makeJob({ id: "6 unimportant", priority: -1, runAt: T0 - 99 }),
+      ]);
+      const { acquired } = await take(store);
+      equal(
+        idsOf(acquired),
+        ["1 urgent", "2 urgent too", "3 early", "5 added later", "4 same time", "6 unimportant"],
+        "the order",
+      );
+    },
+  },
+  {
+    name: "acquisition: the order holds across turns and queues",
+    async run({ open }) {
+      const store = await open();
+      const queues = manyQueues(3);
+      await store.addJobs(
+        Array.from({ length: 30 }, (_, index) =>
+          makeJob({ id: numbered("job", index), taskId: `task-${index % 3}`, priority: -Math.floor(index / 2) }),
+        ),
+      );
+      const ids: string[] = [];
+      for (let turn = 0; turn < 6; turn++) ids.push(...idsOf((await take(store, { limit: 5, queues })).acquired));
+      equal(ids, idsOf(makeJobs(30)), "the order");
+    },
+  },
+  {
+    name: "acquisition: at most the limit, and hasMore says whether it left any behind",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(5));
+      const first = await take(store, { limit: 3 });
+      equal([first.acquired.length, first.hasMore], [3, true], "the first turn");
+      const second = await take(store, { limit: 2 });
+      equal([second.acquired.length, second.hasMore], [2, false], "the second, which takes exactly the rest");
+      const third = await take(store, { limit: 2 });
+      equal([third.acquired.length, third.hasMore], [0, false], "the third");
+    },
+  },
+  {
+    name: "acquisition: a limit of nothing acquires nothing, and still tells whether there is more",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([makeJob()]);
+      const { acquired, hasMore } = await take(store, { limit: 0 });
+      equal([acquired, hasMore], [[], true], "the answer");
+      const idle = await store.turn({ now: T0, schedulerId: "a", releases: [], acquisition: null });
+      equal(idle.acquired, [], "a turn that acquires nothing");
+    },
+  },
+  {
+    name: "acquisition: only from the queues that were named, by executor and task",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([
+        makeJob({ id: "other task", taskId: "other" }),
+        makeJob({ id: "other executor", executor: "threads" }),
+        makeJob({ id: "ours" }),
+      ]);
+      const { acquired, hasMore } = await take(store);
+      equal([idsOf(acquired), hasMore], [["ours"], false], "one queue");
+      const none = await take(store, { queues: [] });
+      equal([none.acquired, none.hasMore], [[], false], "no queue");
+      const queues = [
+        { executor: "threads", taskId: "task" },
+        { executor: "threads", taskId: "other" },
+      ];
+      equal(idsOf((await take(store, { queues })).acquired), ["other executor"], "two other queues");
+    },
+  },
+  {
+    name: "acquisition: a queue that is named twice gives its jobs once",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
+      await store.addJobs(makeJobs(5));
+      const { acquired } = await take(store, { queues: [QUEUE, QUEUE] });
+      equal(idsOf(acquired), ["job-00000", "job-00001"], "the jobs");
+    },
+  },
+  {
+    name: "acquisition: jobs of many queues come in one order",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks(
+        manyQueues(40).map(({ taskId: id }, index) => makeTask({ id, maxRunningJobs: (index % 3) + 1 })),
+      );
+      await store.addJobs(
+        Array.from({ length: 200 }, (_, index) =>
+          makeJob({ id: numbered("job", index), taskId: `task-${index % 40}` }),
+        ),
+      );
+      const { acquired, hasMore } = await take(store, { limit: 50, queues: manyQueues(40) });
+      // One job of each task first, then one of those whose limit is 2 or 3, as they were added.
+      const expected = Array.from({ length: 40 }, (_, index) => index);
+      for (let index = 40; expected.length < 50; index++) if ((index % 40) % 3 > 0) expected.push(index);
+      equal(
+        idsOf(acquired),
+        expected.map((index) => numbered("job", index)),
+        "the jobs",
+      );
+      isTrue(hasMore, "there is more");
+    },
+  },
+  {
+    name: "acquisition: a delayed job waits for its runAt, to the millisecond, whatever its priority",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([makeJob({ id: "delayed", runAt: T0 + 1000, priority: 100 }), makeJob({ id: "ready" })]);
+      const early = await take(store, { now: T0 + 999, until: T0 + 9000 });
+      equal([idsOf(early.acquired), early.nextDueAt], [["ready"], T0 + 1000], "just before");
+      equal(idsOf((await take(store, { now: T0 + 1000 })).acquired), ["delayed"], "at its time");
+    },
+  },
+  {
+    name: "acquisition: jobs that became due take their place by priority and runAt",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([
+        makeJob({ id: "c", runAt: T0 + 30 }),
+        makeJob({ id: "b", runAt: T0 + 20 }),
+        makeJob({ id: "a", runAt: T0 + 40, priority: 1 }),
+        makeJob({ id: "0", priority: 2 }),
+      ]);
+      equal(idsOf((await take(store, { now: T0 + 50 })).acquired), ["0", "a", "b", "c"], "the order");
+    },
+  },
+  {
+    name: "acquisition: nextDueAt is the earliest runAt or lease end, of any queue, null when there is none",
+    async run({ open }) {
+      const store = await open();
+      equal((await take(store)).nextDueAt, null, "an empty store");
+      await store.addJobs([makeJob({ id: "foreign", taskId: "other", runAt: T0 + 90_000 })]);
+      equal((await take(store)).nextDueAt, T0 + 90_000, "a delayed job of another queue");
+      await store.addJobs([makeJob({ id: "ours" })]);
+      const { acquired, nextDueAt } = await take(store);
+      equal(nextDueAt, T0 + LEASE_MS, "the end of a lease");
+      const idle = await release(store, [finish(present(acquired[0], "the job"))]);
+      equal(idle.nextDueAt, T0 + 90_000, "when it has finished");
+      await store.addJobs([makeJob({ id: "ready foreign", taskId: "other" })]);
+      equal((await take(store)).nextDueAt, T0 + 90_000, "a ready job that nobody here runs is nothing new");
+    },
+  },
+  {
+    name: "acquisition: repeated with the same id it returns what it leased, without a new fence",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(3));
+      const first = await take(store, { acquisitionId: "one", limit: 2 });
+      const second = await take(store, { acquisitionId: "one", limit: 2 });
+      equal(second.acquired, first.acquired, "the repetition");
+      equal(second.hasMore, true, "what the limit left behind");
+      equal(idsOf((await take(store, { acquisitionId: "two" })).acquired), ["job-00002"], "the next acquisition");
+    },
+  },
+  {
+    name: "acquisition: repeated it is topped up to the limit, by what came meanwhile",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(1));
+      await take(store, { acquisitionId: "one", limit: 2 });
+      await store.addJobs([makeJob({ id: "new a" }), makeJob({ id: "new b" })]);
+      const { acquired } = await take(store, { acquisitionId: "one", limit: 2 });
+      equal(idsOf(acquired).toSorted(), ["job-00000", "new a"], "the repetition");
+    },
+  },
+  {
+    name: "acquisition: repeated it does not return what has been released meanwhile",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(2));
+      const { acquired } = await take(store, { acquisitionId: "one" });
+      await release(store, [finish(present(acquired[0], "the first job"))]);
+      equal(idsOf((await take(store, { acquisitionId: "one" })).acquired), ["job-00001"], "the repetition");
+    },
+  },
+  {
+    name: "limits: no more jobs of a task than its maxRunningJobs are under live leases, over all schedulers",
+    async run(context) {
+      const [first, second] = await openTwo(context);
+      await first.putTasks([makeTask({ maxRunningJobs: 3 })]);
+      await first.addJobs(makeJobs(10));
+      const a = await take(first, { by: "a", limit: 2 });
+      const b = await take(second, { by: "b", limit: 5 });
+      equal([a.acquired.length, a.hasMore], [2, true], "the first scheduler");
+      equal([b.acquired.length, b.hasMore], [1, false], "the second scheduler");
+      equal((await take(first, { by: "c" })).acquired, [], "a third one");
+      await release(first, [finish(present(a.acquired[0], "a job"))], { by: "a" });
+      const d = await take(second, { by: "c" });
+      equal(idsOf(d.acquired), ["job-00003"], "after one has finished");
+    },
+  },
+  {
+    name: "limits: a release makes room for an acquisition in the same turn",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
+      await store.addJobs(makeJobs(3));
+      const first = await take(store);
+      equal(idsOf(first.acquired), ["job-00000"], "the first turn");
+      const second = await take(store, { releases: [finish(present(first.acquired[0], "the job"))] });
+      equal([second.releases, idsOf(second.acquired)], [["released"], ["job-00001"]], "the second turn");
+    },
+  },
+  {
+    name: "limits: a task at its limit takes no place from others, however many and urgent its jobs are",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ id: "full", maxRunningJobs: 1 }), makeTask({ id: "free" })]);
+      await store.addJobs(makeJobs(500, { taskId: "full", priority: 9 }));
+      await store.addJobs(
+        Array.from({ length: 20 }, (_, index) => makeJob({ id: numbered("other", index), taskId: "free" })),
+      );
+      const queues = [
+        { executor: "inline", taskId: "full" },
+        { executor: "inline", taskId: "free" },
+      ];
+      const { acquired, hasMore } = await take(store, { limit: 10, queues });
+      equal(
+        acquired.map(({ taskId }) => taskId),
+        ["full", ...Array.from({ length: 9 }, () => "free")],
+        "the jobs",
+      );
+      isTrue(hasMore, "there is more of the free task");
+      const rest = await take(store, { limit: 100, queues });
+      equal([rest.acquired.length, rest.hasMore], [11, false], "the rest, of which no more may start");
+    },
+  },
+  {
+    name: "limits: a task's limit counts its jobs on all executors together",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
+      await store.addJobs([
+        ...makeJobs(5),
+        ...Array.from({ length: 5 }, (_, index) => makeJob({ id: numbered("thread", index), executor: "threads" })),
+      ]);
+      const queues = [QUEUE, { executor: "threads", taskId: "task" }];
+      const { acquired, hasMore } = await take(store, { queues });
+      equal([acquired.length, hasMore], [3, false], "both queues");
+      equal((await take(store)).acquired, [], "one of them");
+    },
+  },
+  {
+    name: "limits: a task without a record has none, nor has one whose maxRunningJobs is null",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ id: "unlimited", maxRunningJobs: null })]);
+      await store.addJobs(makeJobs(50));
+      await store.addJobs(
+        Array.from({ length: 50 }, (_, index) => makeJob({ id: numbered("u", index), taskId: "unlimited" })),
+      );
+      const queues = [QUEUE, { executor: "inline", taskId: "unlimited" }];
+      equal((await take(store, { queues, limit: 100 })).acquired.length, 100, "all jobs");
+    },
+  },
+  {
+    name: "limits: a changed limit holds from the next acquisition on",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
+      await store.addJobs(makeJobs(9));
+      equal((await take(store)).acquired.length, 1, "at first");
+      await store.putTasks([makeTask({ maxRunningJobs: 4 })]);
+      equal((await take(store)).acquired.length, 3, "raised");
+      await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
+      equal((await take(store)).acquired.length, 0, "lowered below what runs");
+    },
+  },
+  {
+    name: "limits: a lost lease gives its slot back, however often it happens",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
+      await store.addJobs(makeJobs(2, { maxRecoveries: 100 }));
+      for (let round = 0; round < 5; round++) {
+        const now = T0 + round * LEASE_MS;
+        equal((await take(store, { now })).acquired.length, 2, `both slots in round ${round}`);
+      }
+    },
+  },
+  {
+    name: "limits: no way to release a job leaks a slot",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
+      for (let round = 0; round < 3; round++) {
+        const finished = await leasedJob(store, { id: `finished-${round}` });
+        await release(store, [finish(finished)]);
+        const retried = await leasedJob(store, { id: `retried-${round}` });
+        await release(store, [{ jobId: retried.id, fence: 1, kind: "retry", runAt: T0, failedAttempts: 1 }]);
+        const again = present((await take(store)).acquired[0], "the retried job");
+        await release(store, [{ jobId: again.id, fence: again.fence, kind: "giveUp" }]);
+        const given = present((await take(store)).acquired[0], "the job that was given up");
+        await release(store, [finish(given), finish(given)]);
+        await release(store, [finish(given)]);
+      }
+      await store.addJobs(makeJobs(3));
+      equal((await take(store)).acquired.length, 1, "one slot, no more and no less");
+    },
+  },
+  {
+    name: "acquisition: many schedulers at once never get the same job, and none is lost",
+    async run(context) {
+      const stores = await openTwo(context);
+      await stores[0].addJobs(makeJobs(300));
+      const reports = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          take(present(stores[index % 2], "a store"), { by: `scheduler-${index}`, limit: 20 }),
+        ),
+      );
+      const ids = reports.flatMap(({ acquired }) => idsOf(acquired));
+      equal([ids.length, new Set(ids).size], [300, 300], "all are acquired, each once");
+    },
+  },
+  {
+    name: "limits: many schedulers at once never exceed a task's limit",
+    async run(context) {
+      const stores = await openTwo(context);
+      await stores[0].putTasks([makeTask({ maxRunningJobs: 7 })]);
+      await stores[0].addJobs(makeJobs(100));
+      const reports = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          take(present(stores[index % 2], "a store"), { by: `scheduler-${index}`, limit: 5 }),
+        ),
+      );
+      equal(reports.flatMap(({ acquired }) => acquired).length, 7, "the number of leases");
+    },
+  },
+];

@@ -1,0 +1,187 @@
+import { equal, present } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { finish, idsOf, leasedJob, makeJob, makeJobs, numbered, release, T0, take } from "./makers.ts";
+
+export const jobCases: readonly DataStoreCase[] = [
+  {
+    name: "jobs: every field comes back as it was added",
+    async run({ open }) {
+      const store = await open();
+      const job = makeJob({
+        scheduleId: "schedule",
+        executor: "threads",
+        payload: '{"to":["a",null]}',
+        priority: -7,
+        runAt: T0 + 10,
+        fireTime: T0 - 5,
+        scheduledFireTime: T0 - 3,
+        startDeadline: T0 + 99,
+        missedCount: 3,
+        firstMissedTime: T0 - 30,
+        lastMissedTime: T0 - 10,
+        resultExpirationMs: 0,
+        maxRecoveries: 0,
+        metadata: { list: [1, { a: null }], text: "x" },
+        idempotencyKey: "key",
+      });
+      equal(await store.addJobs([job]), [{ job, isNew: true }], "the answer");
+      equal(await store.getJob("job"), job, "the stored job");
+    },
+  },
+  {
+    name: "jobs: an unknown id is null, and adding none adds none",
+    async run({ open }) {
+      const store = await open();
+      equal(await store.getJob("missing"), null, "an unknown job");
+      equal(await store.addJobs([]), [], "the answer to none");
+    },
+  },
+  {
+    name: "jobs: one whose idempotency key an unfinished job has is answered with that job",
+    async run({ open }) {
+      const store = await open();
+      const first = makeJob({ id: "first", idempotencyKey: "key", payload: '"one"' });
+      await store.addJobs([first]);
+      const answers = await store.addJobs([
+        makeJob({ id: "second", idempotencyKey: "key" }),
+        makeJob({ id: "third", idempotencyKey: "other" }),
+      ]);
+      equal(
+        answers,
+        [
+          { job: first, isNew: false },
+          { job: makeJob({ id: "third", idempotencyKey: "other" }), isNew: true },
+        ],
+        "the answers",
+      );
+      equal(await store.getJob("second"), null, "the second job");
+    },
+  },
+  {
+    name: "jobs: an idempotency key that comes twice in one call makes one job",
+    async run({ open }) {
+      const store = await open();
+      const answers = await store.addJobs([
+        makeJob({ id: "a", idempotencyKey: "key" }),
+        makeJob({ id: "b", idempotencyKey: "key" }),
+      ]);
+      equal(
+        answers.map(({ job, isNew }) => [job.id, isNew]),
+        [
+          ["a", true],
+          ["a", false],
+        ],
+        "the answers",
+      );
+    },
+  },
+  {
+    name: "jobs: an idempotency key is held by a leased job, and free once the job has finished",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store, { id: "a", idempotencyKey: "key" });
+      const [held] = await store.addJobs([makeJob({ id: "b", idempotencyKey: "key" })]);
+      equal([held?.isNew, held?.job.id], [false, "a"], "while it is leased");
+      await release(store, [finish(job)]);
+      const [free] = await store.addJobs([makeJob({ id: "c", idempotencyKey: "key" })]);
+      equal([free?.isNew, free?.job.id], [true, "c"], "when it has finished");
+    },
+  },
+  {
+    name: "jobs: one whose id exists is not added again, and answers as new: it repeats an unknown write",
+    async run({ open }) {
+      const store = await open();
+      const jobs = [makeJob({ id: "a", idempotencyKey: "key" }), makeJob({ id: "b" })];
+      await store.addJobs(jobs);
+      const answers = await store.addJobs(jobs);
+      equal(
+        answers.map(({ job, isNew }) => [job.id, isNew]),
+        [
+          ["a", true],
+          ["b", true],
+        ],
+        "the answers",
+      );
+      equal((await take(store)).acquired.length, 2, "the number of jobs");
+    },
+  },
+  {
+    name: "jobs: repeating an addition does not touch a job that is leased or has run meanwhile",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store);
+      await store.addJobs([makeJob()]);
+      equal(await store.getJob("job"), job, "the leased job");
+      await release(store, [finish(job)]);
+      await store.addJobs([makeJob()]);
+      equal((await take(store)).acquired, [], "what a worker gets after it has run");
+    },
+  },
+  {
+    name: "jobs: pages of unfinished jobs come by id, of one task or schedule where asked",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([
+        makeJob({ id: "d", taskId: "x" }),
+        makeJob({ id: "a", taskId: "x", scheduleId: "s", fireTime: T0 }),
+        makeJob({ id: "c", taskId: "y", scheduleId: "s" }),
+        makeJob({ id: "b", taskId: "x", scheduleId: "s", runAt: T0 + 1000 }),
+      ]);
+      const page = { limit: 10, cursor: null };
+      equal(idsOf((await store.getJobs(page)).items), ["a", "b", "c", "d"], "all");
+      equal(idsOf((await store.getJobs({ ...page, taskId: "x" })).items), ["a", "b", "d"], "of a task");
+      equal(idsOf((await store.getJobs({ ...page, scheduleId: "s" })).items), ["a", "b", "c"], "of a schedule");
+      equal(idsOf((await store.getJobs({ ...page, taskId: "x", scheduleId: "s" })).items), ["a", "b"], "of both");
+      const first = await store.getJobs({ limit: 2, cursor: null, scheduleId: "s" });
+      const rest = await store.getJobs({ limit: 2, cursor: present(first.cursor, "the cursor"), scheduleId: "s" });
+      equal([idsOf(first.items), idsOf(rest.items), rest.cursor], [["a", "b"], ["c"], null], "pages");
+    },
+  },
+  {
+    name: "jobs: pages show leased jobs, and no finished ones",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store, { id: "a" });
+      equal((await store.getJobs({ limit: 10, cursor: null })).items, [job], "while it is leased");
+      await release(store, [finish(job)]);
+      equal(await store.getJobs({ limit: 10, cursor: null }), { items: [], cursor: null }, "when it has finished");
+    },
+  },
+  {
+    name: "jobs: a thousand at once are added, and come in order",
+    async run({ open }) {
+      const store = await open();
+      const jobs = makeJobs(1000);
+      const answers = await store.addJobs(jobs);
+      equal(answers.length, 1000, "the number of answers");
+      equal(
+        answers.every(({ job, isNew }, index) => isNew && job.id === numbered("job", index)),
+        true,
+        "each answer is its job's",
+      );
+      const { acquired, hasMore } = await take(store, { limit: 1000 });
+      equal([idsOf(acquired), hasMore], [idsOf(jobs), false], "what a worker gets");
+    },
+  },
+  {
+    name: "jobs: many calls at once each get their own answers",
+    async run({ open }) {
+      const store = await open();
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          store.addJobs([
+            makeJob({ id: numbered("a", index), idempotencyKey: `key-${index % 10}` }),
+            makeJob({ id: numbered("b", index) }),
+          ]),
+        ),
+      );
+      equal(answers.filter(([first]) => first?.isNew).length, 10, "one new job per idempotency key");
+      equal(
+        answers.every(([, second], index) => second?.isNew === true && second.job.id === numbered("b", index)),
+        true,
+        "each call's second job is its own",
+      );
+      equal((await take(store, { limit: 100 })).acquired.length, 60, "the number of jobs");
+    },
+  },
+];

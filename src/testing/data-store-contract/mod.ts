@@ -1,0 +1,36 @@
+import { acquisitionCases } from "./acquisition-cases.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { jobCases } from "./job-cases.ts";
+import { leaseCases } from "./lease-cases.ts";
+import { planCases } from "./plan-cases.ts";
+import { recordCases } from "./record-cases.ts";
+import { releaseCases } from "./release-cases.ts";
+import { resultCases } from "./result-cases.ts";
+import { scheduleAcquisitionCases } from "./schedule-acquisition-cases.ts";
+import { scheduleCases } from "./schedule-cases.ts";
+import { taskCases } from "./task-cases.ts";
+
+export { ContractViolation } from "./assert.ts";
+export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
+
+/**
+ * What every `DataStore` keeps, as named cases for any test runner. No case waits or needs a clock.
+ *
+ * ```ts
+ * for (const { name, run } of dataStoreContract) {
+ *   test(name, () => run({ open: async () => openedStore() }));
+ * }
+ * ```
+ */
+export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
+  ...taskCases,
+  ...scheduleCases,
+  ...scheduleAcquisitionCases,
+  ...planCases,
+  ...jobCases,
+  ...acquisitionCases,
+  ...releaseCases,
+  ...leaseCases,
+  ...resultCases,
+  ...recordCases,
+]);

@@ -1,0 +1,173 @@
+import { equal, present } from "./assert.ts";
+import { type DataStoreCase, openTwo } from "./contract-case.ts";
+import {
+  add,
+  finish,
+  idsOf,
+  leasedJob,
+  makeJob,
+  makeSchedule,
+  makeTask,
+  release,
+  T0,
+  take,
+  takeSchedules,
+} from "./makers.ts";
+
+/** Text that breaks what is careless about quotes, control characters and characters beyond 16 bits. */
+const NASTY_TEXT = "'; DROP TABLE x; -- \" \\ \n\t\u0001 \u2028 é 漢字 👩‍👩‍👧‍👦 \u{10ffff} %s $1 ?1 {}[]";
+
+/** Changes what a reference can reach, as careless callers do. */
+function scribble(record: object): void {
+  for (const key of Object.keys(record)) {
+    try {
+      const value: unknown = Reflect.get(record, key);
+      if (typeof value === "object" && value !== null) scribble(value);
+      Reflect.set(record, key, "scribbled");
+    } catch {
+      // Frozen records are as good as copies.
+    }
+  }
+}
+
+export const recordCases: readonly DataStoreCase[] = [
+  {
+    name: "records: changing what went in or came out changes nothing in the store",
+    async run({ open }) {
+      const store = await open();
+      const task = makeTask({ metadata: { deep: { a: 1 } } });
+      const schedule = makeSchedule({ id: "s", metadata: { deep: { a: 1 } }, nextFireTime: T0 + 1 });
+      const job = makeJob({ metadata: { deep: { a: 1 } }, idempotencyKey: "key" });
+      await store.putTasks([task]);
+      const additions = await store.addSchedules(add(schedule));
+      const answers = await store.addJobs([job]);
+      for (const record of [task, schedule, job, additions, ...answers]) scribble(record);
+      for (let round = 0; round < 2; round++) {
+        const readTask = present(await store.getTask("task"), "the task");
+        const readSchedule = present(await store.getSchedule("s"), "the schedule");
+        const readJob = present(await store.getJob("job"), "the job");
+        equal(readTask, makeTask({ metadata: { deep: { a: 1 } } }), "the task");
+        equal(
+          readSchedule,
+          makeSchedule({ id: "s", metadata: { deep: { a: 1 } }, nextFireTime: T0 + 1 }),
+          "the schedule",
+        );
+        equal(readJob, makeJob({ metadata: { deep: { a: 1 } }, idempotencyKey: "key" }), "the job");
+        for (const record of [readTask, readSchedule, readJob]) scribble(record);
+      }
+      const [again] = await store.addJobs([makeJob({ id: "other", idempotencyKey: "key" })]);
+      equal(again?.job, makeJob({ metadata: { deep: { a: 1 } }, idempotencyKey: "key" }), "the job by its key");
+    },
+  },
+  {
+    name: "records: changing acquired ones and results changes nothing in the store",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ metadata: { a: { b: 1 } } })));
+      const { schedules } = await takeSchedules(store, { acquisitionId: "one" });
+      for (const schedule of schedules) scribble(schedule);
+      equal(
+        (await takeSchedules(store, { acquisitionId: "one" })).schedules[0]?.metadata,
+        { a: { b: 1 } },
+        "a schedule",
+      );
+      const job = await leasedJob(store, { metadata: { a: { b: 1 } } }, { acquisitionId: "two" });
+      scribble(job);
+      const held = present((await take(store, { acquisitionId: "two" })).acquired[0], "the job");
+      equal([held.id, held.metadata], ["job", { a: { b: 1 } }], "a job");
+      const error = { name: "Error", message: "m", cause: { name: "Error", message: "inner" } };
+      const one = finish(held, { error });
+      await release(store, [one]);
+      scribble(one);
+      scribble(present(await store.getJobResult("job", T0), "the result"));
+      equal(
+        (await store.getJobResult("job", T0))?.error,
+        { name: "Error", message: "m", cause: { name: "Error", message: "inner" } },
+        "a result",
+      );
+    },
+  },
+  {
+    name: "records: any text survives, in ids, names, keys, payloads, metadata and errors",
+    async run({ open }) {
+      const store = await open();
+      const text = NASTY_TEXT;
+      await store.putTasks([makeTask({ id: text, executor: text, metadata: { [text]: text } })]);
+      equal((await store.getTask(text))?.metadata, { [text]: text }, "a task's metadata");
+      const schedule = makeSchedule({ id: text, taskId: text, payload: text, trigger: text, triggerRule: text });
+      await store.addSchedules(add({ ...schedule, metadata: { [text]: [text] } }));
+      equal(await store.getSchedule(text), { ...schedule, metadata: { [text]: [text] } }, "a schedule");
+      const job = makeJob({ id: text, taskId: text, executor: text, payload: text, idempotencyKey: text });
+      await store.addJobs([{ ...job, metadata: { [text]: text } }]);
+      const queues = [{ executor: text, taskId: text }];
+      const { acquired } = await take(store, { by: text, acquisitionId: text, queues });
+      const leased = present(acquired[0], "the job");
+      equal([leased.payload, leased.metadata, leased.acquiredBy], [text, { [text]: text }, text], "a job");
+      const error = { name: text, message: text, stack: text };
+      equal(
+        (await release(store, [finish(leased, { returnValue: text, error })], { by: text })).releases,
+        ["released"],
+        "its release",
+      );
+      const result = present(await store.getJobResult(text, T0), "the result");
+      equal([result.returnValue, result.error], [text, error], "a result");
+    },
+  },
+  {
+    name: "records: half of a surrogate pair in a payload survives",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([makeJob({ payload: '"\ud83d"' })]);
+      equal((await store.getJob("job"))?.payload, '"\ud83d"', "the payload");
+    },
+  },
+  {
+    name: "records: numbers survive to the last millisecond and beyond",
+    async run({ open }) {
+      const store = await open();
+      const job = makeJob({ runAt: 253_402_300_799_999, priority: -2_147_483_648, missedCount: 9_007_199_254_740_991 });
+      await store.addJobs([job, makeJob({ id: "early", runAt: -1, createdAt: -1, priority: 1.5 })]);
+      equal(await store.getJob("job"), job, "large numbers");
+      equal(
+        await store.getJob("early"),
+        makeJob({ id: "early", runAt: -1, createdAt: -1, priority: 1.5 }),
+        "small ones",
+      );
+    },
+  },
+  {
+    name: "records: a payload and a result of a million characters survive",
+    async run({ open }) {
+      const store = await open();
+      const payload = `"${"漢字 text ".repeat(125_000)}"`;
+      const job = await leasedJob(store, { payload });
+      equal(job.payload?.length, payload.length, "the length of the payload");
+      equal(job.payload === payload, true, "the payload itself");
+      await release(store, [finish(job, { returnValue: payload })]);
+      equal((await store.getJobResult("job", T0))?.returnValue === payload, true, "the result");
+    },
+  },
+  {
+    name: "records: a second store on the same data sees what the first one wrote",
+    async run(context) {
+      const [first, second] = await openTwo(context);
+      await first.putTasks([makeTask()]);
+      await first.addSchedules(add(makeSchedule({ nextFireTime: T0 + 1 })));
+      await first.addJobs([makeJob()]);
+      equal(await second.getTask("task"), makeTask(), "the task");
+      equal(await second.getSchedule("schedule"), makeSchedule({ nextFireTime: T0 + 1 }), "the schedule");
+      const { acquired } = await take(second, { by: "b" });
+      equal(idsOf(acquired), ["job"], "what it acquires");
+      equal((await first.getJob("job"))?.acquiredBy, "b", "what the first one sees");
+    },
+  },
+  {
+    name: "records: opening again is harmless",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([makeJob()]);
+      await store.open(T0 + 1);
+      equal((await store.getJob("job"))?.id, "job", "the job");
+    },
+  },
+];

@@ -1,0 +1,315 @@
+import { equal, isTrue, present } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { add, idsOf, makeSchedule, numbered, T0, takeSchedules } from "./makers.ts";
+
+const OTHER_RULE = { trigger: '{"type":"cron"}', triggerRule: '{"type":"cron"}' };
+
+export const scheduleCases: readonly DataStoreCase[] = [
+  {
+    name: "schedules: every field comes back as it was added",
+    async run({ open }) {
+      const store = await open();
+      const schedule = makeSchedule({
+        payload: '{"to":"x"}',
+        executor: "threads",
+        priority: -3,
+        coalesce: "all",
+        misfireGraceMs: 0,
+        maxJitterMs: 250,
+        maxCatchUp: 9,
+        resultExpirationMs: 0,
+        maxRecoveries: 0,
+        metadata: { a: [1, { b: null }] },
+        paused: true,
+        nextFireTime: null,
+        lastFireTime: T0 - 1,
+      });
+      const report = await store.addSchedules(add(schedule));
+      equal(report, { conflictId: null, results: [{ change: "added", schedule }] }, "the answer");
+      equal(await store.getSchedule("schedule"), schedule, "the stored schedule");
+    },
+  },
+  {
+    name: "schedules: an unknown id is null, and adding nothing adds nothing",
+    async run({ open }) {
+      const store = await open();
+      equal(await store.getSchedule("missing"), null, "an unknown schedule");
+      equal(await store.addSchedules([]), { conflictId: null, results: [] }, "the answer to nothing");
+    },
+  },
+  {
+    name: "schedules: doNothing keeps the stored one and answers with it",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ priority: 1 })));
+      const report = await store.addSchedules(add(makeSchedule({ priority: 2 }), makeSchedule({ id: "new" })));
+      equal(
+        report,
+        {
+          conflictId: null,
+          results: [
+            { change: "kept", schedule: makeSchedule({ priority: 1 }) },
+            { change: "added", schedule: makeSchedule({ id: "new" }) },
+          ],
+        },
+        "the answers",
+      );
+      equal((await store.getSchedule("schedule"))?.priority, 1, "the stored priority");
+    },
+  },
+  {
+    name: "schedules: replace replaces every field but createdAt and lastFireTime, and raises the fence",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ lastFireTime: T0 - 5, metadata: { old: 1 }, payload: '"old"' })));
+      const replacement = makeSchedule({
+        ...OTHER_RULE,
+        taskId: "other",
+        payload: null,
+        metadata: { new: 2 },
+        priority: 5,
+        paused: true,
+        createdAt: T0 + 9,
+        nextFireTime: T0 + 100,
+        lastFireTime: T0 + 8,
+      });
+      const report = await store.addSchedules([{ schedule: replacement, conflictPolicy: "replace" }]);
+      const expected = { ...replacement, createdAt: T0, lastFireTime: T0 - 5, fence: 1 };
+      equal(report, { conflictId: null, results: [{ change: "replaced", schedule: expected }] }, "the answer");
+      equal(await store.getSchedule("schedule"), expected, "the stored schedule");
+    },
+  },
+  {
+    name: "schedules: replacing with an equal triggerRule keeps the stored trigger and nextFireTime",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 1 })));
+      const replacement = makeSchedule({ trigger: '{"anchor":2}', nextFireTime: T0 + 500, priority: 4 });
+      await store.addSchedules([{ schedule: replacement, conflictPolicy: "replace" }]);
+      const stored = present(await store.getSchedule("schedule"), "the schedule");
+      equal(stored.trigger, makeSchedule().trigger, "the trigger with its anchor");
+      equal(stored.nextFireTime, T0 + 1, "the next fire time");
+      equal(stored.priority, 4, "another field");
+    },
+  },
+  {
+    name: "schedules: replacing an exhausted one with an equal rule leaves it exhausted",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ nextFireTime: null })));
+      await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace" }]);
+      equal((await store.getSchedule("schedule"))?.nextFireTime, null, "the next fire time");
+    },
+  },
+  {
+    name: "schedules: replacing ends a lease, so that a plan made under it no longer counts",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule()));
+      const leased = present((await takeSchedules(store)).schedules[0], "the leased schedule");
+      await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace" }]);
+      const stored = present(await store.getSchedule("schedule"), "the schedule");
+      equal([stored.acquiredBy, stored.acquiredUntil, stored.fence], [null, null, leased.fence + 1], "lease and fence");
+    },
+  },
+  {
+    name: "schedules: replace on a free id adds",
+    async run({ open }) {
+      const store = await open();
+      const report = await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace" }]);
+      equal(report, { conflictId: null, results: [{ change: "added", schedule: makeSchedule() }] }, "the answer");
+    },
+  },
+  {
+    name: "schedules: error on an id in use names the first one and writes nothing of the call",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ id: "b" }), makeSchedule({ id: "c" })));
+      const report = await store.addSchedules([
+        { schedule: makeSchedule({ id: "a" }), conflictPolicy: "error" },
+        { schedule: makeSchedule({ id: "c", priority: 9 }), conflictPolicy: "error" },
+        { schedule: makeSchedule({ id: "b", priority: 9 }), conflictPolicy: "error" },
+        { schedule: makeSchedule({ id: "d" }), conflictPolicy: "doNothing" },
+        { schedule: makeSchedule({ id: "b", priority: 9 }), conflictPolicy: "replace" },
+      ]);
+      equal(report, { conflictId: "c" }, "the answer");
+      equal(await store.getSchedule("a"), null, "an addition before the conflict");
+      equal(await store.getSchedule("d"), null, "an addition after the conflict");
+      equal((await store.getSchedule("b"))?.priority, 0, "a replacement after the conflict");
+    },
+  },
+  {
+    name: "schedules: error on free ids adds",
+    async run({ open }) {
+      const store = await open();
+      const report = await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "error" }]);
+      equal(report, { conflictId: null, results: [{ change: "added", schedule: makeSchedule() }] }, "the answer");
+    },
+  },
+  {
+    name: "schedules: an id that comes twice in one call counts as existing the second time",
+    async run({ open }) {
+      const store = await open();
+      const kept = await store.addSchedules(add(makeSchedule(), makeSchedule({ priority: 3 })));
+      equal(kept.conflictId === null && kept.results.map(({ change }) => change), ["added", "kept"], "doNothing");
+      equal((await store.getSchedule("schedule"))?.priority, 0, "what doNothing left");
+      const replaced = await store.addSchedules([
+        { schedule: makeSchedule({ id: "x" }), conflictPolicy: "doNothing" },
+        { schedule: makeSchedule({ id: "x", priority: 3 }), conflictPolicy: "replace" },
+      ]);
+      equal(
+        replaced.conflictId === null && replaced.results.map(({ change }) => change),
+        ["added", "replaced"],
+        "replace",
+      );
+      equal((await store.getSchedule("x"))?.priority, 3, "what replace left");
+      const refused = await store.addSchedules([
+        { schedule: makeSchedule({ id: "y" }), conflictPolicy: "doNothing" },
+        { schedule: makeSchedule({ id: "y" }), conflictPolicy: "error" },
+      ]);
+      equal(refused, { conflictId: "y" }, "error");
+      equal(await store.getSchedule("y"), null, "what error left");
+    },
+  },
+  {
+    name: "schedules: adding the same again, as after an unknown write, changes nothing",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule()));
+      await store.addSchedules(add(makeSchedule()));
+      equal(await store.getSchedule("schedule"), makeSchedule(), "the stored schedule");
+      equal((await store.getSchedules({ limit: 10, cursor: null })).items.length, 1, "the number of schedules");
+    },
+  },
+  {
+    name: "schedules: pages come by id, each with the cursor of the next, null at the end",
+    async run({ open }) {
+      const store = await open();
+      const all = Array.from({ length: 7 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
+      await store.addSchedules(add(...all.toReversed()));
+      const first = await store.getSchedules({ limit: 3, cursor: null });
+      equal(idsOf(first.items), ["s-00000", "s-00001", "s-00002"], "the first page");
+      const second = await store.getSchedules({ limit: 3, cursor: present(first.cursor, "the first cursor") });
+      equal(idsOf(second.items), ["s-00003", "s-00004", "s-00005"], "the second page");
+      const third = await store.getSchedules({ limit: 3, cursor: present(second.cursor, "the second cursor") });
+      equal([idsOf(third.items), third.cursor], [["s-00006"], null], "the last page");
+      equal((await store.getSchedules({ limit: 7, cursor: null })).cursor, null, "a page that is exactly full");
+    },
+  },
+  {
+    name: "schedules: pages can be of one task, paused ones, or both",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(
+        add(
+          makeSchedule({ id: "a", taskId: "x" }),
+          makeSchedule({ id: "b", taskId: "x", paused: true }),
+          makeSchedule({ id: "c", taskId: "y", paused: true }),
+          makeSchedule({ id: "d", taskId: "x", paused: true }),
+        ),
+      );
+      const page = { limit: 10, cursor: null };
+      equal(idsOf((await store.getSchedules({ ...page, taskId: "x" })).items), ["a", "b", "d"], "of a task");
+      equal(idsOf((await store.getSchedules({ ...page, paused: true })).items), ["b", "c", "d"], "paused");
+      equal(idsOf((await store.getSchedules({ ...page, paused: false })).items), ["a"], "not paused");
+      equal(idsOf((await store.getSchedules({ ...page, taskId: "x", paused: true })).items), ["b", "d"], "both");
+      const first = await store.getSchedules({ limit: 1, cursor: null, taskId: "x", paused: true });
+      const rest = await store.getSchedules({ limit: 1, cursor: first.cursor, taskId: "x", paused: true });
+      equal([idsOf(first.items), idsOf(rest.items), rest.cursor], [["b"], ["d"], null], "pages of both");
+    },
+  },
+  {
+    name: "schedules: an update replaces the given fields alone, null included, and raises the fence",
+    async run({ open }) {
+      const store = await open();
+      const schedule = makeSchedule({
+        payload: '"p"',
+        misfireGraceMs: 5,
+        metadata: { a: { b: 1 } },
+        lastFireTime: T0 - 1,
+      });
+      await store.addSchedules(add(schedule));
+      const updated = await store.updateSchedule("schedule", {
+        payload: null,
+        misfireGraceMs: null,
+        metadata: { c: 2 },
+        paused: true,
+        nextFireTime: null,
+        priority: 8,
+      });
+      const expected = {
+        ...schedule,
+        payload: null,
+        misfireGraceMs: null,
+        metadata: { c: 2 },
+        paused: true,
+        nextFireTime: null,
+        priority: 8,
+        fence: 1,
+      };
+      equal(updated, expected, "the answer");
+      equal(await store.getSchedule("schedule"), expected, "the stored schedule");
+    },
+  },
+  {
+    name: "schedules: every field that may change does",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule()));
+      const changes = {
+        ...OTHER_RULE,
+        taskId: "other",
+        payload: '{"x":1}',
+        executor: "threads",
+        priority: 2,
+        coalesce: "earliest",
+        misfireGraceMs: 77,
+        maxJitterMs: 3,
+        maxCatchUp: 4,
+        resultExpirationMs: 5,
+        maxRecoveries: 6,
+        metadata: { k: "v" },
+        paused: true,
+        nextFireTime: T0 + 1,
+        lastFireTime: T0 - 1,
+      } as const;
+      equal(await store.updateSchedule("schedule", changes), { ...makeSchedule(), ...changes, fence: 1 }, "the answer");
+    },
+  },
+  {
+    name: "schedules: an update ends a lease, and an empty one does only that",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule()));
+      await takeSchedules(store);
+      equal(await store.updateSchedule("schedule", {}), makeSchedule({ fence: 2 }), "the schedule");
+    },
+  },
+  {
+    name: "schedules: an update with an expected fence happens only when the stored one is equal",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ fence: 4 })));
+      equal(await store.updateSchedule("schedule", { priority: 1 }, 3), null, "a lower fence");
+      equal(await store.updateSchedule("schedule", { priority: 1 }, 5), null, "a higher fence");
+      equal(await store.getSchedule("schedule"), makeSchedule({ fence: 4 }), "what refused updates left");
+      equal(
+        await store.updateSchedule("schedule", { priority: 1 }, 4),
+        makeSchedule({ fence: 5, priority: 1 }),
+        "an equal one",
+      );
+      equal(await store.updateSchedule("missing", { priority: 1 }), null, "an unknown schedule");
+    },
+  },
+  {
+    name: "schedules: one that was removed is gone, also from what is due",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule()));
+      isTrue(await store.removeSchedule("schedule"), "the first removal removes");
+      isTrue(!(await store.removeSchedule("schedule")), "the second removal finds nothing");
+      equal(await store.getSchedule("schedule"), null, "the removed schedule");
+      equal(await takeSchedules(store), { schedules: [], nextDueAt: null }, "what is due");
+    },
+  },
+];

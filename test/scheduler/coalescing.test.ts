@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { drain } from "../../src/testing/mod.ts";
+import type { Job } from "../../src/mod.ts";
+import { everySecond, secondsOf, setUp } from "./support.ts";
+
+async function firesOf(options: { coalesce?: "latest" | "earliest" | "all"; maxCatchUp?: number }, lateSeconds: number) {
+  const { scheduler, clock } = setUp();
+  const jobs: Job[] = [];
+  scheduler.task("t", { maxRunningJobs: null }, (_: undefined, { job }) => {
+    jobs.push(job);
+  });
+  await scheduler.addSchedule("t", everySecond(), { id: "s", ...options });
+  await clock.advance({ seconds: lateSeconds });
+  await drain(scheduler);
+  const { nextFireTime, lastFireTime } = await scheduler.getSchedule("s");
+  return { jobs, next: secondsOf(nextFireTime), last: secondsOf(lastFireTime) };
+}
+
+describe("fire times that are due together", () => {
+  test("become one job for the latest of them by default", async () => {
+    const { jobs, next, last } = await firesOf({}, 5);
+    expect(jobs.map((job) => [secondsOf(job.scheduledFireTime), job.missedCount])).toEqual([[5, 5]]);
+    expect([secondsOf(jobs[0]?.firstMissedTime ?? null), secondsOf(jobs[0]?.lastMissedTime ?? null)]).toEqual([0, 4]);
+    expect([next, last]).toEqual([6, 5]);
+  });
+
+  test("become one job for the earliest of them", async () => {
+    const { jobs, next } = await firesOf({ coalesce: "earliest" }, 5);
+    expect(jobs.map((job) => [secondsOf(job.scheduledFireTime), job.missedCount])).toEqual([[0, 5]]);
+    expect(next).toBe(6);
+  });
+
+  test("become one job each, oldest first", async () => {
+    const { jobs, next } = await firesOf({ coalesce: "all" }, 5);
+    expect(jobs.map((job) => secondsOf(job.scheduledFireTime))).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(next).toBe(6);
+  });
+
+  test("a few thousand under all are made over several commits, each once and in order", async () => {
+    const { jobs } = await firesOf({ coalesce: "all" }, 1749);
+    expect(jobs.map((job) => secondsOf(job.scheduledFireTime))).toEqual(Array.from({ length: 1750 }, (_, second) => second));
+  });
+
+  test("maxCatchUp drops the oldest for good and counts them on the first job", async () => {
+    const { jobs, next } = await firesOf({ coalesce: "all", maxCatchUp: 3 }, 9);
+    expect(jobs.map((job) => [secondsOf(job.scheduledFireTime), job.missedCount])).toEqual([
+      [7, 7],
+      [8, 0],
+      [9, 0],
+    ]);
+    expect(next).toBe(10);
+  });
+
+  test("a year of missed seconds under all is neither made at once nor dropped", async () => {
+    const { scheduler, clock, store } = setUp({ role: "scheduler" });
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s", coalesce: "all" });
+    await clock.jumpTo("2031-01-01T00:00:00Z");
+    const enough = new AbortController();
+    let passes = 0;
+    scheduler.subscribe("scheduleUpdated", () => {
+      if (++passes === 2) enough.abort();
+    });
+    expect(await scheduler.tick({ signal: enough.signal })).toMatchObject({ jobsAdded: 1000, exhausted: true });
+    expect(secondsOf((await scheduler.getSchedule("s")).nextFireTime)).toBe(1000);
+    expect((await store.getJobs({ limit: 2000, cursor: null })).items).toHaveLength(1000);
+  });
+});

@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ScheduleRecord } from "../../src/records/schedule.ts";
+import { planFires } from "../../src/scheduler/plan-fires.ts";
+import { DateTrigger, Trigger, type TriggerJSON } from "../../src/mod.ts";
+import { CountingTrigger, everySecond, START_MS } from "./support.ts";
+
+function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
+  return {
+    id: "s",
+    taskId: "t",
+    trigger: "",
+    triggerRule: "",
+    payload: null,
+    executor: "inline",
+    priority: 0,
+    coalesce: "latest",
+    misfireGraceMs: null,
+    maxJitterMs: 0,
+    maxCatchUp: null,
+    resultExpirationMs: 0,
+    maxRecoveries: 0,
+    metadata: {},
+    paused: false,
+    createdAt: START_MS,
+    nextFireTime: START_MS,
+    lastFireTime: null,
+    acquiredBy: null,
+    acquiredUntil: null,
+    fence: 0,
+    ...changes,
+  };
+}
+
+const s = (seconds: number): number => START_MS + seconds * 1000;
+const plain = (fireTime: number) => ({
+  fireTime,
+  scheduledFireTime: fireTime,
+  missedCount: 0,
+  firstMissedTime: null,
+  lastMissedTime: null,
+});
+
+class Broken extends Trigger {
+  readonly #next: number | null;
+  readonly #previous: number | null;
+  constructor(next: number | null, previous: number | null) {
+    super();
+    this.#next = next;
+    this.#previous = previous;
+  }
+  nextMs(): number | null {
+    return this.#next;
+  }
+  previousMs(): number | null {
+    return this.#previous;
+  }
+  toJSON(): TriggerJSON {
+    return { type: "test:broken", version: 1 };
+  }
+  describe(): string {
+    return "never";
+  }
+}
+
+describe("the plan of a due schedule", () => {
+  test("one fire that is on time is one job and the next fire time", () => {
+    expect(planFires(schedule(), everySecond(), s(0), () => 0)).toEqual({
+      fires: [plain(s(0))],
+      nextFireTime: s(1),
+      lastFireTime: s(0),
+    });
+  });
+
+  test("latest makes one job for the last missed fire and tells what it stands for", () => {
+    expect(planFires(schedule(), everySecond(), s(3) + 500, () => 0)).toEqual({
+      fires: [
+        { fireTime: s(3), scheduledFireTime: s(3), missedCount: 3, firstMissedTime: s(0), lastMissedTime: s(2) },
+      ],
+      nextFireTime: s(4),
+      lastFireTime: s(3),
+    });
+  });
+
+  test("earliest makes one job for the first missed fire and tells what it stands for", () => {
+    expect(planFires(schedule({ coalesce: "earliest" }), everySecond(), s(3), () => 0)).toEqual({
+      fires: [
+        { fireTime: s(0), scheduledFireTime: s(0), missedCount: 3, firstMissedTime: s(1), lastMissedTime: s(3) },
+      ],
+      nextFireTime: s(4),
+      lastFireTime: s(3),
+    });
+  });
+
+  test("all makes one job for every missed fire, oldest first", () => {
+    expect(planFires(schedule({ coalesce: "all" }), everySecond(), s(2), () => 0)).toEqual({
+      fires: [plain(s(0)), plain(s(1)), plain(s(2))],
+      nextFireTime: s(3),
+      lastFireTime: s(2),
+    });
+  });
+
+  test("all stops after 500 jobs and leaves the rest due", () => {
+    const { fires, nextFireTime } = planFires(schedule({ coalesce: "all" }), everySecond(), s(31_536_000), () => 0);
+    expect(fires).toHaveLength(500);
+    expect(fires.at(-1)?.fireTime).toBe(s(499));
+    expect(nextFireTime).toBe(s(500));
+  });
+
+  test("maxCatchUp keeps the newest fires and reports the others as missed", () => {
+    expect(planFires(schedule({ coalesce: "all", maxCatchUp: 2 }), everySecond(), s(9), () => 0)).toEqual({
+      fires: [
+        { fireTime: s(8), scheduledFireTime: s(8), missedCount: 8, firstMissedTime: s(0), lastMissedTime: s(7) },
+        plain(s(9)),
+      ],
+      nextFireTime: s(10),
+      lastFireTime: s(9),
+    });
+  });
+
+  test("maxCatchUp above what was missed changes nothing", () => {
+    const all = planFires(schedule({ coalesce: "all" }), everySecond(), s(4), () => 0);
+    expect(planFires(schedule({ coalesce: "all", maxCatchUp: 99 }), everySecond(), s(4), () => 0)).toEqual(all);
+  });
+
+  test("the last fire of a trigger leaves no next fire time", () => {
+    const once = new DateTrigger(new Date(START_MS));
+    expect(planFires(schedule(), once, s(5), () => 0)).toEqual({
+      fires: [plain(s(0))],
+      nextFireTime: null,
+      lastFireTime: s(0),
+    });
+  });
+
+  test.each(["latest", "earliest"] as const)("%s asks the trigger as often after a century as after an hour", (coalesce) => {
+    const calls = [3600, 3_155_760_000].map((seconds) => {
+      const trigger = new CountingTrigger();
+      planFires(schedule({ coalesce }), trigger, s(seconds), () => 0);
+      return trigger.calls;
+    });
+    expect(calls[0]).toBe(calls[1]);
+    expect(calls[0]).toBeLessThan(1010);
+  });
+
+  test("a count that would take too long is null, and the times are still told", () => {
+    const [fire] = planFires(schedule(), everySecond(), s(100_000), () => 0).fires;
+    expect(fire).toMatchObject({ missedCount: null, firstMissedTime: s(0), lastMissedTime: s(99_999) });
+  });
+
+  test("jitter is uniform from 0 to maxJitter, both included", () => {
+    const scheduled = (random: number) =>
+      planFires(schedule({ maxJitterMs: 400 }), everySecond(), s(0), () => random).fires[0]?.scheduledFireTime;
+    expect([scheduled(0), scheduled(0.5), scheduled(0.999_999)]).toEqual([s(0), s(0) + 200, s(0) + 400]);
+  });
+
+  test("jitter never reaches the next fire time", () => {
+    const plan = planFires(schedule({ maxJitterMs: 60_000 }), everySecond(), s(0), () => 0.999_999_999);
+    expect(plan.fires[0]?.scheduledFireTime).toBe(s(1) - 1);
+  });
+
+  test("jitter of an early fire never reaches the fire after it", () => {
+    const early = schedule({ coalesce: "earliest", maxJitterMs: 60_000 });
+    expect(planFires(early, everySecond(), s(5), () => 0.999_999_999).fires[0]?.scheduledFireTime).toBe(s(1) - 1);
+  });
+
+  test.each([
+    ["answers the instant it was asked about", new Broken(s(0), null)],
+    ["goes back", new Broken(s(-5), null)],
+    ["answers no number", new Broken(Number.NaN, null)],
+    ["answers a fraction of a millisecond", new Broken(s(1) + 0.5, null)],
+    ["has a previous fire time in the future", new Broken(s(9), s(8))],
+  ])("a trigger that %s is refused", (_, trigger) => {
+    expect(() => planFires(schedule(), trigger, s(3), () => 0)).toThrow();
+  });
+
+  test("whatever was missed, every fire time is covered once and the next one is later than now", () => {
+    const policies = fc.constantFrom("latest", "earliest", "all" as const);
+    fc.assert(
+      fc.property(policies, fc.nat(400_000), fc.nat(5000), fc.double({ min: 0, max: 0.999, noNaN: true }), (coalesce, lateMs, maxJitterMs, draw) => {
+        const now = START_MS + lateMs;
+        const { fires, nextFireTime } = planFires(schedule({ coalesce, maxJitterMs }), everySecond(), now, () => draw);
+        const missed = fires.reduce((sum, fire) => sum + (fire.missedCount ?? Number.NaN), 0);
+        expect(fires.length + missed).toBe(Math.floor(lateMs / 1000) + 1);
+        expect(nextFireTime).toBe(s(Math.floor(lateMs / 1000) + 1));
+        for (const fire of fires) {
+          expect(fire.fireTime).toBeLessThanOrEqual(now);
+          expect(fire.scheduledFireTime - fire.fireTime).toBeLessThan(Math.min(1000, maxJitterMs + 1));
+        }
+      }),
+    );
+  });
+});

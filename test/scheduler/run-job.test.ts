@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { MemoryDataStore } from "../../src/mod.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { heldHandler, rejectionOf, setUp, START } from "./support.ts";
+
+describe("runJob", () => {
+  test("resolves with what the handler returns", async () => {
+    const { scheduler } = setUp();
+    const add = scheduler.task("add", async ([a, b]: [number, number]) => a + b);
+    await scheduler.start();
+    expect(await scheduler.runJob(add, { payload: [1, 2] })).toBe(3);
+  });
+
+  test("rejects with the name, message, stack, code and causes of what the handler threw", async () => {
+    const { scheduler } = setUp();
+    const thrown = Object.assign(new TypeError("outer", { cause: new RangeError("inner") }), { code: "E_OUTER" });
+    const task = scheduler.task("t", () => {
+      throw thrown;
+    });
+    await scheduler.start();
+    const error = await rejectionOf(scheduler.runJob(task));
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: "TypeError", message: "outer", code: "E_OUTER", stack: thrown.stack });
+    expect((error as Error).cause).toMatchObject({ name: "RangeError", message: "inner" });
+  });
+
+  test.each([
+    ["a string", "just text", "just text"],
+    ["nothing", undefined, "undefined"],
+    ["an object without a prototype", Object.create(null), "cannot be read"],
+    [
+      "an error whose message throws",
+      Object.defineProperty(new Error(), "message", {
+        get() {
+          throw new Error("gotcha");
+        },
+      }),
+      "cannot be read",
+    ],
+  ])("rejects with an error when %s was thrown", async (_, thrown: unknown, text) => {
+    const { scheduler } = setUp();
+    const task = scheduler.task("t", () => {
+      throw thrown;
+    });
+    await scheduler.start();
+    const error = await rejectionOf(scheduler.runJob(task));
+    expect(error).toBeInstanceOf(Error);
+    expect((error as Error).message).toContain(text);
+  });
+
+  test("keeps the result long enough to read it, even where none is to be kept", async () => {
+    const { scheduler } = setUp();
+    const task = scheduler.task("t", { resultExpirationTime: "PT0S" }, () => "kept");
+    await scheduler.start();
+    expect(await scheduler.runJob(task)).toBe("kept");
+    expect(await scheduler.runJob(task, { resultExpirationTime: "PT0S" })).toBe("kept");
+  });
+
+  test("rejects at once with the reason of a signal that is aborted already, and adds nothing", async () => {
+    const { scheduler } = setUp();
+    const task = scheduler.task("t", () => {});
+    await expect(scheduler.runJob(task, { signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
+    expect((await scheduler.getJobs()).items).toEqual([]);
+  });
+
+  test("ends its wait with the signal's reason; the job goes on", async () => {
+    const { scheduler, clock } = setUp();
+    const { handler, held } = heldHandler();
+    const task = scheduler.task("t", handler);
+    await scheduler.start();
+    const given = new AbortController();
+    const running = rejectionOf(scheduler.runJob(task, { signal: given.signal }));
+    await clock.settle();
+    given.abort(new Error("enough"));
+    expect(await running).toMatchObject({ message: "enough" });
+    expect(held[0]?.context.signal.aborted).toBe(false);
+  });
+
+  test("rejects when the scheduler stops before the job ends", async () => {
+    const { scheduler } = setUp();
+    const task = scheduler.task("t", () => {});
+    await scheduler.start({ paused: true });
+    const running = rejectionOf(scheduler.runJob(task));
+    await scheduler.stop();
+    expect(await running).toMatchObject({ code: "schedulerState" });
+  });
+
+  test("works from a client whose worker is another scheduler that it hears nothing of", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const worker = setUp({ clock, dataStore });
+    const client = setUp({ clock, dataStore });
+    worker.scheduler.task("t", () => "from the worker");
+    await worker.scheduler.start();
+    const running = client.scheduler.runJob("t");
+    await clock.advance("PT2M");
+    expect(await running).toBe("from the worker");
+  });
+
+  test("rejects with the class of the outcome of a job that did not run", async () => {
+    const { scheduler, clock } = setUp();
+    const task = scheduler.task("t", () => {});
+    await scheduler.start({ paused: true });
+    const cancelled = rejectionOf(scheduler.runJob(task, { idempotencyKey: "k" }));
+    const late = rejectionOf(scheduler.runJob(task, { startDeadline: clock.instant }));
+    await clock.settle();
+    const job = (await scheduler.getJobs()).items.find(({ idempotencyKey }) => idempotencyKey === "k");
+    await scheduler.cancelJob(job?.id ?? "");
+    await clock.advance("PT1S");
+    scheduler.resume();
+    await clock.advance("PT10S");
+    expect(await cancelled).toMatchObject({ name: "JobCancelledError", code: "jobCancelled" });
+    expect(await late).toMatchObject({ name: "JobDeadlineMissedError", code: "jobDeadlineMissed" });
+  });
+});

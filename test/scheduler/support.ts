@@ -1,0 +1,137 @@
+import { expect, onTestFinished } from "vitest";
+import {
+  type Event,
+  IntervalTrigger,
+  type JobContext,
+  type Logger,
+  MemoryDataStore,
+  Scheduler,
+  type SchedulerOptions,
+  Temporal,
+  Trigger,
+  type TriggerJSON,
+} from "../../src/mod.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+
+/** The present at the beginning of every test. */
+export const START = "2030-01-01T00:00:00Z";
+export const START_MS: number = Temporal.Instant.from(START).epochMilliseconds;
+
+/** The instant so many seconds after {@link START}. */
+export function after(seconds: number): Temporal.Instant {
+  return Temporal.Instant.fromEpochMilliseconds(START_MS + seconds * 1000);
+}
+
+/** Seconds after {@link START}; null for null. */
+export function secondsOf(instant: Temporal.Instant | null): number | null {
+  return instant === null ? null : (instant.epochMilliseconds - START_MS) / 1000;
+}
+
+export interface LogEntry {
+  readonly level: keyof Logger;
+  readonly message: string;
+  readonly details: readonly unknown[];
+}
+
+/** A logger that remembers. */
+export function recordingLogger(): { logger: Logger; entries: LogEntry[] } {
+  const entries: LogEntry[] = [];
+  const at =
+    (level: keyof Logger) =>
+    (message: string, ...details: unknown[]): void => {
+      entries.push({ level, message, details });
+    };
+  return { logger: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, entries };
+}
+
+export interface Setup {
+  readonly clock: VirtualClock;
+  readonly store: MemoryDataStore;
+  readonly scheduler: Scheduler;
+  readonly log: LogEntry[];
+}
+
+/** A scheduler on a virtual clock and a memory store, stopped when the test ends. */
+export function setUp(options: SchedulerOptions & { clock?: VirtualClock; dataStore?: MemoryDataStore } = {}): Setup {
+  const clock = options.clock ?? new VirtualClock(START);
+  const store = options.dataStore ?? new MemoryDataStore();
+  const { logger, entries } = recordingLogger();
+  const scheduler = new Scheduler({ logger, random: () => 0.5, ...options, clock, dataStore: store });
+  onTestFinished(() => stopNow(scheduler, clock));
+  return { clock, store, scheduler, log: entries };
+}
+
+/** Stops without draining, handlers that ignore their signals included. */
+export async function stopNow(scheduler: Scheduler, clock: VirtualClock): Promise<void> {
+  const stopping = scheduler.stop({ drainTimeout: "PT0S" });
+  await clock.advance("PT1M");
+  await stopping;
+}
+
+/** Events as text, `type:id`, in the order in which they came. */
+export function recordEvents(scheduler: Scheduler): string[] {
+  const seen: string[] = [];
+  scheduler.subscribe(null, (event) => {
+    seen.push(describeEvent(event));
+  });
+  return seen;
+}
+
+function describeEvent(event: Event): string {
+  if (event.type === "jobReleased") return `jobReleased ${event.outcome}`;
+  if (event.type === "jobAcquired" || event.type === "jobRetried") return `${event.type} ${event.attempt}`;
+  return event.type;
+}
+
+/** A handler that runs until `finish` is called, whatever its signal says. */
+export function heldHandler(): { handler: (payload: unknown, context: JobContext) => Promise<string>; held: Held[] } {
+  const held: Held[] = [];
+  const handler = (_: unknown, context: JobContext): Promise<string> =>
+    new Promise((resolve, reject) => held.push({ context, finish: resolve, fail: reject }));
+  return { handler, held };
+}
+
+export interface Held {
+  readonly context: JobContext;
+  readonly finish: (value: string) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Awaits the rejection of a promise and returns what it was rejected with. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  return expect.unreachable("the promise resolved");
+}
+
+/** Every second from {@link START} on. */
+export function everySecond(): IntervalTrigger {
+  return new IntervalTrigger({ seconds: 1, startTime: START });
+}
+
+/** Fires every second, and counts how often it is asked. */
+export class CountingTrigger extends Trigger {
+  calls = 0;
+
+  nextMs(afterMs: number): number {
+    this.calls++;
+    return Math.max(START_MS, (Math.floor(afterMs / 1000) + 1) * 1000);
+  }
+
+  previousMs(beforeMs: number): number | null {
+    this.calls++;
+    const previous = (Math.ceil(beforeMs / 1000) - 1) * 1000;
+    return previous < START_MS ? null : previous;
+  }
+
+  toJSON(): TriggerJSON {
+    return { type: "test:counting", version: 1 };
+  }
+
+  describe(): string {
+    return "Every second";
+  }
+}
