@@ -5,7 +5,7 @@ import { parseCrontab } from "../src/cron/parse.ts";
 import type { CronSpec } from "../src/cron/spec.ts";
 import { CronTrigger } from "../src/triggers/cron.ts";
 import { EXPRESSIONS, mixedExpressions, sequence } from "./lib/expressions.ts";
-import { type Contestant, measure, workDone } from "./lib/measure.ts";
+import { type Contestant, loopOver, measure, workDone } from "./lib/measure.ts";
 import { type Expression, type Next, nodeCronFromPresent, OURS, PEERS, type Peer } from "./lib/peers.ts";
 import { formatNs, formatRatio, printTable } from "./lib/table.ts";
 
@@ -14,6 +14,7 @@ const DAY_MS = 86_400_000;
 const ZONE = "America/New_York";
 const INSTANTS = 1024;
 const CHECKED = 24;
+const NOTHING = new Float64Array(1);
 
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const goals: [string, string, string][] = [];
@@ -53,12 +54,17 @@ function compareNext(title: string, afters: Float64Array, isFar: boolean): void 
         const next = peer.compile(expression, timeZone);
         if (next === null) continue;
         const differences = countDifferences(ours, next, afters);
-        if (differences > 0) notes.push(`${peer.name} answers ${differences} of ${CHECKED} otherwise on "${expression.cron}"`);
-        contestants.push({ name: peer.name, run: runOver(next, afters) });
+        if (differences > 0)
+          notes.push(`${peer.name} answers ${differences} of ${CHECKED} otherwise on "${expression.cron}"`);
+        contestants.push({ name: peer.name, run: loopOver(next, afters) });
       }
       return rowOf(expression, peers, contestants, isFar ? null : timeZone);
     });
-    printTable(`${title}, ${timeZone ?? "no zone (UTC)"}`, ["Expression", ...peers.map(({ name }) => name), "croner / ours"], rows);
+    printTable(
+      `${title}, ${timeZone ?? "no zone (UTC)"}`,
+      ["Expression", ...peers.map(({ name }) => name), "croner / ours"],
+      rows,
+    );
     for (const note of notes) console.log(`Differs: ${note}.`);
   }
 }
@@ -71,15 +77,12 @@ function countDifferences(ours: Next, theirs: Next, afters: Float64Array): numbe
   return afters.subarray(0, CHECKED).filter((after) => ours(after) !== theirs(after)).length;
 }
 
-function runOver(next: Next, afters: Float64Array): (count: number) => number {
-  return (count) => {
-    let sum = 0;
-    for (let index = 0; index < count; index++) sum += next(afters[index & (INSTANTS - 1)] ?? 0) ?? 0;
-    return sum;
-  };
-}
-
-function rowOf(expression: Expression, peers: readonly Peer[], contestants: readonly Contestant[], goalZone: string | null): string[] {
+function rowOf(
+  expression: Expression,
+  peers: readonly Peer[],
+  contestants: readonly Contestant[],
+  goalZone: string | null,
+): string[] {
   const timings = new Map(measure(contestants).map(({ name, ns }) => [name, ns]));
   const ours = timings.get(OURS.name) ?? Number.NaN;
   const ratio = (timings.get("croner") ?? Number.NaN) / ours;
@@ -108,7 +111,12 @@ function compareThousand(): void {
     const timings = measure([...contestants, { name: "expand", run: repeat(expand), itemsPerRun: 1000 }]);
     const [ours, croner, parser, expanded] = timings.map(({ ns }) => ns);
     if (ours === undefined || croner === undefined || parser === undefined || expanded === undefined) return [];
-    return [expression.cron, ...[ours, expanded, croner, parser].map(formatNs), formatRatio(croner / ours), formatRatio(croner / expanded)];
+    return [
+      expression.cron,
+      ...[ours, expanded, croner, parser].map(formatNs),
+      formatRatio(croner / ours),
+      formatRatio(croner / expanded),
+    ];
   });
   const header = ["Expression", "nextMs", "expand", "croner", "cron-parser", "croner / nextMs", "croner / expand"];
   printTable(`1,000 consecutive fire times, a fire, ${ZONE}`, header, rows);
@@ -120,12 +128,19 @@ function compareFromPresent(): void {
     const theirs = nodeCronFromPresent(expression.cron, ZONE);
     const [ours, nodeCron] = measure([
       { name: "ours", run: repeat(() => trigger.nextMs(Date.now()) ?? 0) },
-      { name: "node-cron", run: repeat(theirs) },
+      { name: "node-cron", run: repeat(theirs.next) },
     ]);
     if (ours === undefined || nodeCron === undefined) return [];
     const now = Date.now();
-    const agrees = trigger.nextMs(now) === theirs() || trigger.nextMs(Date.now()) === theirs();
-    return [expression.cron, formatNs(ours.ns), formatNs(nodeCron.ns), formatRatio(nodeCron.ns / ours.ns), agrees ? "yes" : "no"];
+    const agrees = trigger.nextMs(now) === theirs.next() || trigger.nextMs(Date.now()) === theirs.next();
+    theirs.stop();
+    return [
+      expression.cron,
+      formatNs(ours.ns),
+      formatNs(nodeCron.ns),
+      formatRatio(nodeCron.ns / ours.ns),
+      agrees ? "yes" : "no",
+    ];
   });
   printTable(`Next from the present on, ${ZONE}`, ["Expression", "escapement", "node-cron", "ratio", "agree"], rows);
 }
@@ -143,7 +158,11 @@ function timeBatches(): void {
         const run = repeat(() => compiled.nextMany(afters, out)[5] ?? 0);
         const ns = measure([{ name: cron, run, itemsPerRun: INSTANTS }])[0]?.ns ?? Number.NaN;
         rows.push([`${cron}, ${label}, ${timeZone}`, formatNs(ns)]);
-        goals.push([`batch "${cron}", ${label}, ${timeZone}`, formatNs(ns), label === "near now" ? "10 ns" : timeZone === "UTC" ? "8 ns" : "20 ns"]);
+        goals.push([
+          `batch "${cron}", ${label}, ${timeZone}`,
+          formatNs(ns),
+          label === "near now" ? "10 ns" : timeZone === "UTC" ? "8 ns" : "20 ns",
+        ]);
       }
     }
   }
@@ -201,7 +220,14 @@ function timeExpand(): void {
     ]);
     const [into, expand, count, other] = timings.map(({ ns }) => ns);
     if (into === undefined || expand === undefined || count === undefined || other === undefined) return;
-    rows.push([`${cron}, ${timeZone}`, fires.toLocaleString("en"), formatNs(into), formatNs(expand), formatNs(count), formatNs(other)]);
+    rows.push([
+      `${cron}, ${timeZone}`,
+      fires.toLocaleString("en"),
+      formatNs(into),
+      formatNs(expand),
+      formatNs(count),
+      formatNs(other),
+    ]);
     if (cron === "* * * * *") goals.push([`a year by the minute, ${timeZone}, a fire`, formatNs(into), "0.3 ns"]);
   }
   const header = ["A year of", "fires", "expandInto, a fire", "expand, a fire", "count, in all", "croner, a fire"];
@@ -225,11 +251,7 @@ function compile(cron: string, timeZone: string): CompiledCron {
 }
 
 function repeat(work: () => number): (count: number) => number {
-  return (count) => {
-    let sum = 0;
-    for (let index = 0; index < count; index++) sum += work();
-    return sum;
-  };
+  return loopOver(work, NOTHING);
 }
 
 function runtimeName(): string {

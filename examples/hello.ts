@@ -73,7 +73,10 @@ if (options.for !== undefined) setTimeout(() => void stop(`--for ${options.for}`
 
 console.log(dim("  local time                    scheduled                 started                   late"));
 await scheduler.start();
-console.log(dim(`  a job run by hand returned: ${await scheduler.runJob(greet, { payload: "world" })}`));
+scheduler.runJob(greet, { payload: "world" }).then(
+  (returned) => console.log(dim(`  a job run by hand returned: ${returned}`)),
+  (error: Error) => console.log(yellow(`  a job run by hand did not return: ${error.message}`)),
+);
 await scheduler.runUntilStopped();
 console.log(
   `${bold("Stopped.")} ${counts.fired} jobs ran, ${counts.missed} missed fire times were made up for by a later one, ` +
@@ -92,7 +95,9 @@ function printFire(job: Job, note = ""): void {
   counts.fired++;
   counts.missed += job.missedCount ?? 0;
   const missed =
-    job.firstMissedTime === null ? "" : yellow(` stands for ${job.missedCount ?? "many"} missed since ${job.firstMissedTime}`);
+    job.firstMissedTime === null
+      ? ""
+      : yellow(` stands for ${job.missedCount ?? "many"} missed since ${job.firstMissedTime}`);
   const late = `${lateMs} ms`.padStart(9);
   console.log(
     `  ${green(localTime(scheduled))}  ${scheduled.toISOString()}  ${startedAt.toISOString()}  ${lateMs > 1000 ? yellow(late) : late}  ` +
@@ -104,7 +109,8 @@ function printKept(schedules: readonly Schedule[]): void {
   console.log(`  ${schedules.length} schedules are there from an earlier start:`);
   for (const { id, nextFireTime, trigger } of schedules) {
     const now = Date.now();
-    const missed = nextFireTime === null || nextFireTime.epochMilliseconds > now ? 0 : countMissed(trigger, nextFireTime);
+    const missed =
+      nextFireTime === null || nextFireTime.epochMilliseconds > now ? 0 : countMissed(trigger, nextFireTime);
     const due =
       nextFireTime === null
         ? dim("done")
@@ -123,7 +129,8 @@ function countMissed(trigger: Schedule["trigger"], from: NonNullable<Schedule["n
 }
 
 function reportFailure(event: Event<"jobReleased">): void {
-  if (event.outcome !== "success") console.log(yellow(`  ${event.outcome}  job ${event.jobId}: ${event.error?.message ?? ""}`));
+  if (event.outcome !== "success")
+    console.log(yellow(`  ${event.outcome}  job ${event.jobId}: ${event.error?.message ?? ""}`));
 }
 
 function localTime(date: Date): string {

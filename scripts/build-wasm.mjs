@@ -5,7 +5,17 @@ import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
 
 const WASM_BYTES_MAX = 12 * 1024;
-const COMPILER_OPTIONS = ["-O3", "--shrinkLevel", "1", "--converge", "--noAssert", "--runtime", "stub", "--enable", "simd"];
+const COMPILER_OPTIONS = [
+  "-O3",
+  "--shrinkLevel",
+  "1",
+  "--converge",
+  "--noAssert",
+  "--runtime",
+  "stub",
+  "--enable",
+  "simd",
+];
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = new URL("../wasm/dist/", import.meta.url);
 

@@ -1,5 +1,6 @@
 // Public names only.
 
+export { BroadcastChannelEventBroker } from "./brokers/broadcast-channel.ts";
 export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
 export { LocalEventBroker } from "./brokers/local.ts";
 export { type Clock, systemClock } from "./core/clock.ts";

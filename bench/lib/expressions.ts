@@ -20,9 +20,7 @@ export const EXPRESSIONS: readonly Expression[] = [
   },
 ];
 
-export const DENSE_ZONELESS: Expression = { cron: "* * * * *", rrule: "FREQ=MINUTELY", isDense: true };
-
-/** 1,000 expressions of many kinds, for mixed batches. */
+/** Expressions of many kinds, for mixed batches. */
 export function mixedExpressions(count: number): string[] {
   const kinds: ((index: number) => string)[] = [
     (index) => `*/${1 + (index % 30)} * * * *`,
@@ -36,7 +34,10 @@ export function mixedExpressions(count: number): string[] {
     (index) => `${index % 60},${(index * 7) % 60} */${1 + (index % 6)} * * *`,
     (index) => `${index % 60} ${index % 24} 1,15 * *`,
   ];
-  return Array.from({ length: count }, (_, index) => kinds[index % kinds.length]?.(Math.floor(index / 3)) ?? "* * * * *");
+  return Array.from(
+    { length: count },
+    (_, index) => kinds[index % kinds.length]?.(Math.floor(index / 3)) ?? "* * * * *",
+  );
 }
 
 /** A fixed sequence of numbers in [0, 1): inputs are the same in every run (Lehmer's generator). */

@@ -17,8 +17,9 @@ export interface Timing {
   readonly ns: number;
 }
 
-const ROUNDS = 9;
-const ROUND_MS = 6;
+/** Many short rounds: most of them then run between two interruptions, and the median is one of those. */
+const ROUNDS = 31;
+const ROUND_MS = 1.5;
 const WARM_UP_MS = 30;
 const COUNT_MAX = 1_000_000;
 
@@ -26,7 +27,11 @@ let sink = 0;
 
 /** Times the contestants against each other. */
 export function measure(contestants: readonly Contestant[]): Timing[] {
-  const prepared = contestants.map((contestant) => ({ contestant, count: warmUp(contestant), samples: [] as number[] }));
+  const prepared = contestants.map((contestant) => ({
+    contestant,
+    count: warmUp(contestant),
+    samples: [] as number[],
+  }));
   for (let round = 0; round < ROUNDS; round++) {
     for (const { contestant, count, samples } of prepared) {
       const start = performance.now();
@@ -54,10 +59,21 @@ function warmUp({ run }: Contestant): number {
   }
 }
 
-/** The middle value. */
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[sorted.length >> 1] ?? Number.NaN;
+}
+
+/**
+ * A loop of its own for a piece of work: `work(inputs[index])`, over and over. Were all contestants called from one loop,
+ * its call would be megamorphic and cost more than what some of them do.
+ */
+export function loopOver(work: (input: number) => unknown, inputs: Float64Array): (count: number) => number {
+  const source = `let sum = 0;
+    for (let index = 0; index < count; index++) sum += work(inputs[index & ${inputs.length - 1}]) ?? 0;
+    return sum;`;
+  const loop = new Function("work", "inputs", "count", source);
+  return (count) => loop(work, inputs, count);
 }
 
 /** What the work came to: printing it keeps the work from being optimised away. */

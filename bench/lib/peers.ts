@@ -113,8 +113,9 @@ const rruleTemporal: Peer = {
 
 export const PEERS: readonly Peer[] = [OURS, croner, cronParser, cronSchedule, cronos, rruleTemporal];
 
-/** node-cron only tells the next run from the present on. */
-export function nodeCronFromPresent(cron: string, timeZone: string): () => number {
+/** node-cron only tells the next run from the present on, and of a task that has been started. */
+export function nodeCronFromPresent(cron: string, timeZone: string): { next: () => number; stop: () => void } {
   const task = createTask(cron, () => {}, { timezone: timeZone });
-  return () => task.getNextRun()?.getTime() ?? 0;
+  void task.start();
+  return { next: () => task.getNextRun()?.getTime() ?? 0, stop: () => void task.destroy() };
 }

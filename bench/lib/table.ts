@@ -6,7 +6,9 @@ export function printTable(title: string, header: readonly string[], rows: reado
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`;
   console.log(`\n### ${title}\n`);
   console.log(line(header));
-  console.log(`|${widths.map((width, column) => (column === 0 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`);
+  console.log(
+    `|${widths.map((width, column) => (column === 0 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`,
+  );
   for (const row of rows) console.log(line(row));
 }
 

@@ -5,6 +5,8 @@ export interface HeapItem {
 
 /** A binary min-heap from which any item can be taken in O(log n), as each knows its index. */
 export class Heap<T extends HeapItem> {
+  /** Comparisons that all heaps made so far: a test counts them, where a time would depend on the machine. */
+  static comparisons = 0;
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;
 
@@ -51,6 +53,7 @@ export class Heap<T extends HeapItem> {
     while (index > 0) {
       const parentIndex = (index - 1) >> 1;
       const parent = items[parentIndex] as T;
+      Heap.comparisons++;
       if (!this.#isBefore(item, parent)) break;
       items[index] = parent;
       parent.heapIndex = index;
@@ -69,6 +72,7 @@ export class Heap<T extends HeapItem> {
       if (left === undefined) break;
       let child = left;
       const right = items[childIndex + 1];
+      Heap.comparisons += 2;
       if (right !== undefined && this.#isBefore(right, left)) {
         child = right;
         childIndex++;

@@ -16,7 +16,7 @@ export function guardedRandom(random: RandomSource, onFault: (fault: unknown) =>
     let fault: unknown;
     try {
       const value = random();
-      if (value >= 0 && value < 1) return value;
+      if (typeof value === "number" && value >= 0 && value < 1) return value;
       fault = value;
     } catch (error) {
       fault = error;

@@ -6,3 +6,12 @@ export function printAsJSON<T extends { toJSON(): unknown }>(prototype: T): void
     },
   });
 }
+
+/** A part of what is printed that may be unreadable: then, why, so that one bad record does not spoil a listing. */
+export function readable(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -106,3 +106,6 @@ export const CATCH_UP_MAX = 10_000;
 
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;
+
+/** Deepest nesting of a value that is carried as JSON: engines overflow their stacks at some thousands. */
+export const JSON_DEPTH_MAX = 1000;

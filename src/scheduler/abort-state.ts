@@ -11,8 +11,6 @@ export type AbortReason = JobTimeoutError | JobCancelledError | LeaseLostError |
 /** Whether and why something was aborted, with an `AbortSignal` that is made only when somebody asks for it: it would
  *  cost more than everything else about a short job. */
 export class AbortState {
-  /** Called at the first abort. */
-  onAbort: (() => void) | null = null;
   #reason: AbortReason | null = null;
   #controller: AbortController | null = null;
 
@@ -28,12 +26,12 @@ export class AbortState {
     return this.#controller.signal;
   }
 
-  /** The first reason counts, but a lost lease overrides it: nothing that is done after it may be recorded. */
-  abort(reason: AbortReason): void {
+  /** The first reason counts, but a lost lease overrides it: nothing that is done after it may be recorded.
+   *  @returns whether it is the first */
+  abort(reason: AbortReason): boolean {
     const isFirst = this.#reason === null;
     if (isFirst || reason instanceof LeaseLostError) this.#reason = reason;
-    if (!isFirst) return;
-    this.#controller?.abort(reason);
-    this.onAbort?.();
+    if (isFirst) this.#controller?.abort(reason);
+    return isFirst;
   }
 }

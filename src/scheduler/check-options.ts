@@ -120,6 +120,8 @@ const name = v.pipe(
 );
 const json = new JSONSerializer();
 const metadata = v.pipe(
+  // A record takes lists for objects.
+  v.custom<Record<string, unknown>>((value) => !Array.isArray(value), "must be an object"),
   v.record(v.string(), v.unknown(), "must be an object"),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;

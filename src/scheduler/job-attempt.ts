@@ -48,6 +48,9 @@ export class JobAttempt {
   #startedAt: number | null = null;
   #leaseEndsAt: number;
   #isPayloadRejected = false;
+  /** Gives the work up; null before it has begun. */
+  #reject: ((reason: unknown) => void) | null = null;
+  #end: AbortController | null = null;
   #hasEnded = false;
 
   constructor(job: JobRecord, task: RegisteredTask, executor: JobExecutor, env: AttemptEnvironment) {
@@ -85,17 +88,11 @@ export class JobAttempt {
   /** Ends the attempt early: the handler's signal is aborted with this reason. The first reason counts, except that a
    *  lost lease overrides every other one. */
   abort(reason: AbortReason): void {
-    if (!this.#hasEnded) this.#abort.abort(reason);
+    if (!this.#hasEnded && this.#abort.abort(reason)) this.#giveUpLater();
   }
 
   /** Runs it. Never rejects. */
   async run(): Promise<AttemptEnd> {
-    const end = await this.#run();
-    this.#hasEnded = true;
-    return end;
-  }
-
-  async #run(): Promise<AttemptEnd> {
     const { job } = this;
     const now = this.#env.clock.now();
     if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
@@ -146,42 +143,42 @@ export class JobAttempt {
 
   /** Settles as the work does, or a while after the abort if the work ignores that. */
   #supervise(work: Promise<unknown>): Promise<unknown> {
-    const { clock } = this.#env;
-    const { timeoutMs } = this.task.record;
     return new Promise((resolve, reject) => {
-      let settled: AbortController | null = null;
-      const whenSettled = (): AbortSignal => {
-        settled ??= new AbortController();
-        return settled.signal;
-      };
-      const settle = (): void => {
-        this.#abort.onAbort = null;
-        settled?.abort();
-      };
-      work.then(
-        (value) => {
-          settle();
-          resolve(value);
-        },
-        (error: unknown) => {
-          settle();
-          reject(error);
-        },
-      );
-      const giveUpLater = (): void =>
-        void sleepFor(clock, ABORT_GRACE_MS, whenSettled()).then(() => reject(this.signal.reason));
-      if (this.#abort.reason === null) this.#abort.onAbort = giveUpLater;
-      else giveUpLater();
-      if (timeoutMs !== null) void this.#watchTimeout(timeoutMs, whenSettled());
+      this.#reject = reject;
+      work.then(resolve, reject);
+      if (this.#abort.reason !== null) this.#giveUpLater();
+      const { timeoutMs } = this.task.record;
+      if (timeoutMs !== null) void this.#watchTimeout(timeoutMs);
     });
   }
 
-  async #watchTimeout(timeoutMs: number, settled: AbortSignal): Promise<void> {
-    await sleepFor(this.#env.clock, timeoutMs, settled);
-    if (settled.aborted) return;
+  #giveUpLater(): void {
+    const reject = this.#reject;
+    if (reject === null) return;
+    const { signal } = this.#ended();
+    void sleepFor(this.#env.clock, ABORT_GRACE_MS, signal).then(() => reject(this.#abort.reason));
+  }
+
+  async #watchTimeout(timeoutMs: number): Promise<void> {
+    const { signal } = this.#ended();
+    await sleepFor(this.#env.clock, timeoutMs, signal);
+    if (signal.aborted) return;
     this.abort(
       new JobTimeoutError(`job ${this.job.id} of task "${this.task.record.id}" ran longer than ${timeoutMs} ms`),
     );
+  }
+
+  /** Made for those who sleep while the attempt lasts: most do not need it. */
+  #ended(): AbortController {
+    this.#end ??= new AbortController();
+    return this.#end;
+  }
+
+  /** Every way out of an attempt leads through here. */
+  #endWith(release: JobRelease | null, error: SerializedError | null): AttemptEnd {
+    this.#hasEnded = true;
+    this.#end?.abort();
+    return { release, error };
   }
 
   /** A result that cannot be kept fails the job for good: what it did is done. */
@@ -200,9 +197,9 @@ export class JobAttempt {
   }
 
   #interrupted(reason: AbortReason): AttemptEnd {
-    if (reason instanceof LeaseLostError) return { release: null, error: null };
+    if (reason instanceof LeaseLostError) return this.#endWith(null, null);
     if (reason instanceof JobCancelledError) return this.#finish("cancelled", null, null);
-    if (reason instanceof SchedulerStateError) return { release: { ...this.#lease(), kind: "giveUp" }, error: null };
+    if (reason instanceof SchedulerStateError) return this.#endWith({ ...this.#lease(), kind: "giveUp" }, null);
     return this.#failed(reason, false);
   }
 
@@ -214,7 +211,7 @@ export class JobAttempt {
       return this.#finish("error", null, record);
     }
     const runAt = this.#env.clock.now() + backoffMs(retry, failedAttempts, this.#env.random);
-    return { release: { ...this.#lease(), kind: "retry", runAt, failedAttempts }, error: record };
+    return this.#endWith({ ...this.#lease(), kind: "retry", runAt, failedAttempts }, record);
   }
 
   #finish(outcome: JobOutcome, returnValue: string | null, error: SerializedError | null): AttemptEnd {
@@ -233,7 +230,7 @@ export class JobAttempt {
       error,
       expiresAt: finishedAt + job.resultExpirationMs,
     };
-    return { release: { ...this.#lease(), kind: "finish", result }, error };
+    return this.#endWith({ jobId: job.id, fence: job.fence, kind: "finish", result }, error);
   }
 
   #lease(): { jobId: string; fence: number } {

@@ -1,4 +1,4 @@
-import { printAsJSON } from "../core/inspect.ts";
+import { printAsJSON, readable } from "../core/inspect.ts";
 import { instantOf, instantOrNull, type Temporal } from "../core/temporal.ts";
 import type { JobResultRecord, SerializedError } from "../records/job-result.ts";
 import type { JobOutcome } from "../records/policies.ts";
@@ -76,7 +76,7 @@ export class JobResult {
       finishedAt: this.finishedAt.toString(),
       expiresAt: this.expiresAt.toString(),
       attempts: this.attempts,
-      returnValue: this.returnValue,
+      returnValue: readable(() => this.returnValue),
       error: this.#record.error satisfies SerializedError | null,
     };
   }

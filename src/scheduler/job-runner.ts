@@ -191,7 +191,7 @@ export class JobRunner {
   #giveBack(job: JobRecord): void {
     const attempt = this.#newAttempt(job);
     const release = { jobId: job.id, fence: job.fence, kind: "giveUp" } as const;
-    if (attempt !== null) this.#releases.add({ attempt, release, error: null });
+    if (attempt !== null) this.#releases.add(attempt, release, null);
   }
 
   async #run(attempt: JobAttempt): Promise<void> {
@@ -199,7 +199,7 @@ export class JobRunner {
     const { id } = attempt.job;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     else this.#outdated.delete(attempt);
-    if (release !== null) this.#releases.add({ attempt, release, error });
+    if (release !== null) this.#releases.add(attempt, release, error);
     this.#options.onEnded();
     for (const resolve of this.#whenEnded.splice(0)) resolve();
     if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();

@@ -1,4 +1,4 @@
-import { printAsJSON } from "../core/inspect.ts";
+import { printAsJSON, readable } from "../core/inspect.ts";
 import { instantOf, instantOrNull, type Temporal } from "../core/temporal.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { Metadata } from "../records/policies.ts";
@@ -101,7 +101,7 @@ export class Job {
       taskId: this.taskId,
       scheduleId: this.scheduleId,
       executor: this.executor,
-      payload: this.payload,
+      payload: readable(() => this.payload),
       priority: this.priority,
       runAt: this.runAt.toString(),
       createdAt: this.createdAt.toString(),

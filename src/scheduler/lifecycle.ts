@@ -118,10 +118,10 @@ export class Lifecycle {
   }
 
   async #end(drainMs: number): Promise<void> {
+    this.#state = "stopping";
     try {
       // What start() reports is its caller's to handle.
       await this.#starting?.catch(() => {});
-      this.#state = "stopping";
       if (this.#hasBegun) await this.#steps.end(drainMs);
     } finally {
       try {

@@ -35,10 +35,11 @@ export interface FirePlan {
  */
 export function planFires(schedule: ScheduleRecord, trigger: Trigger, now: number, random: () => number): FirePlan {
   const { nextFireTime, lastFireTime } = schedule;
-  if (nextFireTime === null || nextFireTime > now) throw new BrokenTriggerError(`schedule "${schedule.id}" is not due`);
+  if (nextFireTime === null) throw new BrokenTriggerError(`schedule "${schedule.id}" has no fire time`);
   // A new trigger may start before what the old one has fired: no schedule goes back, or an occurrence would come twice.
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
   const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
+  // Not due, or not any more: the clock was set back since it was leased.
   if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime };
   return schedule.coalesce === "all"
     ? planAll(schedule, trigger, first, now, random)

@@ -38,8 +38,7 @@ export class ReleaseQueue {
     return this.#items.length > 0 && this.#batchMax !== Number.POSITIVE_INFINITY;
   }
 
-  add(ended: EndedAttempt): void {
-    const { attempt, release, error } = ended;
+  add(attempt: JobAttempt, release: JobRelease, error: SerializedError | null): void {
     this.#items.push({ attempt, release, error, wasSent: false });
   }
 

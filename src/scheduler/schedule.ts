@@ -1,4 +1,4 @@
-import { printAsJSON } from "../core/inspect.ts";
+import { printAsJSON, readable } from "../core/inspect.ts";
 import { instantOf, instantOrNull, Temporal } from "../core/temporal.ts";
 import type { CoalescePolicy, Metadata } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
@@ -80,8 +80,8 @@ export class Schedule {
     return {
       id: this.id,
       taskId: this.taskId,
-      trigger: JSON.parse(this.#record.trigger),
-      payload: this.payload,
+      trigger: readable(() => JSON.parse(this.#record.trigger)),
+      payload: readable(() => this.payload),
       executor: this.executor,
       priority: this.priority,
       coalesce: this.coalesce,

@@ -1,9 +1,10 @@
 import { DeserializationError, SerializationError } from "../core/errors.ts";
+import { JSON_DEPTH_MAX } from "../core/limits.ts";
 import type { Serializer } from "./serializer.ts";
 
 /**
  * JSON, strictly: what `JSON.stringify` would silently change (dates, maps, class instances, `undefined` in arrays,
- * `NaN`, functions) is refused with the path to it, so that a handler never gets something else than was passed.
+ * `NaN`, `-0`, functions) is refused with the path to it, so that a handler never gets something else than was passed.
  * Properties that are `undefined` are left out. An object with a `toJSON` method is carried as what that returns only
  * when it was written as such by the caller: call it yourself, or use `DevalueSerializer`.
  */
@@ -33,12 +34,14 @@ interface Problem {
   readonly path: string;
 }
 
-function findProblem(value: unknown, path: string, parents: readonly object[]): Problem | null {
+/** @param parents the objects around the value, outermost first */
+function findProblem(value: unknown, path: string, parents: object[]): Problem | null {
   switch (typeof value) {
     case "string":
     case "boolean":
       return null;
     case "number":
+      if (Object.is(value, -0)) return { what: "-0", path };
       return Number.isFinite(value) ? null : { what: `${value}`, path };
     case "object":
       return value === null ? null : findObjectProblem(value, path, parents);
@@ -47,22 +50,35 @@ function findProblem(value: unknown, path: string, parents: readonly object[]): 
   }
 }
 
-function findObjectProblem(value: object, path: string, parents: readonly object[]): Problem | null {
+function findObjectProblem(value: object, path: string, parents: object[]): Problem | null {
   if (parents.includes(value)) return { what: "a cycle", path };
-  const inner = [...parents, value];
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      const problem = findProblem(value[index], `${path}[${index}]`, inner);
-      if (problem !== null) return problem;
-    }
-    return null;
+  if (parents.length >= JSON_DEPTH_MAX)
+    return { what: `a value nested deeper than ${JSON_DEPTH_MAX} levels`, path: "" };
+  parents.push(value);
+  const problem = Array.isArray(value)
+    ? findItemProblem(value, path, parents)
+    : findPropertyProblem(value, path, parents);
+  parents.pop();
+  return problem;
+}
+
+function findItemProblem(items: readonly unknown[], path: string, parents: object[]): Problem | null {
+  for (let index = 0; index < items.length; index++) {
+    const problem = findProblem(items[index], `${path}[${index}]`, parents);
+    if (problem !== null) return problem;
   }
+  return null;
+}
+
+function findPropertyProblem(value: object, path: string, parents: object[]): Problem | null {
   const prototype: unknown = Object.getPrototypeOf(value);
+  // An ordinary object of another realm has a prototype that has none.
   if (prototype !== null && prototype !== Object.prototype && Object.getPrototypeOf(prototype) !== null) {
     return { what: `an object of class ${value.constructor?.name ?? "unknown"}`, path };
   }
+  if (Object.getOwnPropertySymbols(value).length > 0) return { what: "a property whose key is a symbol", path };
   for (const [key, item] of Object.entries(value)) {
-    const problem = item === undefined ? null : findProblem(item, path === "" ? key : `${path}.${key}`, inner);
+    const problem = item === undefined ? null : findProblem(item, path === "" ? key : `${path}.${key}`, parents);
     if (problem !== null) return problem;
   }
   return null;

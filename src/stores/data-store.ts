@@ -91,7 +91,7 @@ export interface DataStore extends AsyncDisposable {
    * One turn of a worker, one commit, in this order:
    * 1. *Releases* of jobs that it holds: each counts only when the stored `fence` and `acquiredBy` are the release's.
    *    `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new `runAt` and
-   *    `failedAttempts`; `giveUp` puts it back as it was.
+   *    `failedAttempts`; `giveUp` puts it back as it was. One that is to be cancelled is not put back: *recovery* ends it.
    * 2. *Recovery* of jobs whose lease is no longer live, whoever held it: back to the queue with `recoveries` + 1, or when
    *    `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as `abandoned` (`cancelled`).
    * 3. *Acquisition* of at most `limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `queues`, `cancelRequested`
@@ -255,8 +255,8 @@ export interface TurnReport extends RecoveryReport {
   readonly releases: readonly ReleaseStatus[];
   /** In the order of acquisition. */
   readonly acquired: readonly JobRecord[];
-  /** The earliest instant at which there may be something new to acquire or recover: the `runAt` of a waiting job of any
-   *  queue, or the end of a lease. Null when there is none. */
+  /** The earliest instant at which there may be something new to acquire or recover: the `runAt`, later than `now`, of a
+   *  waiting job of any queue, or the end of a lease. Null when there is none. */
   readonly nextDueAt: number | null;
   /** Whether the limit left jobs behind that could have been acquired. */
   readonly hasMore: boolean;

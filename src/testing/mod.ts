@@ -7,4 +7,12 @@ export {
   dataStoreContract,
 } from "./data-store-contract/mod.ts";
 export { drain } from "./drain.ts";
+export { type EventBrokerCase, type EventBrokerContext, eventBrokerContract } from "./event-broker-contract.ts";
+export {
+  type JobExecutorCase,
+  type JobExecutorContext,
+  type JobExecutorTask,
+  jobExecutorContract,
+  jobExecutorHandlers,
+} from "./job-executor-contract.ts";
 export { VirtualClock } from "./virtual-clock.ts";

@@ -104,7 +104,11 @@ export class VirtualClock implements Clock {
     this.#now = toEpochMs(instant, "instant");
     const wokenUntil = this.#now < before ? Number.POSITIVE_INFINITY : this.#now;
     const woken: Sleeper[] = [];
-    for (let next = this.#sleepers.peek(); next !== undefined && next.until <= wokenUntil; next = this.#sleepers.peek()) {
+    for (
+      let next = this.#sleepers.peek();
+      next !== undefined && next.until <= wokenUntil;
+      next = this.#sleepers.peek()
+    ) {
       this.#sleepers.remove(next);
       woken.push(next);
     }

@@ -84,7 +84,7 @@ const nthSet: fc.Arbitrary<BitSet64> = fc
   .map((values) => bits(...values));
 
 /** A spec of any form; most have few restrictions, as users' do. */
-export const specs: fc.Arbitrary<CronSpec> = fc
+const specs: fc.Arbitrary<CronSpec> = fc
   .record({
     seconds: fc.oneof(fc.constant(bits(0)), fc.constant(EVERY_60), set64(0, 59)),
     minutes: fc.oneof(fc.constant(bits(0)), fc.constant(EVERY_60), set64(0, 59)),
@@ -126,7 +126,7 @@ export const specs: fc.Arbitrary<CronSpec> = fc
   .map((fields) => specOf(fields));
 
 /** An instant in epoch milliseconds; every second one is near a transition of the zone. */
-export function instantsFor(timeZone: string): fc.Arbitrary<number> {
+function instantsFor(timeZone: string): fc.Arbitrary<number> {
   const anywhere = fc
     .integer({ min: Date.UTC(YEAR_FIRST, 0, 1) / 1000 - 90_000, max: Date.UTC(YEAR_LAST, 0, 1) / 1000 })
     .map((seconds) => seconds * 1000);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
-import { heldHandler, recordEvents, rejectionOf, setUp, START } from "./support.ts";
+import { heldHandler, recordEvents, rejectionOf, START, setUp } from "./support.ts";
 
 describe("cancelJob", () => {
   test("ends a queued job at once as cancelled", async () => {

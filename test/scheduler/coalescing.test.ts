@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { drain } from "../../src/testing/mod.ts";
 import type { Job } from "../../src/mod.ts";
+import { drain } from "../../src/testing/mod.ts";
 import { everySecond, secondsOf, setUp } from "./support.ts";
 
-async function firesOf(options: { coalesce?: "latest" | "earliest" | "all"; maxCatchUp?: number }, lateSeconds: number) {
+async function firesOf(
+  options: { coalesce?: "latest" | "earliest" | "all"; maxCatchUp?: number },
+  lateSeconds: number,
+) {
   const { scheduler, clock } = setUp();
   const jobs: Job[] = [];
   scheduler.task("t", { maxRunningJobs: null }, (_: undefined, { job }) => {
@@ -38,7 +41,9 @@ describe("fire times that are due together", () => {
 
   test("a few thousand under all are made over several commits, each once and in order", async () => {
     const { jobs } = await firesOf({ coalesce: "all" }, 1749);
-    expect(jobs.map((job) => secondsOf(job.scheduledFireTime))).toEqual(Array.from({ length: 1750 }, (_, second) => second));
+    expect(jobs.map((job) => secondsOf(job.scheduledFireTime))).toEqual(
+      Array.from({ length: 1750 }, (_, second) => second),
+    );
   });
 
   test("maxCatchUp drops the oldest for good and counts them on the first job", async () => {

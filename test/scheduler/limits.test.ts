@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { heldHandler, setUp, START } from "./support.ts";
+import { heldHandler, START, setUp } from "./support.ts";
 
 describe("maxRunningJobs", () => {
   test("is one by default", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DateTrigger } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
-import { after, everySecond, secondsOf, setUp, START } from "./support.ts";
+import { at, everySecond, START, secondsOf, setUp } from "./support.ts";
 
 describe("the misfire grace time", () => {
   async function outcomesAfter(lateMs: number, grace: string | null | undefined, taskGrace: string | null = null) {
@@ -75,9 +75,13 @@ describe("the misfire grace time", () => {
   test("startDeadline does the same for a job that is added directly", async () => {
     const { scheduler, clock } = setUp();
     const task = scheduler.task("t", () => {});
-    const { id } = await scheduler.addJob(task, { startDeadline: after(5) });
+    const { id } = await scheduler.addJob(task, { startDeadline: at(5) });
     await clock.advance("PT6S");
     await drain(scheduler);
-    expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "missedStartDeadline", startedAt: null, attempts: 0 });
+    expect(await scheduler.getJobResult(id)).toMatchObject({
+      outcome: "missedStartDeadline",
+      startedAt: null,
+      attempts: 0,
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { after, everySecond, heldHandler, secondsOf, setUp } from "./support.ts";
+import { at, everySecond, heldHandler, secondsOf, setUp } from "./support.ts";
 
 describe("a paused schedule", () => {
   async function pausedFor(resume: Parameters<ReturnType<typeof setUp>["scheduler"]["unpauseSchedule"]>[1]) {
@@ -28,7 +28,7 @@ describe("a paused schedule", () => {
   });
 
   test("resumed from an instant begins with the first fire time at or after it", async () => {
-    expect(await pausedFor({ resumeFrom: after(11) })).toEqual({ whilePaused: [0, 1, 2], resumed: [11] });
+    expect(await pausedFor({ resumeFrom: at(11) })).toEqual({ whilePaused: [0, 1, 2], resumed: [11] });
     expect(await pausedFor({ resumeFrom: "2030-01-01T00:00:05Z" })).toMatchObject({ resumed: [9, 10, 11] });
   });
 

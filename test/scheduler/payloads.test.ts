@@ -127,6 +127,20 @@ describe("payloads", () => {
     expect((await scheduler.getJobResult(good?.id ?? ""))?.returnValue).toBe("good");
   });
 
+  test("that cannot be read spoil no listing", async () => {
+    const { scheduler, store } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await store.updateSchedule("s", { payload: "{", trigger: "{" });
+    const [schedule] = (await scheduler.getSchedules()).items;
+    expect(schedule?.toJSON()).toMatchObject({
+      id: "s",
+      payload: { unreadable: expect.stringContaining("not JSON") },
+      trigger: { unreadable: expect.any(String) },
+    });
+    expect(() => schedule?.payload).toThrow(expect.objectContaining({ code: "deserialization" }));
+  });
+
   test("a schema that throws fails the attempt, which is retried", async () => {
     const { scheduler, clock } = setUp();
     let isDown = false;

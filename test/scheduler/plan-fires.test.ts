@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { DateTrigger, Trigger, type TriggerJSON } from "../../src/mod.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import { planFires } from "../../src/scheduler/plan-fires.ts";
-import { DateTrigger, Trigger, type TriggerJSON } from "../../src/mod.ts";
 import { CountingTrigger, everySecond, START_MS } from "./support.ts";
 
 function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
@@ -74,9 +74,7 @@ describe("the plan of a due schedule", () => {
 
   test("latest makes one job for the last missed fire and tells what it stands for", () => {
     expect(planFires(schedule(), everySecond(), s(3) + 500, () => 0)).toEqual({
-      fires: [
-        { fireTime: s(3), scheduledFireTime: s(3), missedCount: 3, firstMissedTime: s(0), lastMissedTime: s(2) },
-      ],
+      fires: [{ fireTime: s(3), scheduledFireTime: s(3), missedCount: 3, firstMissedTime: s(0), lastMissedTime: s(2) }],
       nextFireTime: s(4),
       lastFireTime: s(3),
     });
@@ -84,9 +82,7 @@ describe("the plan of a due schedule", () => {
 
   test("earliest makes one job for the first missed fire and tells what it stands for", () => {
     expect(planFires(schedule({ coalesce: "earliest" }), everySecond(), s(3), () => 0)).toEqual({
-      fires: [
-        { fireTime: s(0), scheduledFireTime: s(0), missedCount: 3, firstMissedTime: s(1), lastMissedTime: s(3) },
-      ],
+      fires: [{ fireTime: s(0), scheduledFireTime: s(0), missedCount: 3, firstMissedTime: s(1), lastMissedTime: s(3) }],
       nextFireTime: s(4),
       lastFireTime: s(3),
     });
@@ -132,15 +128,18 @@ describe("the plan of a due schedule", () => {
     });
   });
 
-  test.each(["latest", "earliest"] as const)("%s asks the trigger as often after a century as after an hour", (coalesce) => {
-    const calls = [3600, 3_155_760_000].map((seconds) => {
-      const trigger = new CountingTrigger();
-      planFires(schedule({ coalesce }), trigger, s(seconds), () => 0);
-      return trigger.calls;
-    });
-    expect(calls[0]).toBe(calls[1]);
-    expect(calls[0]).toBeLessThan(1010);
-  });
+  test.each(["latest", "earliest"] as const)(
+    "%s asks the trigger as often after a century as after an hour",
+    (coalesce) => {
+      const calls = [3600, 3_155_760_000].map((seconds) => {
+        const trigger = new CountingTrigger();
+        planFires(schedule({ coalesce }), trigger, s(seconds), () => 0);
+        return trigger.calls;
+      });
+      expect(calls[0]).toBe(calls[1]);
+      expect(calls[0]).toBeLessThan(1010);
+    },
+  );
 
   test("a count that would take too long is null, and the times are still told", () => {
     const [fire] = planFires(schedule(), everySecond(), s(100_000), () => 0).fires;
@@ -176,17 +175,28 @@ describe("the plan of a due schedule", () => {
   test("whatever was missed, every fire time is covered once and the next one is later than now", () => {
     const policies = fc.constantFrom("latest", "earliest", "all" as const);
     fc.assert(
-      fc.property(policies, fc.nat(400_000), fc.nat(5000), fc.double({ min: 0, max: 0.999, noNaN: true }), (coalesce, lateMs, maxJitterMs, draw) => {
-        const now = START_MS + lateMs;
-        const { fires, nextFireTime } = planFires(schedule({ coalesce, maxJitterMs }), everySecond(), now, () => draw);
-        const missed = fires.reduce((sum, fire) => sum + (fire.missedCount ?? Number.NaN), 0);
-        expect(fires.length + missed).toBe(Math.floor(lateMs / 1000) + 1);
-        expect(nextFireTime).toBe(s(Math.floor(lateMs / 1000) + 1));
-        for (const fire of fires) {
-          expect(fire.fireTime).toBeLessThanOrEqual(now);
-          expect(fire.scheduledFireTime - fire.fireTime).toBeLessThan(Math.min(1000, maxJitterMs + 1));
-        }
-      }),
+      fc.property(
+        policies,
+        fc.nat(400_000),
+        fc.nat(5000),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (coalesce, lateMs, maxJitterMs, draw) => {
+          const now = START_MS + lateMs;
+          const { fires, nextFireTime } = planFires(
+            schedule({ coalesce, maxJitterMs }),
+            everySecond(),
+            now,
+            () => draw,
+          );
+          const missed = fires.reduce((sum, fire) => sum + (fire.missedCount ?? Number.NaN), 0);
+          expect(fires.length + missed).toBe(Math.floor(lateMs / 1000) + 1);
+          expect(nextFireTime).toBe(s(Math.floor(lateMs / 1000) + 1));
+          for (const fire of fires) {
+            expect(fire.fireTime).toBeLessThanOrEqual(now);
+            expect(fire.scheduledFireTime - fire.fireTime).toBeLessThan(Math.min(1000, maxJitterMs + 1));
+          }
+        },
+      ),
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { drain } from "../../src/testing/mod.ts";
-import { after, everySecond, setUp } from "./support.ts";
+import { at, everySecond, setUp } from "./support.ts";
 
 describe("the order of acquisition", () => {
   test("is priority, then runAt, then creation", async () => {
@@ -10,11 +10,11 @@ describe("the order of acquisition", () => {
       ran.push(name);
     });
     await scheduler.addJobs([
-      { task, payload: "late", runAt: after(2) },
-      { task, payload: "early", runAt: after(1) },
-      { task, payload: "early, added later", runAt: after(1) },
-      { task, payload: "urgent", runAt: after(3), priority: 5 },
-      { task, payload: "unimportant", runAt: after(0), priority: -1 },
+      { task, payload: "late", runAt: at(2) },
+      { task, payload: "early", runAt: at(1) },
+      { task, payload: "early, added later", runAt: at(1) },
+      { task, payload: "urgent", runAt: at(3), priority: 5 },
+      { task, payload: "unimportant", runAt: at(0), priority: -1 },
     ]);
     await clock.advance("PT5S");
     await drain(scheduler);
@@ -24,7 +24,11 @@ describe("the order of acquisition", () => {
   test("holds across tasks", async () => {
     const { scheduler } = setUp({ maxConcurrentJobs: 1 });
     const ran: string[] = [];
-    for (const [id, priority] of [["a", 1], ["b", 3], ["c", 2]] as const) {
+    for (const [id, priority] of [
+      ["a", 1],
+      ["b", 3],
+      ["c", 2],
+    ] as const) {
       scheduler.task(id, () => {
         ran.push(id);
       });
@@ -48,10 +52,10 @@ describe("the order of acquisition", () => {
     const { scheduler, clock } = setUp();
     const task = scheduler.task("t", () => "ran");
     await scheduler.start();
-    const { id } = await scheduler.addJob(task, { runAt: after(30) });
+    const { id } = await scheduler.addJob(task, { runAt: at(30) });
     await clock.advance("PT29.999S");
     expect(await scheduler.getJobResult(id)).toBeNull();
     await clock.advance("PT0.001S");
-    expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "success", startedAt: after(30) });
+    expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "success", startedAt: at(30) });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { heldHandler, recordEvents, setUp, START } from "./support.ts";
+import { heldHandler, recordEvents, START, setUp } from "./support.ts";
 
 /** Leases a job as a process does that dies at once. */
 async function loseJob(store: MemoryDataStore, clock: VirtualClock, schedulerId = "dead"): Promise<void> {
@@ -159,6 +159,10 @@ describe("a lost lease", () => {
     held[0]?.finish("done");
     await clock.settle();
     expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "success", attempts: 1 });
-    expect(seen.filter((event) => event.startsWith("job"))).toEqual(["jobAdded", "jobAcquired 1", "jobReleased success"]);
+    expect(seen.filter((event) => event.startsWith("job"))).toEqual([
+      "jobAdded",
+      "jobAcquired 1",
+      "jobReleased success",
+    ]);
   });
 });

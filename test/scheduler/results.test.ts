@@ -107,13 +107,19 @@ describe("results", () => {
       ({ cursor } = page);
     } while (cursor !== null);
     expect([ids, sizes]).toEqual([good.map(({ id }) => id).sort(), [2, 2, 1]]);
-    expect((await scheduler.getJobResults({ outcome: "error" })).items.map(({ taskId }) => taskId)).toEqual(["bad", "bad"]);
+    expect((await scheduler.getJobResults({ outcome: "error" })).items.map(({ taskId }) => taskId)).toEqual([
+      "bad",
+      "bad",
+    ]);
     expect((await scheduler.getJobResults({ scheduleId: "none" })).items).toEqual([]);
   });
 
   test("can be waited for, and the wait ends with the signal while the job goes on", async () => {
     const { scheduler, clock } = setUp();
-    const { id } = await scheduler.addJob(scheduler.task("t", () => 7), { runAt: new Date(clock.now() + 60_000) });
+    const { id } = await scheduler.addJob(
+      scheduler.task("t", () => 7),
+      { runAt: new Date(clock.now() + 60_000) },
+    );
     const waiting = scheduler.getJobResult(id, { wait: true });
     const ended = new AbortController();
     const given = scheduler.getJobResult(id, { wait: true, signal: ended.signal });
@@ -127,7 +133,10 @@ describe("results", () => {
 
   test("cannot be waited for when there is neither a job nor a result", async () => {
     const { scheduler } = setUp();
-    await expect(scheduler.getJobResult("nobody", { wait: true })).rejects.toMatchObject({ code: "jobLookup", id: "nobody" });
+    await expect(scheduler.getJobResult("nobody", { wait: true })).rejects.toMatchObject({
+      code: "jobLookup",
+      id: "nobody",
+    });
     expect(await scheduler.getJobResult("nobody")).toBeNull();
   });
 

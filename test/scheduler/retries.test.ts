@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type JobContext, NonRetryableError } from "../../src/mod.ts";
-import { drain } from "../../src/testing/mod.ts";
 import { backoffMs } from "../../src/scheduler/retry.ts";
+import { drain } from "../../src/testing/mod.ts";
 import { recordEvents, secondsOf, setUp } from "./support.ts";
 
 const policy = { attemptsMax: 9, initialMs: 1000, factor: 2, maxMs: 3_600_000, jitter: "none" } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { heldHandler, rejectionOf, setUp, START } from "./support.ts";
+import { heldHandler, rejectionOf, START, setUp } from "./support.ts";
 
 describe("runJob", () => {
   test("resolves with what the handler returns", async () => {

@@ -18,7 +18,7 @@ export const START = "2030-01-01T00:00:00Z";
 export const START_MS: number = Temporal.Instant.from(START).epochMilliseconds;
 
 /** The instant so many seconds after {@link START}. */
-export function after(seconds: number): Temporal.Instant {
+export function at(seconds: number): Temporal.Instant {
   return Temporal.Instant.fromEpochMilliseconds(START_MS + seconds * 1000);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
-import { everySecond, recordEvents, setUp, START } from "./support.ts";
+import { everySecond, recordEvents, START, setUp } from "./support.ts";
 
 describe("tasks", () => {
   test("take each setting from the call, else the task, else the defaults, else the documented default", async () => {
@@ -13,7 +13,11 @@ describe("tasks", () => {
       },
     });
     scheduler.task("plain", () => {});
-    scheduler.task("own", { maxRunningJobs: null, retry: { backoff: { initial: "PT9S" } }, metadata: { level: 2 } }, () => {});
+    scheduler.task(
+      "own",
+      { maxRunningJobs: null, retry: { backoff: { initial: "PT9S" } }, metadata: { level: 2 } },
+      () => {},
+    );
     const [own, plain] = await scheduler.getTasks();
     expect(plain).toEqual({
       id: "plain",
@@ -40,7 +44,9 @@ describe("tasks", () => {
     const task = scheduler.task("t", { metadata: { b: 1, c: 1 } }, () => {});
     const merged = { a: 0, b: 1, c: 2 };
     expect((await scheduler.addJob(task, { metadata: { c: 2 } })).metadata).toEqual(merged);
-    expect((await scheduler.addSchedule(task, everySecond(), { id: "s", metadata: { c: 2 } })).metadata).toEqual(merged);
+    expect((await scheduler.addSchedule(task, everySecond(), { id: "s", metadata: { c: 2 } })).metadata).toEqual(
+      merged,
+    );
     expect((await scheduler.updateSchedule("s", { metadata: { d: 3 } })).metadata).toEqual({ a: 0, b: 1, c: 1, d: 3 });
   });
 

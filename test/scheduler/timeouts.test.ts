@@ -47,7 +47,11 @@ describe("a timeout", () => {
   test("is retried as the task's retry says", async () => {
     const { scheduler, clock } = setUp();
     const { handler, held } = heldHandler();
-    const task = scheduler.task("t", { timeout: "PT1S", retry: { maxAttempts: 2, backoff: { initial: "PT0S" } } }, handler);
+    const task = scheduler.task(
+      "t",
+      { timeout: "PT1S", retry: { maxAttempts: 2, backoff: { initial: "PT0S" } } },
+      handler,
+    );
     await scheduler.start();
     await scheduler.addJob(task);
     await clock.advance("PT1S");

@@ -40,7 +40,15 @@ export class Attempts {
     return this.#byKey.get(key(jobId, fence));
   }
 
-  start(facts: { job: JobRecord; fence: number; caller: Caller; signal: AbortSignal; timeoutMs: number | null; slots: number; number: number }): Attempt {
+  start(facts: {
+    job: JobRecord;
+    fence: number;
+    caller: Caller;
+    signal: AbortSignal;
+    timeoutMs: number | null;
+    slots: number;
+    number: number;
+  }): Attempt {
     const { job, fence, caller, signal, timeoutMs, slots, number } = facts;
     const attempt: Attempt = {
       jobId: job.id,
@@ -80,7 +88,12 @@ export class Attempts {
   }
 
   /** An answer of the store told a process that leases are lost, or jobs to be cancelled. */
-  told(caller: Caller, jobs: readonly { jobId: string; fence: number }[], lost: readonly string[], cancelled: readonly string[]): void {
+  told(
+    caller: Caller,
+    jobs: readonly { jobId: string; fence: number }[],
+    lost: readonly string[],
+    cancelled: readonly string[],
+  ): void {
     for (const { jobId, fence } of jobs) {
       const attempt = this.get(jobId, fence);
       if (attempt === undefined || attempt.caller !== caller || attempt.endedAtMs !== null) continue;

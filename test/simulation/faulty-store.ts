@@ -211,7 +211,9 @@ export class FaultyStore implements contract.DataStore {
     const { faults, random } = this.#world;
     if (!faults.areOn || !random.chance(faults.callTrouble)) return SOUND;
     const delay = (): number => (random.chance(0.5) ? random.int(1, faults.callDelayMsMax) : 0);
-    const end = random.chance(faults.callFailure) ? random.pick(["lostBefore", "lostAfter", "late"] as const) : "answered";
+    const end = random.chance(faults.callFailure)
+      ? random.pick(["lostBefore", "lostAfter", "late"] as const)
+      : "answered";
     const isFenced = name === "commitPlans" || name === "extendLeases";
     return {
       delayBeforeMs: delay(),

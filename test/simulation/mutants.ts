@@ -1,9 +1,9 @@
-import { LeaseKeeper } from "../../src/scheduler/lease-keeper.ts";
-import { Loops } from "../../src/scheduler/loops.ts";
-import { JobRunner } from "../../src/scheduler/job-runner.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
+import { JobRunner } from "../../src/scheduler/job-runner.ts";
+import { LeaseKeeper } from "../../src/scheduler/lease-keeper.ts";
+import { Loops } from "../../src/scheduler/loops.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory.ts";
 import type { SimulationOptions } from "./simulate.ts";
@@ -41,7 +41,12 @@ function scheduler(name: string, changes: (store: contract.DataStore) => Partial
   return { name: `the scheduler ${name}`, options: { wrapStore } };
 }
 
-function patched<T extends object, K extends keyof T>(name: string, prototype: T, key: K, make: (original: T[K]) => T[K]): Mutant {
+function patched<T extends object, K extends keyof T>(
+  name: string,
+  prototype: T,
+  key: K,
+  make: (original: T[K]) => T[K],
+): Mutant {
   return {
     name: `the scheduler ${name}`,
     patch: () => {
@@ -261,7 +266,10 @@ export const MUTANTS: readonly Mutant[] = [
   scheduler("moves the schedule on before it adds the jobs", (inner) => ({
     async commitPlans(commit) {
       const report = await inner.commitPlans({ ...commit, plans: commit.plans.map((plan) => ({ ...plan, jobs: [] })) });
-      const plans = commit.plans.map((plan, index) => ({ ...plan, committed: report.plans[index]?.committed === true }));
+      const plans = commit.plans.map((plan, index) => ({
+        ...plan,
+        committed: report.plans[index]?.committed === true,
+      }));
       const jobs = plans.flatMap((plan) => (plan.committed ? plan.jobs : []));
       if (jobs.length > 0) await inner.addJobs(jobs);
       return {
@@ -335,10 +343,11 @@ export const MUTANTS: readonly Mutant[] = [
   })),
   scheduler("retries without end", (inner) => ({
     turn(request) {
-      const releases = request.releases.map((release): contract.JobRelease =>
-        release.kind === "finish" && release.result.outcome === "error"
-          ? { jobId: release.jobId, fence: release.fence, kind: "retry", runAt: request.now + 100, failedAttempts: 1 }
-          : release,
+      const releases = request.releases.map(
+        (release): contract.JobRelease =>
+          release.kind === "finish" && release.result.outcome === "error"
+            ? { jobId: release.jobId, fence: release.fence, kind: "retry", runAt: request.now + 100, failedAttempts: 1 }
+            : release,
       );
       return inner.turn({ ...request, releases });
     },

@@ -12,7 +12,8 @@ describe("the simulation finds a fault of our own:", () => {
       try {
         let seed = 0;
         let found: readonly string[] = [];
-        for (; seed < SEEDS_MAX && found.length === 0; seed++) found = (await simulate({ ...options, seed })).violations;
+        for (; seed < SEEDS_MAX && found.length === 0; seed++)
+          found = (await simulate({ ...options, seed })).violations;
         expect(found, `nothing was found in ${SEEDS_MAX} seeds`).not.toEqual([]);
       } finally {
         unpatch?.();

@@ -113,7 +113,7 @@ export class SimulatedProcess implements Caller {
 
   freeze(forMs: number): void {
     this.#world.history.trace(this.name, `stands still for ${forMs} ms`);
-    this.#frozenUntilMs = this.#world.clock.now() + forMs;
+    this.#frozenUntilMs = Math.max(this.#frozenUntilMs, this.#world.clock.now() + forMs);
     this.troubled(forMs);
   }
 
@@ -125,7 +125,10 @@ export class SimulatedProcess implements Caller {
 
   /** Runs until it crashes or is stopped. */
   async run(): Promise<void> {
-    this.#world.history.trace(this.name, `starts as ${this.identity} (${this.options.role})`);
+    this.#world.history.trace(
+      this.name,
+      `starts as ${this.identity} (${this.options.role}, ${this.options.isTicker ? "ticks" : "loops"}, ${this.options.maxConcurrentJobs} jobs)`,
+    );
     if (this.options.isTicker) {
       this.#ticking = this.#tick();
       return this.#ticking;
@@ -143,13 +146,12 @@ export class SimulatedProcess implements Caller {
     const { history } = this.#world;
     history.trace(this.name, "stops");
     this.isStopping = true;
-    const calledAtMs = history.nowMs;
     await this.#ticking;
     await this.scheduler.stop({ drainTimeout: { milliseconds: drainMs } });
     this.hasStopped = true;
     history.trace(this.name, "has stopped");
     const left = this.#world.jobs.leasesOf(this);
-    if (left > 0 && this.lastTroubleMs < calledAtMs && !this.options.isTicker) {
+    if (left > 0 && !this.options.isTicker) {
       history.violate(`${this.name} stopped and kept ${left} leases`);
     }
   }
@@ -162,17 +164,21 @@ export class SimulatedProcess implements Caller {
         await this.scheduler.tick();
       } catch (error) {
         this.#world.history.trace(this.name, `tick failed: ${error}`);
-        if (!(error instanceof StoreUnavailableError)) this.#world.history.violate(`${this.name}: a tick failed: ${error}`);
+        if (!(error instanceof StoreUnavailableError))
+          this.#world.history.violate(`${this.name}: a tick failed: ${error}`);
       }
     }
   }
 
-  /** As the host's clock does: a timer counts elapsed time, and whoever wakes too early sleeps on. */
+  /** As `systemClock` does: a timer counts elapsed time, and whoever wakes too early sleeps on. */
   async #sleep(untilMs: number, signal?: AbortSignal): Promise<void> {
     const { clock } = this.#world;
+    let lastMs = Number.NEGATIVE_INFINITY;
     while (signal?.aborted !== true) {
-      const leftMs = untilMs - this.clock.now();
-      if (leftMs <= 0) break;
+      const nowMs = this.clock.now();
+      const leftMs = untilMs - nowMs;
+      if (leftMs <= 0 || nowMs < lastMs) break;
+      lastMs = nowMs;
       await clock.sleep(clock.now() + leftMs, signal);
     }
     if (this.isStalled) await this.whenRunning();
@@ -180,7 +186,8 @@ export class SimulatedProcess implements Caller {
 
   #logger(): Logger {
     const { history } = this.#world;
-    if (!history.isTraced) return { debug: () => {}, info: () => {}, warn: () => {}, error: (...args) => this.#failed(args) };
+    if (!history.isTraced)
+      return { debug: () => {}, info: () => {}, warn: () => {}, error: (...args) => this.#failed(args) };
     return {
       debug: () => {},
       info: () => {},
@@ -212,7 +219,8 @@ class FaultyBroker implements EventBroker {
   async publish(events: readonly EventRecord[]): Promise<void> {
     const { faults, random, brokers } = this.#world;
     if (this.#process.isCrashed) return;
-    if (faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss / 10)) throw new Error("the broker is down");
+    if (faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss / 10))
+      throw new Error("the broker is down");
     for (const broker of brokers) {
       const isLost = faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss);
       if (!isLost) broker.deliver(events);

@@ -32,6 +32,17 @@ export class Random {
     return items[Math.floor(this.next() * items.length)] as T;
   }
 
+  /** One of the names, each as often as its weight says. */
+  weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
+    const names = Object.keys(weights) as K[];
+    let draw = this.next() * names.reduce((sum, name) => sum + weights[name], 0);
+    for (const name of names) {
+      draw -= weights[name];
+      if (draw < 0) return name;
+    }
+    return names[0] as K;
+  }
+
   /** A source of its own, so that what one part of a run draws leaves the others' draws alone. */
   fork(): Random {
     return new Random(this.#bits());

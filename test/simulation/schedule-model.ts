@@ -52,7 +52,8 @@ export class ScheduleModel {
       const existing = this.#byId.get(schedule.id);
       const change = existing === undefined ? "added" : conflictPolicy === "replace" ? "replaced" : "kept";
       const result = report.results[index];
-      if (result?.change !== change) this.#history.violate(`schedule ${schedule.id} was ${result?.change}, not ${change}`);
+      if (result?.change !== change)
+        this.#history.violate(`schedule ${schedule.id} was ${result?.change}, not ${change}`);
       if (existing === undefined) {
         this.#enqueued.delete(schedule.id);
         this.#history.trace("store", `schedule ${schedule.id} added, due at ${schedule.nextFireTime}`);
@@ -68,16 +69,24 @@ export class ScheduleModel {
     });
   }
 
-  onUpdate(id: string, changes: ScheduleChanges, expectedFence: number | undefined, updated: ScheduleRecord | null): void {
+  onUpdate(
+    id: string,
+    changes: ScheduleChanges,
+    expectedFence: number | undefined,
+    updated: ScheduleRecord | null,
+  ): void {
     const schedule = this.#byId.get(id);
-    const mayChange = schedule !== undefined && (expectedFence === undefined || schedule.record.fence === expectedFence);
-    if (mayChange !== (updated !== null)) this.#history.violate(`the update of schedule ${id} was ${updated === null ? "refused" : "made"}`);
+    const mayChange =
+      schedule !== undefined && (expectedFence === undefined || schedule.record.fence === expectedFence);
+    if (mayChange !== (updated !== null))
+      this.#history.violate(`the update of schedule ${id} was ${updated === null ? "refused" : "made"}`);
     if (schedule === undefined || updated === null) return;
     this.#history.trace("store", `schedule ${id} changed: ${JSON.stringify(changes)}`);
     Object.assign(schedule.record, changes);
     schedule.record.fence++;
     this.#endLease(schedule);
-    if (updated.fence !== schedule.record.fence) this.#history.violate(`the update of schedule ${id} did not end its lease`);
+    if (updated.fence !== schedule.record.fence)
+      this.#history.violate(`the update of schedule ${id} did not end its lease`);
   }
 
   onRemove(id: string, wasThere: boolean): void {
@@ -110,7 +119,9 @@ export class ScheduleModel {
       const { record } = schedule;
       const isRepeated = held.includes(acquired.id);
       if (acquired.fence !== record.fence + (isRepeated ? 0 : 1)) {
-        this.#history.violate(`schedule ${acquired.id} was acquired with fence ${acquired.fence} after ${record.fence}`);
+        this.#history.violate(
+          `schedule ${acquired.id} was acquired with fence ${acquired.fence} after ${record.fence}`,
+        );
       }
       schedule.acquiredNow = Math.max(schedule.acquiredNow, now);
       if (isRepeated) continue;
@@ -134,7 +145,10 @@ export class ScheduleModel {
         this.#history.violate(`${text} added ${added.length} of ${plan.jobs.length} jobs`);
       }
       if (schedule === undefined || result?.committed !== true) return;
-      this.#history.trace(caller.name, `${text}: fires ${plan.jobs.map(({ fireTime }) => fireTime)}, next ${plan.nextFireTime}`);
+      this.#history.trace(
+        caller.name,
+        `${text}: fires ${plan.jobs.map(({ fireTime }) => fireTime)}, next ${plan.nextFireTime}`,
+      );
       for (const job of added) this.onEnqueued(job, text);
       this.#checkPlan(schedule, plan, text);
       Object.assign(schedule.record, {
@@ -151,7 +165,8 @@ export class ScheduleModel {
     if (job.fireTime !== null && job.scheduleId !== null) {
       const fired = this.#enqueued.get(job.scheduleId) ?? new Set();
       this.#enqueued.set(job.scheduleId, fired);
-      if (fired.has(job.fireTime)) this.#history.violate(`${text}: ${job.scheduleId} at ${job.fireTime} was enqueued twice`);
+      if (fired.has(job.fireTime))
+        this.#history.violate(`${text}: ${job.scheduleId} at ${job.fireTime} was enqueued twice`);
       fired.add(job.fireTime);
       this.#history.count("enqueued");
     }
@@ -159,7 +174,8 @@ export class ScheduleModel {
   }
 
   onGiveUp(schedulerId: string): void {
-    for (const schedule of this.#byId.values()) if (schedule.record.acquiredBy === schedulerId) this.#endLease(schedule);
+    for (const schedule of this.#byId.values())
+      if (schedule.record.acquiredBy === schedulerId) this.#endLease(schedule);
   }
 
   onCleanup(report: CleanupReport, now: number): void {
@@ -194,7 +210,10 @@ export class ScheduleModel {
   #checkPlan(schedule: ModelSchedule, plan: SchedulePlan, text: string): void {
     const { record, acquiredNow } = schedule;
     const { nextFireTime, lastFireTime } = record;
-    if (plan.paused || nextFireTime === null) return this.#history.violate(`${text} pauses a sound schedule`);
+    if (plan.paused || nextFireTime === null) {
+      this.#history.violate(`${text} pauses a sound schedule`);
+      return;
+    }
     const trigger = this.#triggerOf(record.trigger);
     const occurrences: number[] = [];
     // A schedule whose trigger changed does not go back behind what it has fired.
@@ -202,16 +221,24 @@ export class ScheduleModel {
     let at: number | null = first;
     for (; at !== null && (plan.nextFireTime === null || at < plan.nextFireTime); at = trigger.nextMs(at)) {
       occurrences.push(at);
-      if (occurrences.length > OCCURRENCES_MAX) return this.#history.violate(`${text} passes over too much`);
+      if (occurrences.length > OCCURRENCES_MAX) {
+        this.#history.violate(`${text} passes over too much`);
+        return;
+      }
     }
     if (at !== plan.nextFireTime) this.#history.violate(`${text} goes on at ${plan.nextFireTime}, not at ${at}`);
     const { coalesce, maxCatchUp } = record;
     const expected =
-      coalesce === "latest" ? occurrences.slice(-1) : coalesce === "earliest" ? occurrences.slice(0, 1) : occurrences.slice(-(maxCatchUp ?? occurrences.length));
+      coalesce === "latest"
+        ? occurrences.slice(-1)
+        : coalesce === "earliest"
+          ? occurrences.slice(0, 1)
+          : occurrences.slice(-(maxCatchUp ?? occurrences.length));
     const actual = plan.jobs.map(({ fireTime }) => fireTime);
     if (expected.join(" ") !== actual.join(" ")) this.#history.violate(`${text} fires [${actual}], not [${expected}]`);
     const last = occurrences.at(-1);
-    if (last !== undefined && last > acquiredNow) this.#history.violate(`${text} fires ${last}, which is not due at ${acquiredNow}`);
+    if (last !== undefined && last > acquiredNow)
+      this.#history.violate(`${text} fires ${last}, which is not due at ${acquiredNow}`);
     const missed = plan.jobs.reduce((sum, job) => sum + (job.missedCount ?? 0), 0);
     if (missed + actual.length !== occurrences.length) {
       this.#history.violate(`${text} tells of ${missed} missed fire times of ${occurrences.length - actual.length}`);
@@ -221,14 +248,18 @@ export class ScheduleModel {
 
   #checkFire(record: ScheduleRecord, job: JobRecord, trigger: Trigger, text: string): void {
     const { fireTime, scheduledFireTime } = job;
-    if (fireTime === null || scheduledFireTime === null) return this.#history.violate(`${text} makes a job without a fire time`);
+    if (fireTime === null || scheduledFireTime === null) {
+      this.#history.violate(`${text} makes a job without a fire time`);
+      return;
+    }
     const next = trigger.nextMs(fireTime);
     const latest = Math.min(fireTime + record.maxJitterMs, next === null ? Number.POSITIVE_INFINITY : next - 1);
     if (scheduledFireTime < fireTime || scheduledFireTime > latest || job.runAt !== scheduledFireTime) {
       this.#history.violate(`${text}: the jitter put ${fireTime} off to ${scheduledFireTime}`);
     }
     const deadline = record.misfireGraceMs === null ? null : scheduledFireTime + record.misfireGraceMs;
-    if (job.startDeadline !== deadline) this.#history.violate(`${text}: the deadline of ${fireTime} is ${job.startDeadline}`);
+    if (job.startDeadline !== deadline)
+      this.#history.violate(`${text}: the deadline of ${fireTime} is ${job.startDeadline}`);
   }
 
   #checkNextDue(report: ScheduleAcquisitionReport, now: number): void {
@@ -236,11 +267,16 @@ export class ScheduleModel {
     let expected = Number.POSITIVE_INFINITY;
     for (const { record } of this.#byId.values()) {
       if (acquired.has(record.id) || record.paused || record.nextFireTime === null) continue;
-      expected = Math.min(expected, record.acquiredUntil === null ? record.nextFireTime : Math.max(record.acquiredUntil, record.nextFireTime));
+      expected = Math.min(
+        expected,
+        record.acquiredUntil === null ? record.nextFireTime : Math.max(record.acquiredUntil, record.nextFireTime),
+      );
     }
     const answer = report.nextDueAt ?? Number.POSITIVE_INFINITY;
     if (answer > expected) {
-      this.#history.violate(`at ${now} no schedule is said to be due before ${report.nextDueAt}, but one is at ${expected}`);
+      this.#history.violate(
+        `at ${now} no schedule is said to be due before ${report.nextDueAt}, but one is at ${expected}`,
+      );
     }
   }
 

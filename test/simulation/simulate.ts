@@ -26,7 +26,7 @@ export interface SimulationReport {
 }
 
 /** How long the faults last, and how long everything may take to come to rest afterwards. */
-const FAULTY_MS = { min: 8000, max: 40_000 };
+const FAULTY_MS = { min: 4000, max: 20_000 };
 const HEALING_MS_MAX = 1_800_000;
 const HEALING_STEP_MS = 5000;
 
@@ -57,7 +57,7 @@ class Simulation {
     this.#tasks = drawTasks(random.fork(), this.#world.isCalm);
     for (const task of this.#tasks) this.#world.tasks.set(task.id, task.record);
     this.#endMs = this.#world.clock.now() + random.int(FAULTY_MS.min, FAULTY_MS.max);
-    this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 8000);
+    this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000);
     const leaseMs = random.pick([3000, 9000, 30_000]);
     this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) => drawSlot(random, index, leaseMs));
   }
@@ -66,7 +66,7 @@ class Simulation {
     const { clock, history } = this.#world;
     for (const slot of this.#slots) this.#start(slot);
     while (clock.now() < this.#endMs && history.violations.length === 0) {
-      await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1500)));
+      await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1000)));
       this.#act();
     }
     if (history.violations.length === 0) await this.#heal();
@@ -77,10 +77,17 @@ class Simulation {
     const { faults } = this.#world;
     const slot = this.#random.pick(this.#slots);
     const { process } = slot;
-    if (process === null || !process.isAlive) return this.#start(slot);
-    const weights = [["act", 12], ["crash", faults.crash], ["freeze", faults.freeze], ["jump", faults.jump], ["stop", faults.stop]] as const;
-    let draw = this.#random.next() * weights.reduce((sum, [, weight]) => sum + weight, 0);
-    const [kind] = weights.find(([, weight]) => (draw -= weight) < 0) ?? weights[0];
+    if (process === null || !process.isAlive) {
+      this.#start(slot);
+      return;
+    }
+    const kind = this.#random.weighted({
+      act: 12,
+      crash: faults.crash,
+      freeze: faults.freeze,
+      jump: faults.jump,
+      stop: faults.stop,
+    });
     if (kind === "act") {
       if (!process.isStopping && !process.isStalled) this.#workload.act(process);
     } else if (kind === "crash") process.crash();

@@ -46,7 +46,11 @@ export class Workload {
     for (let index = random.int(1, 3); index > 0; index--) {
       const id = `standing${index}`;
       this.#scheduleIds.push(id);
-      const options = { ...this.#scheduleOptions(), id, conflictPolicy: random.pick(["replace", "doNothing"] as const) };
+      const options = {
+        ...this.#scheduleOptions(),
+        id,
+        conflictPolicy: random.pick(["replace", "doNothing"] as const),
+      };
       this.#standing.push({ id, taskId: this.#taskId(), trigger: this.#lastingTrigger(), options });
     }
   }
@@ -84,7 +88,10 @@ export class Workload {
   }
 
   #addJobs(process: SimulatedProcess): void {
-    const list = Array.from({ length: this.#random.int(1, 6) }, () => ({ task: this.#taskId(), ...this.#jobOptions() }));
+    const list = Array.from({ length: this.#random.int(1, 6) }, () => ({
+      task: this.#taskId(),
+      ...this.#jobOptions(),
+    }));
     this.#attempt(process, "addJobs", async (scheduler) => {
       for (const { id } of await scheduler.addJobs(list)) this.#added(id);
     });

@@ -6,6 +6,7 @@ import { OptionsError, StoreUnavailableError } from "../../src/core/errors.ts";
 import { Connection } from "../../src/stores/libsql/connection.ts";
 import { migrate } from "../../src/stores/libsql/migrations.ts";
 import { type LibsqlClient, LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { filePragmas } from "../../src/stores/libsql/open-client.ts";
 import { MIGRATIONS, tableNames } from "../../src/stores/libsql/schema.ts";
 import { finish, leasedJob, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -103,7 +104,9 @@ describe("LibsqlDataStore says what is wrong with", () => {
   test("a table of someone else's with a name of ours, which stays as it is", async () => {
     for (const name of ["escapement_jobs", "escapement_schema", "Escapement_Tasks"]) {
       const file = newFile();
-      await withClient(file, (client) => client.executeMultiple(`CREATE TABLE ${name} (mine); INSERT INTO ${name} VALUES (42)`));
+      await withClient(file, (client) =>
+        client.executeMultiple(`CREATE TABLE ${name} (mine); INSERT INTO ${name} VALUES (42)`),
+      );
       const failure = await openingFailure({ url: `file:${file}` });
       expect(failure.message).toContain(name.toLowerCase());
       expect(failure.message).toMatch(/tablePrefix/);
@@ -173,18 +176,16 @@ describe("options of LibsqlDataStore", () => {
     for (const store of stores) await store.close();
   });
 
-  test("full and normal durability are what SQLite is told", async () => {
+  test("full and normal durability are what SQLite is told, in WAL mode", async () => {
     for (const [durability, level] of [
       ["full", 2],
       ["normal", 1],
     ] as const) {
-      const file = newFile();
-      const store = new LibsqlDataStore({ url: `file:${file}` }, { durability });
-      await store.open(T0);
-      await store.close();
-      const mode = await withClient(file, (client) => client.execute("PRAGMA journal_mode"));
-      expect(mode.rows[0]?.[0]).toBe("wal");
-      expect(level).toBeGreaterThan(0);
+      await withClient(newFile(), async (client) => {
+        for (const sql of filePragmas(durability)) await client.execute(sql);
+        expect((await client.execute("PRAGMA synchronous")).rows[0]?.[0]).toBe(level);
+        expect((await client.execute("PRAGMA journal_mode")).rows[0]?.[0]).toBe("wal");
+      });
     }
   });
 });
@@ -193,11 +194,14 @@ describe("migrations", () => {
   const names = tableNames("m_");
   const second = {
     version: 2,
-    statements: (): readonly string[] => [`ALTER TABLE ${names.jobs} ADD COLUMN extra TEXT`, "CREATE TABLE m_extra (x)"],
+    statements: (): readonly string[] => [
+      `ALTER TABLE ${names.jobs} ADD COLUMN extra TEXT`,
+      "CREATE TABLE m_extra (x)",
+    ],
   };
 
   function connect(client: Client): Connection {
-    return new Connection(client, { where: "the test", random: Math.random, timeoutMs: null });
+    return new Connection(client, { where: "the test", random: Math.random, timeoutMs: null, reopen: null });
   }
 
   test("stores that open a new file at once all succeed, and make one schema", async () => {
@@ -233,7 +237,9 @@ describe("migrations", () => {
     await withClient(newFile(), async (client) => {
       await migrate(connect(client), names, MIGRATIONS, T0);
       const broken = { version: 2, statements: () => [...second.statements(), "CREATE TABLE nonsense"] };
-      await expect(migrate(connect(client), names, [...MIGRATIONS, broken], T0)).rejects.toBeInstanceOf(StoreUnavailableError);
+      await expect(migrate(connect(client), names, [...MIGRATIONS, broken], T0)).rejects.toBeInstanceOf(
+        StoreUnavailableError,
+      );
       const left = await client.execute("SELECT count(*) FROM sqlite_master WHERE name = 'm_extra'");
       expect(left.rows[0]?.[0]).toBe(0);
       await migrate(connect(client), names, [...MIGRATIONS, second], T0);

@@ -5,7 +5,8 @@
 // Spec: 128 bytes, two cache lines. The first is all that a search near the last answer touches.
 export const SPEC_BYTES: usize = 128;
 /** The window: instants (milliseconds) in [BASE, BASE + SPAN) have their next fire time within the window, where no
- *  DST policy has a say. Evenly spaced specs: fires at BASE + k * STEP_MS. Others: the day that starts at BASE + 1000.
+ *  DST policy has a say. Evenly spaced specs: fires at BASE + k * STEP_MS. Others: the day that starts at BASE + 1000,
+ *  or days on end where every day matches.
  *  BASE is infinite while there is no window. */
 export const WINDOW_BASE: usize = 0;
 export const WINDOW_SPAN: usize = 8;

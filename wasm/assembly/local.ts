@@ -15,9 +15,14 @@ export function dayOf(local: f64): i32 {
 /** The first match at or after `local`; Infinity when there is none up to the end of 9999. */
 export function nextLocal(spec: usize, local: f64): f64 {
   if (!(local <= LOCAL_LAST)) return Infinity;
-  local = max(local, 0);
-  if (load<f64>(spec, STEP_MS) != 0) return nextEven(spec, local);
-  const day = dayOf(local);
+  if (local < 0) local = 0;
+  return load<f64>(spec, STEP_MS) != 0 ? nextEven(spec, local) : nextListed(spec, local, dayOf(local));
+}
+
+/** nextLocal for a spec that is not evenly spaced; `day` is that of `local`, which lies between 1970 and 9999. */
+// @ts-ignore: decorator
+@inline
+export function nextListed(spec: usize, local: f64, day: i32): f64 {
   const second = <i32>(local - <f64>day * SECONDS_PER_DAY);
   const found = nextDayInline(spec, day + <i32>(second > load<i32>(spec, LAST_OF_DAY)));
   if (found == NO_DAY) return Infinity;

@@ -9,12 +9,15 @@
 import {
   COVER_HI,
   COVER_LO,
+  DAYS_EVERY,
+  DAYS_MASK,
   FLAGS,
   GAP_ADVANCE,
   GAP_MASK,
   GAP_SHIFT,
   GAP_SKIP,
   INSTANT_FIRST,
+  LAST_OF_DAY,
   LOCAL_LAST,
   OVERLAP_FIRST,
   OVERLAP_MASK,
@@ -32,8 +35,8 @@ import {
   ZONE,
 } from "./layout";
 import { countStep } from "./days";
-import { dayOf, isMatchingLocal, nextLocal, previousLocal } from "./local";
-import { nextTime } from "./times";
+import { dayOf, isMatchingLocal, nextListed, nextLocal, previousLocal } from "./local";
+import { nextInDay } from "./times";
 import { locate, nextDelta, nextStart, stretchDelta, stretchOffset, stretchStart } from "./zone";
 
 /** Answers besides instants: NaN is exhausted, these are beyond the table of the zone. */
@@ -47,6 +50,9 @@ const FAR: f64 = 4 * 86400;
 /** Where a search resumes before a far match: everything between cannot match, whatever its offset. */
 const MARGIN: f64 = 3 * 86400;
 
+/** Days of a window on either side: in milliseconds all of it must fit 32 bits. */
+const WINDOW_DAYS: f64 = 24;
+
 // The stretch under search: regular matches lie in [plainLo, plainHi).
 let plainLo: f64 = 0;
 let plainHi: f64 = 0;
@@ -57,30 +63,50 @@ let plainHi: f64 = 0;
 export function nextAfter(spec: usize, afterMs: f64): f64 {
   const base = load<f64>(spec, WINDOW_BASE);
   const since = afterMs - base;
-  if (since >= 0 && since < load<f64>(spec, WINDOW_SPAN)) {
+  // At random instants each comparison is a coin's toss and both together are not: one branch for the two.
+  if (<i32>(since >= 0) & <i32>(since < load<f64>(spec, WINDOW_SPAN))) {
     const step = load<f64>(spec, STEP_MS);
-    if (step == 0) return base + <f64>(nextTime(spec, <u32>since / 1000) * 1000 + 1000);
+    if (step == 0) {
+      const second = <u32>since / 1000;
+      const dayStart = second - (second % 86400);
+      return base + 1000 + <f64>(dayStart + nextInDay(spec, second - dayStart)) * 1000;
+    }
     // The product is rounded, so it can fall on the other side of a whole number: by one, and that shows.
     let found = base + (floor(since * load<f64>(spec, STEP_INVERSE)) + 1) * step;
     found = select(found + step, found, found <= afterMs);
     return select(found - step, found, found - step > afterMs);
   }
   const pauseHi = load<f64>(spec, PAUSE_HI);
-  return afterMs < pauseHi && afterMs >= load<f64>(spec, PAUSE_LO) ? pauseHi : nextInSegment(spec, afterMs);
+  const isPaused = <i32>(afterMs < pauseHi) & <i32>(afterMs >= load<f64>(spec, PAUSE_LO));
+  return isPaused ? pauseHi : nextInSegment(spec, afterMs);
 }
 
 // The same without what was remembered; remembers a window or a pause for the next time.
 function nextInSegment(spec: usize, afterMs: f64): f64 {
   const instant = floor((floor(afterMs) + 0.5) * 0.001) + 1;
   const segmentHi = load<f64>(spec, SEGMENT_HI);
-  if (instant >= load<f64>(spec, SEGMENT_LO) && instant < segmentHi) {
+  if (<i32>(instant >= load<f64>(spec, SEGMENT_LO)) & <i32>(instant < segmentHi)) {
     const offset = load<f64>(spec, SEGMENT_OFFSET);
     const local = instant + offset;
-    const found = nextLocal(spec, local);
-    if (found - offset < segmentHi) {
-      if (load<f64>(spec, STEP_MS) != 0) openSegmentWindow(spec, offset);
-      else if (!openDayWindow(spec, local, found, offset)) rememberPause(spec, afterMs, (found - offset) * 1000);
-      return (found - offset) * 1000;
+    if (load<f64>(spec, STEP_MS) != 0) {
+      openSegmentWindow(spec, offset);
+      const found = nextLocal(spec, local) - offset;
+      if (found < segmentHi) return found * 1000;
+    } else if (local >= 0 && local <= LOCAL_LAST) {
+      const day = dayOf(local);
+      const found = nextListed(spec, local, day) - offset;
+      if (found < segmentHi) {
+        const dayStart = <f64>day * SECONDS_PER_DAY - offset;
+        if (found >= dayStart + SECONDS_PER_DAY) {
+          rememberPause(spec, afterMs, found * 1000);
+        } else if (load<f64>(spec, WINDOW_BASE) == dayStart * 1000 - 1000) {
+          openDayWindow(spec, dayStart);
+        } else {
+          store<f64>(spec, dayStart * 1000 - 1000, WINDOW_BASE);
+          store<f64>(spec, 0, WINDOW_SPAN);
+        }
+        return found * 1000;
+      }
     }
   }
   const found = nextInstant(spec, instant) * 1000;
@@ -96,14 +122,19 @@ function openSegmentWindow(spec: usize, offset: f64): void {
   store<f64>(spec, (last - first) * 1000, WINDOW_SPAN);
 }
 
-// Where the match is on the same day, and that lies in the segment as a whole.
-function openDayWindow(spec: usize, local: f64, found: f64, offset: f64): bool {
-  const start = <f64>dayOf(local) * SECONDS_PER_DAY - offset;
-  if (found - offset >= start + SECONDS_PER_DAY) return false;
-  if (start >= load<f64>(spec, SEGMENT_LO) && start + SECONDS_PER_DAY <= load<f64>(spec, SEGMENT_HI)) {
-    store<f64>(spec, start * 1000 - 1000, WINDOW_BASE);
+// The second time in a row that an answer lies on the day it was asked on, a window is opened: that day, and for specs of
+// every day also the days around it, as far as the segment reaches and milliseconds fit 32 bits.
+function openDayWindow(spec: usize, dayStart: f64): void {
+  const before = floor((dayStart - load<f64>(spec, SEGMENT_LO)) / SECONDS_PER_DAY);
+  const after = floor((load<f64>(spec, SEGMENT_HI) - dayStart) / SECONDS_PER_DAY) - 1;
+  if (before < 0 || after < 0) return;
+  let days: f64 = 0;
+  if ((load<u32>(spec, FLAGS) & DAYS_MASK) == DAYS_EVERY) {
+    const back = min(before, WINDOW_DAYS);
+    days = back + min(after, WINDOW_DAYS);
+    store<f64>(spec, (dayStart - back * SECONDS_PER_DAY) * 1000 - 1000, WINDOW_BASE);
   }
-  return true;
+  store<f64>(spec, (days * SECONDS_PER_DAY + <f64>load<i32>(spec, LAST_OF_DAY) + 1) * 1000, WINDOW_SPAN);
 }
 
 // @ts-ignore: decorator
@@ -139,7 +170,7 @@ export function nextInstant(spec: usize, instant: f64): f64 {
     const local = nextLocal(spec, max(instant, plainLo) + stretchOffset);
     const regular = local - stretchOffset;
     let best = regular < plainHi ? regular : Infinity;
-    if (stretchDelta > 0 && instant < stretchStart + stretchDelta) best = min(best, nextFromGap(spec, instant, gap));
+    if (instant < stretchStart + stretchDelta) best = min(best, nextFromGap(spec, instant, gap));
     if (best < Infinity) return best;
     const isNearEnd = nextStart - instant <= SHIFT_MAX;
     // Only times of the wall clock that were before `instant` can come again, and only soon.
@@ -186,21 +217,20 @@ export function matchesAt(spec: usize, ms: f64): i32 {
   const gap = load<u32>(spec, FLAGS) & GAP_MASK;
   enterStretch(spec, zone, instant, gap);
   if (instant >= plainLo && instant < plainHi && isMatchingLocal(spec, instant + stretchOffset)) return 1;
-  return <i32>(stretchDelta > 0 && instant < stretchStart + stretchDelta && nextFromGap(spec, instant, gap) == instant);
+  return <i32>(instant < stretchStart + stretchDelta && nextFromGap(spec, instant, gap) == instant);
 }
 
-// Locates the stretch, sets its plain bounds, and remembers in the spec the part of it that no policy touches.
+// Locates the stretch, sets its plain bounds, and remembers in the spec the part of it that no policy touches. Which way
+// the clocks went is a coin's toss at random instants, so it is selected, not branched on.
 function enterStretch(spec: usize, zone: usize, instant: f64, gap: u32): void {
   countStep();
   locate(zone, instant);
   const overlap = load<u32>(spec, FLAGS) & OVERLAP_MASK;
-  plainLo = stretchStart;
-  plainHi = nextStart;
-  if (stretchDelta < 0 && overlap == OVERLAP_FIRST) plainLo -= stretchDelta;
-  if (nextDelta < 0 && overlap == OVERLAP_SECOND) plainHi += nextDelta;
-  plainLo = max(plainLo, max(load<f64>(zone, COVER_LO), INSTANT_FIRST));
+  const coverLo = max(load<f64>(zone, COVER_LO), INSTANT_FIRST);
+  plainLo = max(stretchStart - select<f64>(min(stretchDelta, 0), 0, overlap == OVERLAP_FIRST), coverLo);
+  plainHi = nextStart + select<f64>(min(nextDelta, 0), 0, overlap == OVERLAP_SECOND);
   plainHi = min(plainHi, min(load<f64>(zone, COVER_HI), LOCAL_LAST + 1));
-  store<f64>(spec, stretchDelta > 0 && gap != GAP_SKIP ? max(plainLo, stretchStart + stretchDelta) : plainLo, SEGMENT_LO);
+  store<f64>(spec, max(plainLo, stretchStart + select<f64>(0, max(stretchDelta, 0), gap == GAP_SKIP)), SEGMENT_LO);
   store<f64>(spec, plainHi, SEGMENT_HI);
   store<f64>(spec, stretchOffset, SEGMENT_OFFSET);
 }

@@ -42,7 +42,6 @@ import {
   WEEK_MASK,
   WHOLE_MINUTES,
   WINDOW_BASE,
-  WINDOW_SPAN,
   YEAR_BITS,
   YEAR_FIRST,
   YEAR_LAST,
@@ -89,7 +88,6 @@ export function allocSpec(): usize {
   store<i32>(spec, <i32>ctz(hours) * 3600 + firstOfHour, FIRST_OF_DAY);
   store<i32>(spec, lastOfDay, LAST_OF_DAY);
   store<f64>(spec, Infinity, WINDOW_BASE);
-  store<f64>(spec, <f64>(lastOfDay + 1) * 1000, WINDOW_SPAN);
   if (days == DAYS_EVERY) {
     const step = evenStep(hours, minutes, seconds);
     if (step != 0) {

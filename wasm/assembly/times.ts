@@ -1,5 +1,12 @@
 // Matching seconds of a day, found by counting trailing and leading zeros.
-import { FIRST_OF_HOUR, FLAGS, HOURS, LAST_OF_HOUR, MINUTES, SECONDS, TIMES_PER_HOUR, WHOLE_MINUTES } from "./layout";
+import { FIRST_OF_DAY, FIRST_OF_HOUR, FLAGS, HOURS, LAST_OF_DAY, LAST_OF_HOUR, MINUTES, SECONDS, TIMES_PER_HOUR, WHOLE_MINUTES } from "./layout";
+
+/** The first matching second at or after `second`, or that of the next day, beyond 86,400. */
+// @ts-ignore: decorator
+@inline
+export function nextInDay(spec: usize, second: u32): u32 {
+  return second <= load<u32>(spec, LAST_OF_DAY) ? nextTime(spec, second) : 86400 + load<u32>(spec, FIRST_OF_DAY);
+}
 
 /** The first matching second at or after `second`. The caller knows that there is one: `second` <= LAST_OF_DAY. */
 // @ts-ignore: decorator

@@ -1,4 +1,5 @@
 import { systemClock, yieldToEventLoop } from "../../core/clock.ts";
+import { StoreUnavailableError } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import type { LibsqlClient, SqlResult, SqlStatement } from "./client.ts";
 import { failureKind, TimeoutFailure, unavailable } from "./failures.ts";
@@ -84,8 +85,6 @@ export class Connection {
           kind === "busy"
             ? systemClock.now() - startedAt < BUSY_RETRY_MS_MAX
             : kind === "connection" && tries < CONNECTION_TRIES_MAX;
-        // What a caller can act on goes to it as it is.
-        if (kind === "tooLarge" || (kind === "permanent" && isGuardFailure(error))) throw error;
         if (!isWorthIt) throw unavailable(doing, this.#options.where, error);
         isRepetition ||= kind === "connection";
         if (kind === "busy") await this.#options.reopen?.();
@@ -126,7 +125,7 @@ export class Connection {
 /** The text of SQLite's error for `json('mismatch')`, which a batch uses to undo itself (see `guardChanges`). */
 const GUARD_FAILURE = /malformed JSON/i;
 
-/** Whether a batch was rolled back by its own guard. */
+/** Whether a batch was rolled back by its own guard; the message of the error around it ends with SQLite's. */
 export function isGuardFailure(error: unknown): boolean {
-  return error instanceof Error && GUARD_FAILURE.test(error.message);
+  return error instanceof StoreUnavailableError && GUARD_FAILURE.test(error.message);
 }

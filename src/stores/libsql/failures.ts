@@ -11,6 +11,8 @@ export type FailureKind = "busy" | "connection" | "tooLarge" | "permanent";
 
 /** Codes of the client and of hrana, its protocol, that stand for a lost or refused connection. */
 const CONNECTION_CODES = new Set([
+  // The client was closed and opened anew by another operation of the same store.
+  "CLIENT_CLOSED",
   "HRANA_WEBSOCKET_ERROR",
   "HRANA_CLOSED_ERROR",
   "HRANA_PROTO_ERROR",
@@ -34,25 +36,19 @@ export class TimeoutFailure extends Error {
 }
 
 export function failureKind(error: unknown): FailureKind {
-  if (error instanceof StoreUnavailableError) return "permanent";
-  if (error instanceof TimeoutFailure) return "connection";
   const code = codeOf(error);
+  if (code === "RESPONSE_TOO_LARGE" || code === "SQLITE_TOOBIG") return "tooLarge";
+  if (error instanceof TimeoutFailure) return "connection";
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return "busy";
-  if (code === "RESPONSE_TOO_LARGE") return "tooLarge";
-  // An HTTP status of 4xx (a wrong token, a wrong path) stays what it is however often it is asked for.
-  if (code === "SERVER_ERROR" && /\b4\d\d\b/.test(messageOf(error))) return "permanent";
+  // An HTTP status of 4xx (a wrong token, a wrong path) stays what it is however often it is asked for, unless it says
+  // that the server is slow (408) or has too much to do (429).
+  if (code === "SERVER_ERROR" && /\b4(?!08|29)\d\d\b/.test(messageOf(error))) return "permanent";
   if (CONNECTION_CODES.has(code)) return "connection";
   // `fetch` rejects with a TypeError or a DOMException, Node's sockets with ECONNREFUSED and the like.
   if (error instanceof TypeError || nameOf(error) === "TimeoutError" || nameOf(error) === "AbortError") {
     return "connection";
   }
   return /^E[A-Z]+$/.test(code) ? "connection" : "permanent";
-}
-
-/** Index of the statement at which a batch failed, or -1. */
-export function failedStatementIndex(error: unknown): number {
-  const index = typeof error === "object" && error !== null && "statementIndex" in error ? error.statementIndex : -1;
-  return typeof index === "number" ? index : -1;
 }
 
 /** The error that users get: says what happened and what to do. */
@@ -82,6 +78,7 @@ function adviceFor(code: string, message: string): string {
   }
   if (/\b401\b|\b403\b|auth/i.test(message)) return "check the authToken";
   if (code.startsWith("URL_")) return "check the url";
+  if (code === "RESPONSE_TOO_LARGE" || code === "SQLITE_TOOBIG") return "add less in one call";
   return failureKindOfCode(code) ? "check that the server runs and can be reached" : "";
 }
 
@@ -91,7 +88,8 @@ function failureKindOfCode(code: string): boolean {
 
 function codeOf(error: unknown): string {
   for (let depth = 0, current = error; depth < 5 && typeof current === "object" && current !== null; depth++) {
-    if ("code" in current && typeof current.code === "string") return current.code;
+    const isOurs = current instanceof StoreUnavailableError;
+    if (!isOurs && "code" in current && typeof current.code === "string") return current.code;
     current = "cause" in current ? current.cause : null;
   }
   return "";

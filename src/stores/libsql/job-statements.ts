@@ -94,7 +94,8 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
     removeLost: `DELETE FROM ${jobs} WHERE ${lostForGood} RETURNING ${jobAsJson(jobs)}`,
     putBackLost:
       `UPDATE ${jobs} SET state = CASE WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, recoveries = recoveries + 1, ` +
-      `acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL WHERE ${lost} RETURNING id, task_id`,
+      `acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL WHERE ${lost} ` +
+      "RETURNING id, task_id, schedule_id, failed_attempts + recoveries",
     // ?1 now
     promote:
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +

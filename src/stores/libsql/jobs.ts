@@ -127,6 +127,11 @@ export function recoveryReport([, removed, putBack]: readonly SqlResult[], now: 
     const job = toJob(row);
     return endedWithoutRun(job, job.cancelRequested ? "cancelled" : "abandoned", now);
   });
-  const recovered = putBack?.rows.map((row) => ({ jobId: String(row[0]), taskId: String(row[1]) })) ?? [];
-  return { recovered, ended };
+  const recovered = putBack?.rows.map((row) => ({
+    jobId: String(row[0]),
+    taskId: String(row[1]),
+    scheduleId: typeof row[2] === "string" ? row[2] : null,
+    attempt: Number(row[3]),
+  }));
+  return { recovered: recovered ?? [], ended };
 }

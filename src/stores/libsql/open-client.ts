@@ -59,5 +59,7 @@ export function filePragmas(durability: "full" | "normal"): string[] {
     "PRAGMA journal_mode = WAL",
     `PRAGMA synchronous = ${durability.toUpperCase()}`,
     `PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}`,
+    // What a statement of many rows needs to undo itself goes to a temporary file otherwise.
+    "PRAGMA temp_store = MEMORY",
   ];
 }

@@ -212,6 +212,10 @@ export class LibsqlDataStore implements contract.DataStore {
       const options = { where, random: systemRandom, timeoutMs: isLocal ? null : timeoutMs, reopen };
       const connection = new Connection(client, options);
       for (const sql of pragmas ?? []) await connection.read({ sql, args: [] });
+      if (!("client" in this.#connection) && databaseKind(this.#connection) === "replica") {
+        // A new replica is empty: without this its tables would seem to be missing.
+        await connection.run("synchronizing", async () => client.sync?.());
+      }
       const names = tableNames(tablePrefix);
       await migrate(connection, names, MIGRATIONS, now);
       const statements = makeStatements(names);

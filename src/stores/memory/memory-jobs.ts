@@ -71,11 +71,12 @@ export class MemoryJobs {
   }
 
   add(job: JobRecord): JobAddition {
-    if (this.#byId.has(job.id) || this.#results.has(job.id)) return { job: { ...job }, isNew: true };
+    if (this.#byId.has(job.id) || this.#results.has(job.id)) return { job, isNew: true };
     const existing = job.idempotencyKey === null ? undefined : this.#byKey.get(job.idempotencyKey);
     if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
+    // What is kept is a copy, so the caller's record can go back as it is.
     this.#insert(job);
-    return { job: { ...job }, isNew: true };
+    return { job, isNew: true };
   }
 
   /** Adds a job of a schedule unless its fire time has one already. */

@@ -1,7 +1,7 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobResultFilter, RecordPage } from "../data-store.ts";
-import { pageOf } from "./tables.ts";
+import { frozenCopy, pageOf } from "./tables.ts";
 
 interface Entry extends HeapItem {
   readonly record: JobResultRecord;
@@ -19,7 +19,7 @@ export class MemoryResults {
   /** Keeps a result unless it expires at once. */
   keep(result: JobResultRecord, now: number): void {
     if (result.expiresAt <= now) return;
-    const entry: Entry = { record: { ...result }, heapIndex: -1 };
+    const entry: Entry = { record: { ...result, error: frozenCopy(result.error) }, heapIndex: -1 };
     this.#byJobId.set(result.jobId, entry);
     this.#byExpiry.push(entry);
   }

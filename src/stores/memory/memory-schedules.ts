@@ -72,6 +72,8 @@ export class MemorySchedules {
     this.#byId.delete(id);
     this.#exhausted.delete(entry);
     entry.heap?.remove(entry);
+    // Or a repetition of the acquisition that leased it would find it.
+    entry.acquisitionId = null;
     this.#countTask(entry.record.taskId, -1);
     return true;
   }
@@ -84,6 +86,10 @@ export class MemorySchedules {
       (entry) => entry.acquisitionId === acquisitionId && entry.record.acquiredBy === schedulerId,
     );
     for (const entry of held) schedules.push({ ...entry.record });
+    // What this acquisition leases is no news to its caller, so the others' leases are looked at without it.
+    for (const entry of held) this.#leased.remove(entry);
+    const othersLeaseEnd = this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY;
+    for (const entry of held) this.#leased.push(entry);
     while (schedules.length < limit) {
       const entry = this.#waiting.peek();
       if (entry === undefined || (entry.record.nextFireTime ?? Number.POSITIVE_INFINITY) > now) break;
@@ -97,10 +103,7 @@ export class MemorySchedules {
       schedules.push({ ...entry.record });
     }
     this.#latest.set(schedulerId, held);
-    const nextDueAt = Math.min(
-      this.#waiting.peek()?.record.nextFireTime ?? Number.POSITIVE_INFINITY,
-      this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY,
-    );
+    const nextDueAt = Math.min(this.#waiting.peek()?.record.nextFireTime ?? Number.POSITIVE_INFINITY, othersLeaseEnd);
     return { schedules, nextDueAt: Number.isFinite(nextDueAt) ? nextDueAt : null };
   }
 

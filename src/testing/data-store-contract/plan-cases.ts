@@ -121,6 +121,18 @@ export const planCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "plans: one made under an earlier lease of the same scheduler changes nothing",
+    async run({ open }) {
+      const store = await open();
+      const schedule = await leased(store);
+      const again = await takeSchedules(store, { now: T0 + LEASE_MS });
+      equal(again.schedules[0]?.fence, schedule.fence + 1, "the later lease's fence");
+      equal(await commit(store, [planOf(schedule)]), { plans: [{ committed: false, addedJobIds: [] }] }, "the answer");
+      equal(await store.getSchedule("schedule"), again.schedules[0], "the schedule");
+      equal(await store.getJob("job of schedule"), null, "the job");
+    },
+  },
+  {
     name: "plans: of a removed schedule changes nothing",
     async run({ open }) {
       const store = await open();

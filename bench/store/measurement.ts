@@ -1,0 +1,86 @@
+import type { Contestant, JobQueue } from "./contestant.ts";
+
+/** Jobs a second, by row; and what one processed job costs the process in CPU time, which a busy machine disturbs less. */
+export interface Measurement {
+  readonly addedOneByOne: number;
+  readonly addedBy20: number;
+  readonly addedInBulk: number;
+  readonly processed: number | null;
+  readonly processedAndKept: number | null;
+  readonly cpuUsPerJob: number;
+}
+
+const ADDING_MS = 700;
+const CALLERS = 20;
+const BULK = 1000;
+const BULKS = 20;
+const WARM_UP_BULKS = 3;
+
+/** Measures one contestant in this process, on queues of its own, after a warm-up. */
+export async function measureContestant(contestant: Contestant, address: string, label: string): Promise<Measurement> {
+  const { keeps } = contestant;
+  const open = (name: string, isKept: boolean): Promise<JobQueue> =>
+    contestant.open({ address, name: `${label}${name}`, isKept });
+
+  const warmUp = await open("warm", keeps !== "never");
+  await addInBulk(warmUp, WARM_UP_BULKS);
+  await processAll(warmUp, WARM_UP_BULKS * BULK);
+
+  const single = await open("single", false);
+  await addFor(single, CALLERS, ADDING_MS / 5);
+  const addedOneByOne = await addFor(single, 1, ADDING_MS);
+  const addedBy20 = await addFor(single, CALLERS, ADDING_MS);
+  await single.close();
+
+  const bulks: number[] = [];
+  const processed: (number | null)[] = [];
+  let cpuUsPerJob = Number.NaN;
+  for (const isKept of [false, true]) {
+    if (keeps === (isKept ? "never" : "always")) {
+      processed.push(null);
+      continue;
+    }
+    const queue = await open(isKept ? "kept" : "gone", isKept);
+    bulks.push(await addInBulk(queue, BULKS));
+    const { perSecond, cpuUs } = await processAll(queue, BULKS * BULK);
+    processed.push(perSecond);
+    if (Number.isNaN(cpuUsPerJob)) cpuUsPerJob = cpuUs;
+  }
+  const addedInBulk = bulks.reduce((sum, rate) => sum + rate, 0) / bulks.length;
+  const [gone = null, kept = null] = processed;
+  return { addedOneByOne, addedBy20, addedInBulk, processed: gone, processedAndKept: kept, cpuUsPerJob };
+}
+
+async function addFor(queue: JobQueue, callers: number, ms: number): Promise<number> {
+  const start = performance.now();
+  let added = 0;
+  const call = async (): Promise<void> => {
+    while (performance.now() - start < ms) await queue.add(added++);
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+  return (added / (performance.now() - start)) * 1000;
+}
+
+async function addInBulk(queue: JobQueue, times: number): Promise<number> {
+  const start = performance.now();
+  for (let bulk = 0; bulk < times; bulk++) {
+    await queue.addMany(Array.from({ length: BULK }, (_, index) => bulk * BULK + index));
+  }
+  return ((times * BULK) / (performance.now() - start)) * 1000;
+}
+
+/** Processes what `addInBulk` added, and sees that each job ran exactly once. */
+async function processAll(queue: JobQueue, count: number): Promise<{ perSecond: number; cpuUs: number }> {
+  const runs = new Uint8Array(count);
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  await queue.process(count, (payload) => {
+    runs[payload] = (runs[payload] ?? 0) + 1;
+  });
+  const perSecond = (count / (performance.now() - start)) * 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  await queue.close();
+  const others = runs.filter((times) => times !== 1).length;
+  if (others > 0) throw new Error(`${others} of ${count} jobs did not run exactly once`);
+  return { perSecond, cpuUs: (user + system) / count };
+}

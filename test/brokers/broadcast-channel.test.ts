@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { BroadcastChannelEventBroker } from "../../src/brokers/broadcast-channel.ts";
+import { OptionsError } from "../../src/core/errors.ts";
+import type { EventRecord } from "../../src/records/events.ts";
+import { eventBrokerContract } from "../../src/testing/event-broker-contract.ts";
+
+const isAvailable = typeof globalThis.BroadcastChannel === "function";
+
+test.runIf(!isAvailable)("a runtime without BroadcastChannel is told so", () => {
+  expect(() => new BroadcastChannelEventBroker()).toThrow(OptionsError);
+});
+
+// workerd has no BroadcastChannel.
+describe.runIf(isAvailable)("BroadcastChannelEventBroker keeps the contract:", () => {
+  for (const [index, { name, run }] of eventBrokerContract.entries()) {
+    test(`${name}`, async () => {
+      const channel = `contract-${index}`;
+      const make = (): BroadcastChannelEventBroker => new BroadcastChannelEventBroker({ channel });
+      await run({ make, join: make });
+    });
+  }
+});
+
+describe.runIf(isAvailable)("BroadcastChannelEventBroker", () => {
+  test("brokers of different channels do not hear each other", async () => {
+    const [here, there, witness] = ["one", "two", "one"].map((channel) => new BroadcastChannelEventBroker({ channel }));
+    if (here === undefined || there === undefined || witness === undefined) throw new Error("three brokers were made");
+    await Promise.all([here.open(), there.open(), witness.open()]);
+    const heard: EventRecord[] = [];
+    there.subscribe((event) => heard.push(event));
+    const arrived = new Promise((resolve) => witness.subscribe(resolve));
+    await here.publish([{ type: "taskAdded", timestampMs: 1, taskId: "task" }]);
+    await arrived;
+    expect(heard).toEqual([]);
+    await Promise.all([here.close(), there.close(), witness.close()]);
+  });
+
+  test("what others post on its channel is passed over", async () => {
+    const broker = new BroadcastChannelEventBroker({ channel: "noisy" });
+    await broker.open();
+    const stranger = new globalThis.BroadcastChannel("noisy");
+    const heard: EventRecord[] = [];
+    const arrived = new Promise<void>((resolve) => {
+      broker.subscribe((event) => {
+        heard.push(event);
+        resolve();
+      });
+    });
+    for (const message of [
+      null,
+      "hello",
+      7,
+      { escapement: 2, events: [] },
+      { escapement: 1, events: [{ type: "x" }] },
+    ]) {
+      stranger.postMessage(message);
+    }
+    const event: EventRecord = { type: "taskAdded", timestampMs: 1, taskId: "task" };
+    stranger.postMessage({ escapement: 1, events: [event] });
+    await arrived;
+    expect(heard).toEqual([event]);
+    stranger.close();
+    await broker.close();
+  });
+});

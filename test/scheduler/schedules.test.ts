@@ -1,0 +1,372 @@
+import { describe, expect, test } from "vitest";
+import {
+  CronTrigger,
+  DateTrigger,
+  IntervalTrigger,
+  OrTrigger,
+  registerTrigger,
+  Trigger,
+  type TriggerJSON,
+} from "../../src/mod.ts";
+import { drain } from "../../src/testing/mod.ts";
+import { at, everySecond, START, secondsOf, setUp } from "./support.ts";
+
+describe("conflictPolicy", () => {
+  test("doNothing, the default, keeps the schedule that is there", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s", payload: "old" });
+    const kept = await scheduler.addSchedule("t", everySecond(), { id: "s", payload: "new" });
+    expect(kept.payload).toBe("old");
+  });
+
+  test("error refuses and changes nothing", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s", payload: "old" });
+    const adding = scheduler.addSchedule("t", everySecond(), { id: "s", payload: "new", conflictPolicy: "error" });
+    await expect(adding).rejects.toMatchObject({ code: "conflictingId", id: "s" });
+    expect((await scheduler.getSchedule("s")).payload).toBe("old");
+  });
+
+  test("replace with an unchanged trigger keeps the next fire time and its anchor, so no due run is lost", async () => {
+    const { scheduler, clock } = setUp();
+    scheduler.task("t", () => {});
+    const hourly = (): Trigger => new IntervalTrigger({ hours: 1 });
+    await scheduler.addSchedule("t", hourly(), { id: "s" });
+    await drain(scheduler);
+    await clock.advance({ minutes: 90 });
+    const replaced = await scheduler.addSchedule("t", hourly(), { id: "s", payload: "new", conflictPolicy: "replace" });
+    expect([replaced.payload, secondsOf(replaced.nextFireTime), secondsOf(replaced.createdAt)]).toEqual([
+      "new",
+      3600,
+      0,
+    ]);
+    expect(secondsOf(replaced.lastFireTime)).toBe(0);
+    await drain(scheduler);
+    expect(secondsOf((await scheduler.getSchedule("s")).nextFireTime)).toBe(7200);
+  });
+
+  test("replace with another trigger counts from now", async () => {
+    const { scheduler, clock } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", new IntervalTrigger({ hours: 1 }), { id: "s" });
+    await clock.advance({ minutes: 90 });
+    const changed = new IntervalTrigger({ hours: 2 });
+    const replaced = await scheduler.addSchedule("t", changed, { id: "s", conflictPolicy: "replace" });
+    expect(secondsOf(replaced.nextFireTime)).toBe(5400);
+  });
+
+  test("tells of what changed: added, updated, or nothing", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    const seen: string[] = [];
+    scheduler.subscribe(["scheduleAdded", "scheduleUpdated"], ({ type, scheduleId }) =>
+      seen.push(`${type} ${scheduleId}`),
+    );
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await scheduler.addSchedule("t", everySecond(), { id: "s", conflictPolicy: "replace" });
+    expect(seen).toEqual(["scheduleAdded s", "scheduleUpdated s"]);
+  });
+});
+
+describe("the anchor of a trigger without a start", () => {
+  test("is the present when it is added: an interval fires at once and then on its period", async () => {
+    const { scheduler, clock } = setUp();
+    const fired: (number | null)[] = [];
+    scheduler.task("t", (_, { job }) => {
+      fired.push(secondsOf(job.scheduledFireTime));
+    });
+    await scheduler.start();
+    await clock.advance("PT7S");
+    await scheduler.addSchedule("t", new IntervalTrigger({ seconds: 10 }));
+    await clock.advance("PT25S");
+    expect(fired).toEqual([7, 17, 27]);
+  });
+
+  test("is stored with the schedule", async () => {
+    const { scheduler, clock } = setUp();
+    scheduler.task("t", () => {});
+    const trigger = new IntervalTrigger({ seconds: 10 });
+    await scheduler.addSchedule("t", trigger, { id: "s" });
+    await clock.advance("PT3S");
+    const stored = (await scheduler.getSchedule("s")).trigger;
+    expect(stored.nextMs(clock.now())).toBe(at(10).epochMilliseconds);
+    expect(stored.isSameRule(trigger)).toBe(true);
+  });
+
+  test("a rule with a start that is past is due at once", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    const schedule = await scheduler.addSchedule(
+      "t",
+      new IntervalTrigger({ hours: 1, startTime: "2029-12-31T00:00:00Z" }),
+    );
+    expect(secondsOf(schedule.nextFireTime)).toBe(-86_400);
+    expect((await scheduler.tick()).jobsAdded).toBe(1);
+  });
+});
+
+describe("updateSchedule", () => {
+  test("replaces what is given and keeps the rest", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    const added = await scheduler.addSchedule("t", everySecond(), {
+      id: "s",
+      payload: 1,
+      priority: 2,
+      maxJitter: "PT1S",
+    });
+    const updated = await scheduler.updateSchedule("s", {
+      priority: 3,
+      misfireGraceTime: "PT5S",
+      coalesce: "all",
+      maxCatchUp: 4,
+    });
+    expect(updated.toJSON()).toEqual({
+      ...added.toJSON(),
+      priority: 3,
+      misfireGraceTime: "PT5S",
+      coalesce: "all",
+      maxCatchUp: 4,
+    });
+    const lifted = await scheduler.updateSchedule("s", {
+      misfireGraceTime: null,
+      maxCatchUp: null,
+      payload: undefined,
+    });
+    expect([lifted.misfireGraceTime, lifted.maxCatchUp, lifted.payload]).toEqual([null, null, undefined]);
+  });
+
+  test("with a new trigger counts from now; with the same rule the fire times stay", async () => {
+    const { scheduler, clock } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", new IntervalTrigger({ hours: 1 }), { id: "s" });
+    await drain(scheduler);
+    await clock.advance("PT10M");
+    const same = await scheduler.updateSchedule("s", { trigger: new IntervalTrigger({ minutes: 60 }) });
+    const other = await scheduler.updateSchedule("s", { trigger: new IntervalTrigger({ minutes: 30 }) });
+    expect([secondsOf(same.nextFireTime), secondsOf(other.nextFireTime)]).toEqual([3600, 600]);
+  });
+
+  test("wakes the loop for an earlier fire time", async () => {
+    const { scheduler, clock } = setUp();
+    let runs = 0;
+    scheduler.task("t", () => {
+      runs++;
+    });
+    await scheduler.start();
+    await scheduler.addSchedule("t", new DateTrigger("2031-01-01T00:00:00Z"), { id: "s" });
+    await clock.advance("PT1S");
+    await scheduler.updateSchedule("s", { trigger: new DateTrigger(at(2)) });
+    await clock.advance("PT1S");
+    expect(runs).toBe(1);
+  });
+
+  test("refuses what it does not know, and a schedule that is not there", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await expect(scheduler.updateSchedule("s", { id: "x" } as object)).rejects.toMatchObject({
+      issues: [{ path: "id" }],
+    });
+    await expect(scheduler.updateSchedule("s", { trigger: "daily" as unknown as Trigger })).rejects.toMatchObject({
+      issues: [{ path: "trigger" }],
+    });
+    await expect(scheduler.updateSchedule("no", { priority: 1 })).rejects.toMatchObject({ code: "scheduleLookup" });
+  });
+});
+
+describe("runScheduleNow", () => {
+  test("makes one extra job as the schedule would, and does not move the schedule", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", (payload: unknown) => payload);
+    const options = { id: "s", payload: "p", priority: 4, metadata: { m: 1 }, misfireGraceTime: "PT1S" } as const;
+    await scheduler.addSchedule("t", new DateTrigger("2031-01-01T00:00:00Z"), options);
+    const job = await scheduler.runScheduleNow("s");
+    expect(job).toMatchObject({ scheduleId: "s", payload: "p", priority: 4, metadata: { m: 1 } });
+    expect([job.scheduledFireTime, job.startDeadline]).toEqual([null, null]);
+    await drain(scheduler);
+    expect((await scheduler.getJobResults({ scheduleId: "s" })).items).toHaveLength(1);
+    expect((await scheduler.getSchedule("s")).nextFireTime?.toString()).toBe("2031-01-01T00:00:00Z");
+  });
+});
+
+describe("previewSchedule", () => {
+  test("lists the fire times to come in the trigger's time zone", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", CronTrigger.fromCrontab("0 9 * * *", { timeZone: "Europe/Berlin" }), { id: "s" });
+    const texts = (await scheduler.previewSchedule("s", { limit: 2 })).map(String);
+    expect(texts).toEqual(["2030-01-01T09:00:00+01:00[Europe/Berlin]", "2030-01-02T09:00:00+01:00[Europe/Berlin]"]);
+  });
+
+  test("begins at the next fire time, or later where that is asked for", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    const seconds = async (from?: string) =>
+      (await scheduler.previewSchedule("s", { limit: 2, ...(from === undefined ? {} : { from }) })).map((time) =>
+        secondsOf(time.toInstant()),
+      );
+    expect(await seconds()).toEqual([0, 1]);
+    expect(await seconds("2030-01-01T00:00:05.5Z")).toEqual([6, 7]);
+    expect(await seconds("2020-01-01T00:00:00Z")).toEqual([0, 1]);
+  });
+
+  test("is empty for a schedule without fire times, and bounded", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", new DateTrigger(START), { id: "s" });
+    await drain(scheduler);
+    expect(await scheduler.previewSchedule("s", { limit: 5 })).toEqual([]);
+    for (const limit of [Number.POSITIVE_INFINITY, -1, 1001, 0.5]) {
+      await expect(scheduler.previewSchedule("s", { limit })).rejects.toMatchObject({
+        issues: expect.arrayContaining([expect.objectContaining({ path: "limit" })]),
+      });
+    }
+  });
+});
+
+describe("a schedule whose trigger is exhausted", () => {
+  test("is kept until it is cleaned up, and not before its jobs have ended", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", new DateTrigger(START), { id: "s" });
+    const seen: [string, boolean][] = [];
+    scheduler.subscribe("scheduleRemoved", ({ scheduleId, finished }) => seen.push([scheduleId, finished]));
+    await scheduler.tick({ maxJobs: 1 });
+    expect((await scheduler.getSchedule("s")).nextFireTime).toBeNull();
+    await scheduler.runScheduleNow("s");
+    await scheduler.cleanup();
+    expect((await scheduler.getSchedule("s")).id).toBe("s");
+    await drain(scheduler);
+    await scheduler.cleanup();
+    await expect(scheduler.getSchedule("s")).rejects.toMatchObject({ code: "scheduleLookup" });
+    expect(seen).toEqual([["s", true]]);
+  });
+});
+
+describe("removeSchedule", () => {
+  test("leaves the jobs that it made", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => "ran");
+    await scheduler.addSchedule("t", new DateTrigger("2031-01-01T00:00:00Z"), { id: "s" });
+    const { id } = await scheduler.runScheduleNow("s");
+    await scheduler.removeSchedule("s");
+    await drain(scheduler);
+    expect((await scheduler.getJobResult(id))?.returnValue).toBe("ran");
+    await expect(scheduler.removeSchedule("s")).rejects.toMatchObject({ code: "scheduleLookup" });
+  });
+});
+
+describe("getSchedules", () => {
+  test("comes in pages by id, filtered by task", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("a", () => {});
+    scheduler.task("b", () => {});
+    for (let index = 4; index >= 0; index--) await scheduler.addSchedule("a", everySecond(), { id: `s${index}` });
+    await scheduler.addSchedule("b", everySecond(), { id: "other" });
+    const first = await scheduler.getSchedules({ taskId: "a", limit: 3 });
+    const second = await scheduler.getSchedules({ taskId: "a", limit: 3, cursor: first.cursor });
+    expect([first, second].map(({ items }) => items.map(({ id }) => id))).toEqual([
+      ["s0", "s1", "s2"],
+      ["s3", "s4"],
+    ]);
+    expect(second.cursor).toBeNull();
+  });
+});
+
+/** Fires as everySecond does until it is told to fail. */
+class Moody extends Trigger {
+  static failure: "none" | "throw" | "stand still" = "none";
+  nextMs(afterMs: number): number {
+    if (Moody.failure === "throw") throw new Error("out of order");
+    return Moody.failure === "stand still" ? afterMs : (everySecond().nextMs(afterMs) ?? 0);
+  }
+  previousMs(beforeMs: number): number | null {
+    return everySecond().previousMs(beforeMs);
+  }
+  toJSON(): TriggerJSON {
+    return { type: "test:moody", version: 1 };
+  }
+  describe(): string {
+    return "Moody";
+  }
+}
+registerTrigger("test:moody", { version: 1, fromJSON: () => new Moody() });
+
+describe("a trigger that fails", () => {
+  test.each(["throw", "stand still"] as const)(
+    "(%s) pauses its own schedule with a scheduleFailed event and spares the others",
+    async (failure) => {
+      Moody.failure = "none";
+      const { scheduler, clock, log } = setUp();
+      const fired: string[] = [];
+      scheduler.task("t", { maxRunningJobs: null }, (_, { job }) => {
+        fired.push(`${job.scheduleId} ${secondsOf(job.scheduledFireTime)}`);
+      });
+      const failed = scheduler.nextEvent("scheduleFailed");
+      await scheduler.start();
+      await scheduler.addSchedule("t", new Moody(), { id: "a" });
+      await scheduler.addSchedule("t", everySecond(), { id: "b" });
+      await clock.settle();
+      Moody.failure = failure;
+      await clock.advance("PT2S");
+      expect(await failed).toMatchObject({ scheduleId: "a", taskId: "t" });
+      expect(fired.sort()).toEqual(["a 0", "b 0", "b 1", "b 2"]);
+      expect(await scheduler.getSchedule("a")).toMatchObject({ paused: true, nextFireTime: at(1) });
+      expect(log.filter(({ level }) => level === "error")).toHaveLength(1);
+      Moody.failure = "none";
+      await scheduler.unpauseSchedule("a", { resumeFrom: "now" });
+      await clock.advance("PT1S");
+      expect(fired).toContain("a 3");
+    },
+  );
+
+  test("one that is not registered here pauses its schedule too", async () => {
+    const { scheduler, store } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await store.updateSchedule("s", { trigger: '{"type":"test:unknown","version":1}' });
+    const failed = scheduler.nextEvent("scheduleFailed");
+    await scheduler.tick();
+    expect(await failed).toMatchObject({ scheduleId: "s", error: { code: "deserialization" } });
+    expect((await scheduler.getSchedule("s")).paused).toBe(true);
+  });
+});
+
+describe("a schedule of several rules", () => {
+  test("makes one job for an instant that two of them share", async () => {
+    const { scheduler, clock } = setUp();
+    const fired: (number | null)[] = [];
+    scheduler.task("t", (_, { job }) => {
+      fired.push(secondsOf(job.scheduledFireTime));
+    });
+    await scheduler.start();
+    const twos = new IntervalTrigger({ seconds: 2, startTime: START });
+    const threes = new IntervalTrigger({ seconds: 3, startTime: START });
+    await scheduler.addSchedule("t", new OrTrigger([twos, threes]));
+    await clock.advance("PT6S");
+    expect(fired).toEqual([0, 2, 3, 4, 6]);
+  });
+});
+
+describe("jitter", () => {
+  test("puts a fire off by a random time, and keeps the original time", async () => {
+    const { scheduler, clock } = setUp({ random: () => 0.25 });
+    const seen: unknown[] = [];
+    scheduler.task("t", (_, { job }) => {
+      seen.push([secondsOf(clock.instant), secondsOf(job.scheduledFireTime), secondsOf(job.originalScheduledTime)]);
+    });
+    await scheduler.start();
+    const everyMinute = new IntervalTrigger({ minutes: 1, startTime: START });
+    await scheduler.addSchedule("t", everyMinute, { maxJitter: "PT39.999S" });
+    await clock.advance("PT75S");
+    expect(seen).toEqual([
+      [10, 10, 0],
+      [70, 70, 60],
+    ]);
+  });
+});

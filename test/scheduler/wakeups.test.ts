@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import { type DataStore, DateTrigger, LocalEventBroker, MemoryDataStore, systemClock } from "../../src/mod.ts";
+import { Wakeup } from "../../src/scheduler/wakeup.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { at, heldHandler, START, START_MS, setUp } from "./support.ts";
+
+function countTurns(store: DataStore): { count: number } {
+  const turns = { count: 0 };
+  const turn = store.turn.bind(store);
+  store.turn = (request) => {
+    turns.count++;
+    return turn(request);
+  };
+  return turns;
+}
+
+describe("a sleeping scheduler", () => {
+  test("is woken by the event of a job that another one adds", async () => {
+    const shared = {
+      clock: new VirtualClock(START),
+      dataStore: new MemoryDataStore(),
+      eventBroker: new LocalEventBroker(),
+    };
+    const worker = setUp(shared).scheduler;
+    const client = setUp(shared).scheduler;
+    worker.task("t", () => "ran");
+    await worker.start();
+    await shared.clock.advance("PT1S");
+    const { id } = await client.addJob("t");
+    await shared.clock.settle();
+    expect((await client.getJobResult(id))?.returnValue).toBe("ran");
+  });
+
+  test("finds work whose event was lost within maxIdle", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const worker = setUp({ clock, dataStore, maxIdle: "PT15S" }).scheduler;
+    const client = setUp({ clock, dataStore }).scheduler;
+    worker.task("t", () => "ran");
+    await worker.start();
+    await clock.advance("PT1S");
+    const { id } = await client.addJob("t");
+    await clock.advance("PT13.999S");
+    expect(await client.getJobResult(id)).toBeNull();
+    await clock.advance("PT0.001S");
+    expect(await client.getJobResult(id)).toMatchObject({ outcome: "success" });
+  });
+
+  test.each([
+    [true, 10],
+    [false, 60],
+  ])(
+    "on a store that is shared by processes: %s, looks every %i seconds by default",
+    async (sharedByProcesses, seconds) => {
+      const clock = new VirtualClock(START);
+      const dataStore = new MemoryDataStore();
+      Object.defineProperty(dataStore, "capabilities", { value: { sharedByProcesses } });
+      const turns = countTurns(dataStore);
+      const { scheduler } = setUp({ clock, dataStore });
+      await scheduler.start();
+      await clock.settle();
+      const before = turns.count;
+      await clock.advance({ seconds: 10 * seconds });
+      expect(turns.count - before).toBe(10);
+    },
+  );
+
+  test("is not woken before a job's runAt by the event of that job", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const turns = countTurns(dataStore);
+    const { scheduler } = setUp({ clock, dataStore, maxIdle: "PT1H" });
+    scheduler.task("t", () => "ran");
+    await scheduler.start();
+    await clock.settle();
+    const before = turns.count;
+    const { id } = await scheduler.addJob("t", { runAt: at(1800) });
+    await clock.advance("PT29M59S");
+    expect(turns.count).toBe(before);
+    await clock.advance("PT1S");
+    expect((await scheduler.getJobResult(id))?.returnValue).toBe("ran");
+  });
+
+  test("wakes at the fire time of a schedule, not at maxIdle", async () => {
+    const { scheduler, clock } = setUp({ maxIdle: "PT1H" });
+    let ranAt: string | null = null;
+    scheduler.task("t", () => {
+      ranAt = clock.instant.toString();
+    });
+    await scheduler.start();
+    await scheduler.addSchedule("t", new DateTrigger(at(61)));
+    await clock.advance("PT2M");
+    expect(ranAt).toBe("2030-01-01T00:01:01Z");
+  });
+
+  test("takes over a job when another one's release makes room for it", async () => {
+    const shared = {
+      clock: new VirtualClock(START),
+      dataStore: new MemoryDataStore(),
+      eventBroker: new LocalEventBroker(),
+    };
+    const { handler, held } = heldHandler();
+    const a = setUp({ ...shared, maxConcurrentJobs: 1 }).scheduler;
+    const b = setUp({ ...shared, maxConcurrentJobs: 1 }).scheduler;
+    for (const scheduler of [a, b]) scheduler.task("t", { maxRunningJobs: 1 }, handler);
+    await a.start();
+    await b.start();
+    await a.addJobs([{ task: "t" }, { task: "t" }]);
+    await shared.clock.advance("PT1S");
+    held[0]?.finish("");
+    await shared.clock.settle();
+    expect(held).toHaveLength(2);
+  });
+
+  test("a year away sleeps without a timer above an hour on the system clock", async () => {
+    const delays: number[] = [];
+    const { setTimeout: original } = globalThis;
+    const given = new AbortController();
+    globalThis.setTimeout = ((run: () => void, ms: number) => {
+      delays.push(ms);
+      return original(run, 0);
+    }) as typeof setTimeout;
+    try {
+      const sleeping = systemClock.sleep(systemClock.now() + 31_536_000_000, given.signal);
+      given.abort();
+      await sleeping;
+    } finally {
+      globalThis.setTimeout = original;
+    }
+    expect(delays).toEqual([3_600_000]);
+  });
+});
+
+describe("Wakeup", () => {
+  const never = new AbortController().signal;
+
+  test("heeds a call that comes while nobody waits", async () => {
+    const clock = new VirtualClock(START);
+    const wakeup = new Wakeup(clock);
+    wakeup.call();
+    await wakeup.wait(Number.POSITIVE_INFINITY, never);
+    expect(clock.now()).toBe(START_MS);
+  });
+
+  test("wakes at the earliest instant that somebody called for", async () => {
+    const clock = new VirtualClock(START);
+    const wakeup = new Wakeup(clock);
+    let wokenAt = 0;
+    const waiting = wakeup.wait(START_MS + 60_000, never).then(() => {
+      wokenAt = clock.now();
+    });
+    wakeup.call(START_MS + 30_000);
+    wakeup.call(START_MS + 10_000);
+    wakeup.call(START_MS + 20_000);
+    await clock.advance("PT1M");
+    await waiting;
+    expect(wokenAt).toBe(START_MS + 10_000);
+  });
+
+  test("is not woken by a call for later than it sleeps anyway", async () => {
+    const clock = new VirtualClock(START);
+    const wakeup = new Wakeup(clock);
+    const waiting = wakeup.wait(START_MS + 1000, never);
+    wakeup.call(START_MS + 5000);
+    expect(clock.nextWakeMs).toBe(START_MS + 1000);
+    await clock.advance("PT1S");
+    await waiting;
+  });
+
+  test("ends with its signal", async () => {
+    const clock = new VirtualClock(START);
+    const given = new AbortController();
+    const waiting = new Wakeup(clock).wait(Number.POSITIVE_INFINITY, given.signal);
+    given.abort();
+    await waiting;
+    expect(clock.sleeperCount).toBe(0);
+  });
+});

@@ -1,0 +1,5 @@
+import { IntervalTrigger } from "../../src/mod.ts";
+
+export * from "../../src/mod.ts";
+
+export const everyTrigger: IntervalTrigger = new IntervalTrigger({ hours: 1 });
