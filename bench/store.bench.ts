@@ -5,12 +5,12 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { median } from "./store/median.ts";
 import { printTable } from "./lib/table.ts";
 import type { Contestant } from "./store/contestant.ts";
 import { CONTESTANTS } from "./store/contestants.ts";
 import { answer, runIsolated } from "./store/isolated.ts";
 import { type Measurement, measureContestant } from "./store/measurement.ts";
+import { median } from "./store/median.ts";
 import { type RunningServer, startServer } from "./store/servers.ts";
 import { measureTick, type TickCost } from "./store/tick.ts";
 

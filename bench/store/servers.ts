@@ -58,7 +58,17 @@ async function redisCommand(folder: string): Promise<Command> {
   const persistence = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", ""];
   return {
     program: "redis-server",
-    args: ["--bind", "127.0.0.1", "--port", String(port), "--dir", folder, "--maxmemory-policy", "noeviction", ...persistence],
+    args: [
+      "--bind",
+      "127.0.0.1",
+      "--port",
+      String(port),
+      "--dir",
+      folder,
+      "--maxmemory-policy",
+      "noeviction",
+      ...persistence,
+    ],
     address: `redis://127.0.0.1:${port}`,
     version,
     settings: "appendonly with everysec",
@@ -87,7 +97,16 @@ async function postgresCommand(folder: string): Promise<Command> {
   const port = await freePort();
   return {
     program: `${bin}/postgres`,
-    args: ["-D", data, "-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`],
+    args: [
+      "-D",
+      data,
+      "-p",
+      String(port),
+      "-c",
+      "listen_addresses=127.0.0.1",
+      "-c",
+      `unix_socket_directories=${folder}`,
+    ],
     address: `postgres://bench@127.0.0.1:${port}/postgres`,
     version: versionOf(`${bin}/postgres`, "install the package postgresql"),
     settings: "its defaults, so an fsync a commit",
@@ -113,7 +132,15 @@ async function sqldCommand(folder: string): Promise<Command> {
   const address = `http://127.0.0.1:${port}`;
   return {
     program,
-    args: ["-d", `${folder}/data`, "--http-listen-addr", `127.0.0.1:${port}`, "--grpc-listen-addr", `127.0.0.1:${grpcPort}`, "--no-welcome"],
+    args: [
+      "-d",
+      `${folder}/data`,
+      "--http-listen-addr",
+      `127.0.0.1:${port}`,
+      "--grpc-listen-addr",
+      `127.0.0.1:${grpcPort}`,
+      "--no-welcome",
+    ],
     address,
     version: versionOf(program, "run npm ci in the repository"),
     settings: "its defaults, over HTTP",

@@ -1,5 +1,5 @@
-import type { DataStore } from "../../src/stores/data-store.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { median } from "./median.ts";
 

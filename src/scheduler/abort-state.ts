@@ -1,9 +1,4 @@
-import {
-  type JobCancelledError,
-  type JobTimeoutError,
-  LeaseLostError,
-  type SchedulerStateError,
-} from "../core/errors.ts";
+import type { JobCancelledError, JobTimeoutError, LeaseLostError, SchedulerStateError } from "../core/errors.ts";
 
 /** Why an attempt is to end early. */
 export type AbortReason = JobTimeoutError | JobCancelledError | LeaseLostError | SchedulerStateError;
@@ -26,12 +21,11 @@ export class AbortState {
     return this.#controller.signal;
   }
 
-  /** The first reason counts, but a lost lease overrides it: nothing that is done after it may be recorded.
-   *  @returns whether it is the first */
+  /** The first reason counts. @returns whether it is the first */
   abort(reason: AbortReason): boolean {
-    const isFirst = this.#reason === null;
-    if (isFirst || reason instanceof LeaseLostError) this.#reason = reason;
-    if (isFirst) this.#controller?.abort(reason);
-    return isFirst;
+    if (this.#reason !== null) return false;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    return true;
   }
 }

@@ -9,8 +9,30 @@ export interface Client {
   readonly tasks: TaskRegistry;
   /** Makes sure that the store is open and knows the tasks. @throws {SchedulerStateError} once stopped for good */
   readonly ready: () => Promise<void>;
-  /** Aborted when the scheduler has stopped. */
-  readonly closed: AbortSignal;
+  readonly closing: Closing;
+}
+
+/** Tells whoever waits that the scheduler has stopped. No `AbortSignal`, on which Node warns of more than ten listeners. */
+export class Closing {
+  readonly #listeners = new Set<() => void>();
+  #isClosed = false;
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  add(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  delete(listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const listener of this.#listeners) listener();
+  }
 }
 
 /** A page of records as a page of what they are to the caller. */

@@ -85,8 +85,8 @@ export class JobAttempt {
     this.#leaseEndsAt = until;
   }
 
-  /** Ends the attempt early: the handler's signal is aborted with this reason. The first reason counts, except that a
-   *  lost lease overrides every other one. */
+  /** Ends the attempt early: the handler's signal is aborted with this reason. The first reason counts; whether the
+   *  outcome does, the store decides by its fence. */
   abort(reason: AbortReason): void {
     if (!this.#hasEnded && this.#abort.abort(reason)) this.#giveUpLater();
   }

@@ -5,6 +5,7 @@ import type { WorkerEnvironment } from "./worker-environment.ts";
 export class LeaseKeeper {
   readonly #env: WorkerEnvironment;
   readonly #runner: JobRunner;
+  /** When leases were last extended, in epoch milliseconds. */
   #lastRunAt: number;
 
   constructor(env: WorkerEnvironment, runner: JobRunner) {
@@ -29,8 +30,10 @@ export class LeaseKeeper {
     const { store, clock, identity, leaseMs } = this.#env;
     const now = clock.now();
     const attempts = [...this.#runner.running.values()];
-    this.#lastRunAt = now;
-    if (attempts.length === 0) return;
+    if (attempts.length === 0) {
+      this.#lastRunAt = now;
+      return;
+    }
     const until = now + leaseMs;
     try {
       const { lost, cancelRequested } = await store.extendLeases({
@@ -39,6 +42,7 @@ export class LeaseKeeper {
         until,
         jobs: attempts.map(({ job }) => ({ jobId: job.id, fence: job.fence })),
       });
+      this.#lastRunAt = now;
       const lostIds = new Set(lost);
       // The attempts that were asked about: a job may run here again already, under a newer lease.
       for (const attempt of attempts) {

@@ -14,7 +14,7 @@ export async function checkPayload(schema: StandardSchemaV1, payload: unknown, t
 }
 
 /** Serialized payload; null for undefined. @throws {SerializationError} also when it is too large */
-export function payloadText(serializer: Serializer, payload: unknown): string | null {
+function payloadText(serializer: Serializer, payload: unknown): string | null {
   if (payload === undefined) return null;
   const text = serializer.serialize(payload);
   if (text.length <= SERIALIZED_LENGTH_MAX) return text;

@@ -4,8 +4,6 @@ import type { JobResultRecord } from "../records/job-result.ts";
 import type { Client } from "./client.ts";
 import { Wakeup } from "./wakeup.ts";
 
-const NEVER = new AbortController().signal;
-
 /**
  * Waits until a job has ended and returns its result. Woken by the job's event; it also looks by itself, at growing
  * intervals, since the event may be lost or come from nowhere.
@@ -15,7 +13,7 @@ const NEVER = new AbortController().signal;
  * @throws the signal's reason when that is aborted
  */
 export async function waitForResult(
-  { env, closed }: Client,
+  { env, closing }: Client,
   jobId: string,
   signal: AbortSignal | undefined,
 ): Promise<JobResultRecord> {
@@ -23,25 +21,25 @@ export async function waitForResult(
   const wakeup = new Wakeup(clock);
   const wake = (): void => wakeup.call();
   signal?.addEventListener("abort", wake, { once: true });
-  closed.addEventListener("abort", wake, { once: true });
+  closing.add(wake);
   const subscription = events.subscribe("jobReleased", (event) => {
     if (event.jobId === jobId) wakeup.call();
   });
   try {
     for (let pauseMs = RESULT_POLL_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RESULT_POLL_MS_MAX)) {
       signal?.throwIfAborted();
-      if (closed.aborted) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
+      if (closing.isClosed) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
       // In this order: a job that ends between the two look-ups is found by the next round.
       const job = await store.getJob(jobId);
       const result = await store.getJobResult(jobId, clock.now());
       if (result !== null) return result;
       if (job === null) throw noResult(jobId);
-      await wakeup.wait(clock.now() + pauseMs, NEVER);
+      await wakeup.wait(clock.now() + pauseMs);
     }
   } finally {
     subscription.unsubscribe();
     signal?.removeEventListener("abort", wake);
-    closed.removeEventListener("abort", wake);
+    closing.delete(wake);
   }
 }
 

@@ -20,7 +20,7 @@ import {
   checkStopOptions,
   checkTickOptions,
 } from "./check-options.ts";
-import type { Client } from "./client.ts";
+import { type Client, Closing } from "./client.ts";
 import { currentJob } from "./current-job.ts";
 import { Engine } from "./engine.ts";
 import { EventHub, type EventsOptions, type EventTypes, type Subscription } from "./event-hub.ts";
@@ -70,7 +70,7 @@ export class Scheduler implements AsyncDisposable {
   readonly #lifecycle: Lifecycle;
   readonly #schedules: ScheduleVerbs;
   readonly #jobs: JobVerbs;
-  readonly #closed = new AbortController();
+  readonly #closing = new Closing();
   #ticking: Promise<unknown> | null = null;
 
   /** @throws {OptionsError} for unknown or invalid options, with the path to each */
@@ -105,7 +105,7 @@ export class Scheduler implements AsyncDisposable {
       end: (drainMs) => this.#engine.end(drainMs),
       close: () => this.#close(),
     });
-    const client: Client = { env, tasks: this.#tasks, ready: () => this.#ready(), closed: this.#closed.signal };
+    const client: Client = { env, tasks: this.#tasks, ready: () => this.#ready(), closing: this.#closing };
     this.#jobs = new JobVerbs(client, this.#engine.runner);
     this.#schedules = new ScheduleVerbs(client, this.#jobs);
   }
@@ -483,7 +483,7 @@ export class Scheduler implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.#ticking;
-    this.#closed.abort();
+    this.#closing.close();
     await this.#engine.close();
   }
 

@@ -23,9 +23,9 @@ export class Wakeup {
 
   /** Resolves at `untilMs`, at the earliest instant somebody called for, when the signal is aborted, or when the clock
    *  was set back, since then nobody knows what `untilMs` was to mean. */
-  async wait(untilMs: number, signal: AbortSignal): Promise<void> {
+  async wait(untilMs: number, signal?: AbortSignal): Promise<void> {
     const startedAt = this.#clock.now();
-    while (!signal.aborted) {
+    while (signal?.aborted !== true) {
       const now = this.#clock.now();
       const until = Math.min(untilMs, this.#calledFor);
       if (until <= now || now < startedAt) break;
@@ -34,15 +34,15 @@ export class Wakeup {
     this.#calledFor = Number.POSITIVE_INFINITY;
   }
 
-  async #sleep(until: number, signal: AbortSignal): Promise<void> {
+  async #sleep(until: number, signal: AbortSignal | undefined): Promise<void> {
     const sleeper = new AbortController();
     // With a reason of ours, as the default one is an exception with a stack, which costs more than the sleep.
     const wake = (): void => sleeper.abort(WOKEN);
     this.#wake = wake;
     this.#sleepsUntil = until;
-    signal.addEventListener("abort", wake);
+    signal?.addEventListener("abort", wake);
     await this.#clock.sleep(until, sleeper.signal);
-    signal.removeEventListener("abort", wake);
+    signal?.removeEventListener("abort", wake);
     this.#sleepsUntil = Number.NEGATIVE_INFINITY;
     this.#wake = null;
   }

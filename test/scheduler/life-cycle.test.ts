@@ -254,27 +254,49 @@ describe("stop", () => {
   });
 
   test("during a tick lets the tick end first", async () => {
-    const { scheduler, clock, store } = setUp();
+    const dataStore = new MemoryDataStore();
+    const steps: string[] = [];
+    dataStore.close = async () => void steps.push("closed");
+    const { scheduler, clock } = setUp({ dataStore });
     const { handler, held } = heldHandler();
     const task = scheduler.task("t", handler);
     const [first] = await scheduler.addJobs([{ task }, { task }]);
-    const ticking = scheduler.tick();
+    const ticking = scheduler.tick().then((report) => {
+      steps.push("ticked");
+      return report;
+    });
     await clock.settle();
     const stopping = scheduler.stop();
+    await clock.settle();
     held[0]?.finish("");
     await clock.settle();
     expect((await ticking).jobsRun).toBe(1);
     await stopping;
-    expect(await store.getJobResult(first?.id ?? "", 0)).toMatchObject({ outcome: "success" });
+    expect(steps).toEqual(["ticked", "closed"]);
+    expect(await dataStore.getJobResult(first?.id ?? "", 0)).toMatchObject({ outcome: "success" });
+  });
+
+  test("while the store is being opened closes it after that", async () => {
+    const dataStore = new MemoryDataStore();
+    const steps: string[] = [];
+    const clock = new VirtualClock(START);
+    dataStore.open = async () => {
+      await clock.yield();
+      steps.push("opened");
+    };
+    dataStore.close = async () => void steps.push("closed");
+    const { scheduler } = setUp({ clock, dataStore });
+    const asking = rejectionOf(scheduler.getTasks().then(() => Promise.reject(new Error("answered"))));
+    await scheduler.stop();
+    await asking;
+    expect(steps).toEqual(["opened", "closed"]);
   });
 
   test("runs the jobs that an acquisition under way brings, and drains them", async () => {
     const dataStore = new MemoryDataStore();
     const { scheduler, clock } = setUp({ dataStore });
-    const ran: string[] = [];
-    const task = scheduler.task("t", () => {
-      ran.push("ran");
-    });
+    const { handler, held } = heldHandler();
+    const task = scheduler.task("t", handler);
     await scheduler.start();
     await clock.settle();
     const turn = dataStore.turn.bind(dataStore);
@@ -292,10 +314,11 @@ describe("stop", () => {
     const stopping = scheduler.stop();
     await clock.settle();
     answer?.();
+    await clock.advance("PT10S");
+    held[0]?.finish("drained");
     await clock.settle();
     await stopping;
-    expect(ran).toEqual(["ran"]);
-    expect(await dataStore.getJobResult(id, 0)).toMatchObject({ outcome: "success" });
+    expect(await dataStore.getJobResult(id, 0)).toMatchObject({ outcome: "success", returnValue: '"drained"' });
   });
 
   test("closes the store with the last scheduler that uses it, and the executors and the broker", async () => {

@@ -112,4 +112,28 @@ describe("runJob", () => {
     expect(await cancelled).toMatchObject({ name: "JobCancelledError", code: "jobCancelled" });
     expect(await late).toMatchObject({ name: "JobDeadlineMissedError", code: "jobDeadlineMissed" });
   });
+
+  test("waits in any number without a listener on a shared signal, of which Node would warn", async () => {
+    const { scheduler, clock } = setUp();
+    const task = scheduler.task("t", { maxRunningJobs: null }, () => {});
+    await scheduler.start({ paused: true });
+    const added = new Map<AbortSignal, number>();
+    const { addEventListener } = AbortSignal.prototype;
+    AbortSignal.prototype.addEventListener = function (
+      this: AbortSignal,
+      ...args: Parameters<typeof addEventListener>
+    ) {
+      added.set(this, (added.get(this) ?? 0) + 1);
+      return addEventListener.apply(this, args);
+    } as typeof addEventListener;
+    try {
+      const running = Array.from({ length: 30 }, () => rejectionOf(scheduler.runJob(task)));
+      await clock.settle();
+      await scheduler.stop();
+      await Promise.all(running);
+    } finally {
+      AbortSignal.prototype.addEventListener = addEventListener;
+    }
+    expect(Math.max(0, ...added.values())).toBeLessThan(10);
+  });
 });

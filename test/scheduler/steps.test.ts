@@ -81,7 +81,12 @@ describe("a tick on the memory store", () => {
     await store.getJobs({ limit: 1, cursor: null });
     scan.end();
     expect(scan.steps).toBe(100);
-    const items = Array.from({ length: 1000 }, (_, value): HeapItem & { value: number } => ({ value, heapIndex: -1 }));
+    const items = Array.from({ length: 1000 }, (_, index) => 1000 - index).map(
+      (value): HeapItem & { value: number } => ({
+        value,
+        heapIndex: -1,
+      }),
+    );
     const heap = new Heap<HeapItem & { value: number }>((a, b) => a.value < b.value);
     const before = Heap.comparisons;
     for (const item of items) heap.push(item);

@@ -135,3 +135,12 @@ export class CountingTrigger extends Trigger {
     return "Every second";
   }
 }
+
+/** Something to wait at until somebody lets pass. */
+export function gate(): { passed: Promise<void>; pass: () => void } {
+  let pass = (): void => {};
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve;
+  });
+  return { passed, pass: () => pass() };
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
-import { everySecond, recordEvents, START, setUp } from "./support.ts";
+import { everySecond, gate, recordEvents, START, setUp } from "./support.ts";
 
 describe("tasks", () => {
   test("take each setting from the call, else the task, else the defaults, else the documented default", async () => {
@@ -152,6 +152,27 @@ describe("tasks", () => {
     expect((await scheduler.getJobResult(id))?.returnValue).toBe("new");
     expect((await scheduler.getTasks())[0]?.maxRunningJobs).toBe(7);
     expect(seen.slice(0, 2)).toEqual(["taskAdded", "taskUpdated"]);
+  });
+
+  test("registered again while it is being saved, the newer settings are saved too", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const putTasks = dataStore.putTasks.bind(dataStore);
+    const entered = gate();
+    const opened = gate();
+    dataStore.putTasks = async (tasks) => {
+      entered.pass();
+      await opened.passed;
+      return putTasks(tasks);
+    };
+    const { scheduler } = setUp({ clock, dataStore });
+    scheduler.task("t", { maxRunningJobs: 1 }, () => {});
+    const saving = scheduler.getTasks();
+    await entered.passed;
+    scheduler.task("t", { maxRunningJobs: 2 }, () => {});
+    opened.pass();
+    await saving;
+    expect((await scheduler.getTasks())[0]?.maxRunningJobs).toBe(2);
   });
 
   test("registered again unchanged, nothing is told", async () => {

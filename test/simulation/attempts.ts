@@ -1,6 +1,6 @@
 import { JobCancelledError, JobTimeoutError, LeaseLostError } from "../../src/core/errors.ts";
 import type { JobRecord } from "../../src/records/job.ts";
-import type { JobRelease } from "../../src/stores/data-store.ts";
+import type { JobRelease, LeaseExtension, LeaseExtensionReport } from "../../src/stores/data-store.ts";
 import type { Caller, History } from "./history.ts";
 
 /** How a handler ended. */
@@ -19,6 +19,10 @@ export interface Attempt {
   /** When its process was told that the lease is lost, or that somebody cancelled the job. */
   toldLostMs: number | null;
   toldCancelledMs: number | null;
+  /** When its lease ends, by its process's clock and for all that this knows. */
+  knownUntilMs: number;
+  /** Whether that had passed when it ended, or the store had taken it back: what it did no longer counts. */
+  isTooLate: boolean;
   /** Whether the store was told how it ended. */
   isReported: boolean;
 }
@@ -61,6 +65,8 @@ export class Attempts {
       ending: null,
       toldLostMs: null,
       toldCancelledMs: null,
+      knownUntilMs: job.fence === fence ? (job.acquiredUntil ?? 0) : 0,
+      isTooLate: false,
       isReported: false,
     };
     const text = `job ${job.id} with fence ${fence} on ${caller.name}`;
@@ -82,24 +88,29 @@ export class Attempts {
   end(attempt: Attempt, ending: AttemptEnding): void {
     attempt.endedAtMs = this.#history.nowMs;
     attempt.ending = ending;
+    if (attempt.caller.clock.now() >= attempt.knownUntilMs) attempt.isTooLate = true;
     this.#running.get(attempt.caller)?.delete(attempt);
     this.#history.trace(attempt.caller.name, `handler ${ending}: ${attempt.jobId} fence ${attempt.fence}`);
     this.#checkSignal(attempt);
   }
 
   /** An answer of the store told a process that leases are lost, or jobs to be cancelled. */
-  told(
-    caller: Caller,
-    jobs: readonly { jobId: string; fence: number }[],
-    lost: readonly string[],
-    cancelled: readonly string[],
-  ): void {
-    for (const { jobId, fence } of jobs) {
+  told(caller: Caller, extension: LeaseExtension, report: LeaseExtensionReport): void {
+    const { lost, cancelRequested: cancelled } = report;
+    const untilMs = extension.until;
+    for (const { jobId, fence } of extension.jobs) {
       const attempt = this.get(jobId, fence);
       if (attempt === undefined || attempt.caller !== caller || attempt.endedAtMs !== null) continue;
       if (lost.includes(jobId)) attempt.toldLostMs ??= this.#history.nowMs;
+      else attempt.knownUntilMs = untilMs;
       if (cancelled.includes(jobId)) attempt.toldCancelledMs ??= this.#history.nowMs;
     }
+  }
+
+  /** The store took a lease back: what its holder does from now on does not count, reported or not. */
+  leaseEnded(jobId: string, fence: number): void {
+    const attempt = this.get(jobId, fence);
+    if (attempt !== undefined && attempt.endedAtMs === null) attempt.isTooLate = true;
   }
 
   reported(caller: Caller, release: JobRelease): void {
@@ -111,7 +122,7 @@ export class Attempts {
   checkAtRest(): void {
     for (const attempt of this.#byKey.values()) {
       this.#checkSignal(attempt);
-      if (attempt.ending === null || attempt.isReported || !attempt.caller.isAlive) continue;
+      if (attempt.ending === null || attempt.isTooLate || attempt.isReported || !attempt.caller.isAlive) continue;
       if (attempt.signal.aborted && attempt.signal.reason instanceof LeaseLostError) continue;
       this.#history.violate(
         `the outcome of job ${attempt.jobId} with fence ${attempt.fence} was never reported by ${attempt.caller.name}`,

@@ -147,7 +147,7 @@ export class FaultyStore implements contract.DataStore {
       this.#world.jobs.onExtend(extension, effect, this.#process);
       return effect;
     });
-    this.#world.attempts.told(this.#process, extension.jobs, report.lost, report.cancelRequested);
+    this.#world.attempts.told(this.#process, extension, report);
     return report;
   }
 

@@ -260,7 +260,10 @@ export class JobModel {
     const mustEnd = [...cancelled, ...lost.filter((job) => !mayGoBack.includes(job))];
     this.#same("jobs recovered", idsOf(mayGoBack), report.recovered.map(({ jobId }) => jobId).sort());
     this.#same("jobs ended by recovery", idsOf(mustEnd), report.ended.map(({ jobId }) => jobId).sort());
-    for (const job of lost) this.#checkLoss(job, caller);
+    for (const job of lost) {
+      this.#checkLoss(job, caller);
+      this.#attempts.leaseEnded(job.record.id, job.record.fence);
+    }
     for (const { jobId } of report.recovered) {
       const job = this.#unfinished.get(jobId);
       if (job === undefined) continue;

@@ -96,16 +96,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   ),
   store(
-    "lets a release count whatever its fence",
+    "lets a release count whatever its fence, and whoever holds the job",
     class extends MemoryDataStore {
       override async turn(request: Turn): Promise<TurnResult> {
-        const releases = await Promise.all(
-          request.releases.map(async (release) => {
-            const job = await this.getJob(release.jobId);
-            return job?.acquiredBy === request.schedulerId ? { ...release, fence: job.fence } : release;
-          }),
-        );
-        return super.turn({ ...request, releases });
+        for (const release of request.releases) {
+          const job = await this.getJob(release.jobId);
+          if (job?.acquiredBy == null || job.fence === release.fence) continue;
+          const releases = [{ ...release, fence: job.fence }];
+          await super.turn({ ...request, schedulerId: job.acquiredBy, releases, acquisition: null });
+        }
+        return super.turn(request);
       }
     },
   ),

@@ -145,11 +145,11 @@ class Simulation {
     if (history.violations.length > 0) return;
     // Handlers that ignored their signals end, and lost outcomes come to nothing.
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
+    attempts.checkAtRest();
     const stops = this.#slots.map(({ process }) => process?.stop(0));
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     schedules.checkAtRest(clock.now());
     await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
-    attempts.checkAtRest();
     if (this.#slots.some(({ process }) => process?.hasStopped !== true)) history.violate("a scheduler does not stop");
     else await Promise.all(stops);
   }

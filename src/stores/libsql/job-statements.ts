@@ -7,6 +7,7 @@ const { delayed, ready, leased } = JOB_STATE;
 /** The statements about jobs, but for their acquisition. */
 export interface JobStatements {
   readonly insertJobs: string;
+  readonly insertAlikeJobs: string;
   readonly findRivals: string;
   readonly getJob: string;
   readonly getJobs: string;
@@ -30,6 +31,10 @@ export interface JobStatements {
 /** The arguments of each statement are listed before it; `value` is a row of a JSON parameter. */
 export function jobStatements({ jobs, results }: TableNames): JobStatements {
   const intoResults = `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details)`;
+  const intoJobs =
+    `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+    "fence, failed_attempts, recoveries, cancel_requested, details)";
+  const newJobs = `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ON CONFLICT DO NOTHING`;
   /** Jobs of the rows `[jobId, fence]` in ?1 that are held by ?2. */
   const held =
     `FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
@@ -41,11 +46,10 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
   return {
     // ?1 rows of newJobRow. A job that has a result ran already: an earlier try added it.
     insertJobs:
-      `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-      "fence, failed_attempts, recoveries, cancel_requested, details) " +
-      "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
-      "value->>9, value->>10, value->>11, 0, value->>12 FROM json_each(?1) a " +
-      `WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ON CONFLICT DO NOTHING`,
+      `${intoJobs} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ` +
+      `value->>8, value->>9, value->>10, value->>11, 0, value->>12 ${newJobs}`,
+    // ?1 rows [id, runAt, details], and what they share: ?2 taskId, ?3 executor, ?4 priority, ?5 state
+    insertAlikeJobs: `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ${newJobs}`,
 
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime]. The jobs that stand for these, with the row's index.
     findRivals:

@@ -13,9 +13,10 @@ import { endedWithoutRun } from "../ended-without-run.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import type { SqlResult, SqlStatement } from "./client.ts";
 import type { Connection } from "./connection.ts";
+import { jobInsertion } from "./job-insertion.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
-import { type JobRow, jsonRows, newJobRow, toJob } from "./rows.ts";
+import { type JobRow, jsonRows, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** The jobs of a `LibsqlDataStore`, but for a worker's turn. */
@@ -34,12 +35,12 @@ export class LibsqlJobs {
   }
 
   async #addNow(jobs: readonly JobRecord[]): Promise<JobAddition[]> {
-    const rows = JSON.stringify(jobs.map(newJobRow));
+    const insertion = jobInsertion(this.#statements, jobs);
     // Only these can meet another job that stands for them.
     const rivalled = jobs.filter((job) => job.idempotencyKey !== null || job.fireTime !== null);
     const rivalRows = JSON.stringify(rivalled.map((job) => [job.id, job.idempotencyKey, job.scheduleId, job.fireTime]));
     const [, rivals] = await this.#connection.write(() => [
-      { sql: this.#statements.insertJobs, args: [rows] },
+      insertion,
       ...(rivalled.length === 0 ? [] : [{ sql: this.#statements.findRivals, args: [rivalRows] }]),
     ]);
     const existing = new Map<JobRecord | undefined, JobRecord>();

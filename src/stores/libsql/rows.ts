@@ -4,6 +4,7 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { SqlResult } from "./client.ts";
+import { JOB_STATE } from "./schema.ts";
 
 // Rows travel as JSON text in both directions: many rows go in as one parameter, and come out as one value. The client spends
 // microseconds on every single value of a result, which is more than SQLite needs for the whole row.
@@ -145,7 +146,7 @@ export function newJobRow(job: JobRecord): (string | number | null)[] {
     job.idempotencyKey,
     job.priority,
     job.runAt,
-    job.runAt > job.createdAt ? 0 : 1,
+    newJobState(job),
     job.fence,
     job.failedAttempts,
     job.recoveries,
@@ -153,7 +154,12 @@ export function newJobRow(job: JobRecord): (string | number | null)[] {
   ];
 }
 
-function jobDetails(job: JobRecord): string {
+/** The state of a new job (see `JOB_STATE`): delayed or ready. */
+export function newJobState(job: JobRecord): number {
+  return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
+}
+
+export function jobDetails(job: JobRecord): string {
   return JSON.stringify({
     payload: job.payload ?? undefined,
     createdAt: job.createdAt,

@@ -163,8 +163,8 @@ export class MemoryJobs {
       count(this.#countBySchedule, job.scheduleId, 1);
     }
     count(this.#countByTask, job.taskId, 1);
-    // Becomes ready in the turn that finds it due, so that `runAt` and `now` are compared in one place.
-    this.#move(entry, this.#delayed);
+    // One that is due already needs no look at the clock; the others become ready in the turn that finds them due.
+    this.#move(entry, job.runAt <= job.createdAt ? this.#readyHeap(job.executor, job.taskId) : this.#delayed);
   }
 
   #remove(entry: Entry): void {
