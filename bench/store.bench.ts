@@ -76,12 +76,16 @@ async function compareQueues(folder: string, names: readonly string[]): Promise<
   try {
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, contestant] of contestants.entries()) {
-        if (failures.has(contestant.name)) continue;
+        // A server that is missing stays so; another failure may be that round's alone.
+        if (contestant.server !== null && !servers.has(contestant.server)) continue;
         try {
           const measured = await measureIsolated(contestant, servers, folder, `r${round}c${index}`);
           measurements.get(contestant)?.push(measured);
         } catch (error) {
-          failures.set(contestant.name, error instanceof Error ? error.message : String(error));
+          failures.set(
+            contestant.name,
+            `round ${round + 1}: ${error instanceof Error ? error.message : String(error)}`,
+          );
         }
       }
       console.log(`round ${round + 1} of ${ROUNDS} is done, load ${load()}`);
@@ -165,7 +169,10 @@ function report(
     console.log(`- ${name} (${packages.map((one) => `${one} ${versionOf(one)}`).join(", ")}): ${configuration}`);
   }
   for (const { description } of servers.values()) console.log(`- server: ${description}`);
-  for (const [name, reason] of failures) console.log(`- NOT MEASURED: ${name}: ${reason}`);
+  for (const [name, reason] of failures) {
+    const rounds = measured.find(([contestant]) => contestant.name === name)?.[1].length ?? 0;
+    console.log(`- FAILED, measured in ${rounds} of ${ROUNDS} rounds: ${name}: ${reason}`);
+  }
 }
 
 function formatRate(perSecond: number): string {

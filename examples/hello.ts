@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 const file = resolve(options.database);
 mkdirSync(dirname(file), { recursive: true });
 
-const isTerminal = process.stdout.isTTY === true && process.env["NO_COLOR"] === undefined;
+const isTerminal = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
 const paint = (code: number) => (text: string) => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
 const [bold, dim, green, yellow, cyan] = [1, 2, 32, 33, 36].map(paint) as [Paint, Paint, Paint, Paint, Paint];
 type Paint = (text: string) => string;
@@ -139,6 +139,6 @@ function localTime(date: Date): string {
 
 function runtimeName(): string {
   const { versions } = process;
-  if (versions["deno"] !== undefined) return `Deno ${versions["deno"]}`;
-  return versions["bun"] === undefined ? `Node ${versions["node"]}` : `Bun ${versions["bun"]}`;
+  if (versions.deno !== undefined) return `Deno ${versions.deno}`;
+  return versions.bun === undefined ? `Node ${versions.node}` : `Bun ${versions.bun}`;
 }

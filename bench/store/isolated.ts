@@ -27,7 +27,9 @@ export function runIsolated<T>(runtime: "node" | "bun", args: readonly string[],
       const line = output.split("\n").find((text) => text.startsWith(RESULT_MARK));
       if (line !== undefined) return resolve(JSON.parse(line.slice(RESULT_MARK.length)) as T);
       const how = signal === null ? `exit code ${code}` : `${signal}, after at most ${msMax} ms`;
-      const reason = errors.split("\n").find((text) => /^\S*Error\b.*:/.test(text)) ?? errors.trim().slice(-400);
+      // The failure and its causes.
+      const lines = errors.split("\n").filter((text) => /Error\b.*:/.test(text));
+      const reason = lines.slice(0, 3).join("; ") || errors.trim().slice(-400);
       reject(new Error(`ended with ${how}: ${reason}`));
     });
   });

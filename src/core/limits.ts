@@ -6,11 +6,7 @@ export const TIMER_STEP_MS_MAX = 3_600_000;
 /** Longest crontab text or field value, in UTF-16 units. The longest sensible one has a few hundred. */
 export const CRON_TEXT_LENGTH_MAX = 1024;
 
-/** Years that a cron field can name, and the last year in which anything fires. */
-export const YEAR_MIN = 1970;
-export const YEAR_MAX = 9999;
-
-/** Last millisecond of {@link YEAR_MAX} in UTC: no trigger answers beyond it. */
+/** Last millisecond of the year 9999 in UTC: no trigger answers beyond it. */
 export const FIRE_TIME_MS_MAX = 253_402_300_799_999;
 
 /** Longest id of a task, schedule or job, in UTF-16 units. Ids are index keys, and stand in logs and URLs. */

@@ -8,9 +8,6 @@ export interface Logger {
 
 const ignore = (): void => {};
 
-/** Logs nothing. */
-export const silentLogger: Logger = Object.freeze({ debug: ignore, info: ignore, warn: ignore, error: ignore });
-
 /** Wraps a logger so that one that throws, or returns a promise that rejects, disturbs nobody. */
 export function guardedLogger(logger: Logger): Logger {
   const guard =

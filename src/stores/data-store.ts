@@ -98,7 +98,8 @@ export interface DataStore extends AsyncDisposable {
    *    not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than its `maxRunningJobs`
    *    are ever under live leases (counted over everybody's; a task without a record has no limit); a task at its limit
    *    takes no place from others. Each gets `acquiredBy`, `acquiredUntil`, `fence` + 1. Repeating a call with the same
-   *    `acquisitionId` returns what the first one leased and still holds, and tops it up to `limit`.
+   *    `acquisitionId` returns what the first one leased and still holds, and tops it up to `limit`. `runAt <= now` may also have
+   *    been found by an earlier call, or when the job was added: a clock that is behind does not take it back.
    */
   turn(request: TurnRequest): Promise<TurnReport>;
   /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another). */
@@ -238,9 +239,9 @@ export type ReleaseStatus = "released" | "fenced" | "missing";
 export interface RecoveredJob {
   readonly jobId: string;
   readonly taskId: string;
-  readonly scheduleId?: string | null;
+  readonly scheduleId: string | null;
   /** The number of the attempt that was lost. */
-  readonly attempt?: number;
+  readonly attempt: number;
 }
 
 export interface RecoveryReport {

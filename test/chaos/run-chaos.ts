@@ -269,7 +269,9 @@ async function bundleWorker(outfile: string): Promise<void> {
         name: "packages of this project",
         setup: ({ onResolve }) =>
           onResolve({ filter: /^[@a-z]/ }, ({ path, kind }) =>
-            kind === "entry-point" || path.startsWith("node:") ? null : { path: import.meta.resolve(path), external: true },
+            kind === "entry-point" || path.startsWith("node:")
+              ? null
+              : { path: import.meta.resolve(path), external: true },
           ),
       },
     ],

@@ -5,7 +5,7 @@ import { writeLedger } from "./ledger.ts";
 export const LIMIT = 2;
 
 /** Payload of jobs that the controller adds. */
-export interface NamedPayload {
+interface NamedPayload {
   readonly name: string;
 }
 
@@ -30,7 +30,10 @@ export function registerTasks(scheduler: Scheduler, ledger: string | null): void
       writeLedger(ledger, { event: "end", ...entry });
     };
   // A run that is lost again and again must come through in the end, as the promise has no bound but this one.
-  const common = { maxRecoveries: 1000, retry: { maxAttempts: 1000, backoff: { initial: { milliseconds: 10 }, max: { seconds: 1 } } } };
+  const common = {
+    maxRecoveries: 1000,
+    retry: { maxAttempts: 1000, backoff: { initial: { milliseconds: 10 }, max: { seconds: 1 } } },
+  };
   scheduler.task("quick", { ...common, maxRunningJobs: null }, handler(1));
   scheduler.task("slow", { ...common, maxRunningJobs: null }, handler(150));
   scheduler.task("limited", { ...common, maxRunningJobs: LIMIT }, handler(20));

@@ -62,7 +62,7 @@ export function setUp(options: SchedulerOptions & { clock?: VirtualClock; dataSt
 }
 
 /** Stops without draining, handlers that ignore their signals included. */
-export async function stopNow(scheduler: Scheduler, clock: VirtualClock): Promise<void> {
+async function stopNow(scheduler: Scheduler, clock: VirtualClock): Promise<void> {
   const stopping = scheduler.stop({ drainTimeout: "PT0S" });
   await clock.advance("PT1M");
   await stopping;

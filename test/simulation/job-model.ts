@@ -90,7 +90,8 @@ export class JobModel {
       seq: this.#seq++,
       addedAtMs: this.#history.nowMs,
       lease: null,
-      isReady: false,
+      // By the adder's clock; a clock that is behind does not take that back.
+      isReady: record.runAt <= record.createdAt,
       result: null,
     };
     this.#all.set(record.id, job);
