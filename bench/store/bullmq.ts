@@ -34,7 +34,7 @@ export const BULLMQ: Contestant = {
   configuration: `Redis with appendonly everysec, worker concurrency ${CONCURRENCY}, addBulk, completed events subscribed`,
   packages: ["bullmq"],
   open: async ({ address, name, isKept }) => {
-    const { Queue, Worker } = await load<BullMQ>("bullmq");
+    const { Queue, Worker } = await load<BullMQ>(import.meta.resolve("bullmq"));
     const { hostname, port } = new URL(address);
     const connection = { host: hostname, port: Number(port), maxRetriesPerRequest: null };
     const queue = new Queue(name, { connection, defaultJobOptions: { removeOnComplete: !isKept, removeOnFail: true } });

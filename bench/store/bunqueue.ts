@@ -27,7 +27,7 @@ export const BUNQUEUE: Contestant = {
   configuration: `embedded, on a file; as by default additions reach it with a delay of milliseconds; worker concurrency ${CONCURRENCY}, batchSize ${BATCH_SIZE}, addBulk`,
   packages: ["bunqueue"],
   open: async ({ address, name, isKept }) => {
-    const { Queue, Worker } = await load<Bunqueue>("bunqueue/client");
+    const { Queue, Worker } = await load<Bunqueue>(import.meta.resolve("bunqueue/client"));
     // One file for the whole process: it has one manager, which refuses a second.
     const where = { embedded: true, dataPath: `${address}/bunqueue.db` };
     const queue = new Queue(name, { ...where, defaultJobOptions: { removeOnComplete: !isKept } });

@@ -34,8 +34,8 @@ export interface Contestant {
 
 /** Loads a peer at run time, so that each process loads its own contestant only and a missing one is reported. What it
  *  offers is described where it is used. */
-export async function load<T>(packageName: string): Promise<T> {
-  return (await import(packageName)) as T;
+export async function load<T>(url: string): Promise<T> {
+  return (await import(url)) as T;
 }
 
 /** A promise, and what resolves it when it has been called `count` times. */

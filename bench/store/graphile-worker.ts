@@ -35,7 +35,7 @@ export const GRAPHILE_WORKER: Contestant = {
     "PostgreSQL with its defaults, concurrentJobs 24, maxPoolSize 25, local queue 500, completions batched, addJobs",
   packages: ["graphile-worker"],
   open: async ({ address, name }) => {
-    const { Logger, makeWorkerUtils, run } = await load<GraphileWorker>("graphile-worker");
+    const { Logger, makeWorkerUtils, run } = await load<GraphileWorker>(import.meta.resolve("graphile-worker"));
     const logger = new Logger(() => () => {});
     const connection = { connectionString: address, schema: name, logger };
     const utils = await makeWorkerUtils({ ...connection, maxPoolSize: 25 });

@@ -27,7 +27,7 @@ export const PG_BOSS: Contestant = {
   configuration: `PostgreSQL with its defaults, ${WORKERS} workers with batchSize ${BATCH_SIZE}, each notified after a batch so that none waits for its poll, insert`,
   packages: ["pg-boss"],
   open: async ({ address, name }) => {
-    const { default: PgBoss } = await load<{ default: new (options: object) => Boss }>("pg-boss");
+    const { default: PgBoss } = await load<{ default: new (options: object) => Boss }>(import.meta.resolve("pg-boss"));
     const boss = new PgBoss({ connectionString: address, schema: name, supervise: false, schedule: false, max: 25 });
     boss.on("error", (error) => console.error(error));
     await boss.start();

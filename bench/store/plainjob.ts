@@ -25,8 +25,10 @@ export const PLAINJOB: Contestant = {
     "better-sqlite3 on a file, as it sets it: WAL with synchronous NORMAL; one worker, which runs one job at a time; addMany",
   packages: ["plainjob", "better-sqlite3"],
   open: async ({ address, name }) => {
-    const { better, defineQueue, defineWorker } = await load<Plainjob>("plainjob");
-    const { default: Database } = await load<{ default: new (path: string) => object }>("better-sqlite3");
+    const { better, defineQueue, defineWorker } = await load<Plainjob>(import.meta.resolve("plainjob"));
+    const { default: Database } = await load<{ default: new (path: string) => object }>(
+      import.meta.resolve("better-sqlite3"),
+    );
     const queue = defineQueue({ connection: better(new Database(`${address}/${name}.db`)), logger: SILENT });
     let close = async (): Promise<void> => {};
     return {
