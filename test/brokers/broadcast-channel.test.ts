@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BroadcastChannelEventBroker } from "../../src/brokers/broadcast-channel.ts";
 import { OptionsError } from "../../src/core/errors.ts";
 import type { EventRecord } from "../../src/records/events.ts";
 import { eventBrokerContract } from "../../src/testing/event-broker-contract.ts";
 
-const isAvailable = typeof globalThis.BroadcastChannel === "function";
+const exists = typeof globalThis.BroadcastChannel === "function";
+// What stands there under Node's compatibility delivers nothing.
+const isWorkerd = globalThis.navigator?.userAgent === "Cloudflare-Workers";
+const isAvailable = exists && !isWorkerd;
 
 // In Deno 2.9 a channel that is opened right after the last one was closed cannot post ("expected i32"): its worker's
 // one subscription is still being taken down. With one channel open all the time there is no last one.
@@ -14,12 +17,13 @@ beforeAll(() => {
 });
 afterAll(() => keeper?.close());
 
-test.runIf(!isAvailable)("a runtime without BroadcastChannel is told so", () => {
+test("a runtime without BroadcastChannel is told so", ({ skip }) => {
+  skip(exists, "this runtime has BroadcastChannel");
   expect(() => new BroadcastChannelEventBroker()).toThrow(OptionsError);
 });
 
-// workerd has no BroadcastChannel.
-describe.runIf(isAvailable)("BroadcastChannelEventBroker keeps the contract:", () => {
+describe("BroadcastChannelEventBroker keeps the contract:", () => {
+  beforeEach(({ skip }) => skip(!isAvailable, "workerd has no BroadcastChannel that delivers"));
   for (const [index, { name, run }] of eventBrokerContract.entries()) {
     test(`${name}`, async () => {
       const channel = `contract-${index}`;
@@ -29,7 +33,8 @@ describe.runIf(isAvailable)("BroadcastChannelEventBroker keeps the contract:", (
   }
 });
 
-describe.runIf(isAvailable)("BroadcastChannelEventBroker", () => {
+describe("BroadcastChannelEventBroker", () => {
+  beforeEach(({ skip }) => skip(!isAvailable, "workerd has no BroadcastChannel that delivers"));
   test("brokers of different channels do not hear each other", async () => {
     const [here, there, witness] = ["one", "two", "one"].map((channel) => new BroadcastChannelEventBroker({ channel }));
     if (here === undefined || there === undefined || witness === undefined) throw new Error("three brokers were made");

@@ -17,6 +17,7 @@ import type {
   TurnRequest,
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
+import { Acquisitions } from "./acquisitions.ts";
 import type { MemoryResults } from "./memory-results.ts";
 import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 
@@ -51,8 +52,7 @@ export class MemoryJobs {
   readonly #delayed = new Heap<Entry>((a, b) => a.record.runAt < b.record.runAt);
   readonly #leased = new Heap<Entry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #ready = new Map<string, Map<string, Heap<Entry>>>();
-  /** What each scheduler's latest acquisition leased, for repetitions of it. */
-  readonly #latest = new Map<string, Entry[]>();
+  readonly #acquisitions = new Acquisitions<Entry>();
   readonly #results: MemoryResults;
   readonly #maxRunningJobs: (taskId: string) => number | null;
   #seq = 0;
@@ -244,11 +244,9 @@ export class MemoryJobs {
   /** Returns whether the limit left acquirable jobs behind. */
   #acquire(acquisition: NonNullable<TurnRequest["acquisition"]>, schedulerId: string, acquired: JobRecord[]): boolean {
     const { acquisitionId, limit, until } = acquisition;
-    const held: Entry[] = [];
-    for (const entry of this.#latest.get(schedulerId) ?? []) {
-      if (entry.acquisitionId === acquisitionId && entry.record.acquiredBy === schedulerId) held.push(entry);
+    for (const { record } of this.#acquisitions.heldUnder(acquisitionId)) {
+      if (record.acquiredBy === schedulerId) acquired.push({ ...record });
     }
-    for (const entry of held) acquired.push({ ...entry.record });
     const candidates = this.#candidates(acquisition.queues);
     while (acquired.length < limit) {
       const candidate = candidates.pop();
@@ -257,11 +255,9 @@ export class MemoryJobs {
       if (entry === undefined) continue;
       candidate.slots.left--;
       this.#lease(entry, schedulerId, acquisitionId, until);
-      held.push(entry);
       acquired.push({ ...entry.record });
       if (candidate.ready.size > 0) candidates.push(candidate);
     }
-    this.#latest.set(schedulerId, held);
     for (let rest = candidates.pop(); rest !== undefined; rest = candidates.pop()) {
       if (rest.slots.left > 0) return true;
     }
@@ -289,7 +285,7 @@ export class MemoryJobs {
     entry.record.acquiredBy = schedulerId;
     entry.record.acquiredUntil = until;
     entry.record.fence++;
-    entry.acquisitionId = acquisitionId;
+    this.#acquisitions.begin(acquisitionId, entry);
     count(this.#runningByTask, entry.record.taskId, 1);
     this.#move(entry, this.#leased);
   }
@@ -299,7 +295,7 @@ export class MemoryJobs {
     this.#leased.remove(entry);
     entry.record.acquiredBy = null;
     entry.record.acquiredUntil = null;
-    entry.acquisitionId = null;
+    this.#acquisitions.end(entry);
     count(this.#runningByTask, entry.record.taskId, -1);
   }
 

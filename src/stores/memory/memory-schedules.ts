@@ -9,6 +9,7 @@ import type {
   ScheduleChanges,
   ScheduleFilter,
 } from "../data-store.ts";
+import { Acquisitions } from "./acquisitions.ts";
 import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 
 interface Entry extends HeapItem {
@@ -24,8 +25,7 @@ export class MemorySchedules {
   readonly #leased = new Heap<Entry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #exhausted = new Set<Entry>();
   readonly #countByTask = new Map<string, number>();
-  /** What each scheduler's latest acquisition leased, for repetitions of it. */
-  readonly #latest = new Map<string, Entry[]>();
+  readonly #acquisitions = new Acquisitions<Entry>();
 
   isTaskInUse(taskId: string): boolean {
     return (this.#countByTask.get(taskId) ?? 0) > 0;
@@ -73,7 +73,7 @@ export class MemorySchedules {
     this.#exhausted.delete(entry);
     entry.heap?.remove(entry);
     // Or a repetition of the acquisition that leased it would find it.
-    entry.acquisitionId = null;
+    this.#acquisitions.end(entry);
     this.#countTask(entry.record.taskId, -1);
     return true;
   }
@@ -82,9 +82,7 @@ export class MemorySchedules {
     const { now, schedulerId, acquisitionId, until, limit } = request;
     this.endExpiredLeases(now);
     const schedules: ScheduleRecord[] = [];
-    const held = (this.#latest.get(schedulerId) ?? []).filter(
-      (entry) => entry.acquisitionId === acquisitionId && entry.record.acquiredBy === schedulerId,
-    );
+    const held = this.#acquisitions.heldUnder(acquisitionId).filter(({ record }) => record.acquiredBy === schedulerId);
     for (const entry of held) schedules.push({ ...entry.record });
     // What this acquisition leases is no news to its caller, so the others' leases are looked at without it.
     for (const entry of held) this.#leased.remove(entry);
@@ -97,12 +95,10 @@ export class MemorySchedules {
       entry.record.acquiredBy = schedulerId;
       entry.record.acquiredUntil = until;
       entry.record.fence++;
-      entry.acquisitionId = acquisitionId;
+      this.#acquisitions.begin(acquisitionId, entry);
       this.#place(entry);
-      held.push(entry);
       schedules.push({ ...entry.record });
     }
-    this.#latest.set(schedulerId, held);
     const nextDueAt = Math.min(this.#waiting.peek()?.record.nextFireTime ?? Number.POSITIVE_INFINITY, othersLeaseEnd);
     return { schedules, nextDueAt: Number.isFinite(nextDueAt) ? nextDueAt : null };
   }
@@ -193,7 +189,7 @@ export class MemorySchedules {
     entry.record.acquiredBy = null;
     entry.record.acquiredUntil = null;
     entry.record.fence = fence;
-    entry.acquisitionId = null;
+    this.#acquisitions.end(entry);
     this.#place(entry);
   }
 

@@ -211,6 +211,16 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "acquisition: repeated it finds what it leased also after another one of the same scheduler",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(2));
+      const first = await take(store, { acquisitionId: "one", limit: 1 });
+      await take(store, { acquisitionId: "two", limit: 1 });
+      equal((await take(store, { acquisitionId: "one", limit: 1 })).acquired, first.acquired, "the repetition");
+    },
+  },
+  {
     name: "acquisition: repeated it does not return what has been released meanwhile",
     async run({ open }) {
       const store = await open();

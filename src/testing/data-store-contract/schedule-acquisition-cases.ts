@@ -97,6 +97,17 @@ export const scheduleAcquisitionCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "due schedules: a repeated acquisition finds what it leased also after another one of the same scheduler",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ id: "a" }), makeSchedule({ id: "b" })));
+      const first = await takeSchedules(store, { acquisitionId: "one", limit: 1 });
+      await takeSchedules(store, { acquisitionId: "two", limit: 1 });
+      const { schedules } = await takeSchedules(store, { acquisitionId: "one", limit: 1 });
+      equal(schedules, first.schedules, "the repetition");
+    },
+  },
+  {
     name: "due schedules: a repeated acquisition does not return what it no longer holds",
     async run({ open }) {
       const store = await open();
