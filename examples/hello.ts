@@ -53,9 +53,11 @@ if (kept.items.length > 0) printKept(kept.items);
 // Adding a schedule that exists changes nothing, so a program may add its schedules at every start.
 await scheduler.addSchedule(chime, CronTrigger.fromCrontab("*/5 * * * * *", { timeZone: "Europe/Berlin" }), {
   id: "every 5 s, Berlin",
+  metadata: { timeZone: "Europe/Berlin" },
 });
 await scheduler.addSchedule(chime, new CronTrigger({ second: "7,37" }, { timeZone: "Asia/Kolkata" }), {
   id: "at :07 and :37, Kolkata",
+  metadata: { timeZone: "Asia/Kolkata" },
 });
 await scheduler.addSchedule(backup, new IntervalTrigger({ seconds: 8 }), { id: "every 8 s" });
 await scheduler.addSchedule(greet, new DateTrigger(new Date(Date.now() + 6000)), {
@@ -71,7 +73,7 @@ scheduler.subscribe("jobReleased", reportFailure);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(signal));
 if (options.for !== undefined) setTimeout(() => void stop(`--for ${options.for}`), Number(options.for) * 1000);
 
-console.log(dim("  local time                    scheduled                 started                   late"));
+console.log(dim("  local time         scheduled                 started                   late"));
 await scheduler.start();
 scheduler.runJob(greet, { payload: "world" }).then(
   (returned) => console.log(dim(`  a job run by hand returned: ${returned}`)),
@@ -100,7 +102,7 @@ function printFire(job: Job, note = ""): void {
       : yellow(` stands for ${job.missedCount ?? "many"} missed since ${job.firstMissedTime}`);
   const late = `${lateMs} ms`.padStart(9);
   console.log(
-    `  ${green(localTime(scheduled))}  ${scheduled.toISOString()}  ${startedAt.toISOString()}  ${lateMs > 1000 ? yellow(late) : late}  ` +
+    `  ${green(localTime(scheduled, job.metadata))}  ${scheduled.toISOString()}  ${startedAt.toISOString()}  ${lateMs > 1000 ? yellow(late) : late}  ` +
       `${cyan(job.scheduleId ?? "by hand")} ${note}${missed}`,
   );
 }
@@ -133,8 +135,11 @@ function reportFailure(event: Event<"jobReleased">): void {
     console.log(yellow(`  ${event.outcome}  job ${event.jobId}: ${event.error?.message ?? ""}`));
 }
 
-function localTime(date: Date): string {
-  return date.toLocaleString("sv-SE", { timeZoneName: "short" }).padEnd(28);
+/** On the wall of the schedule's zone, which its metadata names; else of the host's. */
+function localTime(date: Date, { timeZone }: Job["metadata"]): string {
+  const zone = typeof timeZone === "string" ? timeZone : undefined;
+  const options = { ...(zone === undefined ? {} : { timeZone: zone }), timeZoneName: "short" } as const;
+  return date.toLocaleTimeString("en-GB", options).padEnd(17);
 }
 
 function runtimeName(): string {
