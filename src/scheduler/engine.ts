@@ -10,7 +10,7 @@ import { JobRunner } from "./job-runner.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { Loops } from "./loops.ts";
 import { ScheduleProcessor } from "./schedule-processor.ts";
-import { closeShared, openShared } from "./store-sharing.ts";
+import { SharedParts } from "./sharing.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 import { type TickBounds, type TickReport, tick } from "./tick.ts";
 import type { WorkerEnvironment } from "./worker-environment.ts";
@@ -36,6 +36,7 @@ export class Engine {
   readonly #processor: ScheduleProcessor;
   readonly #keeper: LeaseKeeper;
   readonly #loops: Loops;
+  readonly #shared = new SharedParts();
 
   constructor(parts: EngineParts) {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
@@ -75,8 +76,14 @@ export class Engine {
   /** @throws {StoreUnavailableError} it may be tried again */
   async open(): Promise<void> {
     const { env, broker } = this.#parts;
-    await broker.open();
-    await openShared(env.store, env.clock.now());
+    try {
+      await this.#shared.open(broker, () => broker.open());
+      await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
+    } catch (error) {
+      // The failure to open is what the caller has to know.
+      await this.#shared.close().catch(() => {});
+      throw error;
+    }
     env.events.open();
   }
 
@@ -131,23 +138,18 @@ export class Engine {
     events.publish([events.record("schedulerStopped", { schedulerId: identity })]);
   }
 
-  /** Closes what was opened, each whether or not closing the others fails. @throws the first failure */
+  /** Closes what was opened, unless another scheduler of this process uses it. @throws the first failure, after all */
   async close(): Promise<void> {
-    const { env, broker, executors } = this.#parts;
-    await env.events.flush();
-    env.events.close();
-    const steps = [
-      ...Object.values(executors).map((executor) => () => executor.close()),
-      () => broker.close(),
-      () => closeShared(env.store),
-    ];
-    const failures: unknown[] = [];
-    for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
+    const { events } = this.#parts.env;
+    await events.flush();
+    events.close();
+    await this.#shared.close();
   }
 
   async #openExecutors(): Promise<void> {
-    for (const executor of Object.values(this.#parts.executors)) await executor.open();
+    for (const executor of Object.values(this.#parts.executors)) {
+      await this.#shared.open(executor, () => executor.open());
+    }
   }
 
   /** Others' changes, and our own, wake the loops. */

@@ -115,8 +115,11 @@ export class ScheduleVerbs {
   async preview(id: string, options: { limit: number; from?: Instantish }): Promise<Temporal.ZonedDateTime[]> {
     const { limit, from: fromMs } = checkPreviewOptions(options, "previewSchedule()");
     const record = await this.#record(id);
-    if (record.nextFireTime === null) return [];
-    const from = zonedOf(Math.max(fromMs ?? record.nextFireTime, record.nextFireTime), "UTC");
+    const { nextFireTime, lastFireTime } = record;
+    if (nextFireTime === null) return [];
+    // A new trigger may start before what the old one has fired, which is not repeated.
+    const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
+    const from = zonedOf(Math.max(fromMs ?? earliest, earliest), "UTC");
     return [...this.#scheduleOf(record).trigger.fireTimes({ from, limit })];
   }
 

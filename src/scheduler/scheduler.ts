@@ -157,9 +157,9 @@ export class Scheduler implements AsyncDisposable {
 
   /**
    * Stops for good: no new work, running jobs may end within `drainTimeout`, then their signals are aborted, and what still does
-   * not end within 5 s goes back to the queue for others. Closes the store unless another scheduler of this process uses it.
-   * Idempotent. Awaited by a handler of its own jobs it begins the stop and resolves at once, as the stop waits for that
-   * job.
+   * not end within 5 s goes back to the queue for others. Closes the store, the broker and the executors, except those that
+   * another scheduler of this process uses. Idempotent. Awaited by a handler of its own jobs it begins the stop and resolves at
+   * once, as the stop waits for that job.
    * @param options.drainTimeout default: 30 s
    * @throws what closing the store, the broker or an executor throws; it has stopped nevertheless
    */
@@ -281,6 +281,10 @@ export class Scheduler implements AsyncDisposable {
 
   /**
    * Adds a schedule. A trigger without a start counts from now.
+   *
+   * A schedule that has no fire time left stays until a clean-up removes it, and is forgotten then: added again under its id it
+   * starts anew, and a `DateTrigger` that is past fires once more. A program that adds one at every start should not add it once
+   * its time has passed, or choose `cleanupInterval: null`, which keeps what has ended (expired results too).
    * @param task a task, its id, or a function with a name, which becomes a task of that name
    * @returns the schedule as it is stored: with `conflictPolicy: "doNothing"`, the one that was there before
    * @throws {OptionsError} for invalid options

@@ -339,6 +339,39 @@ describe("stop", () => {
     expect(closed).toEqual(["executor", "broker", "store"]);
   });
 
+  test("closes a broker and an executor that others share with the last scheduler that uses them", async () => {
+    const eventBroker = new LocalEventBroker();
+    const inline = new InlineExecutor();
+    const seen: string[] = [];
+    eventBroker.open = async () => void seen.push("broker opened");
+    eventBroker.close = async () => void seen.push("broker closed");
+    inline.close = async () => void seen.push("executor closed");
+    const shared = { eventBroker, executors: { inline, also: inline } };
+    const [first, second] = [setUp(shared).scheduler, setUp(shared).scheduler];
+    await first.start();
+    await second.start();
+    await first.stop();
+    expect(seen).toEqual(["broker opened", "broker opened"]);
+    await second.stop();
+    expect(seen.slice(2)).toEqual(["executor closed", "broker closed"]);
+  });
+
+  test("a start that fails holds on to nothing that others share", async () => {
+    const eventBroker = new LocalEventBroker();
+    let closedCount = 0;
+    eventBroker.close = async () => void closedCount++;
+    const dataStore = new MemoryDataStore();
+    dataStore.open = () => Promise.reject(new StoreUnavailableError("no disk"));
+    const { scheduler } = setUp({ eventBroker });
+    await scheduler.start();
+    const failing = setUp({ eventBroker, dataStore }).scheduler;
+    for (let tries = 0; tries < 2; tries++) await expect(failing.start()).rejects.toThrow("no disk");
+    await failing.stop();
+    expect(closedCount).toBe(0);
+    await scheduler.stop();
+    expect(closedCount).toBe(1);
+  });
+
   test("closes everything even where closing one of them fails, and reports that", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();

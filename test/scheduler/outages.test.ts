@@ -102,6 +102,46 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
   });
 });
 
+describe("an acquisition of schedules whose answer was lost", () => {
+  async function loseAnswer() {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const acquire = breakable(dataStore, "acquireSchedules");
+    const { scheduler } = setUp({ clock, dataStore });
+    const seen = recordEvents(scheduler);
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    acquire.mode = "fails after";
+    await expect(scheduler.tick()).rejects.toThrow("the store is down");
+    acquire.mode = "works";
+    return { scheduler, clock, seen };
+  }
+
+  test("pauses nothing and makes no job of what is not due any more when it is repeated", async () => {
+    const { scheduler, clock, seen } = await loseAnswer();
+    await clock.jumpTo("2029-12-31T23:59:50Z");
+    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 0 });
+    const { paused, nextFireTime, lastFireTime } = await scheduler.getSchedule("s");
+    expect([paused, secondsOf(nextFireTime), lastFireTime]).toEqual([false, 0, null]);
+    expect(seen).not.toContain("scheduleFailed");
+    await clock.advance("PT10S");
+    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1 });
+  });
+
+  test("does not return a schedule that was removed meanwhile when it is repeated", async () => {
+    const { scheduler } = await loseAnswer();
+    await scheduler.removeSchedule("s");
+    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 0, jobsAdded: 0 });
+  });
+
+  test("does not return a schedule that was removed and added again meanwhile under the old lease", async () => {
+    const { scheduler } = await loseAnswer();
+    await scheduler.removeSchedule("s");
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });
+  });
+});
+
 describe("an outage", () => {
   test("longer than the lease aborts the running jobs, as others may run them", async () => {
     const clock = new VirtualClock(START);

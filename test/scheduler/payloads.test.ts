@@ -73,11 +73,18 @@ describe("payloads", () => {
     const count = (): void => {
       runs++;
     };
-    const { id } = await scheduler.addJob(scheduler.task("greet", count), { payload: undefined });
+    const task = scheduler.task<unknown>("greet", count);
+    const { id } = await scheduler.addJob(task, { payload: { name: "Ada", tags: ["a", 2] } });
     scheduler.task("greet", { schema: person, retry: { maxAttempts: 5 } }, count);
     await drain(scheduler);
     expect(runs).toBe(0);
-    expect((await scheduler.getJobResult(id))?.error).toMatchObject({ code: "payload", name: "PayloadError" });
+    const result = await scheduler.getJobResult(id);
+    expect(result?.outcome).toBe("error");
+    expect(result?.error).toMatchObject({
+      code: "payload",
+      name: "PayloadError",
+      message: expect.stringContaining("tags.1"),
+    });
   });
 
   test("reach the handler as any Standard Schema returns them, and are stored as they were passed", async () => {

@@ -128,6 +128,35 @@ describe("the plan of a due schedule", () => {
     });
   });
 
+  test.each(["latest", "earliest", "all"] as const)(
+    "%s makes no job for what fired already, where a new trigger starts before the last fire time",
+    (coalesce) => {
+      const behind = schedule({ coalesce, lastFireTime: s(5) });
+      const fireTimes = planFires(behind, everySecond(), s(7), () => 0).fires.map(({ fireTime }) => fireTime);
+      expect(fireTimes).toEqual({ latest: [s(7)], earliest: [s(6)], all: [s(6), s(7)] }[coalesce]);
+      const nothingNew = { fires: [], nextFireTime: s(6), lastFireTime: s(5) };
+      expect(planFires(behind, everySecond(), s(5), () => 0)).toEqual(nothingNew);
+    },
+  );
+
+  test("a new trigger that ends before the last fire time leaves no job and no next fire time", () => {
+    const once = new DateTrigger(new Date(START_MS));
+    expect(planFires(schedule({ lastFireTime: s(5) }), once, s(7), () => 0)).toEqual({
+      fires: [],
+      nextFireTime: null,
+      lastFireTime: s(5),
+    });
+  });
+
+  test.each(["latest", "earliest", "all"] as const)(
+    "%s makes no job for what is not due any more, as the clock was set back, and keeps its fire times",
+    (coalesce) => {
+      const early = schedule({ coalesce, nextFireTime: s(3), lastFireTime: s(2) });
+      const unchanged = { fires: [], nextFireTime: s(3), lastFireTime: s(2) };
+      expect(planFires(early, everySecond(), s(3) - 1, () => 0)).toEqual(unchanged);
+    },
+  );
+
   test.each(["latest", "earliest"] as const)(
     "%s asks the trigger as often after a century as after an hour",
     (coalesce) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { MemoryDataStore } from "../../src/mod.ts";
+import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { everySecond, heldHandler, recordEvents, START, setUp } from "./support.ts";
+import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
 
 /** Leases a job as a process does that dies at once. */
 async function loseJob(store: MemoryDataStore, clock: VirtualClock, schedulerId = "dead"): Promise<void> {
@@ -103,7 +103,55 @@ describe("a job that was lost with its process", () => {
   });
 });
 
+describe("a lease", () => {
+  test("lasts 60 seconds by default, and is extended every 20", async () => {
+    const { scheduler, clock } = setUp();
+    const { handler } = heldHandler();
+    await scheduler.start();
+    const { id } = await scheduler.addJob(scheduler.task("t", handler));
+    await clock.settle();
+    const ends: (number | null)[] = [];
+    for (let step = 0; step < 3; step++) {
+      ends.push(secondsOf((await scheduler.getJob(id)).acquiredUntil));
+      await clock.advance("PT20S");
+    }
+    expect(ends).toEqual([60, 80, 100]);
+  });
+
+  test.each([
+    ["at once by a scheduler with the same identity", "dead", 0],
+    ["after its end by another one", "other", 60],
+  ])("of a schedule that was lost with its process is given up %s", async (_, identity, seconds) => {
+    const { scheduler, clock, store } = setUp({ identity });
+    const ranAt: (number | null)[] = [];
+    scheduler.task("t", () => {
+      ranAt.push(secondsOf(clock.instant));
+    });
+    await scheduler.addSchedule("t", new DateTrigger(START));
+    const lease = { schedulerId: "dead", acquisitionId: "a", until: clock.now() + 60_000, limit: 1 };
+    expect((await store.acquireSchedules({ now: clock.now(), ...lease })).schedules).toHaveLength(1);
+    await scheduler.start();
+    await clock.advance("PT2M");
+    expect(ranAt).toEqual([seconds]);
+  });
+});
+
 describe("a lost lease", () => {
+  test("lets the job run again with the same idempotency key, the next attempt and a higher fence", async () => {
+    const { scheduler, clock, store } = setUp({ identity: "a" });
+    const { handler, held } = heldHandler();
+    await scheduler.start();
+    const { id } = await scheduler.addJob(scheduler.task("t", handler));
+    await clock.settle();
+    await store.giveUpLeases({ now: clock.now(), schedulerId: "a" });
+    await clock.advance("PT1M");
+    const seen = held.map(({ context: { attempt, fence, idempotencyKey } }) => ({ attempt, fence, idempotencyKey }));
+    expect(seen).toEqual([
+      { attempt: 1, fence: 1, idempotencyKey: id },
+      { attempt: 2, fence: 2, idempotencyKey: id },
+    ]);
+  });
+
   test("aborts the running job, and what it returns no longer counts", async () => {
     const clock = new VirtualClock(START);
     const store = new MemoryDataStore();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { DeserializationError, MemoryDataStore } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
-import { secondsOf, setUp } from "./support.ts";
+import { at, secondsOf, setUp } from "./support.ts";
 
 describe("results", () => {
   test("live 24 hours by default", async () => {
@@ -86,6 +87,44 @@ describe("results", () => {
       attempts: 1,
       error: { name: "Error", message: "no" },
     });
+  });
+
+  test("have one of six outcomes, each of which can be listed", async () => {
+    const serializer = {
+      serialize: (value: unknown) => JSON.stringify(value),
+      deserialize: (): unknown => {
+        throw new DeserializationError("not readable");
+      },
+    };
+    const { scheduler, clock, store } = setUp({ dataStore: new MemoryDataStore({ serializer }) });
+    scheduler.task("t", { maxRunningJobs: null }, () => {});
+    scheduler.task("bad", () => {
+      throw new Error("no");
+    });
+    scheduler.task("lost", { maxRecoveries: 0 }, () => {});
+    await scheduler.addJobs([
+      { task: "t" },
+      { task: "bad" },
+      { task: "t", startDeadline: at(1) },
+      { task: "t", payload: "unreadable" },
+      { task: "lost" },
+    ]);
+    await scheduler.cancelJob((await scheduler.addJob("t")).id);
+    const queues = [{ executor: "inline", taskId: "lost" }];
+    const acquisition = { acquisitionId: "a", until: at(60).epochMilliseconds, limit: 1, queues };
+    await store.turn({ now: clock.now(), schedulerId: "dead", releases: [], acquisition });
+    await clock.advance("PT1M");
+    const reports = await drain(scheduler);
+    const outcomes = [
+      "success",
+      "error",
+      "missedStartDeadline",
+      "deserializationFailed",
+      "cancelled",
+      "abandoned",
+    ] as const;
+    for (const outcome of outcomes) expect((await scheduler.getJobResults({ outcome })).items).toHaveLength(1);
+    expect(Object.keys(reports[0]?.outcomes ?? {}).sort()).toEqual([...outcomes].sort());
   });
 
   test("come in pages by job id, filtered by task, schedule and outcome", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type JobContext, NonRetryableError } from "../../src/mod.ts";
+import { IntervalTrigger, type JobContext, NonRetryableError } from "../../src/mod.ts";
 import { backoffMs } from "../../src/scheduler/retry.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { recordEvents, secondsOf, setUp } from "./support.ts";
@@ -17,7 +17,38 @@ describe("retries", () => {
     expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "error", attempts: 1 });
   });
 
-  test("keep the job's id and key, count the attempts, and do not move the schedule", async () => {
+  test("wait one second at first, then twice as long each time, at most an hour, with full jitter, by default", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", { retry: { maxAttempts: 3 } }, () => {});
+    expect((await scheduler.getTasks())[0]?.retry).toEqual({
+      attemptsMax: 3,
+      initialMs: 1000,
+      factor: 2,
+      maxMs: 3_600_000,
+      jitter: "full",
+    });
+  });
+
+  test("never move the schedule that made the job", async () => {
+    const { scheduler, clock } = setUp();
+    const retry = { maxAttempts: 9, backoff: { initial: "PT10M", factor: 1, jitter: "none" } } as const;
+    const fired: (number | null)[] = [];
+    scheduler.task("t", { retry, maxRunningJobs: null }, (_, { attempt, job }) => {
+      fired.push(secondsOf(job.scheduledFireTime));
+      if (attempt < 3) throw new Error("no");
+    });
+    await scheduler.addSchedule("t", new IntervalTrigger({ hours: 1 }), { id: "s" });
+    const next: (number | null)[] = [];
+    for (let round = 0; round < 7; round++) {
+      await drain(scheduler);
+      next.push(secondsOf((await scheduler.getSchedule("s")).nextFireTime));
+      await clock.advance("PT10M");
+    }
+    expect(fired).toEqual([0, 0, 0, 3600]);
+    expect(next).toEqual([3600, 3600, 3600, 3600, 3600, 3600, 7200]);
+  });
+
+  test("keep the job's id and key, and count the attempts", async () => {
     const { scheduler, clock } = setUp();
     const seen: { id: string; key: string; attempt: number; fence: number }[] = [];
     const handler = (_: undefined, { job, attempt, fence, idempotencyKey }: JobContext): string => {

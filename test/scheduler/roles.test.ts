@@ -4,6 +4,16 @@ import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, START, setUp } from "./support.ts";
 
 describe("roles", () => {
+  test("both, the default, makes jobs and runs them", async () => {
+    const { scheduler, clock } = setUp();
+    let runs = 0;
+    scheduler.task("t", () => runs++);
+    await scheduler.start();
+    await scheduler.addSchedule("t", everySecond());
+    await clock.advance("PT2S");
+    expect([runs, (await scheduler.getJobs()).items]).toEqual([3, []]);
+  });
+
   test("a scheduler makes jobs and runs none", async () => {
     const { scheduler, clock } = setUp({ role: "scheduler" });
     let runs = 0;

@@ -5,6 +5,7 @@ import {
   IntervalTrigger,
   OrTrigger,
   registerTrigger,
+  type Scheduler,
   Trigger,
   type TriggerJSON,
 } from "../../src/mod.ts";
@@ -55,6 +56,18 @@ describe("conflictPolicy", () => {
     const changed = new IntervalTrigger({ hours: 2 });
     const replaced = await scheduler.addSchedule("t", changed, { id: "s", conflictPolicy: "replace" });
     expect(secondsOf(replaced.nextFireTime)).toBe(5400);
+  });
+
+  test("replace by a trigger that starts before the last fire time enqueues no occurrence twice", async () => {
+    const { scheduler, clock } = setUp();
+    const fired = recordFires(scheduler);
+    await scheduler.start();
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await clock.advance("PT3S");
+    const twos = new IntervalTrigger({ seconds: 2, startTime: START });
+    await scheduler.addSchedule("t", twos, { id: "s", conflictPolicy: "replace", coalesce: "all" });
+    await clock.advance("PT3S");
+    expect(fired).toEqual([0, 1, 2, 3, 4, 6]);
   });
 
   test("tells of what changed: added, updated, or nothing", async () => {
@@ -150,6 +163,17 @@ describe("updateSchedule", () => {
     expect([secondsOf(same.nextFireTime), secondsOf(other.nextFireTime)]).toEqual([3600, 600]);
   });
 
+  test("with a trigger that starts before the last fire time enqueues no occurrence twice", async () => {
+    const { scheduler, clock } = setUp();
+    const fired = recordFires(scheduler);
+    await scheduler.start();
+    await scheduler.addSchedule("t", everySecond(), { id: "s", coalesce: "all" });
+    await clock.advance("PT3S");
+    await scheduler.updateSchedule("s", { trigger: new IntervalTrigger({ seconds: 2, startTime: START }) });
+    await clock.advance("PT3S");
+    expect(fired).toEqual([0, 1, 2, 3, 4, 6]);
+  });
+
   test("wakes the loop for an earlier fire time", async () => {
     const { scheduler, clock } = setUp();
     let runs = 0;
@@ -215,6 +239,17 @@ describe("previewSchedule", () => {
     expect(await seconds("2020-01-01T00:00:00Z")).toEqual([0, 1]);
   });
 
+  test("lists nothing that fired already, also where a new trigger starts before that", async () => {
+    const { scheduler, clock } = setUp();
+    recordFires(scheduler);
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await clock.advance("PT3S");
+    await drain(scheduler);
+    await scheduler.updateSchedule("s", { trigger: new IntervalTrigger({ seconds: 2, startTime: START }) });
+    const preview = await scheduler.previewSchedule("s", { limit: 2 });
+    expect(preview.map((time) => secondsOf(time.toInstant()))).toEqual([4, 6]);
+  });
+
   test("is empty for a schedule without fire times, and bounded", async () => {
     const { scheduler } = setUp();
     scheduler.task("t", () => {});
@@ -245,6 +280,32 @@ describe("a schedule whose trigger is exhausted", () => {
     await scheduler.cleanup();
     await expect(scheduler.getSchedule("s")).rejects.toMatchObject({ code: "scheduleLookup" });
     expect(seen).toEqual([["s", true]]);
+  });
+
+  test("is forgotten once it is cleaned up: adding it again starts it anew", async () => {
+    const { scheduler } = setUp();
+    const fired = recordFires(scheduler);
+    const addOnce = () => scheduler.addSchedule("t", new DateTrigger(START), { id: "s" });
+    await addOnce();
+    await drain(scheduler);
+    await addOnce();
+    await drain(scheduler);
+    const beforeTheCleanup = [...fired];
+    await scheduler.cleanup();
+    await addOnce();
+    await drain(scheduler);
+    expect([beforeTheCleanup, fired]).toEqual([[0], [0, 0]]);
+  });
+
+  test("is remembered by a scheduler that runs without clean-up", async () => {
+    const { scheduler, clock } = setUp({ cleanupInterval: null });
+    const fired = recordFires(scheduler);
+    await scheduler.start();
+    await scheduler.addSchedule("t", new DateTrigger(START), { id: "s" });
+    await clock.advance("PT1H");
+    await scheduler.addSchedule("t", new DateTrigger(START), { id: "s" });
+    await clock.advance("PT1S");
+    expect(fired).toEqual([0]);
   });
 });
 
@@ -277,6 +338,15 @@ describe("getSchedules", () => {
     expect(second.cursor).toBeNull();
   });
 });
+
+/** Registers task "t", and lists the fire times of its jobs as they run, in seconds. */
+function recordFires(scheduler: Scheduler): (number | null)[] {
+  const fired: (number | null)[] = [];
+  scheduler.task("t", { maxRunningJobs: null }, (_, { job }) => {
+    fired.push(secondsOf(job.scheduledFireTime));
+  });
+  return fired;
+}
 
 /** Fires as everySecond does until it is told to fail. */
 class Moody extends Trigger {
@@ -368,5 +438,21 @@ describe("jitter", () => {
       [10, 10, 0],
       [70, 70, 60],
     ]);
+  });
+
+  test("is drawn anew for every fire, from the scheduler's random source", async () => {
+    let draw = 0;
+    const { scheduler, clock } = setUp({ random: () => draw });
+    const seen: (number | null)[] = [];
+    scheduler.task("t", (_, { job }) => {
+      seen.push(secondsOf(job.scheduledFireTime));
+    });
+    await scheduler.addSchedule("t", new IntervalTrigger({ minutes: 1, startTime: START }), { maxJitter: "PT39.999S" });
+    for (draw of [0.25, 0.5, 0.75]) {
+      await scheduler.tick();
+      await clock.advance("PT1M");
+    }
+    await drain(scheduler);
+    expect(seen.slice(0, 3)).toEqual([10, 80, 150]);
   });
 });

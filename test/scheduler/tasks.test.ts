@@ -39,6 +39,39 @@ describe("tasks", () => {
     });
   });
 
+  test("settings of the call come before those of the task, for jobs and schedules", async () => {
+    const { scheduler } = setUp({ taskDefaults: { executor: "default", misfireGraceTime: "PT1S" } });
+    const own = { executor: "own", misfireGraceTime: "PT2S", resultExpirationTime: "PT2H" } as const;
+    scheduler.task("plain", () => {});
+    scheduler.task("t", own, () => {});
+    const call = { executor: "call", misfireGraceTime: "PT3S", resultExpirationTime: "PT3H" } as const;
+    const settingsOf = async (taskId: string, options: object) => {
+      const { executor, misfireGraceTime, resultExpirationTime } = await scheduler.addSchedule(
+        taskId,
+        everySecond(),
+        options,
+      );
+      return {
+        executor,
+        misfireGraceTime: String(misfireGraceTime),
+        resultExpirationTime: String(resultExpirationTime),
+      };
+    };
+    expect(await settingsOf("plain", {})).toEqual({
+      executor: "default",
+      misfireGraceTime: "PT1S",
+      resultExpirationTime: "PT24H",
+    });
+    expect(await settingsOf("t", {})).toEqual(own);
+    expect(await settingsOf("t", call)).toEqual(call);
+    const executors = await Promise.all([
+      scheduler.addJob("plain"),
+      scheduler.addJob("t"),
+      scheduler.addJob("t", { executor: "call" }),
+    ]);
+    expect(executors.map(({ executor }) => executor)).toEqual(["default", "own", "call"]);
+  });
+
   test("metadata merges key by key from defaults, task and call, for jobs and schedules", async () => {
     const { scheduler } = setUp({ taskDefaults: { metadata: { a: 0, b: 0, c: 0 } } });
     const task = scheduler.task("t", { metadata: { b: 1, c: 1 } }, () => {});

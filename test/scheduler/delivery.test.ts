@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { MemoryDataStore } from "../../src/mod.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { everySecond, START, START_MS, secondsOf, setUp } from "./support.ts";
+
+describe("a due occurrence", () => {
+  test("is enqueued once, whoever processes its schedule and however often it is added", async () => {
+    const shared = { clock: new VirtualClock(START), dataStore: new MemoryDataStore() };
+    const schedulers = ["a", "b"].map((identity) => setUp({ ...shared, identity, role: "scheduler" }).scheduler);
+    for (const scheduler of schedulers) scheduler.task("t", () => {});
+    for (let second = 0; second < 3; second++) {
+      for (const scheduler of schedulers) {
+        await scheduler.addSchedule("t", everySecond(), { id: "s", conflictPolicy: "replace" });
+        await scheduler.tick();
+      }
+      await shared.clock.advance("PT1S");
+    }
+    const { items } = await shared.dataStore.getJobs({ limit: 10, cursor: null });
+    expect(items.map(({ fireTime }) => fireTime)).toEqual([START_MS, START_MS + 1000, START_MS + 2000]);
+  });
+
+  test("is executed, or its skip is recorded as an outcome or counted on the job that replaced it", async () => {
+    const shared = { clock: new VirtualClock(START), dataStore: new MemoryDataStore() };
+    const maker = setUp({ ...shared, role: "scheduler" }).scheduler;
+    const { scheduler } = setUp({ ...shared, role: "worker" });
+    const ran: (number | null)[] = [];
+    scheduler.task("t", { maxRunningJobs: null }, (_, { job }) => {
+      ran.push(secondsOf(job.scheduledFireTime));
+    });
+    await scheduler.addSchedule("t", everySecond(), { coalesce: "all", maxCatchUp: 8, misfireGraceTime: "PT2S" });
+    await shared.clock.advance("PT9S");
+    await maker.tick();
+    const jobs = (await scheduler.getJobs()).items;
+    const counted = jobs.reduce((sum, { missedCount }) => sum + (missedCount ?? 0), 0);
+    await scheduler.cancelJob(jobs.at(-1)?.id ?? "");
+    await scheduler.tick();
+    const listed = async (outcome: "missedStartDeadline" | "cancelled") =>
+      (await scheduler.getJobResults({ outcome })).items.map((result) => secondsOf(result.scheduledFireTime));
+    expect({ counted, missed: await listed("missedStartDeadline"), ran, cancelled: await listed("cancelled") }).toEqual(
+      {
+        counted: 2,
+        missed: [2, 3, 4, 5, 6],
+        ran: [7, 8],
+        cancelled: [9],
+      },
+    );
+  });
+});

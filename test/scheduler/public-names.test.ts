@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import * as main from "../../src/mod.ts";
+import * as testing from "../../src/testing/mod.ts";
+import { at, everySecond, START, setUp } from "./support.ts";
+
+const ERROR_CODES = {
+  CronSyntaxError: "cronSyntax",
+  ConflictingIdError: "conflictingId",
+  TaskLookupError: "taskLookup",
+  ScheduleLookupError: "scheduleLookup",
+  JobLookupError: "jobLookup",
+  HandlerLookupError: "handlerLookup",
+  PayloadError: "payload",
+  SerializationError: "serialization",
+  DeserializationError: "deserialization",
+  MaxIterationsReachedError: "maxIterationsReached",
+  JobCancelledError: "jobCancelled",
+  JobDeadlineMissedError: "jobDeadlineMissed",
+  JobTimeoutError: "jobTimeout",
+  JobAbandonedError: "jobAbandoned",
+  NonRetryableError: "nonRetryable",
+  StoreUnavailableError: "storeUnavailable",
+  SchedulerStateError: "schedulerState",
+  OptionsError: "options",
+} as const;
+
+const EVENT_TYPES = [
+  ...(["taskAdded", "taskUpdated", "taskRemoved", "scheduleAdded", "scheduleUpdated", "scheduleRemoved"] as const),
+  ...(["jobAdded", "jobAcquired", "jobProgressed", "jobRetried", "jobReleased"] as const),
+  ...(["schedulerStarted", "schedulerStopped", "scheduleFailed"] as const),
+] satisfies main.EventType[];
+
+describe("the main entry", () => {
+  test.each([
+    ...["Scheduler", "MemoryDataStore", "LocalEventBroker", "BroadcastChannelEventBroker", "InlineExecutor"],
+    ...["JSONSerializer", "DevalueSerializer", "triggerFromJSON", "registerTrigger", "currentJob"],
+    ...["Trigger", "CronTrigger", "IntervalTrigger", "CalendarIntervalTrigger", "DateTrigger"],
+    ...["AndTrigger", "OrTrigger", "EscapementError", ...Object.keys(ERROR_CODES)],
+  ])("has %s", (name) => {
+    expect(main).toHaveProperty(name, expect.any(Function));
+  });
+
+  test("has a system clock", () => {
+    expect(main.systemClock).toMatchObject({ now: expect.any(Function), sleep: expect.any(Function) });
+  });
+
+  test.each(Object.entries(ERROR_CODES))("%s is an EscapementError with the code %s and its own name", (name, code) => {
+    const classes: Readonly<Record<string, unknown>> = { ...main };
+    const ErrorClass = classes[name] as new (message: string, facts: unknown) => Error;
+    const error = new ErrorClass("text", { field: "day", element: "x", position: 0 });
+    expect(error).toBeInstanceOf(main.EscapementError);
+    expect(error).toMatchObject({ name, code, message: "text" });
+  });
+
+  test.each([
+    ...["start", "runUntilStopped", "stop", "pause", "resume", "tick", "task", "getTasks", "removeTask"],
+    ...["addSchedule", "getSchedule", "getSchedules", "updateSchedule", "removeSchedule", "pauseSchedule"],
+    ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
+    ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "cleanup"],
+  ])("a scheduler has %s()", (name) => {
+    expect(main.Scheduler.prototype).toHaveProperty(name, expect.any(Function));
+  });
+
+  test.each([...["next", "previous", "fireTimes", "nextMs", "previousMs", "startingAt", "toJSON", "describe"]])(
+    "a trigger has %s()",
+    (name) => {
+      expect(everySecond()).toHaveProperty(name, expect.any(Function));
+    },
+  );
+
+  test("takes every option that is documented", async () => {
+    const { scheduler } = setUp({
+      eventBroker: new main.LocalEventBroker(),
+      executors: { inline: new main.InlineExecutor() },
+      role: "both",
+      identity: "a",
+      maxConcurrentJobs: 10,
+      taskDefaults: { timeout: "PT1M" },
+      leaseDuration: { seconds: 30 },
+      cleanupInterval: null,
+      maxIdle: "PT5S",
+    });
+    scheduler.task("t", { maxRunningJobs: null }, () => {});
+    const both = { payload: 1, metadata: { a: 1 }, executor: "inline", priority: 2, resultExpirationTime: "PT1H" };
+    const ofSchedule = { coalesce: "all", misfireGraceTime: "PT1M", maxJitter: "PT1S", maxCatchUp: 3 } as const;
+    const adding = { id: "s", conflictPolicy: "replace", paused: true } as const;
+    await scheduler.addSchedule("t", everySecond(), { ...both, ...ofSchedule, ...adding });
+    await scheduler.updateSchedule("s", { ...both, ...ofSchedule, trigger: everySecond() });
+    await scheduler.unpauseSchedule("s", { resumeFrom: "now" });
+    await scheduler.previewSchedule("s", { limit: 1, from: START });
+    await scheduler.addJob("t", { ...both, runAt: at(1), idempotencyKey: "k", startDeadline: at(2) });
+    const page = { limit: 1, cursor: null };
+    await scheduler.getSchedules({ taskId: "t", paused: false, ...page });
+    await scheduler.getJobs({ taskId: "t", scheduleId: "s", ...page });
+    await scheduler.getJobResults({ scheduleId: "s", taskId: "t", outcome: "success", ...page });
+    const { signal } = new AbortController();
+    expect(Object.keys(await scheduler.tick({ maxDuration: "PT1S", maxJobs: 1, signal })).sort()).toEqual([
+      ...["exhausted", "jobsAdded", "jobsRun", "nextWakeAt", "outcomes", "schedulesProcessed"],
+    ]);
+    expect(scheduler.identity).toBe("a");
+  });
+
+  test("knows every type of event", () => {
+    const { scheduler } = setUp();
+    for (const type of EVENT_TYPES) scheduler.subscribe(type, () => {}, { once: true }).unsubscribe();
+    expect(() => scheduler.subscribe("jobStarted" as main.EventType, () => {})).toThrow(main.OptionsError);
+  });
+
+  test("a handler's context has everything that is documented", async () => {
+    const { scheduler } = setUp();
+    let context: main.JobContext | null = null;
+    await scheduler.addJob(
+      scheduler.task("t", (_, given) => {
+        context = given;
+      }),
+    );
+    await scheduler.tick();
+    expect(context).toMatchObject({
+      job: { taskId: "t" },
+      attempt: 1,
+      fence: 1,
+      idempotencyKey: expect.any(String),
+      signal: expect.any(AbortSignal),
+      scheduler,
+      logger: expect.anything(),
+      progress: expect.any(Function),
+    });
+  });
+});
+
+describe("the testing entry", () => {
+  test("has a clock, the contracts and drain()", () => {
+    const { VirtualClock, drain, ...contracts } = testing;
+    expect([VirtualClock, drain]).toEqual([expect.any(Function), expect.any(Function)]);
+    const { dataStoreContract, eventBrokerContract, jobExecutorContract } = contracts;
+    for (const contract of [dataStoreContract, eventBrokerContract, jobExecutorContract]) {
+      expect(contract[0]).toMatchObject({ name: expect.any(String), run: expect.any(Function) });
+    }
+  });
+});
