@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
@@ -14,7 +15,9 @@ export default defineConfig({
   ],
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/**/*.{node,server,browser,local}.test.ts"],
+    exclude: ["test/**/*.{node,browser,local}.test.ts", "test/**/!(libsql-web).server.test.ts"],
+    // On Node: nothing in workerd can start a server.
+    globalSetup: fileURLToPath(new URL("./test/support/sqld-setup.ts", import.meta.url)),
     // One worker for all files: starting workerd costs seconds.
     maxWorkers: 1,
     isolate: false,

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { IntervalTrigger, type Page, Scheduler } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { bundleProcess } from "../support/bundle-process.ts";
 import type { Sqld } from "../support/sqld.ts";
 import { type LedgerEntry, readLedger } from "./ledger.ts";
 import { randomFrom } from "./random.ts";
@@ -80,7 +80,7 @@ class ChaosRun {
   }
 
   async run(): Promise<ChaosReport> {
-    await bundleWorker(this.#bundle);
+    await bundleProcess(fileURLToPath(new URL("worker.ts", import.meta.url)), this.#bundle);
     const startMs = Date.now() + 500;
     const endMs = startMs + this.#options.seconds * 1000;
     await this.#addSchedules(startMs, endMs);
@@ -251,31 +251,6 @@ class ChaosRun {
   #log(line: string): void {
     this.#options.log?.(line);
   }
-}
-
-async function bundleWorker(outfile: string): Promise<void> {
-  await build({
-    entryPoints: [fileURLToPath(new URL("worker.ts", import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    logLevel: "warning",
-    external: ["@libsql/client"],
-    // The bundle lies in a temporary folder, from which packages are not found.
-    plugins: [
-      {
-        name: "packages of this project",
-        setup: ({ onResolve }) =>
-          onResolve({ filter: /^[@a-z]/ }, ({ path, kind }) =>
-            kind === "entry-point" || path.startsWith("node:")
-              ? null
-              : { path: import.meta.resolve(path), external: true },
-          ),
-      },
-    ],
-  });
 }
 
 function scheduleId(periodMs: number): string {

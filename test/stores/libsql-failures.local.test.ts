@@ -50,7 +50,24 @@ describe("LibsqlDataStore says what is wrong with", () => {
     expect(failure.message).toContain(file);
     expect(failure.message).toMatch(/not an SQLite database/);
     expect(failure.cause).toBeInstanceOf(Error);
+    const client = createClient({ url: `file:${file}`, concurrency: 1 });
+    expect((await openingFailure({ client })).message).toMatch(/not an SQLite database/);
+    client.close();
     expect(await readFile(file, "utf8")).toBe(text);
+  });
+
+  test("a damaged file", async () => {
+    const file = newFile();
+    await withClient(file, async (client) => {
+      const store = new LibsqlDataStore({ client });
+      await store.open(T0);
+      await store.addJobs(makeJobs(500));
+    });
+    const bytes = await readFile(file);
+    // Everything but the first page, which names the tables.
+    bytes.fill(0xab, 4096);
+    await writeFile(file, bytes);
+    expect((await openingFailure({ url: `file:${file}` })).message).toMatch(/damaged; restore it from a backup/);
   });
 
   test("a folder that does not exist", async () => {
@@ -96,9 +113,18 @@ describe("LibsqlDataStore says what is wrong with", () => {
     const store = new LibsqlDataStore({ url: `file:${file}` });
     await store.open(T0);
     await store.close();
-    await withClient(file, (client) => client.execute("INSERT INTO escapement_schema VALUES (999, 0)"));
+    const dump = (): Promise<unknown[]> =>
+      withClient(file, async (client) => [
+        (await client.execute("SELECT * FROM sqlite_master")).rows.map((row) => row.sql),
+        (await client.execute("SELECT version, applied_at FROM escapement_schema")).rows.map((row) => [row[0], row[1]]),
+      ]);
+    await withClient(file, (client) =>
+      client.executeMultiple("INSERT INTO escapement_schema VALUES (999, 0); DROP TABLE escapement_results"),
+    );
+    const before = await dump();
     const failure = await openingFailure({ url: `file:${file}` });
     expect(failure.message).toMatch(/version 999.*update the library/);
+    expect(await dump()).toEqual(before);
   });
 
   test("a table of someone else's with a name of ours, which stays as it is", async () => {
@@ -126,21 +152,50 @@ describe("LibsqlDataStore says what is wrong with", () => {
     await store.close();
     await expect(store.getTasks()).rejects.toBeInstanceOf(StoreUnavailableError);
   });
+});
 
-  test("a database that another process keeps locked", async () => {
-    const file = newFile();
-    const store = new LibsqlDataStore({ url: `file:${file}` });
-    await store.open(T0);
-    const other = createClient({ url: `file:${file}`, concurrency: 1 });
-    const transaction = await other.transaction("write");
-    const adding = store.addJobs([makeJob()]);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    await transaction.rollback();
-    // It waited, without stopping the event loop.
-    expect((await adding)[0]?.isNew).toBe(true);
-    other.close();
-    await store.close();
-  });
+describe("LibsqlDataStore on a file that others keep locked", () => {
+  const forms: [string, (file: string) => [LibsqlDataStore, Client | null]][] = [
+    ["opened by its url", (file) => [new LibsqlDataStore({ url: `file:${file}` }), null]],
+    [
+      "of a client that was passed",
+      (file) => {
+        const client = createClient({ url: `file:${file}`, concurrency: 1, timeout: 10 });
+        return [new LibsqlDataStore({ client }), client];
+      },
+    ],
+  ];
+  for (const [form, make] of forms) {
+    test(`waits without stopping the event loop, reads what is true meanwhile, and then writes (${form})`, async () => {
+      const file = newFile();
+      const [store, client] = make(file);
+      await client?.execute("PRAGMA journal_mode = WAL");
+      await client?.execute("PRAGMA cache_size = 321");
+      await store.open(T0);
+      await store.addJobs([makeJob({ id: "a" })]);
+      const priority = async (): Promise<unknown> => (await store.getJob("a"))?.priority;
+
+      const other = createClient({ url: `file:${file}`, concurrency: 1 });
+      const transaction = await other.transaction("write");
+      await transaction.execute("UPDATE escapement_jobs SET priority = 5");
+      const adding = store.addJobs([makeJob({ id: "b" })]);
+      // The client tries within microtasks, so the write has found the lock taken when this goes on.
+      await new Promise((resolve) => setTimeout(resolve));
+      expect(await priority()).toBe(0);
+      await transaction.commit();
+      expect(await priority()).toBe(5);
+      expect((await adding)[0]?.isNew).toBe(true);
+
+      await other.execute("UPDATE escapement_jobs SET priority = 7");
+      expect(await priority()).toBe(7);
+      expect((await take(store)).acquired.map(({ id }) => id)).toEqual(["a", "b"]);
+      // Opening the file anew kept the settings of the connection.
+      if (client !== null) expect((await client.execute("PRAGMA cache_size")).rows[0]?.[0]).toBe(321);
+      other.close();
+      await store.close();
+      client?.close();
+    });
+  }
 });
 
 describe("options of LibsqlDataStore", () => {

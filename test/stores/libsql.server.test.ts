@@ -1,11 +1,14 @@
 import { join } from "node:path";
-import { createClient } from "@libsql/client";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Client, createClient } from "@libsql/client";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
+import { Connection } from "../../src/stores/libsql/connection.ts";
+import { CONNECTION_TRIES_MAX } from "../../src/stores/libsql/limits.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
 import { finish, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { ResettingProxy } from "../support/resetting-proxy.ts";
 import { Sqld } from "../support/sqld.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -120,6 +123,49 @@ describe("LibsqlDataStore rides out", () => {
       await server.resume();
     }
   });
+});
+
+describe("a server that ends connections without an answer", () => {
+  const statement = { sql: "SELECT 42", args: [] };
+  let proxy: ResettingProxy;
+  let client: Client;
+  let connection: Connection;
+  beforeEach(async () => {
+    proxy = await ResettingProxy.start(server.port);
+    client = createClient({ url: proxy.httpUrl });
+    // Without pauses between the tries.
+    connection = new Connection(client, { where: "the test", random: () => 0, timeoutMs: 10_000, reopen: null });
+  });
+  afterEach(async () => {
+    client.close();
+    await proxy.stop();
+  });
+
+  for (const ending of ["reset", "close"] as const) {
+    test(`is asked again, for reads and writes (${ending})`, async () => {
+      Object.assign(proxy, { ending, endings: CONNECTION_TRIES_MAX - 1 });
+      expect((await connection.read(statement)).rows[0]?.[0]).toBe(42);
+      Object.assign(proxy, { ending, endings: CONNECTION_TRIES_MAX - 1 });
+      const repetitions: boolean[] = [];
+      const [result] = await connection.write((isRepetition) => {
+        repetitions.push(isRepetition);
+        return [statement];
+      });
+      expect(result?.rows[0]?.[0]).toBe(42);
+      expect(repetitions).toEqual([false, ...Array.from({ length: CONNECTION_TRIES_MAX - 1 }, () => true)]);
+    });
+
+    test(`is given up after ${CONNECTION_TRIES_MAX} tries, with what happened as the cause (${ending})`, async () => {
+      Object.assign(proxy, { ending, endings: Number.POSITIVE_INFINITY });
+      const failure = await connection.read(statement).catch((error: unknown) => error);
+      expect(proxy.requests).toBe(CONNECTION_TRIES_MAX);
+      expect(failure).toBeInstanceOf(StoreUnavailableError);
+      expect(String(failure)).toMatch(/reading from the test failed: fetch failed; check that the server runs/);
+      expect(failure).toMatchObject({
+        cause: { cause: { code: ending === "reset" ? "ECONNRESET" : "UND_ERR_SOCKET" } },
+      });
+    });
+  }
 });
 
 describe("answers above what the server sends", () => {

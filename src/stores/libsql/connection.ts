@@ -5,6 +5,7 @@ import type { LibsqlClient, SqlResult, SqlStatement } from "./client.ts";
 import { failureKind, TimeoutFailure, unavailable } from "./failures.ts";
 import {
   BUSY_RETRY_MS_MAX,
+  CONNECTION_RETRY_MS_MAX,
   CONNECTION_TRIES_MAX,
   FILE_RETRY_PAUSE_MS_MAX,
   OPERATIONS_PER_YIELD,
@@ -29,13 +30,16 @@ export interface ConnectionOptions {
  *
  * A `BEGIN IMMEDIATE` that finds the file locked stays an active statement of the native client until the garbage collector
  * takes it. Meanwhile the snapshot of the next read stays open with it, so later reads are stale and writes fail with
- * SQLITE_BUSY_SNAPSHOT, however often they are repeated. Hence a busy file is opened anew before the next try.
+ * SQLITE_BUSY_SNAPSHOT, however often they are repeated. Hence a busy file is opened anew before whatever comes next.
  */
 export class Connection {
   readonly #client: LibsqlClient;
   readonly #options: ConnectionOptions;
   #lastWrite: Promise<unknown> = Promise.resolve();
   #operations = 0;
+  /** Whether a statement that found the file busy may still be active. */
+  #isPinned = false;
+  #reopening: Promise<void> | null = null;
   #isClosed = false;
 
   constructor(client: LibsqlClient, options: ConnectionOptions) {
@@ -78,22 +82,42 @@ export class Connection {
       if (this.#isClosed) throw unavailable(doing, this.#options.where, new Error("the store is closed"));
       if (++this.#operations % OPERATIONS_PER_YIELD === 0) await yieldToEventLoop();
       try {
+        const reopening = this.#unpin();
+        if (reopening !== null) await reopening;
         return await this.#inTime(run(isRepetition));
       } catch (error) {
         const kind = failureKind(error);
+        this.#isPinned ||= kind === "busy";
+        const elapsedMs = systemClock.now() - startedAt;
         const isWorthIt =
           kind === "busy"
-            ? systemClock.now() - startedAt < BUSY_RETRY_MS_MAX
-            : kind === "connection" && tries < CONNECTION_TRIES_MAX;
+            ? elapsedMs < BUSY_RETRY_MS_MAX
+            : kind === "connection" && tries < CONNECTION_TRIES_MAX && elapsedMs < CONNECTION_RETRY_MS_MAX;
         if (!isWorthIt) throw unavailable(doing, this.#options.where, error);
         isRepetition ||= kind === "connection";
-        if (kind === "busy") await this.#options.reopen?.();
       }
       // A file's lock is free again in milliseconds, and goes to whoever asks next: long pauses would starve.
       const longestMs = this.#options.reopen === null ? RETRY_PAUSE_MS_MAX : FILE_RETRY_PAUSE_MS_MAX;
       const pauseMs = Math.min(longestMs, RETRY_PAUSE_MS_FIRST * 2 ** Math.min(tries - 1, 10));
       await systemClock.sleep(systemClock.now() + this.#options.random() * pauseMs);
     }
+  }
+
+  /** Opens the file anew where the connection is pinned. That can find the file busy too, and is repeated like the rest. */
+  #unpin(): Promise<void> | null {
+    const { reopen } = this.#options;
+    if (!this.#isPinned || reopen === null) return this.#reopening;
+    this.#isPinned = false;
+    const reopening = reopen()
+      .catch((error: unknown) => {
+        this.#isPinned = true;
+        throw error;
+      })
+      .finally(() => {
+        if (this.#reopening === reopening) this.#reopening = null;
+      });
+    this.#reopening = reopening;
+    return reopening;
   }
 
   /** Rejects with a {@link TimeoutFailure} when the answer takes too long; what the server does then is unknown. */

@@ -48,13 +48,24 @@ export function failureKind(error: unknown): FailureKind {
   if (error instanceof TypeError || nameOf(error) === "TimeoutError" || nameOf(error) === "AbortError") {
     return "connection";
   }
-  return /^E[A-Z]+$/.test(code) ? "connection" : "permanent";
+  return isSocketCode(code) || isRetryable(error) ? "connection" : "permanent";
+}
+
+/** How workerd marks a plain Error that stands for a lost or refused connection (developers.cloudflare.com/durable-objects,
+ *  "Error handling"). */
+function isRetryable(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "retryable" in error && error.retryable === true;
+}
+
+/** ECONNRESET, EAI_AGAIN and the other codes of Node's sockets; UND_ERR_SOCKET and the others of its `fetch`. */
+function isSocketCode(code: string): boolean {
+  return /^(E[A-Z_]+|UND_ERR_[A-Z_]+)$/.test(code);
 }
 
 /** The error that users get: says what happened and what to do. */
 export function unavailable(doing: string, where: string, error: unknown): StoreUnavailableError {
   if (error instanceof StoreUnavailableError) return error;
-  const advice = adviceFor(codeOf(error), messageOf(error));
+  const advice = adviceFor(error);
   return new StoreUnavailableError(
     `${doing} ${where} failed: ${messageOf(error)}${advice === "" ? "" : `; ${advice}`}`,
     {
@@ -63,13 +74,17 @@ export function unavailable(doing: string, where: string, error: unknown): Store
   );
 }
 
-function adviceFor(code: string, message: string): string {
+function adviceFor(error: unknown): string {
+  const code = codeOf(error);
+  const message = messageOf(error);
   if (code.startsWith("SQLITE_NOTADB")) return "the file is not an SQLite database; name another file";
   if (code.startsWith("SQLITE_CORRUPT")) return "the database is damaged; restore it from a backup";
   if (code.startsWith("SQLITE_READONLY")) {
     return "the database cannot be written; give this process write permission to the file and to its folder";
   }
   if (code.startsWith("SQLITE_FULL")) return "the disk or the database's quota is full; free space and try again";
+  // What a full disk is called where SQLite cannot grow the files beside the database.
+  if (code.startsWith("SQLITE_IOERR")) return "the disk is full, or fails; free space, and check it";
   if (code.startsWith("SQLITE_CANTOPEN") || /unable to open/i.test(message)) {
     return "create the folder first, and give this process write permission to it";
   }
@@ -79,11 +94,7 @@ function adviceFor(code: string, message: string): string {
   if (/\b401\b|\b403\b|auth/i.test(message)) return "check the authToken";
   if (code.startsWith("URL_")) return "check the url";
   if (code === "RESPONSE_TOO_LARGE" || code === "SQLITE_TOOBIG") return "add less in one call";
-  return failureKindOfCode(code) ? "check that the server runs and can be reached" : "";
-}
-
-function failureKindOfCode(code: string): boolean {
-  return CONNECTION_CODES.has(code) || /^E[A-Z]+$/.test(code);
+  return failureKind(error) === "connection" ? "check that the server runs and can be reached" : "";
 }
 
 function codeOf(error: unknown): string {

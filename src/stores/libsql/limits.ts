@@ -7,9 +7,13 @@ export const NATIVE_BUSY_WAIT_MS = 10;
 /** Longest time that an operation is repeated while others hold the database's lock. */
 export const BUSY_RETRY_MS_MAX = 20_000;
 
-/** Tries of an operation whose connection fails. With the pauses below they span a few seconds; longer outages are the
- *  scheduler's business, which comes back with its next turn. */
-export const CONNECTION_TRIES_MAX = 6;
+/** Tries of an operation whose connection fails at once. With the pauses below they span two seconds on average and four
+ *  at most; longer outages are the scheduler's business, which comes back with its next turn. */
+export const CONNECTION_TRIES_MAX = 10;
+
+/** Time after which an operation whose connection fails is not tried again: where each failure takes a whole timeout, the
+ *  tries alone would take minutes. */
+export const CONNECTION_RETRY_MS_MAX = 30_000;
 
 /** First and longest pause between two tries; each is drawn from the whole range below it (full jitter). */
 export const RETRY_PAUSE_MS_FIRST = 20;

@@ -20,6 +20,7 @@ import {
   type LibsqlConnection,
   type LibsqlStoreOptions,
 } from "./options.ts";
+import { reopeningOurs, reopeningTheirs } from "./reopening.ts";
 import { LibsqlResults } from "./results.ts";
 import { LibsqlSchedules } from "./schedules.ts";
 import { MIGRATIONS, tableNames } from "./schema.ts";
@@ -48,6 +49,7 @@ interface OpenStore {
  * ```
  *
  * With a `client` that you made, see that it has one connection to a file (`concurrency: 1`), and close it yourself.
+ * The store opens that connection anew (`reconnect`) when others kept the file locked, with SQLite's usual settings kept.
  * Failures that pass (a busy database, a lost connection) are repeated for a few seconds before a method rejects with
  * `StoreUnavailableError`.
  */
@@ -201,15 +203,12 @@ export class LibsqlDataStore implements contract.DataStore {
         !("client" in this.#connection) && databaseKind(this.#connection) === "file"
           ? filePragmas(this.#options.durability)
           : null;
-      const reopen =
-        pragmas === null
-          ? null
-          : async () => {
-              await client.reconnect?.();
-              // The journal mode is the file's own and needs its lock; the rest is the connection's.
-              for (const sql of pragmas.slice(1)) await client.execute({ sql, args: [] });
-            };
-      const options = { where, random: systemRandom, timeoutMs: isLocal ? null : timeoutMs, reopen };
+      const withoutReopening = { where, random: systemRandom, timeoutMs: isLocal ? null : timeoutMs, reopen: null };
+      const reopen = isOurs
+        ? // The journal mode is the file's own and needs its lock; the rest is the connection's.
+          pragmas && reopeningOurs(client, pragmas.slice(1))
+        : await new Connection(client, withoutReopening).run("reading from", () => reopeningTheirs(client));
+      const options = { ...withoutReopening, reopen };
       const connection = new Connection(client, options);
       for (const sql of pragmas ?? []) await connection.read({ sql, args: [] });
       if (!("client" in this.#connection) && databaseKind(this.#connection) === "replica") {

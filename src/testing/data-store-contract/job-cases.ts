@@ -1,6 +1,7 @@
+import type { JobRecord } from "../../records/job.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, idsOf, leasedJob, makeJob, makeJobs, numbered, release, T0, take } from "./makers.ts";
+import { finish, idsOf, LEASE_MS, leasedJob, makeJob, makeJobs, numbered, release, T0, take } from "./makers.ts";
 
 export const jobCases: readonly DataStoreCase[] = [
   {
@@ -161,6 +162,56 @@ export const jobCases: readonly DataStoreCase[] = [
       );
       const { acquired, hasMore } = await take(store, { limit: 1000 });
       equal([idsOf(acquired), hasMore], [idsOf(jobs), false], "what a worker gets");
+    },
+  },
+  {
+    name: "jobs: alike ones and different ones in one call each come back as they were added",
+    async run({ open }) {
+      const store = await open();
+      const alike = (id: string): JobRecord => makeJob({ id, payload: `"${id}"`, metadata: { id } });
+      // Each differs from the alike ones in one field, of those that a store may be tempted to write once for all.
+      const different: JobRecord[] = [
+        makeJob({ id: "b-task", taskId: "other" }),
+        makeJob({ id: "c-executor", executor: "threads" }),
+        makeJob({ id: "d-priority", priority: 3 }),
+        makeJob({ id: "e-later", runAt: T0 + LEASE_MS }),
+        makeJob({ id: "f-earlier", runAt: T0 - 1 }),
+        makeJob({ id: "g-schedule", scheduleId: "schedule", fireTime: T0 }),
+        makeJob({ id: "h-key", idempotencyKey: "key" }),
+        makeJob({ id: "i-by-hand", scheduleId: "schedule" }),
+        makeJob({ id: "j-recovered", recoveries: 2 }),
+        makeJob({ id: "k-failed", failedAttempts: 1 }),
+        makeJob({ id: "l-fence", fence: 4 }),
+      ];
+      for (const [index, odd] of [null, ...different].entries()) {
+        const pair = [alike(`a-${index}`), alike(`z-${index}`)];
+        // Between two alike ones, so that neither the first nor the last speaks for all.
+        const jobs = odd === null ? pair : pair.toSpliced(1, 0, odd);
+        const answers = await store.addJobs(jobs);
+        equal(
+          answers,
+          jobs.map((job) => ({ job, isNew: true })),
+          `the answers with ${odd?.id ?? "none"} between`,
+        );
+        for (const job of jobs) equal(await store.getJob(job.id), job, `the stored job ${job.id}`);
+      }
+      const again = different.map((job) => ({ ...job, id: `${job.id}-2`, fireTime: job.fireTime && job.fireTime + 1 }));
+      const everything = [alike("y"), ...again, alike("x")];
+      const answers = await store.addJobs(everything);
+      equal(
+        answers.map(({ job, isNew }) => [job.id, isNew]),
+        everything.map(({ id }) => (id === "h-key-2" ? ["h-key", false] : [id, true])),
+        "the answers to all at once",
+      );
+      const rest = ["i-by-hand", "j-recovered", "k-failed", "l-fence"];
+      equal(
+        idsOf((await take(store)).acquired).filter((id) => !/^[az]-/.test(id)),
+        [
+          ...["d-priority", "d-priority-2", "f-earlier", "f-earlier-2", "g-schedule", "h-key", ...rest],
+          ...["y", "g-schedule-2", ...rest.map((id) => `${id}-2`), "x"],
+        ],
+        "what a worker of one queue gets, by priority, time and order of addition",
+      );
     },
   },
   {

@@ -1,0 +1,91 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { makeJob, makeJobs, T0 } from "../../src/testing/data-store-contract/makers.ts";
+import { SmallDisk } from "../support/small-disk.ts";
+
+const SIZE_KIB = 1024;
+
+describe("LibsqlDataStore on a disk", () => {
+  let disk: SmallDisk | string;
+  beforeEach(async () => {
+    disk = await SmallDisk.mount(SIZE_KIB);
+  });
+  afterEach(async () => {
+    if (typeof disk !== "string") await disk.remove();
+  });
+
+  function mounted({ skip }: TestContext): SmallDisk {
+    return typeof disk === "string" ? skip(disk) : disk;
+  }
+
+  async function failureOf(doing: Promise<unknown>): Promise<StoreUnavailableError> {
+    const failure = await doing.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (!(failure instanceof StoreUnavailableError)) throw new Error(`not the expected failure: ${String(failure)}`);
+    return failure;
+  }
+
+  test("that is full says so, keeps what it acknowledged, and goes on when there is room again", async (context) => {
+    const here = mounted(context);
+    const store = new LibsqlDataStore({ url: `file:${join(here.path, "jobs.db")}` });
+    await store.open(T0);
+    const kept: string[] = [];
+    let failure: unknown = null;
+    for (let index = 0; failure === null && index < SIZE_KIB; index++) {
+      const id = `job-${String(index).padStart(5, "0")}`;
+      const job = makeJob({ id, payload: `"${"x".repeat(4000)}"` });
+      try {
+        await store.addJobs([job]);
+        kept.push(id);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    expect(failure).toBeInstanceOf(StoreUnavailableError);
+    expect(String(failure)).toMatch(/full; free space/);
+    const ids = async (): Promise<string[]> =>
+      (await store.getJobs({ limit: 2000, cursor: null })).items.map(({ id }) => id);
+    expect(await ids()).toEqual(kept);
+    await here.resize(SIZE_KIB * 16);
+    await store.addJobs([makeJob({ id: "last" })]);
+    expect(await ids()).toEqual([...kept, "last"]);
+    await store.close();
+  });
+
+  test("that is full from the beginning says so", async (context) => {
+    const here = mounted(context);
+    await here.resize(16);
+    const store = new LibsqlDataStore({ url: `file:${join(here.path, "jobs.db")}` });
+    expect((await failureOf(store.open(T0))).message).toMatch(/full/);
+    await store.close();
+  });
+
+  test("that cannot be written says so, and leaves what is there alone", async (context) => {
+    const here = mounted(context);
+    const file = join(here.path, "jobs.db");
+    const url = `file:${file}`;
+    const first = new LibsqlDataStore({ url });
+    await first.open(T0);
+    await first.addJobs(makeJobs(3));
+    await first.close();
+    const names = await readdir(here.path);
+    const bytes = await readFile(file);
+    const readOnly = await here.mountReadOnly();
+    const missing = new LibsqlDataStore({ url: `file:${join(readOnly, "new.db")}` });
+    expect((await failureOf(missing.open(T0))).message).toMatch(/give this process write permission/);
+    await missing.close();
+    // Opening a database that is up to date writes nothing.
+    const existing = new LibsqlDataStore({ url: `file:${join(readOnly, "jobs.db")}` });
+    await existing.open(T0);
+    expect((await existing.getJobs({ limit: 10, cursor: null })).items.length).toBe(3);
+    expect((await failureOf(existing.addJobs([makeJob()]))).message).toMatch(/give this process write permission/);
+    await existing.close();
+    expect(await readFile(file)).toEqual(bytes);
+    expect(await readdir(here.path)).toEqual(names);
+  });
+});

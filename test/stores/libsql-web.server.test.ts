@@ -1,0 +1,101 @@
+import { createClient } from "@libsql/client/web";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.ts";
+import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
+import { Connection } from "../../src/stores/libsql/connection.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { T0 } from "../../src/testing/data-store-contract/makers.ts";
+import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+
+// Runs on Node and inside workerd, where a file cannot start the server: vitest.workerd.config.ts does it there.
+
+let url = "";
+let stop = async (): Promise<void> => {};
+const used: { close(): unknown }[] = [];
+
+beforeAll(async () => {
+  const provided = inject("sqld");
+  if (provided === undefined) {
+    const { Sqld } = await import("../support/sqld.ts");
+    const server = await Sqld.start();
+    url = server.httpUrl;
+    stop = () => server.stop();
+  } else if ("url" in provided) url = provided.url;
+  else throw new Error(provided.problem);
+});
+afterEach(async () => {
+  for (const closable of used.splice(0).reverse()) await closable.close();
+});
+afterAll(() => stop());
+
+function newStore(tablePrefix: string, protocol: "http" | "ws" = "http"): LibsqlDataStore {
+  const client = createClient({ url: url.replace(/^http/, protocol) });
+  const store = new LibsqlDataStore({ client }, { tablePrefix });
+  used.push(client, store);
+  return store;
+}
+
+async function openStore(tablePrefix: string): Promise<LibsqlDataStore> {
+  const store = newStore(tablePrefix);
+  await store.open(T0);
+  return store;
+}
+
+/** Empties the tables of the contract, if there are any: quicker than new ones for every case. */
+async function clear(): Promise<void> {
+  const client = createClient({ url });
+  try {
+    await client.batch(
+      ["tasks", "schedules", "jobs", "results"].map((table) => `DELETE FROM web_${table}`),
+      "write",
+    );
+  } catch (error) {
+    if (!String(error).includes("no such table")) throw error;
+  } finally {
+    client.close();
+  }
+}
+
+describe("LibsqlDataStore with a client of @libsql/client/web keeps the contract", () => {
+  // In workerd all of it. On Node, where the client speaks HTTP as the one of the root does, every eighth case.
+  const isWorkerd = globalThis.navigator?.userAgent === "Cloudflare-Workers";
+  for (const { name, run } of dataStoreContract.filter((_, index) => isWorkerd || index % 8 === 0)) {
+    test(name, async () => {
+      await clear();
+      await run({ open: () => openStore("web_"), reopen: () => openStore("web_") });
+    });
+  }
+});
+
+describe("a tick on a client of @libsql/client/web", () => {
+  for (const protocol of ["http", "ws"] as const) {
+    test(`fires the schedule that is due (${protocol})`, async () => {
+      const clock = new VirtualClock("2030-01-01T00:00:00Z");
+      const scheduler = new Scheduler({ dataStore: newStore(`tick_${protocol}_`, protocol), clock });
+      try {
+        const fired: string[] = [];
+        const task = scheduler.task("report", (_, { job }) => {
+          fired.push(String(job.originalScheduledTime));
+        });
+        await scheduler.addSchedule(task, new IntervalTrigger({ minutes: 5 }), { id: "reports" });
+        expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });
+        expect(fired).toEqual(["2030-01-01T00:00:00Z"]);
+        expect((await scheduler.getSchedule("reports")).nextFireTime?.toString()).toBe("2030-01-01T00:05:00Z");
+        expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 });
+      } finally {
+        await scheduler.stop();
+      }
+    });
+  }
+});
+
+test("a server that cannot be reached is named, with advice, whatever the runtime's fetch says", async () => {
+  // Nobody listens on a port of the system's that has had no use for decades.
+  const client = createClient({ url: "http://127.0.0.1:2" });
+  const connection = new Connection(client, { where: "the test", random: () => 0, timeoutMs: 5000, reopen: null });
+  const failure = await connection.read({ sql: "SELECT 1", args: [] }).catch((error: unknown) => error);
+  client.close();
+  expect(failure).toBeInstanceOf(StoreUnavailableError);
+  expect(String(failure)).toMatch(/reading from the test failed: .*; check that the server runs/);
+});
