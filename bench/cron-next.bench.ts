@@ -238,11 +238,14 @@ function compareParse(): void {
   const peers = PEERS.filter((peer) => peer.parse !== undefined);
   const rows = EXPRESSIONS.map(({ cron }) => {
     const contestants = peers.map(({ name, parse }) => ({ name, run: repeat(() => (parse?.(cron) === null ? 1 : 0)) }));
-    const timings = measure(contestants).map(({ ns }) => ns);
+    // A trigger is uploaded when it is first asked; the goal is for both.
+    const uploaded = { name: "uploaded", run: repeat(() => compile(cron, "UTC").address) };
+    const timings = measure([uploaded, ...contestants]).map(({ ns }) => ns);
     goals.push([`parse and upload "${cron}"`, formatNs(timings[0] ?? Number.NaN), "200 ns"]);
     return [cron, ...timings.map(formatNs)];
   });
-  printTable("Parse", ["Expression", ...peers.map(({ name }) => name)], rows);
+  const names = peers.map(({ name }) => (name === OURS.name ? "escapement, not asked" : name));
+  printTable("Parse", ["Expression", "escapement, uploaded", ...names], rows);
 }
 
 function compile(cron: string, timeZone: string): CompiledCron {

@@ -14,7 +14,7 @@ import { countRun, formatRow, formatSeconds, formatTotal } from "./check-summary
 
 // Both are far beyond what a healthy run takes: they end a run that hangs.
 const CHECK_TIMEOUT_MS = 180_000;
-const RUNTIME_TIMEOUT_MS = 300_000;
+const RUNTIME_TIMEOUT_MS = 600_000;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 process.chdir(root);

@@ -1,6 +1,6 @@
 // Imports TypeScript on Node, which (at version 20) takes none: bundles it with the library's sources, leaves packages
 // outside, and imports the result.
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -21,19 +21,26 @@ const ownPlaces = {
 
 /** Imports a module by its path below the project's root. */
 export async function bundleImport(path) {
-  const outfile = join(root, "node_modules/.cache/escapement", path.replace(/\.ts$/, ".mjs"));
-  await mkdir(dirname(outfile), { recursive: true });
-  await build({
-    entryPoints: [join(root, path)],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    sourcemap: "inline",
-    logLevel: "warning",
-    external: ["@libsql/*", "temporal-polyfill", "valibot", "devalue", "esbuild", "fast-check"],
-    plugins: [ownPlaces],
-  });
-  return import(pathToFileURL(outfile).href);
+  const cache = join(root, "node_modules/.cache");
+  await mkdir(cache, { recursive: true });
+  // A folder of its own, as several of these may run at once; below node_modules, so that packages are found.
+  const folder = await mkdtemp(join(cache, "escapement-"));
+  const outfile = join(folder, path.replace(/\.ts$/, ".mjs"));
+  try {
+    await build({
+      entryPoints: [join(root, path)],
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      sourcemap: "inline",
+      logLevel: "warning",
+      external: ["@libsql/*", "temporal-polyfill", "valibot", "devalue", "esbuild", "fast-check"],
+      plugins: [ownPlaces],
+    });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -47,6 +47,7 @@ const SIXTY: BitSet64 = Object.freeze({ lo: -1, hi: 0x0fffffff });
 const WEEKS: BitSet64 = Object.freeze({ lo: -2, hi: 0x003fffff });
 const HOURS = 0xffffff;
 const DAYS = -2;
+const FIRST_28_DAYS = 0x1ffffffe;
 const MONTHS = 0x1ffe;
 const WEEKDAYS = 0x7f;
 /** The last word of a full year bitmap: 9999 is bit 29. */
@@ -112,6 +113,14 @@ export function parseFields(fields: CronFields, settings: CronSettings): ParsedC
   }
   if (!isAnySet) throw noFieldSet();
   return finish(draft, settings);
+}
+
+/**
+ * Whether a date matches for certain, told without a search: in every year, each of the first 28 days of each month falls
+ * on each weekday sooner or later. False says nothing.
+ */
+export function isSurelyPossible({ daysOfMonth, daysOfWeek, isoWeeks, years }: CronSpec): boolean {
+  return (daysOfMonth & FIRST_28_DAYS) !== 0 && daysOfWeek !== 0 && isoWeeks === WEEKS && years === null;
 }
 
 function newDraft(settings: CronSettings): Draft {
@@ -218,10 +227,6 @@ function nthOf(): BitSet64 {
 
 function isEveryYear(years: Uint32Array): boolean {
   return years.every((word, index) => word === (index === years.length - 1 ? LAST_YEARS : 0xffffffff));
-}
-
-function _isStar(code: number): boolean {
-  return code === STAR || code === QUESTION;
 }
 
 /** Six fields start with seconds, and `2nd fri` is two words: whoever meant something else is told. */

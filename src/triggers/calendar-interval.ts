@@ -131,7 +131,8 @@ export class CalendarIntervalTrigger extends Trigger {
   }
 
   previousMs(beforeMs: number): number | null {
-    const beforeDay = this.#dayAt(Math.min(beforeMs, FIRE_TIME_MS_MAX + 1));
+    const limitMs = Math.min(beforeMs, FIRE_TIME_MS_MAX + 1);
+    const beforeDay = this.#dayAt(limitMs);
     const firstDay = this.#startDay ?? beforeDay;
     const lastDay = Math.min(beforeDay, this.#endDay ?? beforeDay);
     const period = this.#periodsUntil(lastDay + MONTHS_DRIFT_DAYS, firstDay) + 1;
@@ -140,7 +141,7 @@ export class CalendarIntervalTrigger extends Trigger {
       const day = this.#dateOf(firstDay, period - step);
       if (day === null || day > lastDay) continue;
       if (day < FIRST_DAY) return null;
-      for (const atMs of this.#fireTimesOn(day).reverse()) if (atMs < beforeMs) return atMs;
+      for (const atMs of this.#fireTimesOn(day).reverse()) if (atMs < limitMs) return atMs;
     }
     return null;
   }

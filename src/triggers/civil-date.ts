@@ -6,6 +6,8 @@ import type { GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 export type Dateish = Temporal.PlainDate | string;
 
 const DAY_MS = 86_400_000;
+/** Temporal represents 100,000,000 days on either side of 1970; offsets and the day after need a few of them. */
+const DAYS_MAX = 99_999_990;
 
 /**
  * Days since 1970-01-01 of a date. Text and objects are read through their ISO 8601 text, so that native and polyfilled
@@ -35,9 +37,10 @@ export function daysInMonth(year: number, month: number): number {
   return new Date(new Date(0).setUTCFullYear(year, month + 1, 0)).getUTCDate();
 }
 
-/** `2026-12-25` */
+/** `2026-12-25`; years beyond 9999 have a sign and six digits. */
 export function dateText(epochDay: number): string {
-  return new Date(epochDay * DAY_MS).toISOString().slice(0, 10);
+  const text = new Date(epochDay * DAY_MS).toISOString();
+  return text.slice(0, text.indexOf("T"));
 }
 
 /** The date on which an instant falls in a time zone, as days since 1970-01-01. */
@@ -47,10 +50,12 @@ export function epochDayAt(epochMs: number, timeZone: string): number {
   return epochDayOf(year, month - 1, day);
 }
 
-/** The first instant of a date, in epoch milliseconds. */
+/** The first instant of a date, in epoch milliseconds. A date at the far ends of what Temporal represents, where nothing
+ *  fires, counts as one a little nearer. */
 export function startOfDayMs(epochDay: number, timeZone: string): number {
-  if (timeZone === "UTC") return epochDay * DAY_MS;
-  return plainDateTime(epochDay, 0).toPlainDate().toZonedDateTime(timeZone).epochMilliseconds;
+  const day = Math.max(-DAYS_MAX, Math.min(epochDay, DAYS_MAX));
+  if (timeZone === "UTC") return day * DAY_MS;
+  return plainDateTime(day, 0).toPlainDate().toZonedDateTime(timeZone).epochMilliseconds;
 }
 
 /**

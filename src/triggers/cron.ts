@@ -4,7 +4,14 @@ import type { Instantish } from "../core/temporal.ts";
 import { describeCron } from "../cron/describe.ts";
 import { CompiledCron } from "../cron/engine.ts";
 import { checkCrontab, impossibleDate } from "../cron/expression-errors.ts";
-import { type CronFields, type CronSettings, type ParsedCron, parseCrontab, parseFields } from "../cron/parse.ts";
+import {
+  type CronFields,
+  type CronSettings,
+  isSurelyPossible,
+  type ParsedCron,
+  parseCrontab,
+  parseFields,
+} from "../cron/parse.ts";
 import type { DstPolicy } from "../cron/spec.ts";
 import { cronText } from "../cron/text.ts";
 import {
@@ -60,7 +67,8 @@ const EXPAND_LIMIT = 1000;
  */
 export class CronTrigger extends Trigger {
   readonly #spec: ParsedCron;
-  readonly #cron: CompiledCron;
+  /** Compiled when it is first asked, as triggers that are only checked, stored or shown never are. */
+  #compiled: CompiledCron | null = null;
   /** Nothing fires at or before this, nor after the end. Plain numbers, so that the hot path only compares. */
   readonly #floorMs: number;
   readonly #endMs: number;
@@ -84,8 +92,7 @@ export class CronTrigger extends Trigger {
       dayMatch: checked.dayMatch ?? (isText ? "or" : "and"),
     };
     this.#spec = isText ? parseCrontab(fields, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(fields, settings);
-    this.#cron = new CompiledCron(this.#spec);
-    if (!this.#cron.canEverMatch) throw impossibleDate(fields);
+    if (!isSurelyPossible(this.#spec) && !this.#cron.canEverMatch) throw impossibleDate(fields);
     this.#floorMs = startMs - 1;
     this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
   }
@@ -103,6 +110,11 @@ export class CronTrigger extends Trigger {
    */
   static fromCrontab(text: string, options: CronOptions = NO_OPTIONS): CronTrigger {
     return new CronTrigger(checkCrontab(text), options);
+  }
+
+  get #cron(): CompiledCron {
+    this.#compiled ??= new CompiledCron(this.#spec);
+    return this.#compiled;
   }
 
   override get timeZone(): string {

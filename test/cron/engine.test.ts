@@ -1,12 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { CompiledCron, nextOfEach } from "../../src/cron/engine.ts";
 import { kernel } from "../../src/cron/kernel.ts";
 import type { CronSpec } from "../../src/cron/spec.ts";
+import { ZoneTable } from "../../src/cron/zone.ts";
 import { oracleNext, oraclePrevious } from "./oracle.ts";
 import { at, bits, bits32, EVERY_60, EVERY_HOUR, nth, range, specOf, years } from "./spec-maker.ts";
 
 const NOON_2026 = Date.UTC(2026, 5, 15, 12);
 const DAY_MS = 86_400_000;
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 function cronOf(changes: Partial<CronSpec> = {}): CompiledCron {
   return new CompiledCron(specOf(changes));
@@ -210,7 +212,60 @@ describe("searches are bounded", () => {
     });
     cron.nextMs(Date.UTC(9990, 0, 1));
     expect(stepsOf(() => expect(cron.nextMs(NOON_2026)).toBe(null))).toBeLessThan(8000 * 6);
+    expect(stepsOf(() => expect(cron.count(NOON_2026, LAST_MS)).toBe(0))).toBeLessThan(8000 * 6);
+    expect(stepsOf(() => expect(cron.expand(NOON_2026, LAST_MS, 10)).toHaveLength(0))).toBeLessThan(8000 * 6);
   });
+
+  test("a time that only ever falls into gaps ends the search backwards at its last real one", () => {
+    const cron = cronOf({
+      ...at("2:30"),
+      daysOfMonth: 0,
+      nthOfDay: bits(nth("last", 0)),
+      months: bits32(3),
+      timeZone: "Europe/Berlin",
+      gap: "skip",
+    });
+    cron.nextMs(Date.UTC(9990, 0, 1));
+    // Clocks went forward in April in 1980, and not at all before.
+    const last = Date.UTC(1980, 2, 30, 1, 30);
+    expect(stepsOf(() => expect(cron.previousMs(Date.UTC(9990, 0, 1))).toBe(last))).toBeLessThan(8000 * 6);
+    const never = cronOf({ ...cron.spec, years: years(...range(1981, 9999)) });
+    expect(stepsOf(() => expect(never.previousMs(Date.UTC(9990, 0, 1))).toBe(null))).toBeLessThan(8000 * 6);
+    expect(stepsOf(() => expect(never.matches(NOON_2026)).toBe(false))).toBeLessThan(2);
+  });
+
+  test("a year by the second costs a step for each clock change, to expand and to count", () => {
+    const cron = cronOf({ seconds: EVERY_60, minutes: EVERY_60, hours: EVERY_HOUR, timeZone: "Europe/Berlin" });
+    cron.nextMs(Date.UTC(2040, 0, 1));
+    cron.previousMs(0);
+    expect(stepsOf(() => cron.count(0, Date.UTC(2040, 0, 1)))).toBeLessThan(500);
+    const out = new Float64Array(100_000);
+    expect(stepsOf(() => cron.expandInto(out, Date.UTC(2027, 0, 1), LAST_MS))).toBeLessThan(100);
+  });
+
+  test.each(["Africa/Casablanca", "America/New_York", "Asia/Tokyo"])(
+    "the table of %s is extended a few times at most, whatever is asked",
+    (timeZone) => {
+      const extend = vi.spyOn(ZoneTable.prototype, "extend");
+      const daily = cronOf({ ...at("2:30"), timeZone });
+      const never = cronOf({ daysOfMonth: bits32(30), months: bits32(2), timeZone });
+      for (const ms of [LAST_MS, 0, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]) {
+        for (const cron of [daily, never]) {
+          cron.nextMs(ms);
+          cron.previousMs(ms);
+          cron.matches(ms);
+        }
+      }
+      daily.count(0, LAST_MS);
+      daily.nextMany(new Float64Array([LAST_MS, 0, -1e15, 1e15]));
+      // Each doubles what is known: twelve steps from one year to four thousand.
+      expect(extend.mock.calls.length).toBeLessThanOrEqual(2 * 12);
+      extend.mockClear();
+      daily.count(0, LAST_MS);
+      expect(extend).not.toHaveBeenCalled();
+      extend.mockRestore();
+    },
+  );
 
   test("a spec of thousands of scattered years stops at its last", () => {
     const cron = cronOf({ daysOfMonth: bits32(30), months: bits32(2), years: years(...range(1970, 9999, 3)) });

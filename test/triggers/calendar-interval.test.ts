@@ -146,6 +146,15 @@ describe("CalendarIntervalTrigger", () => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 
+  test("never answers beyond the year 9999, backwards either", () => {
+    const daily = new CalendarIntervalTrigger({ days: 1, hour: 9, startDate: "1970-01-01" });
+    const last = Date.parse("9999-12-31T09:00:00Z");
+    expect(daily.previousMs(Number.POSITIVE_INFINITY)).toBe(last);
+    expect(daily.previousMs(8e15)).toBe(last);
+    expect(daily.nextMs(last - 1)).toBe(last);
+    expect(daily.nextMs(last)).toBeNull();
+  });
+
   test("agrees with adding period by period", () => {
     const start = Temporal.PlainDate.from("2024-01-31");
     fc.assert(

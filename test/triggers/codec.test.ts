@@ -20,6 +20,7 @@ const TRIGGERS: Trigger[] = [
   new CalendarIntervalTrigger({ months: 1, hour: 9, minute: 30, timeZone: "Europe/Berlin" }),
   new CalendarIntervalTrigger({ years: 1, startDate: "2028-02-29", endDate: "2100-01-01" }),
   new CalendarIntervalTrigger({ weeks: 2, dst: { gap: "shift", overlap: "second" } }).startingAt(START),
+  new CalendarIntervalTrigger({ days: 1, startDate: START.slice(0, 10), endDate: "+010000-01-01" }),
   cron,
   new CronTrigger(
     { day: "2nd fri", week: "*/2", year: 2030 },
@@ -30,6 +31,7 @@ const TRIGGERS: Trigger[] = [
   new AndTrigger([cron, new OrTrigger([cron])], { threshold: { milliseconds: 1500 }, maxIterations: 7 }),
   new ExcludingTrigger(cron, ["2030-01-01", { from: "2030-05-01", until: "2030-06-01" }], { timeZone: "UTC" }),
   new ExcludingTrigger(cron, CronTrigger.fromCrontab("* * * 25 12 *")),
+  new ExcludingTrigger(cron, [{ from: "2030-05-01", until: "+275760-09-13" }]),
 ];
 
 describe("a trigger's JSON", () => {
