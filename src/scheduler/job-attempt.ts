@@ -199,7 +199,9 @@ export class JobAttempt {
   #interrupted(reason: AbortReason): AttemptEnd {
     if (reason instanceof LeaseLostError) return this.#endWith(null, null);
     if (reason instanceof JobCancelledError) return this.#finish("cancelled", null, null);
-    if (reason instanceof SchedulerStateError) return this.#endWith({ ...this.#lease(), kind: "giveUp" }, null);
+    if (reason instanceof SchedulerStateError) {
+      return this.#endWith({ ...this.#lease(), kind: "giveUp", hasStarted: this.#startedAt !== null }, null);
+    }
     return this.#failed(reason, false);
   }
 

@@ -91,7 +91,8 @@ export interface DataStore extends AsyncDisposable {
    * One turn of a worker, one commit, in this order:
    * 1. *Releases* of jobs that it holds: each counts only when the stored `fence` and `acquiredBy` are the release's.
    *    `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new `runAt` and
-   *    `failedAttempts`; `giveUp` puts it back as it was. One that is to be cancelled is not put back: *recovery* ends it.
+   *    `failedAttempts`; `giveUp` puts it back as it was, but without a start deadline if it `hasStarted` in
+   *    time. One that is to be cancelled is not put back: *recovery* ends it.
    * 2. *Recovery* of jobs whose lease is no longer live, whoever held it: back to the queue with `recoveries` + 1, or when
    *    `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as `abandoned` (`cancelled`).
    * 3. *Acquisition* of at most `limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `queues`, `cancelRequested`
@@ -216,7 +217,7 @@ export interface JobQueue {
 export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "finish"; readonly result: JobResultRecord }
   | { readonly kind: "retry"; readonly runAt: number; readonly failedAttempts: number }
-  | { readonly kind: "giveUp" }
+  | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
 );
 
 export interface TurnRequest {

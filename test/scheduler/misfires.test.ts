@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DateTrigger } from "../../src/mod.ts";
+import { DateTrigger, type JobContext, Scheduler } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { at, everySecond, START, secondsOf, setUp } from "./support.ts";
 
@@ -83,5 +83,22 @@ describe("the misfire grace time", () => {
       startedAt: null,
       attempts: 0,
     });
+  });
+
+  test("is kept by a job that had started in time and was put back when its scheduler stopped", async () => {
+    const { scheduler, clock, store } = setUp();
+    const hold = (_payload: unknown, { signal }: JobContext): Promise<void> =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const task = scheduler.task("t", { misfireGraceTime: { seconds: 10 } }, hold);
+    await scheduler.addSchedule(task, new DateTrigger(START), { id: "s" });
+    await scheduler.start();
+    await clock.advance({ seconds: 5 });
+    const stopped = scheduler.stop({ drainTimeout: { seconds: 1 } });
+    await clock.advance({ seconds: 60 });
+    await stopped;
+    const next = new Scheduler({ dataStore: store, clock });
+    next.task("t", () => {});
+    await drain(next);
+    expect((await next.getJobResults()).items.map(({ outcome }) => outcome)).toEqual(["success"]);
   });
 });

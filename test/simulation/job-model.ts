@@ -201,6 +201,8 @@ export class JobModel {
       if (release.kind === "retry") {
         job.record.runAt = release.runAt;
         job.record.failedAttempts = release.failedAttempts;
+      } else if (release.hasStarted === true) {
+        job.record.startDeadline = null;
       }
     }
     return null;

@@ -79,12 +79,13 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
       `${held.replace("value->>1", "value->>6")}`,
     // ?1 rows [jobId, fence], ?2 schedulerId
     removeHeld: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held})`,
-    // ?1 rows [jobId, fence, runAt or null, failedAttempts or null], ?2 schedulerId, ?3 now. A job that is to be cancelled
+    // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether it started], ?2 schedulerId, ?3 now. A job that is to be cancelled
     // gets a lease that has ended, so that recovery, which follows, ends it.
     putBack:
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN coalesce(r.value->>2, run_at) <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
       "run_at = coalesce(r.value->>2, run_at), failed_attempts = coalesce(r.value->>3, failed_attempts), " +
+      "details = CASE WHEN r.value->>4 THEN json_remove(details, '$.startDeadline') ELSE details END, " +
       "acquired_by = NULL, acquired_until = CASE WHEN cancel_requested THEN ?3 ELSE NULL END, acquisition_id = NULL " +
       `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2`,
     // ?1 how many rows the statement before must have changed. When it were others, this fails and so undoes the whole

@@ -196,7 +196,7 @@ class Releases {
     const rows = this.#putBack.map((release) =>
       release.kind === "retry"
         ? [release.jobId, release.fence, release.runAt, release.failedAttempts]
-        : [release.jobId, release.fence, null, null],
+        : [release.jobId, release.fence, null, null, release.kind === "giveUp" && release.hasStarted === true],
     );
     return {
       sql: this.#statements.putBack,

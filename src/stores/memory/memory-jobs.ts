@@ -202,6 +202,8 @@ export class MemoryJobs {
     if (release.kind === "retry") {
       entry.record.runAt = release.runAt;
       entry.record.failedAttempts = release.failedAttempts;
+    } else if (release.hasStarted === true) {
+      entry.record.startDeadline = null;
     }
     this.#move(entry, this.#delayed);
     return "released";

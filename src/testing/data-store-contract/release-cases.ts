@@ -71,6 +71,20 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "releases: giveUp of a job that has started drops its start deadline, which was kept",
+    async run({ open }) {
+      const store = await open();
+      const started = await leasedJob(store, { id: "started", startDeadline: T0 + 5 });
+      const waiting = await leasedJob(store, { id: "waiting", startDeadline: T0 + 5 });
+      await release(store, [
+        { jobId: started.id, fence: started.fence, kind: "giveUp", hasStarted: true },
+        { jobId: waiting.id, fence: waiting.fence, kind: "giveUp", hasStarted: false },
+      ]);
+      equal((await store.getJob("started"))?.startDeadline, null, "of the one that has started");
+      equal((await store.getJob("waiting"))?.startDeadline, T0 + 5, "of the one that has not");
+    },
+  },
+  {
     name: "releases: a job that was put back keeps its place in the order",
     async run({ open }) {
       const store = await open();
