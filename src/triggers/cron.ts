@@ -92,7 +92,8 @@ export class CronTrigger extends Trigger {
       dayMatch: checked.dayMatch ?? (isText ? "or" : "and"),
     };
     this.#spec = isText ? parseCrontab(fields, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(fields, settings);
-    if (!isSurelyPossible(this.#spec) && !this.#cron.canEverMatch) throw impossibleDate(fields);
+    if (!isSurelyPossible(this.#spec) && !(this.#compiled ?? this.#compile()).canEverMatch)
+      throw impossibleDate(fields);
     this.#floorMs = startMs - 1;
     this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
   }
@@ -112,8 +113,8 @@ export class CronTrigger extends Trigger {
     return new CronTrigger(checkCrontab(text), options);
   }
 
-  get #cron(): CompiledCron {
-    this.#compiled ??= new CompiledCron(this.#spec);
+  #compile(): CompiledCron {
+    this.#compiled = new CompiledCron(this.#spec);
     return this.#compiled;
   }
 
@@ -139,19 +140,19 @@ export class CronTrigger extends Trigger {
   }
 
   nextMs(afterMs: number): number | null {
-    const atMs = this.#cron.nextMs(afterMs < this.#floorMs ? this.#floorMs : afterMs);
+    const atMs = (this.#compiled ?? this.#compile()).nextMs(afterMs < this.#floorMs ? this.#floorMs : afterMs);
     return atMs !== null && atMs > this.#endMs ? null : atMs;
   }
 
   previousMs(beforeMs: number): number | null {
-    const atMs = this.#cron.previousMs(beforeMs > this.#endMs ? this.#endMs + 1 : beforeMs);
+    const atMs = (this.#compiled ?? this.#compile()).previousMs(beforeMs > this.#endMs ? this.#endMs + 1 : beforeMs);
     return atMs !== null && atMs <= this.#floorMs ? null : atMs;
   }
 
   /** Whether this fires in the second that the instant lies in. */
   override matchesMs(atMs: number): boolean {
     const secondMs = Math.floor(atMs / 1000) * 1000;
-    return secondMs > this.#floorMs && secondMs <= this.#endMs && this.#cron.matches(secondMs);
+    return secondMs > this.#floorMs && secondMs <= this.#endMs && (this.#compiled ?? this.#compile()).matches(secondMs);
   }
 
   /**
@@ -161,13 +162,20 @@ export class CronTrigger extends Trigger {
    */
   expand(options: FireTimesOptions = {}): Float64Array {
     const { fromMs, untilMs, limit } = rangeOf(options, EXPAND_LIMIT);
-    return this.#cron.expand(Math.max(fromMs, this.#floorMs + 1), Math.min(untilMs, this.#endMs), limit);
+    return (this.#compiled ?? this.#compile()).expand(
+      Math.max(fromMs, this.#floorMs + 1),
+      Math.min(untilMs, this.#endMs),
+      limit,
+    );
   }
 
   /** How many fire times lie from one instant to another, both included. */
   count(from: Instantish, until: Instantish): number {
     const { fromMs, untilMs } = rangeOf({ from, until }, 0);
-    return this.#cron.count(Math.max(fromMs, this.#floorMs + 1), Math.min(untilMs, this.#endMs));
+    return (this.#compiled ?? this.#compile()).count(
+      Math.max(fromMs, this.#floorMs + 1),
+      Math.min(untilMs, this.#endMs),
+    );
   }
 
   /** Canonical crontab text of the fields: equal for all spellings of a rule. With {@link options} it makes an equal
