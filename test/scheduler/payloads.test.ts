@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { DeserializationError, MemoryDataStore, type StandardSchemaV1 } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { everySecond, rejectionOf, setUp } from "./support.ts";
@@ -97,6 +98,20 @@ describe("payloads", () => {
     await drain(scheduler);
     expect([job.payload, seen]).toEqual(["42", [42]]);
     await expect(scheduler.addJob(task, { payload: "many" })).rejects.toMatchObject({ issues: [{ path: "count.2" }] });
+  });
+
+  test("are checked by schemas of zod as by those of valibot, with their types", async () => {
+    const { scheduler } = setUp();
+    const seen: { at: string; tags: string[] }[] = [];
+    const schema = z.object({ at: z.string().trim(), tags: z.array(z.string()).default([]) });
+    const task = scheduler.task("zod", { schema }, (payload) => {
+      seen.push(payload);
+    });
+    await scheduler.addJob(task, { payload: { at: " noon " } });
+    await drain(scheduler);
+    expect(seen).toEqual([{ at: "noon", tags: [] }]);
+    const rejected = scheduler.addJob(task, { payload: { at: "noon", tags: [1 as unknown as string] } });
+    await expect(rejected).rejects.toMatchObject({ code: "payload", issues: [{ path: "tags.0" }] });
   });
 
   test("that JSON cannot carry without loss are refused with the path", async () => {
