@@ -86,6 +86,8 @@ describe("LibsqlDataStore on a disk", () => {
     expect((await failureOf(existing.addJobs([makeJob()]))).message).toMatch(/give this process write permission/);
     await existing.close();
     expect(await readFile(file)).toEqual(bytes);
-    expect(await readdir(here.path)).toEqual(names);
+    // The native client closes its handle when the garbage collector comes by, and the files beside it go then.
+    const beside = (await readdir(here.path)).filter((name) => !names.includes(name));
+    expect(beside).toEqual([]);
   });
 });
