@@ -8,7 +8,7 @@ const WASM_BYTES_MAX = 12 * 1024;
 const COMPILER_OPTIONS = [
   "-O3",
   "--shrinkLevel",
-  "1",
+  "2",
   "--converge",
   "--noAssert",
   "--runtime",

@@ -56,6 +56,7 @@ export type { Dateish } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";
 export { type AndOptions, AndTrigger, OrTrigger } from "./triggers/combining.ts";
 export { type CronOptions, CronTrigger } from "./triggers/cron.ts";
+export { CronBatch } from "./triggers/cron-batch.ts";
 export { DateTrigger } from "./triggers/date.ts";
 export { type DateRange, type Excluded, type ExcludingOptions, ExcludingTrigger } from "./triggers/excluding.ts";
 export { type IntervalOptions, IntervalTrigger } from "./triggers/interval.ts";

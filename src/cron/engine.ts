@@ -73,7 +73,7 @@ export class CompiledCron {
    *  @param out receives the answers; as long as `afters`, and made when it is left out */
   nextMany(afters: Float64Array, out: Float64Array = new Float64Array(afters.length)): Float64Array {
     assertLength(out, afters.length, "out");
-    CompiledCron.#run(this, afters, out);
+    nextInBatches(this, null, afters, out);
     return out;
   }
 
@@ -117,44 +117,6 @@ export class CompiledCron {
     return total;
   }
 
-  // Batches go through the kernel's buffers. One that stops early has met the end of a zone's table: that item is
-  // asked for singly, which extends the table.
-  static #run(crons: CompiledCron | readonly CompiledCron[], afters: number | Float64Array, out: Float64Array): void {
-    const total = out.length;
-    for (let start = 0; start < total; ) {
-      const size = Math.min(total - start, BATCH_ITEMS);
-      const { input, slots } = views();
-      if (typeof afters === "number") input[0] = afters;
-      else input.set(start === 0 && size === total ? afters : afters.subarray(start, start + size));
-      if (crons instanceof CompiledCron) slots[0] = crons.address;
-      else CompiledCron.#writeSlots(crons, start, size, slots);
-      const done = kernel.nextMany(size, crons instanceof CompiledCron ? 0 : 4, typeof afters === "number" ? 0 : 8);
-      const { output } = views();
-      out.set(done === BATCH_ITEMS ? output : output.subarray(0, done), start);
-      start += done;
-      if (done === size) continue;
-      const cron = crons instanceof CompiledCron ? crons : crons[start];
-      const afterMs = typeof afters === "number" ? afters : afters[start];
-      out[start++] = cron?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
-    }
-  }
-
-  static #writeSlots(crons: readonly CompiledCron[], start: number, size: number, slots: Uint32Array): void {
-    for (let index = 0; index < size; index++) {
-      const cron = crons[start + index];
-      if (cron !== undefined) slots[index] = cron.address;
-    }
-  }
-
-  /** See {@link nextOfEach}. */
-  static nextOfEach(crons: readonly CompiledCron[], afters: number | Float64Array, out: Float64Array): Float64Array {
-    assertLength(out, crons.length, "out");
-    if (typeof afters === "number") assertInstant(afters, "after");
-    else assertLength(afters, crons.length, "afters");
-    CompiledCron.#run(crons, afters, out);
-    return out;
-  }
-
   // The table of the zone ended before the search did, or the search is exhausted.
   #retry(search: typeof next, instantMs: number, answer: number): number | null {
     assertInstant(instantMs, "instant");
@@ -176,15 +138,57 @@ export class CompiledCron {
 
 class Lifetime {}
 
-/** The next fire time of each of many specs, after one instant or after one of its own each: `NaN` where there is none.
- *  The fastest way to ask about many schedules at once.
- *  @param out receives the answers; as long as `crons`, and made when it is left out */
-export function nextOfEach(
-  crons: readonly CompiledCron[],
+/** Many specs, to be asked together: the fastest way to ask about many schedules at once. */
+export class CompiledBatch {
+  readonly #crons: readonly CompiledCron[];
+  /** Read out of their objects once: that, more than the search, is what a question to many would wait for. */
+  readonly #addresses: Uint32Array;
+
+  constructor(crons: readonly CompiledCron[]) {
+    this.#crons = [...crons];
+    this.#addresses = Uint32Array.from(crons, ({ address }) => address);
+  }
+
+  get size(): number {
+    return this.#crons.length;
+  }
+
+  /** The next fire time of each spec after one instant, or after one of its own each: `NaN` where there is none.
+   *  @param out receives the answers; as long as the batch, and made when it is left out */
+  nextMs(afters: number | Float64Array, out: Float64Array = new Float64Array(this.size)): Float64Array {
+    assertLength(out, this.size, "out");
+    if (typeof afters === "number") assertInstant(afters, "after");
+    else assertLength(afters, this.size, "afters");
+    nextInBatches(this.#crons, this.#addresses, afters, out);
+    return out;
+  }
+}
+
+// Batches go through the kernel's buffers. One that stops early has met the end of a zone's table: that item is asked for
+// singly, which extends the table.
+function nextInBatches(
+  crons: CompiledCron | readonly CompiledCron[],
+  addresses: Uint32Array | null,
   afters: number | Float64Array,
-  out: Float64Array = new Float64Array(crons.length),
-): Float64Array {
-  return CompiledCron.nextOfEach(crons, afters, out);
+  out: Float64Array,
+): void {
+  const total = out.length;
+  for (let start = 0; start < total; ) {
+    const size = Math.min(total - start, BATCH_ITEMS);
+    const { input, slots } = views();
+    if (typeof afters === "number") input[0] = afters;
+    else input.set(start === 0 && size === total ? afters : afters.subarray(start, start + size));
+    if (crons instanceof CompiledCron) slots[0] = crons.address;
+    else if (addresses !== null) slots.set(addresses.subarray(start, start + size));
+    const done = kernel.nextMany(size, addresses === null ? 0 : 4, typeof afters === "number" ? 0 : 8);
+    const { output } = views();
+    out.set(done === BATCH_ITEMS ? output : output.subarray(0, done), start);
+    start += done;
+    if (done === size) continue;
+    const cron = crons instanceof CompiledCron ? crons : crons[start];
+    const afterMs = typeof afters === "number" ? afters : afters[start];
+    out[start++] = cron?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
+  }
 }
 
 function assertInstant(value: number, name: string): void {

@@ -16,6 +16,17 @@ const FOLD_BASE = 4_102_444_800;
 const FOLD_FROM = 16_725_225_600;
 const COMPLETE_HI = FOLD_FROM + 2 * YEAR;
 const BUCKET_SECONDS = 2 ** 21;
+/** The end of 9999, on the wall clock and in UTC: nothing fires later. */
+const LOCAL_END = 253_402_300_800;
+/** Clock changes before and after a stretch that may reach into it: more than ever lay within a few days. */
+const NEAR_CHANGES = 3;
+// A record of wasm/assembly/layout.ts.
+const RECORD_BYTES = 40;
+const RECORD_LO = 8;
+const RECORD_HI = 16;
+const RECORD_BASE = 24;
+const RECORD_DAY = 32;
+const RECORD_OFFSET = 36;
 /** The longest name has 32 characters; Temporal would parse a megabyte before it refused it. */
 const TIME_ZONE_LENGTH_MAX = 80;
 const FIXED_OFFSET = /^(?:UTC|[+-]\d\d:\d\d)$/;
@@ -136,44 +147,62 @@ export class ZoneTable {
     this.#offsets = [...offsets.reverse(), ...this.#offsets];
   }
 
-  // Header and block as in wasm/assembly/layout.ts. Specs keep stretches that they have found, which stay true.
+  // Header and block as in wasm/assembly/layout.ts. Specs keep the windows that they have opened, which stay true.
   #write(): void {
     const count = this.#transitions.length;
     const base = this.#transitions[0] ?? 0;
     const last = this.#transitions[count - 1] ?? 0;
     const bucketCount = Math.floor((last - base) / BUCKET_SECONDS) + 2;
-    const recordBytes = (count + 2) * 16;
+    const recordBytes = (count + 3) * RECORD_BYTES;
     const bytes = recordBytes + bucketCount * 2;
     if (this.#blockBytes > 0) kernel.release(this.#blockAddress, this.#blockBytes);
     this.#blockAddress = kernel.acquire(bytes);
     this.#blockBytes = bytes;
-    this.#writeRecords(this.#blockAddress);
-    this.#writeBuckets(this.#blockAddress + recordBytes, bucketCount, base);
     const isFolded = this.#knownHi >= COMPLETE_HI && this.#knownHi < Number.POSITIVE_INFINITY;
+    const coverLo = this.#knownLo + MARGIN;
+    const coverHi = this.#knownHi - MARGIN;
+    this.#writeRecords(this.#blockAddress, coverLo, isFolded ? FOLD_FROM : coverHi);
+    this.#writeBuckets(this.#blockAddress + recordBytes, bucketCount, base);
     const { f64, u32 } = views();
-    f64[this.address / 8] = this.#knownLo + MARGIN;
-    f64[this.address / 8 + 1] = isFolded ? Number.POSITIVE_INFINITY : this.#knownHi - MARGIN;
+    f64[this.address / 8] = coverLo;
+    f64[this.address / 8 + 1] = isFolded ? Number.POSITIVE_INFINITY : coverHi;
     f64[this.address / 8 + 2] = isFolded ? FOLD_FROM : Number.POSITIVE_INFINITY;
-    f64[this.address / 8 + 3] = base;
+    f64[this.address / 8 + 3] = (base + BUCKET_SECONDS / 2) * 1000;
     u32[this.address / 4 + 8] = this.#blockAddress + recordBytes;
-    u32[this.address / 4 + 9] = bucketCount;
-    u32[this.address / 4 + 10] = this.#blockAddress;
+    u32[this.address / 4 + 9] = bucketCount - 1;
+    u32[this.address / 4 + 10] = this.#blockAddress + RECORD_BYTES;
   }
 
-  #writeRecords(address: number): void {
+  // One for each stretch, and one before the first and after the last. A window ends where wall-clock times begin that
+  // come again, however often clocks change within days, and begins where no change before it has a say any more.
+  #writeRecords(address: number, fromSeconds: number, untilSeconds: number): void {
     const { f64, u32 } = views();
-    let at = address;
-    let offset = this.#firstOffset;
-    const write = (start: number, nextOffset: number): void => {
-      f64[at / 8] = start;
-      u32[at / 4 + 2] = nextOffset;
-      u32[at / 4 + 3] = nextOffset - offset;
-      offset = nextOffset;
-      at += 16;
-    };
-    write(Number.NEGATIVE_INFINITY, offset);
-    for (const [index, start] of this.#transitions.entries()) write(start, this.#offsets[index] ?? offset);
-    write(Number.POSITIVE_INFINITY, offset);
+    const starts = [Number.NEGATIVE_INFINITY, ...this.#transitions, Number.POSITIVE_INFINITY];
+    const offsets = [this.#firstOffset, ...this.#offsets];
+    const offsetOfStretch = (index: number): number => offsets[Math.min(Math.max(index, 0), offsets.length - 1)] ?? 0;
+    const deltaAt = (index: number): number => offsetOfStretch(index) - offsetOfStretch(index - 1);
+    for (let index = -1; index < starts.length; index++) {
+      const at = address + (index + 1) * RECORD_BYTES;
+      const offset = offsetOfStretch(index);
+      u32[(at + RECORD_OFFSET) >> 2] = offset;
+      f64[at >> 3] = (starts[index] ?? Number.NEGATIVE_INFINITY) * 1000;
+      let lo = Math.max(fromSeconds, -offset);
+      let hi = Math.min(untilSeconds, LOCAL_END - Math.max(offset, 0));
+      for (let before = index; before > 0 && before > index - NEAR_CHANGES; before--) {
+        lo = Math.max(lo, (starts[before] ?? 0) + Math.abs(deltaAt(before)));
+      }
+      let back = 0;
+      for (let after = index + 1; after < starts.length && after <= index + NEAR_CHANGES; after++) {
+        back += Math.max(-deltaAt(after), 0);
+        hi = Math.min(hi, (starts[after] ?? 0) - back);
+      }
+      if (index < 0 || !(lo < hi)) continue;
+      const day = Math.floor((lo + offset) / DAY);
+      f64[(at + RECORD_LO) >> 3] = lo * 1000;
+      f64[(at + RECORD_HI) >> 3] = hi * 1000;
+      f64[(at + RECORD_BASE) >> 3] = (day * DAY - offset) * 1000;
+      u32[(at + RECORD_DAY) >> 2] = day;
+    }
   }
 
   // A bucket holds the record that its first instant lies in; searches go on from there.

@@ -54,6 +54,9 @@ const NO_OPTIONS: CronOptions = Object.freeze({});
 /** Fire times of one {@link CronTrigger.expand} when no limit is given. */
 const EXPAND_LIMIT = 1000;
 
+/** What a {@link CronTrigger} consists of. For CronBatch alone. */
+export let partsOf: (trigger: CronTrigger) => { compiled: CompiledCron; floorMs: number; endMs: number };
+
 /**
  * Fires when a clock on the wall shows a time that all fields match.
  *
@@ -66,6 +69,14 @@ const EXPAND_LIMIT = 1000;
  * CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
  */
 export class CronTrigger extends Trigger {
+  static {
+    partsOf = (trigger) => ({
+      compiled: trigger.#compiled ?? trigger.#compile(),
+      floorMs: trigger.#floorMs,
+      endMs: trigger.#endMs,
+    });
+  }
+
   readonly #spec: ParsedCron;
   /** Compiled when it is first asked, as triggers that are only checked, stored or shown never are. */
   #compiled: CompiledCron | null = null;

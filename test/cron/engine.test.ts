@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { CompiledCron, nextOfEach } from "../../src/cron/engine.ts";
+import { CompiledBatch, CompiledCron } from "../../src/cron/engine.ts";
 import { kernel } from "../../src/cron/kernel.ts";
 import type { CronSpec } from "../../src/cron/spec.ts";
 import { ZoneTable } from "../../src/cron/zone.ts";
@@ -297,8 +297,10 @@ describe("many at once", () => {
     const many = range(0, 9999).map((index) => crons[index % crons.length] ?? cronOf());
     const afters = Float64Array.from(many, (_, index) => index * 400_000_003);
     const singly = many.map((cron, index) => cron.nextMs(afters[index] ?? 0) ?? Number.NaN);
-    expect([...nextOfEach(many, afters)]).toEqual(singly);
-    expect([...nextOfEach(many, NOON_2026)]).toEqual(many.map((cron) => cron.nextMs(NOON_2026) ?? Number.NaN));
+    expect([...new CompiledBatch(many).nextMs(afters)]).toEqual(singly);
+    expect([...new CompiledBatch(many).nextMs(NOON_2026)]).toEqual(
+      many.map((cron) => cron.nextMs(NOON_2026) ?? Number.NaN),
+    );
   });
 
   test("a batch of instants answers as each does singly", () => {
@@ -331,15 +333,15 @@ describe("many at once", () => {
   });
 
   test("wrong lengths are refused", () => {
-    expect(() => nextOfEach(crons, new Float64Array(1))).toThrow("afters must have 5 items; got 1");
-    expect(() => nextOfEach(crons, 0, new Float64Array(1))).toThrow("out must have 5 items; got 1");
+    expect(() => new CompiledBatch(crons).nextMs(new Float64Array(1))).toThrow("afters must have 5 items; got 1");
+    expect(() => new CompiledBatch(crons).nextMs(0, new Float64Array(1))).toThrow("out must have 5 items; got 1");
   });
 
   test("memory grows under tens of thousands of specs, and views follow", () => {
     const many = range(0, 39_999).map((index) =>
       cronOf({ hours: bits32(index % 24), minutes: bits(index % 60), daysOfMonth: bits32((index % 28) + 1) }),
     );
-    const found = nextOfEach(many, NOON_2026);
+    const found = new CompiledBatch(many).nextMs(NOON_2026);
     for (const index of [0, 1, 777, 39_999]) expect(found[index]).toBe(many[index]?.nextMs(NOON_2026));
   });
 

@@ -1,6 +1,6 @@
-// The day bitmap of a date part: 1970-2099, two levels, so that the next day of even the sparsest spec is a few loads
-// away. Built when a date part has been searched often enough, shared by all its specs.
-import { BITMAPS_MAX, BITMAP_BYTES, BITMAP_DAYS, BITMAP_WORDS, PART_DAY_BITS, SUMMARY_BYTES, SUMMARY_WORDS } from "./layout";
+// The day bitmap of a date part: 1970-2099, and what comes after each of its words, so that the next day of even the
+// sparsest spec is two loads away. Built when a date part has been searched often enough, shared by all its specs.
+import { BITMAPS_MAX, BITMAP_AFTER, BITMAP_BYTES, BITMAP_DAYS, BITMAP_WORDS, PART_DAY_BITS } from "./layout";
 import { monthLength } from "./calendar";
 import { namedMonthMask } from "./days";
 import { acquire, release } from "./memory";
@@ -22,10 +22,11 @@ export function buildBitmap(part: usize): usize {
       year++;
     }
   }
-  for (let index = 0; index < BITMAP_WORDS; index++) {
-    if (wordAt(bitmap, index) == 0) continue;
-    const summary = bitmap + ((<usize>index >> 6) << 3);
-    store<u64>(summary, load<u64>(summary) | (<u64>1 << (index & 63)));
+  let after = BITMAP_DAYS;
+  for (let index = BITMAP_WORDS - 1; index >= 0; index--) {
+    store<u16>(bitmap + (<usize>index << 1), <u16>after, BITMAP_AFTER);
+    const word = wordAt(bitmap, index);
+    if (word != 0) after = (index << 6) + <i32>ctz(word);
   }
   store<usize>(part, bitmap, PART_DAY_BITS);
   return bitmap;
@@ -38,47 +39,36 @@ export function freeBitmap(part: usize): void {
   bitmaps--;
 }
 
-/** The first marked day at or after `day`, or -1. */
+/** The first marked day at or after `day`; BITMAP_DAYS when there is none. */
+// @ts-ignore: decorator
+@inline
 export function bitmapNext(bitmap: usize, day: i32): i32 {
   const rest = wordAt(bitmap, day >> 6) >> (day & 63);
-  if (rest != 0) return day + <i32>ctz(rest);
-  const index = (day >> 6) + 1;
-  let group = index >> 6;
-  if (group >= SUMMARY_WORDS) return -1;
-  let words = (load<u64>(bitmap + (<usize>group << 3)) >> (index & 63)) << (index & 63);
-  while (words == 0) {
-    if (++group >= SUMMARY_WORDS) return -1;
-    words = load<u64>(bitmap + (<usize>group << 3));
-  }
-  const word = (group << 6) + <i32>ctz(words);
-  return (word << 6) + <i32>ctz(wordAt(bitmap, word));
+  const after = <i32>load<u16>(bitmap + (<usize>(day >> 6) << 1), BITMAP_AFTER);
+  return select(day + <i32>ctz(rest), after, rest != 0);
 }
 
 /** The last marked day at or before `day`, or a negative number (NO_DAY). */
 export function bitmapPrevious(bitmap: usize, day: i32): i32 {
-  const rest = wordAt(bitmap, day >> 6) << (63 - (day & 63));
+  let index = day >> 6;
+  let rest = wordAt(bitmap, index) << (63 - (day & 63));
   if (rest != 0) return day - <i32>clz(rest);
-  const index = (day >> 6) - 1;
-  if (index < 0) return i32.MIN_VALUE;
-  let group = index >> 6;
-  let words = load<u64>(bitmap + (<usize>group << 3)) & (<u64>-1 >> (63 - (index & 63)));
-  while (words == 0) {
-    if (--group < 0) return i32.MIN_VALUE;
-    words = load<u64>(bitmap + (<usize>group << 3));
+  while (--index >= 0) {
+    rest = wordAt(bitmap, index);
+    if (rest != 0) return (index << 6) + 63 - <i32>clz(rest);
   }
-  const word = (group << 6) + 63 - <i32>clz(words);
-  return (word << 6) + 63 - <i32>clz(wordAt(bitmap, word));
+  return i32.MIN_VALUE;
 }
 
 // @ts-ignore: decorator
 @inline
 function wordAt(bitmap: usize, index: i32): u64 {
-  return load<u64>(bitmap + SUMMARY_BYTES + (<usize>index << 3));
+  return load<u64>(bitmap + (<usize>index << 3));
 }
 
 // A month's 31 bits lie in one 64-bit word or across two.
 function setDays(bitmap: usize, first: i32, mask: u32): void {
-  const at = bitmap + SUMMARY_BYTES + ((<usize>first >> 6) << 3);
+  const at = bitmap + ((<usize>first >> 6) << 3);
   const shift = first & 63;
   store<u64>(at, load<u64>(at) | (<u64>mask << shift));
   if (shift > 33) store<u64>(at + 8, load<u64>(at + 8) | (<u64>mask >> (64 - shift)));

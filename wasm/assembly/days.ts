@@ -6,6 +6,7 @@ import {
   DAYS_GENERAL,
   DAYS_MASK,
   DAYS_WEEKLY,
+  DAY_BITS,
   DAY_LAST,
   FLAGS,
   MONTHS,
@@ -38,18 +39,17 @@ export function countStep(): void {
   steps++;
 }
 
-/** nextDayInline as a call, for the places that time does not depend on. */
-export function nextDay(spec: usize, day: i32): i32 {
-  return nextDayInline(spec, day);
+// @ts-ignore: decorator
+@inline
+export function flagsOf(spec: usize): u32 {
+  return <u32>load<u8>(spec, FLAGS);
 }
 
 /** The first matching day at or after `day` (0 or later), or NO_DAY. */
-// @ts-ignore: decorator
-@inline
-export function nextDayInline(spec: usize, day: i32): i32 {
-  const kind = load<u32>(spec, FLAGS) & DAYS_MASK;
+export function nextDay(spec: usize, day: i32): i32 {
+  const kind = flagsOf(spec) & DAYS_MASK;
   if (kind == DAYS_WEEKLY) {
-    const found = day + <i32>ctz(<u32>load<u16>(spec, WEEK_MASK) >> weekdayOf(day));
+    const found = day + <i32>ctz(load<u32>(spec, WEEK_MASK) >> weekdayOf(day));
     return found <= DAY_LAST ? found : NO_DAY;
   }
   if (kind == DAYS_GENERAL) {
@@ -66,10 +66,10 @@ export function nextDayInline(spec: usize, day: i32): i32 {
 /** The last matching day at or before `day`, or NO_DAY. */
 export function previousDay(spec: usize, day: i32): i32 {
   if (day < 0) return NO_DAY;
-  const kind = load<u32>(spec, FLAGS) & DAYS_MASK;
+  const kind = flagsOf(spec) & DAYS_MASK;
   if (kind == DAYS_EVERY) return day;
   if (kind == DAYS_WEEKLY) {
-    const found = day - <i32>clz(<u32>load<u16>(spec, WEEK_MASK) << (24 - weekdayOf(day)));
+    const found = day - <i32>clz(load<u32>(spec, WEEK_MASK) << (24 - weekdayOf(day)));
     return found >= 0 ? found : NO_DAY;
   }
   if (kind != DAYS_GENERAL) return NO_DAY;
@@ -91,10 +91,10 @@ export function countDays(spec: usize, from: i32, to: i32): i32 {
   from = max(from, 0);
   to = min(to, DAY_LAST);
   if (from > to) return 0;
-  const kind = load<u32>(spec, FLAGS) & DAYS_MASK;
+  const kind = flagsOf(spec) & DAYS_MASK;
   if (kind == DAYS_EVERY) return to - from + 1;
   if (kind == DAYS_WEEKLY) {
-    const week = <u32>load<u16>(spec, WEEK_MASK);
+    const week = load<u32>(spec, WEEK_MASK);
     const length = to - from + 1;
     const rest: u32 = (1 << (length % 7)) - 1;
     return (length / 7) * <i32>popcnt(week & 0x7f) + <i32>popcnt((week >> weekdayOf(from)) & rest);
@@ -135,8 +135,9 @@ function nextGeneral(spec: usize, day: i32): i32 {
   if (day < BITMAP_DAYS) {
     const bitmap = bitmapOf(part);
     if (bitmap != 0) {
+      store<usize>(spec, bitmap, DAY_BITS);
       const found = bitmapNext(bitmap, day);
-      if (found >= 0) return found;
+      if (found < BITMAP_DAYS) return found;
       day = BITMAP_DAYS;
     }
   }

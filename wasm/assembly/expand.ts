@@ -1,6 +1,6 @@
 // Many fire times of one spec, and their number.
 import {
-  HOURS,
+  EVEN,
   LAST_OF_DAY,
   LOCAL_LAST,
   SECONDS_PER_DAY,
@@ -11,10 +11,10 @@ import {
   STEP_MS,
   TIMES_PER_HOUR,
 } from "./layout";
-import { countDays, isMatchingDay, NO_DAY, nextDay } from "./days";
+import { countDays, flagsOf, isMatchingDay, NO_DAY, nextDay } from "./days";
 import { dayOf, nextLocal } from "./local";
 import { nextInstant } from "./search";
-import { countTimesBefore, nextInHour, timesPerDay } from "./times";
+import { countTimesBefore, hoursOf, nextInHour, timesPerDay } from "./times";
 
 /** Instant (seconds) up to which the last expand or count got, exclusive. */
 export let reached: f64 = 0;
@@ -64,7 +64,7 @@ function countLocal(spec: usize, from: f64, to: f64): f64 {
   from = max(from, 0);
   to = min(to, LOCAL_LAST);
   if (from > to) return 0;
-  if (load<f64>(spec, STEP_MS) != 0) return countEven(spec, nextLocal(spec, from), to);
+  if (flagsOf(spec) & EVEN) return countEven(spec, nextLocal(spec, from), to);
   const firstDay = dayOf(from);
   const lastDay = dayOf(to);
   // Whole days, less what lies before `from` on the first and after `to` on the last.
@@ -84,11 +84,10 @@ function countEven(spec: usize, first: f64, to: f64): f64 {
 
 // Matches in [from, to] of the wall clock, within one stretch.
 function fill(spec: usize, from: f64, to: f64, offset: f64, out: usize, limit: i32): i32 {
-  const step = load<f64>(spec, STEP_MS);
-  if (step == 0) return fillDays(spec, max(from, 0), min(to, LOCAL_LAST), offset, out, limit);
+  if (!(flagsOf(spec) & EVEN)) return fillDays(spec, max(from, 0), min(to, LOCAL_LAST), offset, out, limit);
   const first = nextLocal(spec, from);
   const count = <i32>min(<f64>limit, countEven(spec, first, to));
-  fillEvenly((first - offset) * 1000, step, out, count);
+  fillEvenly((first - offset) * 1000, load<f64>(spec, STEP_MS), out, count);
   return count;
 }
 
@@ -145,7 +144,7 @@ function fillDays(spec: usize, from: f64, to: f64, offset: f64, out: usize, limi
     const dayMs = (<f64>day * SECONDS_PER_DAY - offset) * 1000;
     const endSecond = day == endDay ? <i32>(to - <f64>endDay * SECONDS_PER_DAY) : 86399;
     let hour = second / 3600;
-    let hours = (load<u32>(spec, HOURS) >> hour) << hour;
+    let hours = (hoursOf(spec) >> hour) << hour;
     for (; hours != 0; hours &= hours - 1) {
       hour = <i32>ctz(hours);
       const hourSecond = hour * 3600;

@@ -1,10 +1,10 @@
 // What JavaScript calls. Numbers only: instants are epoch milliseconds, specs and zones are addresses.
-import { BATCH_ITEMS, DAYS_GENERAL, DAYS_MASK, FLAGS, PART, PART_DAY_BITS } from "./layout";
+import { BATCH_ITEMS, DAYS_GENERAL, DAYS_MASK, PART, PART_DAY_BITS } from "./layout";
 import { buildBitmap } from "./bitmap";
-import { steps } from "./days";
+import { flagsOf, steps } from "./days";
 import { beyond, reached, walk } from "./expand";
 import { acquire, INPUT, OUTPUT, release, SPECS, STAGING } from "./memory";
-import { matchesAt, nextAfter, previousBefore } from "./search";
+import { matchesAt, nextAfter, nextAnywhere, nextInWindow, previousBefore } from "./search";
 import { allocSpec, canEverMatch, freeSpec } from "./spec";
 
 export { acquire, release };
@@ -38,16 +38,49 @@ export function previous(spec: usize, beforeMs: f64): f64 {
  *  stride of 0 takes the first of a buffer for all. Returns how many are done: fewer when the table of a zone must be
  *  extended first. */
 export function nextMany(count: i32, specStride: usize, instantStride: usize): i32 {
-  let specAt = SPECS;
-  let instantAt = INPUT;
-  for (let index = 0; index < count; index++) {
-    const found = nextAfter(load<usize>(specAt), load<f64>(instantAt));
-    if (abs(found) == Infinity) return index;
-    store<f64>(OUTPUT + (<usize>index << 3), found);
-    specAt += specStride;
-    instantAt += instantStride;
+  for (let start = 0; start < count; start += BLOCK) {
+    const end = min(start + BLOCK, count);
+    if (specStride != 0) touch(start, end);
+    // Not a number once an answer is not.
+    let sum: f64 = 0;
+    for (let index = start; index < end; index++) {
+      const found = nextInWindow(specAt(index, specStride), instantAt(index, instantStride));
+      store<f64>(OUTPUT + (<usize>index << 3), found);
+      sum += found;
+    }
+    if (!isNaN(sum)) continue;
+    for (let index = start; index < end; index++) {
+      const out = OUTPUT + (<usize>index << 3);
+      if (!isNaN(load<f64>(out))) continue;
+      const found = nextAnywhere(specAt(index, specStride), instantAt(index, instantStride));
+      if (abs(found) == Infinity) return index;
+      store<f64>(out, found);
+    }
   }
   return count;
+}
+
+/** Specs that are loaded into the cache at once: memory answers many requests in the time of one. */
+const BLOCK: i32 = 16;
+const touched: usize = memory.data(4, 4);
+
+// Loads all specs of a block, and leaves their sum somewhere, lest the loads be optimized away.
+function touch(start: i32, end: i32): void {
+  let sum: u32 = 0;
+  for (let index = start; index < end; index++) sum += load<u32>(specAt(index, 4));
+  store<u32>(touched, sum);
+}
+
+// @ts-ignore: decorator
+@inline
+function specAt(index: i32, stride: usize): usize {
+  return load<usize>(SPECS + <usize>index * stride);
+}
+
+// @ts-ignore: decorator
+@inline
+function instantAt(index: i32, stride: usize): f64 {
+  return load<f64>(INPUT + <usize>index * stride);
 }
 
 /** Fire times in [fromMs, untilMs] into the output buffer, at most `limit`; see reachedMs and beyondTable. */
@@ -72,6 +105,6 @@ export function beyondTable(): i32 {
 /** Builds the day bitmap of a spec at once rather than when its searches have paid for it; 0 when it needs none. */
 export function buildDays(spec: usize): i32 {
   const part = load<usize>(spec, PART);
-  if ((load<u32>(spec, FLAGS) & DAYS_MASK) != DAYS_GENERAL) return 0;
+  if ((flagsOf(spec) & DAYS_MASK) != DAYS_GENERAL) return 0;
   return <i32>(load<usize>(part, PART_DAY_BITS) != 0 || buildBitmap(part) != 0);
 }

@@ -2,44 +2,59 @@
 // both together. All times inside are whole seconds: of the epoch ("instant") or of the wall clock ("local"), as f64,
 // which is exact for every year up to 9999 and saves the conversions that i64 would need at the boundary.
 
-// Spec: 128 bytes, two cache lines. The first is all that a search near the last answer touches.
-export const SPEC_BYTES: usize = 128;
-/** The window: instants (milliseconds) in [BASE, BASE + SPAN) have their next fire time within the window, where no
- *  DST policy has a say. Evenly spaced specs: fires at BASE + k * STEP_MS. Others: the day that starts at BASE + 1000,
- *  or days on end where every day matches.
- *  BASE is infinite while there is no window. */
-export const WINDOW_BASE: usize = 0;
-export const WINDOW_SPAN: usize = 8;
-/** Distance of the fire times of an evenly spaced spec, and its inverse; 0 for all others. */
-export const STEP_MS: usize = 16;
-export const STEP_INVERSE: usize = 24;
+// Spec: two cache lines. The first is all that finding the next fire time touches, but for rare cases and for specs with
+// seconds. Specs lie in slabs: the first lines of all together, then the second ones, so that a walk over many specs
+// reads no memory that it does not need.
+export const SPEC_LINE: usize = 64;
+export const SLAB_SPECS: usize = 64;
+export const SLAB_BYTES: usize = 8192;
+/** Distance of a spec's second line from its first. */
+export const SECOND_LINE: usize = 4096;
+/** The window, a stretch of the zone without the parts that a clock change touches: instants (milliseconds) in
+ *  [WINDOW_LO, WINDOW_HI). Empty at first. */
+export const WINDOW_LO: usize = 0;
+export const WINDOW_HI: usize = 8;
+/** Evenly spaced specs: an instant from which fire times are counted. Others: the midnight of WINDOW_DAY, at or before
+ *  WINDOW_LO. In milliseconds. */
+export const WINDOW_BASE: usize = 16;
 /** The pause: instants (milliseconds) in [PAUSE_LO, PAUSE_HI) have PAUSE_HI as their next fire time. */
-export const PAUSE_LO: usize = 32;
-export const PAUSE_HI: usize = 40;
+export const PAUSE_LO: usize = 24;
+export const PAUSE_HI: usize = 32;
+/** The hours are the upper 24 bits of the word that starts with the flags. */
 export const FLAGS: usize = 48;
-export const HOURS: usize = 52;
-export const MINUTES: usize = 56;
-export const SECONDS: usize = 64;
-/** The segment, a stretch of the zone without the parts that a DST policy touches: for instants (seconds) in
+export const HOURS: usize = 48;
+// Evenly spaced specs: the distance of their fire times, and its inverse.
+export const STEP_MS: usize = 40;
+export const STEP_INVERSE: usize = 56;
+// All others, in the same place: first and last matching minute of a day, and the local day of WINDOW_BASE.
+export const MINUTES: usize = 40;
+export const FIRST_MINUTE: usize = 56;
+export const LAST_MINUTE: usize = 58;
+export const WINDOW_DAY: usize = 60;
+/** Where days follow the week alone: the matching weekdays twice over (14 bits, bit 0 is Sunday), so that a shift needs
+ *  no rotation. Otherwise the day bitmap, or 0. */
+export const WEEK_MASK: usize = 52;
+export const DAY_BITS: usize = 52;
+/** The segment, a stretch of the zone without the parts that this spec's DST policy touches: for instants (seconds) in
  *  [SEGMENT_LO, SEGMENT_HI) local = instant + SEGMENT_OFFSET. Empty at first. */
-export const SEGMENT_LO: usize = 72;
-export const SEGMENT_HI: usize = 80;
-export const SEGMENT_OFFSET: usize = 88;
+export const SEGMENT_LO: usize = SECOND_LINE + 0;
+export const SEGMENT_HI: usize = SECOND_LINE + 8;
+export const SEGMENT_OFFSET: usize = SECOND_LINE + 16;
+export const SECONDS: usize = SECOND_LINE + 24;
 /** First and last matching second of a day (u32), and of a matching hour (u16). */
-export const FIRST_OF_DAY: usize = 96;
-export const LAST_OF_DAY: usize = 100;
-export const FIRST_OF_HOUR: usize = 104;
-export const LAST_OF_HOUR: usize = 106;
-export const TIMES_PER_HOUR: usize = 108;
-/** The matching weekdays twice over (14 bits, bit 0 is Sunday), so that a shift needs no rotation. */
-export const WEEK_MASK: usize = 110;
+export const FIRST_OF_DAY: usize = SECOND_LINE + 32;
+export const LAST_OF_DAY: usize = SECOND_LINE + 36;
+export const FIRST_OF_HOUR: usize = SECOND_LINE + 40;
+export const LAST_OF_HOUR: usize = SECOND_LINE + 42;
+export const TIMES_PER_HOUR: usize = SECOND_LINE + 44;
 /** Cached month: epoch day of its first, and its matching days (bit 0 is the first). */
-export const MONTH_FIRST: usize = 112;
-export const MONTH_MASK: usize = 116;
-export const ZONE: usize = 120;
-export const PART: usize = 124;
+export const MONTH_FIRST: usize = SECOND_LINE + 48;
+export const MONTH_MASK: usize = SECOND_LINE + 52;
+export const ZONE: usize = SECOND_LINE + 56;
+export const PART: usize = SECOND_LINE + 60;
 
-// FLAGS: bits 0-1 say how days are found, 2-3 the gap policy, 4-5 the overlap policy, 6 that the only second is 0.
+// FLAGS: bits 0-1 say how days are found, 2-3 the gap policy, 4-5 the overlap policy, 6 that the only second is 0, 7
+// that the spec is evenly spaced.
 export const DAYS_MASK: u32 = 3;
 export const DAYS_EVERY: u32 = 0;
 export const DAYS_WEEKLY: u32 = 1;
@@ -54,6 +69,7 @@ export const OVERLAP_BOTH: u32 = 0;
 export const OVERLAP_FIRST: u32 = 16;
 export const OVERLAP_SECOND: u32 = 32;
 export const WHOLE_MINUTES: u32 = 64;
+export const EVEN: u32 = 128;
 
 // Date part: shared by all specs that name the same dates. The first PART_KEY_BYTES are its identity.
 export const PART_BYTES: usize = 80;
@@ -97,27 +113,34 @@ export const COVER_LO: usize = 0;
 export const COVER_HI: usize = 8;
 /** Instants from here on are folded back by whole Gregorian cycles; infinite until the table reaches that far. */
 export const FOLD_FROM: usize = 16;
+/** In milliseconds: the middle of the first bucket, so that to round is to find the bucket. */
 export const BUCKET_BASE: usize = 24;
 export const BUCKETS: usize = 32;
-export const BUCKET_COUNT: usize = 36;
+export const BUCKET_LAST: usize = 36;
 export const RECORDS: usize = 40;
 
 // Record: one stretch of constant offset. The first starts at -Infinity; one past the last starts at +Infinity.
-export const RECORD_BYTES: usize = 16;
+export const RECORD_BYTES: usize = 40;
+/** In milliseconds, as are those of the window. */
 export const RECORD_START: usize = 0;
-export const RECORD_OFFSET: usize = 8;
-/** Offset minus the offset before: negative when clocks went back. */
-export const RECORD_DELTA: usize = 12;
+/** The window of the stretch (empty where there is none): no DST policy has a say in it, and every wall-clock time that
+ *  comes again later lies after it. */
+export const RECORD_LO: usize = 8;
+export const RECORD_HI: usize = 16;
+/** A midnight at or before RECORD_LO, and its local day. */
+export const RECORD_BASE: usize = 24;
+export const RECORD_DAY: usize = 32;
+/** In seconds. */
+export const RECORD_OFFSET: usize = 36;
 
 /** Transitions of a rule are months apart, so a bucket of 24 days rarely holds more than one. */
-export const BUCKET_SECONDS: f64 = 2097152;
+export const BUCKET_MS: f64 = 2097152000;
 
-// Day bitmap: 1970-2099 in 64-bit words under a summary with one bit a word.
+// Day bitmap: 1970-2099 in 64-bit words, and for each word (u16) the first marked day after it.
 export const BITMAP_DAYS: i32 = 47482;
 export const BITMAP_WORDS: i32 = 742;
-export const SUMMARY_WORDS: i32 = 12;
-export const SUMMARY_BYTES: usize = 96;
-export const BITMAP_BYTES: usize = 6032;
+export const BITMAP_AFTER: usize = 5936;
+export const BITMAP_BYTES: usize = 7420;
 /** Bitmaps that may exist at once, 8 MB: a million specs with as many date parts must not take 6 GB. */
 export const BITMAPS_MAX: i32 = 1024;
 
@@ -125,6 +148,8 @@ export const BITMAPS_MAX: i32 = 1024;
 export const BATCH_ITEMS: i32 = 4096;
 
 export const SECONDS_PER_DAY: f64 = 86400;
+export const DAY_MS: f64 = 86400000;
+export const MINUTE_MS: f64 = 60000;
 /** 9999-12-31 as epoch day, its last local second, and the last instant at which anything fires. */
 export const DAY_LAST: i32 = 2932896;
 export const LOCAL_LAST: f64 = 253402300799;

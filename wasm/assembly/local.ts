@@ -1,7 +1,7 @@
 // Matching local seconds: date and time of day together, no time zone. Local seconds count from 1970-01-01 00:00 of the
 // wall clock as if every day had 86,400 of them.
-import { FIRST_OF_DAY, LAST_OF_DAY, LOCAL_LAST, SECONDS_PER_DAY, STEP_INVERSE, STEP_MS } from "./layout";
-import { isMatchingDay, NO_DAY, nextDayInline, previousDay } from "./days";
+import { EVEN, FIRST_OF_DAY, LAST_OF_DAY, LOCAL_LAST, SECONDS_PER_DAY, STEP_INVERSE, STEP_MS } from "./layout";
+import { flagsOf, isMatchingDay, NO_DAY, nextDay, previousDay } from "./days";
 import { isMatchingTime, nextTime, previousTime } from "./times";
 
 /** The epoch day of a local second. The half second keeps the product clear of whole numbers, so that multiplying by
@@ -16,33 +16,26 @@ export function dayOf(local: f64): i32 {
 export function nextLocal(spec: usize, local: f64): f64 {
   if (!(local <= LOCAL_LAST)) return Infinity;
   if (local < 0) local = 0;
-  return load<f64>(spec, STEP_MS) != 0 ? nextEven(spec, local) : nextListed(spec, local, dayOf(local));
-}
-
-/** nextLocal for a spec that is not evenly spaced; `day` is that of `local`, which lies between 1970 and 9999. */
-// @ts-ignore: decorator
-@inline
-export function nextListed(spec: usize, local: f64, day: i32): f64 {
+  if (flagsOf(spec) & EVEN) {
+    const phase = <f64>load<i32>(spec, FIRST_OF_DAY);
+    const step = load<f64>(spec, STEP_MS) / 1000;
+    const found = floor((local - phase + step - 0.5) * (load<f64>(spec, STEP_INVERSE) * 1000)) * step + phase;
+    return found <= LOCAL_LAST ? found : Infinity;
+  }
+  const day = dayOf(local);
   const second = <i32>(local - <f64>day * SECONDS_PER_DAY);
-  const found = nextDayInline(spec, day + <i32>(second > load<i32>(spec, LAST_OF_DAY)));
+  const found = nextDay(spec, day + <i32>(second > load<i32>(spec, LAST_OF_DAY)));
   if (found == NO_DAY) return Infinity;
   const time: u32 = found > day ? load<u32>(spec, FIRST_OF_DAY) : nextTime(spec, second);
   return <f64>found * SECONDS_PER_DAY + <f64>time;
-}
-
-function nextEven(spec: usize, local: f64): f64 {
-  const phase = <f64>load<i32>(spec, FIRST_OF_DAY);
-  const step = load<f64>(spec, STEP_MS) / 1000;
-  const found = floor((local - phase + step - 0.5) * (load<f64>(spec, STEP_INVERSE) * 1000)) * step + phase;
-  return found <= LOCAL_LAST ? found : Infinity;
 }
 
 /** The last match at or before `local`; -Infinity when there is none since the start of 1970. */
 export function previousLocal(spec: usize, local: f64): f64 {
   if (!(local >= 0)) return -Infinity;
   local = min(local, LOCAL_LAST);
-  const step = load<f64>(spec, STEP_MS) / 1000;
-  if (step != 0) {
+  if (flagsOf(spec) & EVEN) {
+    const step = load<f64>(spec, STEP_MS) / 1000;
     const phase = <f64>load<i32>(spec, FIRST_OF_DAY);
     const found = floor((local - phase + 0.5) * (load<f64>(spec, STEP_INVERSE) * 1000)) * step + phase;
     return found >= 0 ? found : -Infinity;

@@ -7,37 +7,53 @@
 // after the transition, among the regular matches; "advance" fires at the transition if there are any. Two that land on
 // one instant are one, since a search looks for the nearest instant and not for each wall-clock time.
 import {
+  BITMAP_DAYS,
   COVER_HI,
   COVER_LO,
   DAYS_EVERY,
+  DAYS_GENERAL,
   DAYS_MASK,
-  FLAGS,
+  DAY_BITS,
+  DAY_MS,
+  EVEN,
+  FIRST_MINUTE,
+  FIRST_OF_DAY,
   GAP_ADVANCE,
   GAP_MASK,
   GAP_SHIFT,
   GAP_SKIP,
   INSTANT_FIRST,
-  LAST_OF_DAY,
+  LAST_MINUTE,
   LOCAL_LAST,
+  MINUTE_MS,
   OVERLAP_FIRST,
   OVERLAP_MASK,
   OVERLAP_SECOND,
   PAUSE_HI,
   PAUSE_LO,
-  SECONDS_PER_DAY,
+  RECORD_BASE,
+  RECORD_DAY,
+  RECORD_HI,
+  RECORD_LO,
   SEGMENT_HI,
   SEGMENT_LO,
   SEGMENT_OFFSET,
   STEP_INVERSE,
   STEP_MS,
+  WEEK_MASK,
+  WHOLE_MINUTES,
   WINDOW_BASE,
-  WINDOW_SPAN,
+  WINDOW_DAY,
+  WINDOW_HI,
+  WINDOW_LO,
   ZONE,
 } from "./layout";
-import { countStep } from "./days";
-import { dayOf, isMatchingLocal, nextListed, nextLocal, previousLocal } from "./local";
-import { nextInDay } from "./times";
-import { locate, nextDelta, nextStart, stretchDelta, stretchOffset, stretchStart } from "./zone";
+import { bitmapNext } from "./bitmap";
+import { weekdayOf } from "./calendar";
+import { countStep, flagsOf } from "./days";
+import { isMatchingLocal, nextLocal, previousLocal } from "./local";
+import { nextMinute } from "./times";
+import { locate, nextDelta, nextStart, windowNear, stretchDelta, stretchOffset, stretchStart, wholeOf } from "./zone";
 
 /** Answers besides instants: NaN is exhausted, these are beyond the table of the zone. */
 export const BEYOND_HI: f64 = Infinity;
@@ -50,9 +66,6 @@ const FAR: f64 = 4 * 86400;
 /** Where a search resumes before a far match: everything between cannot match, whatever its offset. */
 const MARGIN: f64 = 3 * 86400;
 
-/** Days of a window on either side: in milliseconds all of it must fit 32 bits. */
-const WINDOW_DAYS: f64 = 24;
-
 // The stretch under search: regular matches lie in [plainLo, plainHi).
 let plainLo: f64 = 0;
 let plainHi: f64 = 0;
@@ -61,88 +74,107 @@ let plainHi: f64 = 0;
 // @ts-ignore: decorator
 @inline
 export function nextAfter(spec: usize, afterMs: f64): f64 {
-  const base = load<f64>(spec, WINDOW_BASE);
-  const since = afterMs - base;
+  const found = nextInWindow(spec, afterMs);
+  return isNaN(found) ? nextAnywhere(spec, afterMs) : found;
+}
+
+/** nextAfter where no clock change is near, all that it takes to answer is at hand, and nothing must be called: within a
+ *  loop a call would put all variables on the stack. NaN otherwise. */
+// @ts-ignore: decorator
+@inline
+export function nextInWindow(spec: usize, afterMs: f64): f64 {
+  const at = floor(afterMs);
+  const flags = flagsOf(spec);
+  let base = load<f64>(spec, WINDOW_BASE);
+  let hi = load<f64>(spec, WINDOW_HI);
+  let windowDay = load<i32>(spec, WINDOW_DAY);
   // At random instants each comparison is a coin's toss and both together are not: one branch for the two.
-  if (<i32>(since >= 0) & <i32>(since < load<f64>(spec, WINDOW_SPAN))) {
+  if (!(<i32>(at >= load<f64>(spec, WINDOW_LO)) & <i32>(at < hi))) {
+    const record = windowNear(load<usize>(spec, ZONE), at);
+    const lo = load<f64>(record, RECORD_LO);
+    hi = load<f64>(record, RECORD_HI);
+    if (!(<i32>(at >= lo) & <i32>(at < hi))) return NaN;
+    base = load<f64>(record, RECORD_BASE);
+    windowDay = load<i32>(record, RECORD_DAY);
+    if (flags & EVEN) base += <f64>load<i32>(spec, FIRST_OF_DAY) * 1000;
+    else store<i32>(spec, windowDay, WINDOW_DAY);
+    store<f64>(spec, base, WINDOW_BASE);
+    store<f64>(spec, lo, WINDOW_LO);
+    store<f64>(spec, hi, WINDOW_HI);
+  }
+  const since = at - base;
+  if (flags & EVEN) {
     const step = load<f64>(spec, STEP_MS);
-    if (step == 0) {
-      const second = <u32>since / 1000;
-      const dayStart = second - (second % 86400);
-      return base + 1000 + <f64>(dayStart + nextInDay(spec, second - dayStart)) * 1000;
-    }
-    // The product is rounded, so it can fall on the other side of a whole number: by one, and that shows.
-    let found = base + (floor(since * load<f64>(spec, STEP_INVERSE)) + 1) * step;
-    found = select(found + step, found, found <= afterMs);
-    return select(found - step, found, found - step > afterMs);
+    // The half keeps the product clear of whole numbers, so that multiplying by the rounded inverse never lands on the
+    // wrong side of one.
+    const found = base + (floor((since + 0.5) * load<f64>(spec, STEP_INVERSE)) + 1) * step;
+    return found < hi ? found : NaN;
   }
-  const pauseHi = load<f64>(spec, PAUSE_HI);
-  const isPaused = <i32>(afterMs < pauseHi) & <i32>(afterMs >= load<f64>(spec, PAUSE_LO));
-  return isPaused ? pauseHi : nextInSegment(spec, afterMs);
-}
-
-// The same without what was remembered; remembers a window or a pause for the next time.
-function nextInSegment(spec: usize, afterMs: f64): f64 {
-  const instant = floor((floor(afterMs) + 0.5) * 0.001) + 1;
-  const segmentHi = load<f64>(spec, SEGMENT_HI);
-  if (<i32>(instant >= load<f64>(spec, SEGMENT_LO)) & <i32>(instant < segmentHi)) {
-    const offset = load<f64>(spec, SEGMENT_OFFSET);
-    const local = instant + offset;
-    if (load<f64>(spec, STEP_MS) != 0) {
-      openSegmentWindow(spec, offset);
-      const found = nextLocal(spec, local) - offset;
-      if (found < segmentHi) return found * 1000;
-    } else if (local >= 0 && local <= LOCAL_LAST) {
-      const day = dayOf(local);
-      const found = nextListed(spec, local, day) - offset;
-      if (found < segmentHi) {
-        const dayStart = <f64>day * SECONDS_PER_DAY - offset;
-        if (found >= dayStart + SECONDS_PER_DAY) {
-          rememberPause(spec, afterMs, found * 1000);
-        } else if (load<f64>(spec, WINDOW_BASE) == dayStart * 1000 - 1000) {
-          openDayWindow(spec, dayStart);
-        } else {
-          store<f64>(spec, dayStart * 1000 - 1000, WINDOW_BASE);
-          store<f64>(spec, 0, WINDOW_SPAN);
-        }
-        return found * 1000;
-      }
-    }
+  if (!(flags & WHOLE_MINUTES)) return NaN;
+  const isEveryDay = (flags & DAYS_MASK) == DAYS_EVERY;
+  if (!isEveryDay && isPaused(spec, at)) return load<f64>(spec, PAUSE_HI);
+  // Whole minutes, rounded down: to the nearest, less a half.
+  const minutes = <u32>wholeOf((since - (MINUTE_MS - 1) / 2) * (1 / MINUTE_MS));
+  const days = minutes / 1440;
+  const minute = minutes - days * 1440 + 1;
+  const day = windowDay + <i32>days;
+  const from = day + <i32>(minute > <u32>load<u16>(spec, LAST_MINUTE));
+  let found = from;
+  if (isEveryDay) {
+    // Nothing to look for.
+  } else if ((flags & DAYS_MASK) >= DAYS_GENERAL) {
+    const bitmap = load<usize>(spec, DAY_BITS);
+    if (bitmap == 0 || from >= BITMAP_DAYS) return NaN;
+    found = bitmapNext(bitmap, from);
+    if (found == BITMAP_DAYS) return NaN;
+  } else {
+    found = from + <i32>ctz(load<u32>(spec, WEEK_MASK) >> weekdayOf(from));
   }
-  const found = nextInstant(spec, instant) * 1000;
-  if (found < Infinity) rememberPause(spec, afterMs, found);
-  return found;
-}
-
-// From the first to the last fire time of the segment.
-function openSegmentWindow(spec: usize, offset: f64): void {
-  const first = nextLocal(spec, load<f64>(spec, SEGMENT_LO) + offset);
-  const last = previousLocal(spec, load<f64>(spec, SEGMENT_HI) - 1 + offset);
-  store<f64>(spec, (first - offset) * 1000, WINDOW_BASE);
-  store<f64>(spec, (last - first) * 1000, WINDOW_SPAN);
-}
-
-// The second time in a row that an answer lies on the day it was asked on, a window is opened: that day, and for specs of
-// every day also the days around it, as far as the segment reaches and milliseconds fit 32 bits.
-function openDayWindow(spec: usize, dayStart: f64): void {
-  const before = floor((dayStart - load<f64>(spec, SEGMENT_LO)) / SECONDS_PER_DAY);
-  const after = floor((load<f64>(spec, SEGMENT_HI) - dayStart) / SECONDS_PER_DAY) - 1;
-  if (before < 0 || after < 0) return;
-  let days: f64 = 0;
-  if ((load<u32>(spec, FLAGS) & DAYS_MASK) == DAYS_EVERY) {
-    const back = min(before, WINDOW_DAYS);
-    days = back + min(after, WINDOW_DAYS);
-    store<f64>(spec, (dayStart - back * SECONDS_PER_DAY) * 1000 - 1000, WINDOW_BASE);
+  const time = select<u32>(<u32>load<u16>(spec, FIRST_MINUTE), nextMinute(spec, minute), found > day);
+  let foundMs = base + <f64>(<u32>(found - windowDay) * 1440 + time) * MINUTE_MS;
+  if (foundMs >= hi) {
+    // Found by the offset of here, it is the answer where it lies in a window of its own: no wall-clock time between is a
+    // match, and none that comes twice lies before the end of this window. Local midnight less instant is the offset.
+    const record = windowNear(load<usize>(spec, ZONE), foundMs);
+    const there = load<f64>(record, RECORD_BASE);
+    foundMs += (<f64>windowDay * DAY_MS - base) - (<f64>load<i32>(record, RECORD_DAY) * DAY_MS - there);
+    if (!(<i32>(foundMs >= load<f64>(record, RECORD_LO)) & <i32>(foundMs < load<f64>(record, RECORD_HI)))) return NaN;
   }
-  store<f64>(spec, (days * SECONDS_PER_DAY + <f64>load<i32>(spec, LAST_OF_DAY) + 1) * 1000, WINDOW_SPAN);
+  if (!isEveryDay) {
+    // Remembered where it lies on a later day, by a selection: at random instants that is a coin's toss, too.
+    const isLater = found > day;
+    store<i64>(spec, select(reinterpret<i64>(at), load<i64>(spec, PAUSE_LO), isLater), PAUSE_LO);
+    store<i64>(spec, select(reinterpret<i64>(foundMs), load<i64>(spec, PAUSE_HI), isLater), PAUSE_HI);
+  }
+  return foundMs;
 }
 
 // @ts-ignore: decorator
 @inline
-function rememberPause(spec: usize, afterMs: f64, foundMs: f64): void {
-  if (foundMs == load<f64>(spec, PAUSE_HI)) afterMs = min(afterMs, load<f64>(spec, PAUSE_LO));
-  store<f64>(spec, afterMs, PAUSE_LO);
-  store<f64>(spec, foundMs, PAUSE_HI);
+function isPaused(spec: usize, at: f64): bool {
+  return <bool>(<i32>(at < load<f64>(spec, PAUSE_HI)) & <i32>(at >= load<f64>(spec, PAUSE_LO)));
+}
+
+/** nextAfter where nextInWindow does not know: clocks change, tables or time end, specs have seconds, day bitmaps are
+ *  not yet built. */
+export function nextAnywhere(spec: usize, afterMs: f64): f64 {
+  const at = floor(afterMs);
+  if (isPaused(spec, at)) return load<f64>(spec, PAUSE_HI);
+  const instant = floor((at + 0.5) * 0.001) + 1;
+  const hi = load<f64>(spec, WINDOW_HI);
+  let found = hi;
+  if (!(flagsOf(spec) & EVEN) && at >= load<f64>(spec, WINDOW_LO) && at < hi) {
+    const offset = (<f64>load<i32>(spec, WINDOW_DAY) * DAY_MS - load<f64>(spec, WINDOW_BASE)) / 1000;
+    found = (nextLocal(spec, instant + offset) - offset) * 1000;
+    // No wall-clock time comes again that was before this window.
+    if (found == Infinity) return NaN;
+  }
+  if (found >= hi) found = nextInstant(spec, instant) * 1000;
+  if (found < Infinity) {
+    store<f64>(spec, at, PAUSE_LO);
+    store<f64>(spec, found, PAUSE_HI);
+  }
+  return found;
 }
 
 /** The last fire time before an instant (both in milliseconds); NaN when exhausted, or beyond the table. */
@@ -161,7 +193,7 @@ export function previousBefore(spec: usize, beforeMs: f64): f64 {
 export function nextInstant(spec: usize, instant: f64): f64 {
   if (isNaN(instant)) return NaN;
   const zone = load<usize>(spec, ZONE);
-  const gap = load<u32>(spec, FLAGS) & GAP_MASK;
+  const gap = flagsOf(spec) & GAP_MASK;
   instant = max(instant, INSTANT_FIRST);
   while (instant <= LOCAL_LAST) {
     if (instant >= load<f64>(zone, COVER_HI)) return BEYOND_HI;
@@ -185,7 +217,7 @@ export function nextInstant(spec: usize, instant: f64): f64 {
 export function previousInstant(spec: usize, instant: f64): f64 {
   if (isNaN(instant)) return NaN;
   const zone = load<usize>(spec, ZONE);
-  const gap = load<u32>(spec, FLAGS) & GAP_MASK;
+  const gap = flagsOf(spec) & GAP_MASK;
   instant = min(instant, LOCAL_LAST);
   while (instant >= INSTANT_FIRST) {
     if (instant >= load<f64>(zone, COVER_HI)) return BEYOND_HI;
@@ -214,7 +246,7 @@ export function matchesAt(spec: usize, ms: f64): i32 {
   const zone = load<usize>(spec, ZONE);
   if (instant >= load<f64>(zone, COVER_HI)) return 2;
   if (instant < load<f64>(zone, COVER_LO)) return 3;
-  const gap = load<u32>(spec, FLAGS) & GAP_MASK;
+  const gap = flagsOf(spec) & GAP_MASK;
   enterStretch(spec, zone, instant, gap);
   if (instant >= plainLo && instant < plainHi && isMatchingLocal(spec, instant + stretchOffset)) return 1;
   return <i32>(instant < stretchStart + stretchDelta && nextFromGap(spec, instant, gap) == instant);
@@ -225,7 +257,7 @@ export function matchesAt(spec: usize, ms: f64): i32 {
 function enterStretch(spec: usize, zone: usize, instant: f64, gap: u32): void {
   countStep();
   locate(zone, instant);
-  const overlap = load<u32>(spec, FLAGS) & OVERLAP_MASK;
+  const overlap = flagsOf(spec) & OVERLAP_MASK;
   const coverLo = max(load<f64>(zone, COVER_LO), INSTANT_FIRST);
   plainLo = max(stretchStart - select<f64>(min(stretchDelta, 0), 0, overlap == OVERLAP_FIRST), coverLo);
   plainHi = nextStart + select<f64>(min(nextDelta, 0), 0, overlap == OVERLAP_SECOND);

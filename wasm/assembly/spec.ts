@@ -8,11 +8,13 @@ import {
   DAYS_OF_WEEK,
   DAYS_WEEKLY,
   DAY_LAST,
+  EVEN,
+  FIRST_MINUTE,
   FIRST_OF_DAY,
   FIRST_OF_HOUR,
   FLAGS,
-  HOURS,
   ISO_WEEKS,
+  LAST_MINUTE,
   LAST_OF_DAY,
   LAST_OF_HOUR,
   MINUTES,
@@ -27,9 +29,12 @@ import {
   PART_KEY_BYTES,
   PART_REFERENCES,
   SECONDS,
+  SECOND_LINE,
   SEGMENT_HI,
   SEGMENT_LO,
-  SPEC_BYTES,
+  SLAB_BYTES,
+  SLAB_SPECS,
+  SPEC_LINE,
   STAGING_FLAGS,
   STAGING_HOURS,
   STAGING_MINUTES,
@@ -41,14 +46,14 @@ import {
   TIMES_PER_HOUR,
   WEEK_MASK,
   WHOLE_MINUTES,
-  WINDOW_BASE,
+  WINDOW_LO,
   YEAR_BITS,
   YEAR_FIRST,
   YEAR_LAST,
   ZONE,
 } from "./layout";
 import { freeBitmap } from "./bitmap";
-import { NO_DAY, nextDay } from "./days";
+import { flagsOf, NO_DAY, nextDay } from "./days";
 import { acquire, release, STAGING } from "./memory";
 
 const CHAINS: i32 = 1024;
@@ -59,42 +64,50 @@ const ISO_WEEKS_ALL: u64 = 0x3ffffffffffffe;
 /** Bytes of a year bitmap: 8,030 bits. */
 export const YEAR_BYTES: usize = 1008;
 
+/** Head of the list of free specs. */
+let freeSpecs: usize = 0;
+
 /** A spec made from the staging area. */
 export function allocSpec(): usize {
-  const spec = acquire(SPEC_BYTES);
+  const spec = takeSpec();
   const hours = load<u32>(STAGING, STAGING_HOURS);
   const minutes = load<u64>(STAGING, STAGING_MINUTES);
   const seconds = load<u64>(STAGING, STAGING_SECONDS);
-  store<u32>(spec, hours, HOURS);
-  store<u64>(spec, minutes, MINUTES);
   store<u64>(spec, seconds, SECONDS);
   store<usize>(spec, load<usize>(STAGING, STAGING_ZONE), ZONE);
   store<f64>(spec, Infinity, SEGMENT_LO);
   store<f64>(spec, -Infinity, SEGMENT_HI);
+  store<f64>(spec, Infinity, WINDOW_LO);
   store<i32>(spec, i32.MAX_VALUE, MONTH_FIRST);
   const part = shareDatePart();
   store<usize>(spec, part, PART);
   const hasTimes = hours != 0 && minutes != 0 && seconds != 0;
   const days = hasTimes ? kindOfDays(part) : DAYS_NEVER;
-  store<u32>(spec, days | load<u32>(STAGING, STAGING_FLAGS) | (seconds == 1 ? WHOLE_MINUTES : 0), FLAGS);
-  const week = load<u32>(part, DAYS_OF_WEEK);
-  store<u16>(spec, <u16>(week | (week << 7)), WEEK_MASK);
+  let flags = days | load<u32>(STAGING, STAGING_FLAGS) | (seconds == 1 ? WHOLE_MINUTES : 0);
+  if (days != DAYS_GENERAL) {
+    const week = load<u32>(part, DAYS_OF_WEEK);
+    store<u32>(spec, days == DAYS_EVERY ? 0x3fff : week | (week << 7), WEEK_MASK);
+  }
   store<u16>(spec, <u16>(popcnt(minutes) * popcnt(seconds)), TIMES_PER_HOUR);
   const firstOfHour = <i32>(ctz(minutes) * 60 + ctz(seconds));
   const lastOfHour = <i32>((63 - clz(minutes)) * 60 + (63 - clz(seconds)));
+  const firstOfDay = <i32>ctz(hours) * 3600 + firstOfHour;
   const lastOfDay = (31 - <i32>clz(hours)) * 3600 + lastOfHour;
   store<u16>(spec, <u16>firstOfHour, FIRST_OF_HOUR);
   store<u16>(spec, <u16>lastOfHour, LAST_OF_HOUR);
-  store<i32>(spec, <i32>ctz(hours) * 3600 + firstOfHour, FIRST_OF_DAY);
+  store<i32>(spec, firstOfDay, FIRST_OF_DAY);
   store<i32>(spec, lastOfDay, LAST_OF_DAY);
-  store<f64>(spec, Infinity, WINDOW_BASE);
-  if (days == DAYS_EVERY) {
-    const step = evenStep(hours, minutes, seconds);
-    if (step != 0) {
-      store<f64>(spec, step * 1000, STEP_MS);
-      store<f64>(spec, 0.001 / step, STEP_INVERSE);
-    }
+  const step = days == DAYS_EVERY ? evenStep(hours, minutes, seconds) : 0;
+  if (step != 0) {
+    flags |= EVEN;
+    store<f64>(spec, step * 1000, STEP_MS);
+    store<f64>(spec, 0.001 / step, STEP_INVERSE);
+  } else {
+    store<u64>(spec, minutes, MINUTES);
+    store<u16>(spec, <u16>(firstOfDay / 60), FIRST_MINUTE);
+    store<u16>(spec, <u16>(lastOfDay / 60), LAST_MINUTE);
   }
+  store<u32>(spec, flags | (hours << 8), FLAGS);
   return spec;
 }
 
@@ -103,15 +116,33 @@ export function freeSpec(spec: usize): void {
   const references = load<u32>(part, PART_REFERENCES) - 1;
   store<u32>(part, references, PART_REFERENCES);
   if (references == 0) freeDatePart(part);
-  release(spec, SPEC_BYTES);
+  store<usize>(spec, freeSpecs);
+  freeSpecs = spec;
+}
+
+// A free spec, zeroed.
+function takeSpec(): usize {
+  if (freeSpecs == 0) {
+    const slab = acquire(SLAB_BYTES);
+    for (let index = SLAB_SPECS; index > 0; index--) {
+      const spec = slab + (index - 1) * SPEC_LINE;
+      store<usize>(spec, freeSpecs);
+      freeSpecs = spec;
+    }
+  }
+  const spec = freeSpecs;
+  freeSpecs = load<usize>(spec);
+  memory.fill(spec, 0, SPEC_LINE);
+  memory.fill(spec + SECOND_LINE, 0, SPEC_LINE);
+  return spec;
 }
 
 /** Whether any date matches; searched once, within the 400 years after which the calendar repeats. */
 export function canEverMatch(spec: usize): bool {
-  const flags = load<u32>(spec, FLAGS);
+  const flags = flagsOf(spec);
   if ((flags & DAYS_MASK) == DAYS_NEVER) return false;
   if (nextDay(spec, 0) != NO_DAY) return true;
-  store<u32>(spec, flags | DAYS_NEVER, FLAGS);
+  store<u8>(spec, <u8>(flags | DAYS_NEVER), FLAGS);
   return false;
 }
 

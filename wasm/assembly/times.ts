@@ -1,29 +1,41 @@
 // Matching seconds of a day, found by counting trailing and leading zeros.
-import { FIRST_OF_DAY, FIRST_OF_HOUR, FLAGS, HOURS, LAST_OF_DAY, LAST_OF_HOUR, MINUTES, SECONDS, TIMES_PER_HOUR, WHOLE_MINUTES } from "./layout";
+import {
+  EVEN,
+  FIRST_OF_DAY,
+  FIRST_OF_HOUR,
+  HOURS,
+  LAST_OF_HOUR,
+  MINUTES,
+  SECONDS,
+  STEP_MS,
+  TIMES_PER_HOUR,
+} from "./layout";
+import { flagsOf } from "./days";
 
-/** The first matching second at or after `second`, or that of the next day, beyond 86,400. */
 // @ts-ignore: decorator
 @inline
-export function nextInDay(spec: usize, second: u32): u32 {
-  return second <= load<u32>(spec, LAST_OF_DAY) ? nextTime(spec, second) : 86400 + load<u32>(spec, FIRST_OF_DAY);
+export function hoursOf(spec: usize): u32 {
+  return load<u32>(spec, HOURS) >> 8;
 }
 
-/** The first matching second at or after `second`. The caller knows that there is one: `second` <= LAST_OF_DAY. */
+/** The first matching minute of the day at or after one. Junk unless there is one: `minuteOfDay` <= LAST_MINUTE. */
 // @ts-ignore: decorator
 @inline
+export function nextMinute(spec: usize, minuteOfDay: u32): u32 {
+  const hours = hoursOf(spec);
+  const minutes = load<u64>(spec, MINUTES);
+  // A sixtieth, exact up to 74,938 and cheaper than a division: 34,953 is 2^21 / 60, rounded up.
+  const hour = (minuteOfDay * 34953) >> 21;
+  const rest = minutes >> (minuteOfDay - hour * 60);
+  // Both answers and a selection: which of them it is, no branch predictor can know.
+  const inHour = minuteOfDay + <u32>ctz(rest);
+  const later = (hour + 1 + ctz(hours >> (hour + 1))) * 60 + <u32>ctz(minutes);
+  return select(inHour, later, ((hours >> hour) & <u32>(rest != 0)) != 0);
+}
+
+/** The first matching second at or after `second`. Junk unless there is one: `second` <= LAST_OF_DAY. */
 export function nextTime(spec: usize, second: u32): u32 {
-  const hours = load<u32>(spec, HOURS);
-  if (load<u32>(spec, FLAGS) & WHOLE_MINUTES) {
-    // Most specs: a search over minutes, within the first cache line of the spec.
-    const minutes = load<u64>(spec, MINUTES);
-    const minuteOfDay = (second + 59) / 60;
-    const hour = minuteOfDay / 60;
-    const rest = minutes >> (minuteOfDay - hour * 60);
-    // Both answers and a selection: which of them it is, no branch predictor can know.
-    const inHour = (minuteOfDay + <u32>ctz(rest)) * 60;
-    const later = (hour + 1 + ctz(hours >> (hour + 1))) * 3600 + <u32>ctz(minutes) * 60;
-    return select(inHour, later, ((hours >> hour) & <u32>(rest != 0)) != 0);
-  }
+  const hours = hoursOf(spec);
   const hour = second / 3600;
   if ((hours >> hour) & 1) {
     const found = nextInHour(spec, second - hour * 3600);
@@ -48,7 +60,7 @@ export function nextInHour(spec: usize, second: i32): i32 {
 
 /** The last matching second at or before `second`. The caller knows that there is one: `second` >= FIRST_OF_DAY. */
 export function previousTime(spec: usize, second: i32): i32 {
-  const hours = load<u32>(spec, HOURS);
+  const hours = hoursOf(spec);
   const hour = second / 3600;
   if ((hours >> hour) & 1) {
     const minutes = load<u64>(spec, MINUTES);
@@ -66,10 +78,11 @@ export function previousTime(spec: usize, second: i32): i32 {
 }
 
 export function isMatchingTime(spec: usize, second: i32): bool {
+  if (flagsOf(spec) & EVEN) return (second - load<i32>(spec, FIRST_OF_DAY)) % (<i32>load<f64>(spec, STEP_MS) / 1000) == 0;
   const minute = second / 60;
   const hour = minute / 60;
   return (
-    ((load<u32>(spec, HOURS) >> hour) & 1) != 0 &&
+    ((hoursOf(spec) >> hour) & 1) != 0 &&
     ((load<u64>(spec, MINUTES) >> (minute - hour * 60)) & 1) != 0 &&
     ((load<u64>(spec, SECONDS) >> (second - minute * 60)) & 1) != 0
   );
@@ -77,7 +90,7 @@ export function isMatchingTime(spec: usize, second: i32): bool {
 
 /** Matching seconds of a day before `second` (0 to 86,400). */
 export function countTimesBefore(spec: usize, second: i32): i32 {
-  const hours = load<u32>(spec, HOURS);
+  const hours = hoursOf(spec);
   const hour = second / 3600;
   let count = <i32>popcnt(hours & ((<u32>1 << hour) - 1)) * <i32>load<u16>(spec, TIMES_PER_HOUR);
   if (!((hours >> hour) & 1)) return count;
@@ -91,5 +104,5 @@ export function countTimesBefore(spec: usize, second: i32): i32 {
 }
 
 export function timesPerDay(spec: usize): i32 {
-  return <i32>popcnt(load<u32>(spec, HOURS)) * <i32>load<u16>(spec, TIMES_PER_HOUR);
+  return <i32>popcnt(hoursOf(spec)) * <i32>load<u16>(spec, TIMES_PER_HOUR);
 }

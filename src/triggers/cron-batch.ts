@@ -1,0 +1,63 @@
+import { OptionsError } from "../core/errors.ts";
+import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { CompiledBatch } from "../cron/engine.ts";
+import { CronTrigger, partsOf } from "./cron.ts";
+
+/**
+ * Many cron triggers asked together: the next fire times of a hundred thousand schedules in a millisecond or two.
+ *
+ * @example
+ * const batch = new CronBatch(triggers);
+ * const times = batch.nextMs(Date.now()); // times[i] belongs to triggers[i]
+ */
+export class CronBatch {
+  readonly #batch: CompiledBatch;
+  /** Nothing fires at or before these, nor after the ends; null where no trigger has a start or an end. */
+  readonly #floors: Float64Array | null;
+  readonly #ends: Float64Array | null;
+
+  /** @param triggers kept by reference until the batch is collected; the list is copied
+   *  @throws {OptionsError} when one of them is no {@link CronTrigger} */
+  constructor(triggers: readonly CronTrigger[]) {
+    const parts = Array.from(triggers, (trigger, index) => {
+      if (trigger instanceof CronTrigger) return partsOf(trigger);
+      throw new OptionsError(`CronBatch takes triggers of CronTrigger; item ${index} is none`, [
+        { path: String(index), message: "not a CronTrigger" },
+      ]);
+    });
+    this.#batch = new CompiledBatch(parts.map(({ compiled }) => compiled));
+    const hasBounds = parts.some(({ floorMs, endMs }) => Number.isFinite(floorMs) || endMs < FIRE_TIME_MS_MAX);
+    this.#floors = hasBounds ? Float64Array.from(parts, ({ floorMs }) => floorMs) : null;
+    this.#ends = hasBounds ? Float64Array.from(parts, ({ endMs }) => endMs) : null;
+  }
+
+  /** How many triggers it holds. */
+  get size(): number {
+    return this.#batch.size;
+  }
+
+  /**
+   * The first fire time of each trigger after one instant, or after one instant each.
+   *
+   * @param after epoch milliseconds: a number, or an array as long as the batch
+   * @param out receives the answers; as long as the batch. Default: a new array
+   * @returns `out`: epoch milliseconds in the order of the triggers, `NaN` for those that never fire again
+   * @throws {OptionsError} when an array has another length, or `after` is `NaN`
+   */
+  nextMs(after: number | Float64Array, out: Float64Array = new Float64Array(this.size)): Float64Array {
+    const floors = this.#floors;
+    const ends = this.#ends;
+    if (floors === null || ends === null || Number.isNaN(after)) return this.#batch.nextMs(after, out);
+    // An array of another length is passed on, to be refused.
+    const isArray = typeof after !== "number";
+    if (isArray && after.length !== floors.length) return this.#batch.nextMs(after, out);
+    this.#batch.nextMs(
+      floors.map((floorMs, index) => Math.max(floorMs, isArray ? (after[index] ?? Number.NaN) : after)),
+      out,
+    );
+    for (let index = 0; index < out.length; index++) {
+      if ((out[index] ?? 0) > (ends[index] ?? 0)) out[index] = Number.NaN;
+    }
+    return out;
+  }
+}
