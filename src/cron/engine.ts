@@ -6,10 +6,28 @@ import { type ZoneTable, zoneTable } from "./zone.ts";
 // The functions themselves: a property of the exports would be looked up on every call.
 const { next, previous, matches } = kernel;
 
+/** Specs that are freed together, when the last of them has been collected. To register an object costs as much as to
+ *  compile a spec, and minor collections of V8 keep all that is registered; so one is registered for many specs, which
+ *  refer to it, and it refers to nothing. */
+const SPECS_A_LIFETIME = 32;
+
 // Workers of an older compatibility date have none: there a collected spec keeps its 128 bytes.
-// Minor collections of V8 keep all that is registered, so registered is an object that refers to nothing: the spec and
-// its trigger may die young. (Registering the CompiledCron made garbage collection half the cost of a trigger.)
-const finalizer = typeof FinalizationRegistry === "undefined" ? null : new FinalizationRegistry<number>(kernel.free);
+const finalizer =
+  typeof FinalizationRegistry === "undefined"
+    ? null
+    : new FinalizationRegistry<readonly number[]>((addresses) => {
+        for (const address of addresses) kernel.free(address);
+      });
+
+/** The lifetime that new specs join, and their addresses. */
+let latest = { token: {}, addresses: [] as number[] };
+
+/** An object that lives at least as long as the spec at an address must: whoever uses the spec refers to it. */
+function lifetimeOf(address: number): object {
+  if (latest.addresses.length === SPECS_A_LIFETIME) latest = { token: {}, addresses: [] };
+  if (latest.addresses.push(address) === 1) finalizer?.register(latest.token, latest.addresses);
+  return latest.token;
+}
 
 /**
  * A cron spec in the engine: answers in nanoseconds, all instants in epoch milliseconds.
@@ -27,15 +45,15 @@ export class CompiledCron {
   /** Where it lies in linear memory. For this folder and its tests. */
   readonly address: number;
   readonly #zone: ZoneTable;
-  /** Lives as long as this object. */
-  readonly #lifetime = new Lifetime();
+  /** Only held: the memory is freed when nobody holds it any more. */
+  protected readonly lifetime: object;
 
   /** @throws {OptionsError} when the spec's time zone is unknown */
   constructor(spec: CronSpec) {
     this.spec = spec;
     this.#zone = zoneTable(spec.timeZone);
     this.address = upload(spec, this.#zone.address);
-    finalizer?.register(this.#lifetime, this.address);
+    this.lifetime = lifetimeOf(this.address);
   }
 
   /** Whether any date of 1970-9999 matches: false for 30 February. The search is bounded by the 400 years after which
@@ -135,8 +153,6 @@ export class CompiledCron {
     return beyond !== 0;
   }
 }
-
-class Lifetime {}
 
 /** Many specs, to be asked together: the fastest way to ask about many schedules at once. */
 export class CompiledBatch {

@@ -32,15 +32,19 @@ const TIME_ZONE_LENGTH_MAX = 80;
 const FIXED_OFFSET = /^(?:UTC|[+-]\d\d:\d\d)$/;
 
 const tables = new Map<string, ZoneTable>();
+/** The one asked for last, which is often the one asked for next. */
+let latest: ZoneTable | null = null;
 
 /** The table of a zone, shared by all who ask for it. `timeZone` is an IANA name or an offset as Temporal spells it.
  *  @throws {OptionsError} when the zone is unknown */
 export function zoneTable(timeZone: string): ZoneTable {
+  if (timeZone === latest?.timeZone) return latest;
   let table = tables.get(timeZone);
   if (table === undefined) {
     table = new ZoneTable(canonicalTimeZone(timeZone));
     tables.set(timeZone, table);
   }
+  latest = table;
   return table;
 }
 
