@@ -79,8 +79,8 @@ export interface DataStore extends AsyncDisposable {
   // ---- jobs and results
 
   /**
-   * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` an unfinished job has is not
-   * added: the answer is the existing one with `isNew: false`. A job whose `id` exists is not added again and answers
+   * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
+   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists is not added again and answers
    * with `isNew: true`, since it is the repetition of an unknown write.
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;

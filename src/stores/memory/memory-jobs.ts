@@ -72,7 +72,9 @@ export class MemoryJobs {
 
   add(job: JobRecord): JobAddition {
     if (this.#byId.has(job.id) || this.#results.has(job.id)) return { job, isNew: true };
-    const existing = job.idempotencyKey === null ? undefined : this.#byKey.get(job.idempotencyKey);
+    const existing =
+      (job.idempotencyKey === null ? undefined : this.#byKey.get(job.idempotencyKey)) ??
+      (job.scheduleId === null || job.fireTime === null ? undefined : this.#byFireTime.get(fireKey(job)));
     if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
     // What is kept is a copy, so the caller's record can go back as it is.
     this.#insert(job);

@@ -59,6 +59,33 @@ export const jobCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "jobs: one whose schedule and fire time an unfinished job has is answered with that job",
+    async run({ open }) {
+      const store = await open();
+      const first = makeJob({ id: "first", scheduleId: "schedule", fireTime: T0 });
+      await store.addJobs([first]);
+      const answers = await store.addJobs([
+        makeJob({ id: "same", scheduleId: "schedule", fireTime: T0 }),
+        makeJob({ id: "later", scheduleId: "schedule", fireTime: T0 + 1 }),
+        makeJob({ id: "other", scheduleId: "other", fireTime: T0 }),
+        makeJob({ id: "unscheduled 1", scheduleId: "schedule", fireTime: null }),
+        makeJob({ id: "unscheduled 2", scheduleId: "schedule", fireTime: null }),
+      ]);
+      equal(
+        answers.map(({ job, isNew }) => [job.id, isNew]),
+        [
+          ["first", false],
+          ["later", true],
+          ["other", true],
+          ["unscheduled 1", true],
+          ["unscheduled 2", true],
+        ],
+        "the answers",
+      );
+      equal(await store.getJob("same"), null, "the second job of the fire time");
+    },
+  },
+  {
     name: "jobs: an idempotency key that comes twice in one call makes one job",
     async run({ open }) {
       const store = await open();
