@@ -1,5 +1,5 @@
 // What JavaScript calls. Numbers only: instants are epoch milliseconds, specs and zones are addresses.
-import { BATCH_ITEMS, DAYS_GENERAL, DAYS_MASK, PART, PART_DAY_BITS } from "./layout";
+import { BATCH_ITEMS, DAYS_GENERAL, DAYS_MASK, DAY_BITS, PART, PART_DAY_BITS } from "./layout";
 import { buildBitmap } from "./bitmap";
 import { flagsOf, steps } from "./days";
 import { beyond, reached, walk } from "./expand";
@@ -106,5 +106,7 @@ export function beyondTable(): i32 {
 export function buildDays(spec: usize): i32 {
   const part = load<usize>(spec, PART);
   if ((flagsOf(spec) & DAYS_MASK) != DAYS_GENERAL) return 0;
-  return <i32>(load<usize>(part, PART_DAY_BITS) != 0 || buildBitmap(part) != 0);
+  if (load<usize>(part, PART_DAY_BITS) == 0) buildBitmap(part);
+  store<usize>(spec, load<usize>(part, PART_DAY_BITS), DAY_BITS);
+  return <i32>(load<usize>(spec, DAY_BITS) != 0);
 }
