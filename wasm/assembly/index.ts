@@ -34,13 +34,15 @@ export function previous(spec: usize, beforeMs: f64): f64 {
   return previousBefore(spec, beforeMs);
 }
 
+/** Items of a batch among which those that nextInWindow does not know are looked for again. */
+const BLOCK: i32 = 16;
+
 /** Next fire times of `count` pairs of a spec (slot buffer) and an instant (input buffer) into the output buffer. A
  *  stride of 0 takes the first of a buffer for all. Returns how many are done: fewer when the table of a zone must be
  *  extended first. */
 export function nextMany(count: i32, specStride: usize, instantStride: usize): i32 {
   for (let start = 0; start < count; start += BLOCK) {
     const end = min(start + BLOCK, count);
-    if (specStride != 0) touch(start, end);
     // Not a number once an answer is not.
     let sum: f64 = 0;
     for (let index = start; index < end; index++) {
@@ -58,17 +60,6 @@ export function nextMany(count: i32, specStride: usize, instantStride: usize): i
     }
   }
   return count;
-}
-
-/** Specs that are loaded into the cache at once: memory answers many requests in the time of one. */
-const BLOCK: i32 = 16;
-const touched: usize = memory.data(4, 4);
-
-// Loads all specs of a block, and leaves their sum somewhere, lest the loads be optimized away.
-function touch(start: i32, end: i32): void {
-  let sum: u32 = 0;
-  for (let index = start; index < end; index++) sum += load<u32>(specAt(index, 4));
-  store<u32>(touched, sum);
 }
 
 // @ts-ignore: decorator
