@@ -184,16 +184,22 @@ function timeMixed(): void {
       for (const trigger of triggers) sum += trigger.nextMs(NOW) ?? 0;
       return sum;
     };
-    const timings = measure([
-      { name: "batch", run: repeat(() => batch.nextMs(NOW, out)[5] ?? 0), itemsPerRun: count },
-      { name: "singly", run: repeat(singly), itemsPerRun: count },
-    ]);
-    const [together, single] = timings.map(({ ns }) => ns);
-    if (together === undefined || single === undefined) return;
-    rows.push([count.toLocaleString("en"), formatNs(together), formatNs(single)]);
-    if (count === 100_000) goals.push(["100,000 mixed specs, batch", formatNs(together), "12 ns"]);
+    const together = { name: "batch", run: repeat(() => batch.nextMs(NOW, out)[5] ?? 0), itemsPerRun: count };
+    const alone = measure([together])[0]?.ns;
+    // In turns with what asks one by one, which takes the caches.
+    const timings = measure([together, { name: "singly", run: repeat(singly), itemsPerRun: count }]);
+    const [inTurns, single] = timings.map(({ ns }) => ns);
+    if (alone === undefined || inTurns === undefined || single === undefined) return;
+    rows.push([count.toLocaleString("en"), formatNs(alone), formatNs(inTurns), formatNs(single)]);
+    if (count !== 100_000) continue;
+    goals.push(["100,000 mixed specs, batch", formatNs(alone), "12 ns"]);
+    goals.push(["100,000 mixed specs, batch, caches taken by others", formatNs(inTurns), "12 ns"]);
   }
-  printTable("Mixed specs in five zones, one instant, a spec", ["Specs", "batch", "singly"], rows);
+  printTable(
+    "Mixed specs in five zones, one instant, a spec",
+    ["Specs", "batch", "batch, caches taken by others", "singly"],
+    rows,
+  );
 }
 
 function timeExpand(): void {

@@ -88,8 +88,13 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
   let base = load<f64>(spec, WINDOW_BASE);
   let hi = load<f64>(spec, WINDOW_HI);
   let windowDay = load<i32>(spec, WINDOW_DAY);
+  // Pauses are of no use where windows change with every instant, nor to specs that fire on every day.
+  let hasPauses = (flags & DAYS_MASK) != DAYS_EVERY;
   // At random instants each comparison is a coin's toss and both together are not: one branch for the two.
-  if (!(<i32>(at >= load<f64>(spec, WINDOW_LO)) & <i32>(at < hi))) {
+  if (<i32>(at >= load<f64>(spec, WINDOW_LO)) & <i32>(at < hi)) {
+    if (hasPauses && isPaused(spec, at)) return load<f64>(spec, PAUSE_HI);
+  } else {
+    hasPauses = false;
     const record = windowNear(load<usize>(spec, ZONE), at);
     const lo = load<f64>(record, RECORD_LO);
     hi = load<f64>(record, RECORD_HI);
@@ -111,8 +116,6 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
     return found < hi ? found : NaN;
   }
   if (!(flags & WHOLE_MINUTES)) return NaN;
-  const isEveryDay = (flags & DAYS_MASK) == DAYS_EVERY;
-  if (!isEveryDay && isPaused(spec, at)) return load<f64>(spec, PAUSE_HI);
   // Whole minutes, rounded down: to the nearest, less a half.
   const minutes = <u32>wholeOf((since - (MINUTE_MS - 1) / 2) * (1 / MINUTE_MS));
   const days = minutes / 1440;
@@ -120,14 +123,12 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
   const day = windowDay + <i32>days;
   const from = day + <i32>(minute > <u32>load<u16>(spec, LAST_MINUTE));
   let found = from;
-  if (isEveryDay) {
-    // Nothing to look for.
-  } else if ((flags & DAYS_MASK) >= DAYS_GENERAL) {
+  if ((flags & DAYS_MASK) >= DAYS_GENERAL) {
     const bitmap = load<usize>(spec, DAY_BITS);
     if (bitmap == 0 || from >= BITMAP_DAYS) return NaN;
     found = bitmapNext(bitmap, from);
     if (found == BITMAP_DAYS) return NaN;
-  } else {
+  } else if ((flags & DAYS_MASK) != DAYS_EVERY) {
     found = from + <i32>ctz(load<u32>(spec, WEEK_MASK) >> weekdayOf(from));
   }
   const time = select<u32>(<u32>load<u16>(spec, FIRST_MINUTE), nextMinute(spec, minute), found > day);
@@ -140,7 +141,7 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
     foundMs += (<f64>windowDay * DAY_MS - base) - (<f64>load<i32>(record, RECORD_DAY) * DAY_MS - there);
     if (!(<i32>(foundMs >= load<f64>(record, RECORD_LO)) & <i32>(foundMs < load<f64>(record, RECORD_HI)))) return NaN;
   }
-  if (!isEveryDay) {
+  if (hasPauses) {
     // Remembered where it lies on a later day, by a selection: at random instants that is a coin's toss, too.
     const isLater = found > day;
     store<i64>(spec, select(reinterpret<i64>(at), load<i64>(spec, PAUSE_LO), isLater), PAUSE_LO);
