@@ -15,18 +15,18 @@ const MARGIN = 2 * DAY;
 const FOLD_BASE = 4_102_444_800;
 const FOLD_FROM = 16_725_225_600;
 const COMPLETE_HI = FOLD_FROM + 2 * YEAR;
-const BUCKET_SECONDS = 2 ** 21;
+const BUCKET_MINUTES = 2 ** 15;
 /** The end of 9999, on the wall clock and in UTC: nothing fires later. */
 const LOCAL_END = 253_402_300_800;
 /** Clock changes before and after a stretch that may reach into it: more than ever lay within a few days. */
 const NEAR_CHANGES = 3;
 // A record of wasm/assembly/layout.ts.
-const RECORD_BYTES = 40;
+const RECORD_BYTES = 32;
 const RECORD_LO = 8;
-const RECORD_HI = 16;
-const RECORD_BASE = 24;
-const RECORD_DAY = 32;
-const RECORD_OFFSET = 36;
+const RECORD_SPAN = 12;
+const RECORD_MIDNIGHT = 16;
+const RECORD_DAY = 20;
+const RECORD_OFFSET = 24;
 /** The longest name has 32 characters; Temporal would parse a megabyte before it refused it. */
 const TIME_ZONE_LENGTH_MAX = 80;
 const FIXED_OFFSET = /^(?:UTC|[+-]\d\d:\d\d)$/;
@@ -153,11 +153,10 @@ export class ZoneTable {
 
   // Header and block as in wasm/assembly/layout.ts. Specs keep the windows that they have opened, which stay true.
   #write(): void {
-    const count = this.#transitions.length;
-    const base = this.#transitions[0] ?? 0;
-    const last = this.#transitions[count - 1] ?? 0;
-    const bucketCount = Math.floor((last - base) / BUCKET_SECONDS) + 2;
-    const recordBytes = (count + 3) * RECORD_BYTES;
+    const base = Math.max(Math.floor((this.#transitions[0] ?? 0) / 60), 0);
+    const last = Math.max(Math.floor((this.#transitions.at(-1) ?? 0) / 60), 0);
+    const bucketCount = 2 ** Math.ceil(Math.log2(Math.floor((last - base) / BUCKET_MINUTES) + 2));
+    const recordBytes = (this.#transitions.length + 3) * RECORD_BYTES;
     const bytes = recordBytes + bucketCount * 2;
     if (this.#blockBytes > 0) kernel.release(this.#blockAddress, this.#blockBytes);
     this.#blockAddress = kernel.acquire(bytes);
@@ -171,10 +170,10 @@ export class ZoneTable {
     f64[this.address / 8] = coverLo;
     f64[this.address / 8 + 1] = isFolded ? Number.POSITIVE_INFINITY : coverHi;
     f64[this.address / 8 + 2] = isFolded ? FOLD_FROM : Number.POSITIVE_INFINITY;
-    f64[this.address / 8 + 3] = (base + BUCKET_SECONDS / 2) * 1000;
+    u32[this.address / 4 + 6] = base;
+    u32[this.address / 4 + 7] = bucketCount - 1;
     u32[this.address / 4 + 8] = this.#blockAddress + recordBytes;
-    u32[this.address / 4 + 9] = bucketCount - 1;
-    u32[this.address / 4 + 10] = this.#blockAddress + RECORD_BYTES;
+    u32[this.address / 4 + 9] = this.#blockAddress + RECORD_BYTES;
   }
 
   // One for each stretch, and one before the first and after the last. A window ends where wall-clock times begin that
@@ -188,9 +187,11 @@ export class ZoneTable {
     for (let index = -1; index < starts.length; index++) {
       const at = address + (index + 1) * RECORD_BYTES;
       const offset = offsetOfStretch(index);
+      f64[at >> 3] = starts[index] ?? Number.NEGATIVE_INFINITY;
       u32[(at + RECORD_OFFSET) >> 2] = offset;
-      f64[at >> 3] = (starts[index] ?? Number.NEGATIVE_INFINITY) * 1000;
-      let lo = Math.max(fromSeconds, -offset);
+      // Windows count in minutes, which the wall clocks of offsets with seconds do not share.
+      if (index < 0 || offset % 60 !== 0) continue;
+      let lo = Math.max(fromSeconds, 0, -offset);
       let hi = Math.min(untilSeconds, LOCAL_END - Math.max(offset, 0));
       for (let before = index; before > 0 && before > index - NEAR_CHANGES; before--) {
         lo = Math.max(lo, (starts[before] ?? 0) + Math.abs(deltaAt(before)));
@@ -200,21 +201,23 @@ export class ZoneTable {
         back += Math.max(-deltaAt(after), 0);
         hi = Math.min(hi, (starts[after] ?? 0) - back);
       }
-      if (index < 0 || !(lo < hi)) continue;
-      const day = Math.floor((lo + offset) / DAY);
-      f64[(at + RECORD_LO) >> 3] = lo * 1000;
-      f64[(at + RECORD_HI) >> 3] = hi * 1000;
-      f64[(at + RECORD_BASE) >> 3] = (day * DAY - offset) * 1000;
+      const loMinute = Math.ceil(lo / 60);
+      const day = Math.floor((loMinute * 60 + offset) / DAY);
+      u32[(at + RECORD_LO) >> 2] = loMinute;
+      u32[(at + RECORD_SPAN) >> 2] = Math.max(Math.floor(hi / 60) - loMinute, 0);
+      u32[(at + RECORD_MIDNIGHT) >> 2] = (day * DAY - offset) / 60;
       u32[(at + RECORD_DAY) >> 2] = day;
     }
   }
 
-  // A bucket holds the record that its first instant lies in; searches go on from there.
+  // A bucket holds the record that its first instant lies in; searches go on from there. The first also answers for all
+  // before it.
   #writeBuckets(address: number, bucketCount: number, base: number): void {
     const buckets = new Uint16Array(kernel.memory.buffer, address, bucketCount);
     let record = 0;
     for (let bucket = 1; bucket < bucketCount; bucket++) {
-      while ((this.#transitions[record] ?? Number.POSITIVE_INFINITY) <= base + bucket * BUCKET_SECONDS) record++;
+      const start = (base + bucket * BUCKET_MINUTES) * 60;
+      while ((this.#transitions[record] ?? Number.POSITIVE_INFINITY) <= start) record++;
       buckets[bucket] = record;
     }
   }

@@ -3,38 +3,49 @@
 // which is exact for every year up to 9999 and saves the conversions that i64 would need at the boundary.
 
 // Spec: two cache lines. The first is all that finding the next fire time touches, but for rare cases and for specs with
-// seconds. Specs lie in slabs: the first lines of all together, then the second ones, so that a walk over many specs
-// reads no memory that it does not need.
+// several seconds. Specs lie in slabs: the first lines of all together, then the second ones, so that a walk over many
+// specs reads no memory that it does not need.
+//
+// The first line counts in minutes of the epoch (u32, which is exact up to 9999): what fires at whole minutes, or some
+// fixed seconds later, has no use for more, and 32-bit integers are the cheapest to compare and to divide.
 export const SPEC_LINE: usize = 64;
 export const SLAB_SPECS: usize = 64;
 export const SLAB_BYTES: usize = 8192;
 /** Distance of a spec's second line from its first. */
 export const SECOND_LINE: usize = 4096;
-/** The window, a stretch of the zone without the parts that a clock change touches: instants (milliseconds) in
- *  [WINDOW_LO, WINDOW_HI). Empty at first. */
+/** The window, a stretch of the zone without the parts that a clock change touches: minutes in
+ *  [WINDOW_LO, WINDOW_LO + WINDOW_SPAN). Empty at first. */
 export const WINDOW_LO: usize = 0;
-export const WINDOW_HI: usize = 8;
-/** Evenly spaced specs: an instant from which fire times are counted. Others: the midnight of WINDOW_DAY, at or before
- *  WINDOW_LO. In milliseconds. */
-export const WINDOW_BASE: usize = 16;
-/** The pause: instants (milliseconds) in [PAUSE_LO, PAUSE_HI) have PAUSE_HI as their next fire time. */
-export const PAUSE_LO: usize = 24;
-export const PAUSE_HI: usize = 32;
+export const WINDOW_SPAN: usize = 4;
+/** The pause: in the minutes of [PAUSE_LO, PAUSE_LO + PAUSE_SPAN) the next fire time is at its end. */
+export const PAUSE_LO: usize = 8;
+export const PAUSE_SPAN: usize = 12;
+/** What an instant (milliseconds) is less by, to be rounded to its minute: half a minute, and SHIFT_MS. */
+export const ROUNDING: usize = 16;
 /** The hours are the upper 24 bits of the word that starts with the flags. */
-export const FLAGS: usize = 48;
-export const HOURS: usize = 48;
-// Evenly spaced specs: the distance of their fire times, and its inverse.
-export const STEP_MS: usize = 40;
-export const STEP_INVERSE: usize = 56;
-// All others, in the same place: first and last matching minute of a day, and the local day of WINDOW_BASE.
-export const MINUTES: usize = 40;
-export const FIRST_MINUTE: usize = 56;
-export const LAST_MINUTE: usize = 58;
-export const WINDOW_DAY: usize = 60;
+export const FLAGS: usize = 24;
+export const HOURS: usize = 24;
+export const ZONE: usize = 28;
+// Evenly spaced specs: the distance of their fire times, its inverse, an instant from which they are counted within the
+// window, and the window's end. All in milliseconds.
+export const STEP_MS: usize = 32;
+export const STEP_INVERSE: usize = 40;
+export const WINDOW_BASE: usize = 48;
+export const WINDOW_HI: usize = 56;
+// All others, in the same place.
+export const MINUTES: usize = 32;
 /** Where days follow the week alone: the matching weekdays twice over (14 bits, bit 0 is Sunday), so that a shift needs
  *  no rotation. Otherwise the day bitmap, or 0. */
-export const WEEK_MASK: usize = 52;
-export const DAY_BITS: usize = 52;
+export const WEEK_MASK: usize = 40;
+export const DAY_BITS: usize = 40;
+/** First and last matching minute of a day. */
+export const FIRST_MINUTE: usize = 44;
+export const LAST_MINUTE: usize = 46;
+/** A midnight at or before WINDOW_LO, and its local day. */
+export const MIDNIGHT: usize = 48;
+export const MIDNIGHT_DAY: usize = 52;
+/** Milliseconds from a minute to the second of it that fires; 0 where there are several. */
+export const SHIFT_MS: usize = 56;
 /** The segment, a stretch of the zone without the parts that this spec's DST policy touches: for instants (seconds) in
  *  [SEGMENT_LO, SEGMENT_HI) local = instant + SEGMENT_OFFSET. Empty at first. */
 export const SEGMENT_LO: usize = SECOND_LINE + 0;
@@ -50,10 +61,9 @@ export const TIMES_PER_HOUR: usize = SECOND_LINE + 44;
 /** Cached month: epoch day of its first, and its matching days (bit 0 is the first). */
 export const MONTH_FIRST: usize = SECOND_LINE + 48;
 export const MONTH_MASK: usize = SECOND_LINE + 52;
-export const ZONE: usize = SECOND_LINE + 56;
-export const PART: usize = SECOND_LINE + 60;
+export const PART: usize = SECOND_LINE + 56;
 
-// FLAGS: bits 0-1 say how days are found, 2-3 the gap policy, 4-5 the overlap policy, 6 that the only second is 0, 7
+// FLAGS: bits 0-1 say how days are found, 2-3 the gap policy, 4-5 the overlap policy, 6 that there is only one second, 7
 // that the spec is evenly spaced.
 export const DAYS_MASK: u32 = 3;
 export const DAYS_EVERY: u32 = 0;
@@ -68,7 +78,7 @@ export const OVERLAP_MASK: u32 = 48;
 export const OVERLAP_BOTH: u32 = 0;
 export const OVERLAP_FIRST: u32 = 16;
 export const OVERLAP_SECOND: u32 = 32;
-export const WHOLE_MINUTES: u32 = 64;
+export const ONE_SECOND: u32 = 64;
 export const EVEN: u32 = 128;
 
 // Date part: shared by all specs that name the same dates. The first PART_KEY_BYTES are its identity.
@@ -113,28 +123,29 @@ export const COVER_LO: usize = 0;
 export const COVER_HI: usize = 8;
 /** Instants from here on are folded back by whole Gregorian cycles; infinite until the table reaches that far. */
 export const FOLD_FROM: usize = 16;
-/** In milliseconds: the middle of the first bucket, so that to round is to find the bucket. */
+/** In minutes. */
 export const BUCKET_BASE: usize = 24;
+export const BUCKET_MASK: usize = 28;
 export const BUCKETS: usize = 32;
-export const BUCKET_LAST: usize = 36;
-export const RECORDS: usize = 40;
+export const RECORDS: usize = 36;
 
 // Record: one stretch of constant offset. The first starts at -Infinity; one past the last starts at +Infinity.
-export const RECORD_BYTES: usize = 40;
-/** In milliseconds, as are those of the window. */
-export const RECORD_START: usize = 0;
-/** The window of the stretch (empty where there is none): no DST policy has a say in it, and every wall-clock time that
- *  comes again later lies after it. */
-export const RECORD_LO: usize = 8;
-export const RECORD_HI: usize = 16;
-/** A midnight at or before RECORD_LO, and its local day. */
-export const RECORD_BASE: usize = 24;
-export const RECORD_DAY: usize = 32;
+export const RECORD_SHIFT: usize = 5;
+export const RECORD_BYTES: usize = 32;
 /** In seconds. */
-export const RECORD_OFFSET: usize = 36;
+export const RECORD_START: usize = 0;
+/** The window of the stretch, in minutes (empty where there is none): no DST policy has a say in it, and every wall-clock
+ *  time that comes again later lies after it. */
+export const RECORD_LO: usize = 8;
+export const RECORD_SPAN: usize = 12;
+/** A midnight at or before RECORD_LO, and its local day. */
+export const RECORD_MIDNIGHT: usize = 16;
+export const RECORD_DAY: usize = 20;
+/** In seconds. */
+export const RECORD_OFFSET: usize = 24;
 
-/** Transitions of a rule are months apart, so a bucket of 24 days rarely holds more than one. */
-export const BUCKET_MS: f64 = 2097152000;
+/** A bucket has 2^15 minutes. Transitions of a rule are months apart, so one of 22 days rarely holds more than one. */
+export const BUCKET_SHIFT: u32 = 15;
 
 // Day bitmap: 1970-2099 in 64-bit words, and for each word (u16) the first marked day after it.
 export const BITMAP_DAYS: i32 = 47482;
@@ -148,8 +159,9 @@ export const BITMAPS_MAX: i32 = 1024;
 export const BATCH_ITEMS: i32 = 4096;
 
 export const SECONDS_PER_DAY: f64 = 86400;
-export const DAY_MS: f64 = 86400000;
 export const MINUTE_MS: f64 = 60000;
+/** Half of the milliseconds that round down to a minute. */
+export const HALF_MINUTE_MS: f64 = 29999.5;
 /** 9999-12-31 as epoch day, its last local second, and the last instant at which anything fires. */
 export const DAY_LAST: i32 = 2932896;
 export const LOCAL_LAST: f64 = 253402300799;

@@ -14,7 +14,6 @@ import {
   DAYS_GENERAL,
   DAYS_MASK,
   DAY_BITS,
-  DAY_MS,
   EVEN,
   FIRST_MINUTE,
   FIRST_OF_DAY,
@@ -25,27 +24,31 @@ import {
   INSTANT_FIRST,
   LAST_MINUTE,
   LOCAL_LAST,
+  MIDNIGHT,
+  MIDNIGHT_DAY,
   MINUTE_MS,
+  ONE_SECOND,
   OVERLAP_FIRST,
   OVERLAP_MASK,
   OVERLAP_SECOND,
-  PAUSE_HI,
   PAUSE_LO,
-  RECORD_BASE,
+  PAUSE_SPAN,
   RECORD_DAY,
-  RECORD_HI,
   RECORD_LO,
+  RECORD_MIDNIGHT,
+  RECORD_SPAN,
+  ROUNDING,
   SEGMENT_HI,
   SEGMENT_LO,
   SEGMENT_OFFSET,
+  SHIFT_MS,
   STEP_INVERSE,
   STEP_MS,
   WEEK_MASK,
-  WHOLE_MINUTES,
   WINDOW_BASE,
-  WINDOW_DAY,
   WINDOW_HI,
   WINDOW_LO,
+  WINDOW_SPAN,
   ZONE,
 } from "./layout";
 import { bitmapNext } from "./bitmap";
@@ -53,7 +56,16 @@ import { weekdayOf } from "./calendar";
 import { countStep, flagsOf } from "./days";
 import { isMatchingLocal, nextLocal, previousLocal } from "./local";
 import { nextMinute } from "./times";
-import { locate, nextDelta, nextStart, windowNear, stretchDelta, stretchOffset, stretchStart, wholeOf } from "./zone";
+import {
+  isInWindow,
+  locate,
+  nextDelta,
+  nextStart,
+  stretchDelta,
+  stretchOffset,
+  stretchStart,
+  windowNear,
+} from "./zone";
 
 /** Answers besides instants: NaN is exhausted, these are beyond the table of the zone. */
 export const BEYOND_HI: f64 = Infinity;
@@ -84,44 +96,45 @@ export function nextAfter(spec: usize, afterMs: f64): f64 {
 @inline
 export function nextInWindow(spec: usize, afterMs: f64): f64 {
   const at = floor(afterMs);
+  const bits = minuteBits(spec, at);
+  if (<u32>(bits >> 32) != MINUTE_HEAD) return NaN;
+  const minute = <u32>bits;
   const flags = flagsOf(spec);
-  let base = load<f64>(spec, WINDOW_BASE);
-  let hi = load<f64>(spec, WINDOW_HI);
-  let windowDay = load<i32>(spec, WINDOW_DAY);
+  let midnight = load<u32>(spec, MIDNIGHT);
+  let midnightDay = load<i32>(spec, MIDNIGHT_DAY);
   // Pauses are of no use where windows change with every instant, nor to specs that fire on every day.
   let hasPauses = (flags & DAYS_MASK) != DAYS_EVERY;
-  // At random instants each comparison is a coin's toss and both together are not: one branch for the two.
-  if (<i32>(at >= load<f64>(spec, WINDOW_LO)) & <i32>(at < hi)) {
-    if (hasPauses && isPaused(spec, at)) return load<f64>(spec, PAUSE_HI);
+  if (minute - load<u32>(spec, WINDOW_LO) < load<u32>(spec, WINDOW_SPAN)) {
+    if (hasPauses && isPaused(spec, minute)) return timeOf(spec, load<u32>(spec, PAUSE_LO) + load<u32>(spec, PAUSE_SPAN));
   } else {
+    const record = windowNear(load<usize>(spec, ZONE), minute);
+    if (!isInWindow(record, minute)) return NaN;
     hasPauses = false;
-    const record = windowNear(load<usize>(spec, ZONE), at);
-    const lo = load<f64>(record, RECORD_LO);
-    hi = load<f64>(record, RECORD_HI);
-    if (!(<i32>(at >= lo) & <i32>(at < hi))) return NaN;
-    base = load<f64>(record, RECORD_BASE);
-    windowDay = load<i32>(record, RECORD_DAY);
-    if (flags & EVEN) base += <f64>load<i32>(spec, FIRST_OF_DAY) * 1000;
-    else store<i32>(spec, windowDay, WINDOW_DAY);
-    store<f64>(spec, base, WINDOW_BASE);
-    store<f64>(spec, lo, WINDOW_LO);
-    store<f64>(spec, hi, WINDOW_HI);
+    // Two words at once.
+    store<u64>(spec, load<u64>(record, RECORD_LO), WINDOW_LO);
+    midnight = load<u32>(record, RECORD_MIDNIGHT);
+    if (flags & EVEN) {
+      const phaseMs = <f64>load<i32>(spec, FIRST_OF_DAY) * 1000;
+      store<f64>(spec, <f64>(<i32>midnight) * MINUTE_MS + phaseMs, WINDOW_BASE);
+      store<f64>(spec, <f64>(load<u32>(record, RECORD_LO) + load<u32>(record, RECORD_SPAN)) * MINUTE_MS, WINDOW_HI);
+    } else {
+      midnightDay = load<i32>(record, RECORD_DAY);
+      store<u64>(spec, load<u64>(record, RECORD_MIDNIGHT), MIDNIGHT);
+    }
   }
-  const since = at - base;
   if (flags & EVEN) {
-    const step = load<f64>(spec, STEP_MS);
+    const base = load<f64>(spec, WINDOW_BASE);
     // The half keeps the product clear of whole numbers, so that multiplying by the rounded inverse never lands on the
     // wrong side of one.
-    const found = base + (floor((since + 0.5) * load<f64>(spec, STEP_INVERSE)) + 1) * step;
-    return found < hi ? found : NaN;
+    const found = base + (floor((at - base + 0.5) * load<f64>(spec, STEP_INVERSE)) + 1) * load<f64>(spec, STEP_MS);
+    return found < load<f64>(spec, WINDOW_HI) ? found : NaN;
   }
-  if (!(flags & WHOLE_MINUTES)) return NaN;
-  // Whole minutes, rounded down: to the nearest, less a half.
-  const minutes = <u32>wholeOf((since - (MINUTE_MS - 1) / 2) * (1 / MINUTE_MS));
-  const days = minutes / 1440;
-  const minute = minutes - days * 1440 + 1;
-  const day = windowDay + <i32>days;
-  const from = day + <i32>(minute > <u32>load<u16>(spec, LAST_MINUTE));
+  if (!(flags & ONE_SECOND)) return NaN;
+  const since = minute - midnight;
+  const days = since / 1440;
+  const minuteOfDay = since - days * 1440 + 1;
+  const day = midnightDay + <i32>days;
+  const from = day + <i32>(minuteOfDay > <u32>load<u16>(spec, LAST_MINUTE));
   let found = from;
   if ((flags & DAYS_MASK) >= DAYS_GENERAL) {
     const bitmap = load<usize>(spec, DAY_BITS);
@@ -131,51 +144,67 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
   } else if ((flags & DAYS_MASK) != DAYS_EVERY) {
     found = from + <i32>ctz(load<u32>(spec, WEEK_MASK) >> weekdayOf(from));
   }
-  const time = select<u32>(<u32>load<u16>(spec, FIRST_MINUTE), nextMinute(spec, minute), found > day);
-  let foundMs = base + <f64>(<u32>(found - windowDay) * 1440 + time) * MINUTE_MS;
-  if (foundMs >= hi) {
+  const time = select<u32>(<u32>load<u16>(spec, FIRST_MINUTE), nextMinute(spec, minuteOfDay), found > day);
+  let foundMinute = midnight + <u32>(found - midnightDay) * 1440 + time;
+  if (foundMinute - load<u32>(spec, WINDOW_LO) >= load<u32>(spec, WINDOW_SPAN)) {
     // Found by the offset of here, it is the answer where it lies in a window of its own: no wall-clock time between is a
     // match, and none that comes twice lies before the end of this window. Local midnight less instant is the offset.
-    const record = windowNear(load<usize>(spec, ZONE), foundMs);
-    const there = load<f64>(record, RECORD_BASE);
-    foundMs += (<f64>windowDay * DAY_MS - base) - (<f64>load<i32>(record, RECORD_DAY) * DAY_MS - there);
-    if (!(<i32>(foundMs >= load<f64>(record, RECORD_LO)) & <i32>(foundMs < load<f64>(record, RECORD_HI)))) return NaN;
+    const record = windowNear(load<usize>(spec, ZONE), foundMinute);
+    foundMinute += (<u32>midnightDay * 1440 - midnight) - (load<u32>(record, RECORD_DAY) * 1440 - load<u32>(record, RECORD_MIDNIGHT));
+    if (!isInWindow(record, foundMinute)) return NaN;
   }
   if (hasPauses) {
     // Remembered where it lies on a later day, by a selection: at random instants that is a coin's toss, too.
     const isLater = found > day;
-    store<i64>(spec, select(reinterpret<i64>(at), load<i64>(spec, PAUSE_LO), isLater), PAUSE_LO);
-    store<i64>(spec, select(reinterpret<i64>(foundMs), load<i64>(spec, PAUSE_HI), isLater), PAUSE_HI);
+    store<u32>(spec, select(minute, load<u32>(spec, PAUSE_LO), isLater), PAUSE_LO);
+    store<u32>(spec, select(foundMinute - minute, load<u32>(spec, PAUSE_SPAN), isLater), PAUSE_SPAN);
   }
-  return foundMs;
+  return timeOf(spec, foundMinute);
+}
+
+// The minute of an instant as the low half of what adding 1.5 * 2^52 makes of it, which rounds and shifts the whole number
+// to the end of the mantissa. The high half is MINUTE_HEAD for all minutes from 1970 to 9999, and for nothing else: a
+// conversion would check its range more dearly.
+// @ts-ignore: decorator
+@inline
+function minuteBits(spec: usize, at: f64): i64 {
+  return reinterpret<i64>((at - load<f64>(spec, ROUNDING)) * (1 / MINUTE_MS) + 6755399441055744);
+}
+
+const MINUTE_HEAD: u32 = 0x43380000;
+
+// @ts-ignore: decorator
+@inline
+function isPaused(spec: usize, minute: u32): bool {
+  return minute - load<u32>(spec, PAUSE_LO) < load<u32>(spec, PAUSE_SPAN);
 }
 
 // @ts-ignore: decorator
 @inline
-function isPaused(spec: usize, at: f64): bool {
-  return <bool>(<i32>(at < load<f64>(spec, PAUSE_HI)) & <i32>(at >= load<f64>(spec, PAUSE_LO)));
+function timeOf(spec: usize, minute: u32): f64 {
+  return <f64>minute * MINUTE_MS + load<f64>(spec, SHIFT_MS);
 }
 
-/** nextAfter where nextInWindow does not know: clocks change, tables or time end, specs have seconds, day bitmaps are
- *  not yet built. */
+/** nextAfter where nextInWindow does not know: clocks change, tables or time end, specs have several seconds, day bitmaps
+ *  are not yet built. */
 export function nextAnywhere(spec: usize, afterMs: f64): f64 {
   const at = floor(afterMs);
-  if (isPaused(spec, at)) return load<f64>(spec, PAUSE_HI);
   const instant = floor((at + 0.5) * 0.001) + 1;
-  const hi = load<f64>(spec, WINDOW_HI);
-  let found = hi;
-  if (!(flagsOf(spec) & EVEN) && at >= load<f64>(spec, WINDOW_LO) && at < hi) {
-    const offset = (<f64>load<i32>(spec, WINDOW_DAY) * DAY_MS - load<f64>(spec, WINDOW_BASE)) / 1000;
-    found = (nextLocal(spec, instant + offset) - offset) * 1000;
+  if (!(flagsOf(spec) & EVEN) && isInWindowOf(spec, minuteBits(spec, at))) {
+    const offset = <f64>(load<i32>(spec, MIDNIGHT_DAY) * 1440 - load<i32>(spec, MIDNIGHT)) * 60;
+    const found = (nextLocal(spec, instant + offset) - offset) * 1000;
     // No wall-clock time comes again that was before this window.
     if (found == Infinity) return NaN;
+    if (isInWindowOf(spec, minuteBits(spec, found))) return found;
   }
-  if (found >= hi) found = nextInstant(spec, instant) * 1000;
-  if (found < Infinity) {
-    store<f64>(spec, at, PAUSE_LO);
-    store<f64>(spec, found, PAUSE_HI);
-  }
-  return found;
+  return nextInstant(spec, instant) * 1000;
+}
+
+// @ts-ignore: decorator
+@inline
+function isInWindowOf(spec: usize, bits: i64): bool {
+  if (<u32>(bits >> 32) != MINUTE_HEAD) return false;
+  return <u32>bits - load<u32>(spec, WINDOW_LO) < load<u32>(spec, WINDOW_SPAN);
 }
 
 /** The last fire time before an instant (both in milliseconds); NaN when exhausted, or beyond the table. */

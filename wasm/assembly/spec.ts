@@ -13,6 +13,7 @@ import {
   FIRST_OF_DAY,
   FIRST_OF_HOUR,
   FLAGS,
+  HALF_MINUTE_MS,
   ISO_WEEKS,
   LAST_MINUTE,
   LAST_OF_DAY,
@@ -21,6 +22,7 @@ import {
   MONTHS,
   MONTH_FIRST,
   NTH_OF_WEEKDAY,
+  ONE_SECOND,
   PART,
   PART_BYTES,
   PART_CHAIN,
@@ -28,10 +30,12 @@ import {
   PART_FLAGS,
   PART_KEY_BYTES,
   PART_REFERENCES,
+  ROUNDING,
   SECONDS,
   SECOND_LINE,
   SEGMENT_HI,
   SEGMENT_LO,
+  SHIFT_MS,
   SLAB_BYTES,
   SLAB_SPECS,
   SPEC_LINE,
@@ -45,8 +49,6 @@ import {
   STEP_MS,
   TIMES_PER_HOUR,
   WEEK_MASK,
-  WHOLE_MINUTES,
-  WINDOW_LO,
   YEAR_BITS,
   YEAR_FIRST,
   YEAR_LAST,
@@ -77,13 +79,12 @@ export function allocSpec(): usize {
   store<usize>(spec, load<usize>(STAGING, STAGING_ZONE), ZONE);
   store<f64>(spec, Infinity, SEGMENT_LO);
   store<f64>(spec, -Infinity, SEGMENT_HI);
-  store<f64>(spec, Infinity, WINDOW_LO);
   store<i32>(spec, i32.MAX_VALUE, MONTH_FIRST);
   const part = shareDatePart();
   store<usize>(spec, part, PART);
   const hasTimes = hours != 0 && minutes != 0 && seconds != 0;
   const days = hasTimes ? kindOfDays(part) : DAYS_NEVER;
-  let flags = days | load<u32>(STAGING, STAGING_FLAGS) | (seconds == 1 ? WHOLE_MINUTES : 0);
+  let flags = days | load<u32>(STAGING, STAGING_FLAGS) | (popcnt(seconds) == 1 ? ONE_SECOND : 0);
   if (days != DAYS_GENERAL) {
     const week = load<u32>(part, DAYS_OF_WEEK);
     store<u32>(spec, days == DAYS_EVERY ? 0x3fff : week | (week << 7), WEEK_MASK);
@@ -100,9 +101,13 @@ export function allocSpec(): usize {
   const step = days == DAYS_EVERY ? evenStep(hours, minutes, seconds) : 0;
   if (step != 0) {
     flags |= EVEN;
+    store<f64>(spec, HALF_MINUTE_MS, ROUNDING);
     store<f64>(spec, step * 1000, STEP_MS);
     store<f64>(spec, 0.001 / step, STEP_INVERSE);
   } else {
+    const shiftMs = popcnt(seconds) == 1 ? <f64>ctz(seconds) * 1000 : 0;
+    store<f64>(spec, shiftMs, SHIFT_MS);
+    store<f64>(spec, HALF_MINUTE_MS + shiftMs, ROUNDING);
     store<u64>(spec, minutes, MINUTES);
     store<u16>(spec, <u16>(firstOfDay / 60), FIRST_MINUTE);
     store<u16>(spec, <u16>(lastOfDay / 60), LAST_MINUTE);

@@ -2,15 +2,17 @@
 import {
   BUCKETS,
   BUCKET_BASE,
-  BUCKET_LAST,
-  BUCKET_MS,
+  BUCKET_MASK,
+  BUCKET_SHIFT,
   CYCLE_SECONDS,
   FOLD_BASE,
   FOLD_FROM,
   RECORDS,
   RECORD_BYTES,
-  RECORD_HI,
+  RECORD_LO,
   RECORD_OFFSET,
+  RECORD_SHIFT,
+  RECORD_SPAN,
   RECORD_START,
 } from "./layout";
 
@@ -30,45 +32,36 @@ export function locate(zone: usize, instant: f64): void {
     shift = floor((instant - FOLD_BASE) / CYCLE_SECONDS) * CYCLE_SECONDS;
     instant -= shift;
   }
-  const ms = instant * 1000;
-  let record = recordOf(zone, ms < load<f64>(zone, BUCKET_BASE) ? 0 : bucketOf(zone, ms));
+  const sinceBase = floor(instant / 60) - <f64>load<u32>(zone, BUCKET_BASE);
+  const bucket = floor(max(sinceBase, 0) / <f64>(1 << BUCKET_SHIFT));
+  let record = recordOf(zone, <u32>min(bucket, <f64>load<u32>(zone, BUCKET_MASK)));
   // At most as often as there are transitions in a bucket; the record past the last starts at Infinity.
-  while (load<f64>(record + RECORD_BYTES, RECORD_START) <= ms) record += RECORD_BYTES;
+  while (load<f64>(record + RECORD_BYTES, RECORD_START) <= instant) record += RECORD_BYTES;
   const offset = load<i32>(record, RECORD_OFFSET);
-  stretchStart = load<f64>(record, RECORD_START) / 1000 + shift;
+  stretchStart = load<f64>(record, RECORD_START) + shift;
   stretchOffset = <f64>offset;
   stretchDelta = <f64>(offset - load<i32>(record - RECORD_BYTES, RECORD_OFFSET));
-  nextStart = load<f64>(record + RECORD_BYTES, RECORD_START) / 1000 + shift;
+  nextStart = load<f64>(record + RECORD_BYTES, RECORD_START) + shift;
   nextDelta = <f64>(load<i32>(record + RECORD_BYTES, RECORD_OFFSET) - offset);
 }
 
-/** The record whose window an instant (milliseconds) lies in; junk where it lies in none. */
+/** The record whose window a minute lies in; junk where it lies in none. */
 // @ts-ignore: decorator
 @inline
-export function windowNear(zone: usize, ms: f64): usize {
-  const record = recordOf(zone, bucketOf(zone, ms));
-  return ms < load<f64>(record, RECORD_HI) ? record : record + RECORD_BYTES;
+export function windowNear(zone: usize, minute: u32): usize {
+  const record = recordOf(zone, ((minute - load<u32>(zone, BUCKET_BASE)) >> BUCKET_SHIFT) & load<u32>(zone, BUCKET_MASK));
+  return select(record, record + RECORD_BYTES, isInWindow(record, minute));
 }
 
-// The bucket of an instant, rounded down: to the nearest, as BUCKET_BASE is half a bucket later than the first begins.
 // @ts-ignore: decorator
 @inline
-function bucketOf(zone: usize, ms: f64): u32 {
-  return <u32>wholeOf((ms - load<f64>(zone, BUCKET_BASE)) * (1 / BUCKET_MS));
+export function isInWindow(record: usize, minute: u32): bool {
+  return minute - load<u32>(record, RECORD_LO) < load<u32>(record, RECORD_SPAN);
 }
 
 // The record that a bucket begins with.
 // @ts-ignore: decorator
 @inline
 function recordOf(zone: usize, bucket: u32): usize {
-  const index = load<u16>(load<usize>(zone, BUCKETS) + (min<u32>(bucket, load<u32>(zone, BUCKET_LAST)) << 1));
-  return load<usize>(zone, RECORDS) + <usize>index * RECORD_BYTES;
-}
-
-/** The low 32 bits of the nearest whole number to one below 2^51: adding 1.5 * 2^52 shifts them to the end of the
- *  mantissa. A conversion would check its range first. */
-// @ts-ignore: decorator
-@inline
-export function wholeOf(value: f64): i32 {
-  return <i32>reinterpret<i64>(value + 6755399441055744);
+  return load<usize>(zone, RECORDS) + ((<usize>load<u16>(load<usize>(zone, BUCKETS) + (bucket << 1))) << RECORD_SHIFT);
 }
