@@ -234,6 +234,16 @@ describe("searches are bounded", () => {
     expect(stepsOf(() => expect(never.matches(NOON_2026)).toBe(false))).toBeLessThan(2);
   });
 
+  test("a spec without an hour, a minute or a second never fires, and is not searched", () => {
+    for (const sets of [{ hours: 0 }, { minutes: bits() }, { seconds: bits() }]) {
+      const cron = cronOf({ ...sets, daysOfWeek: bits32(1, 2, 3) });
+      expect(cron.canEverMatch).toBe(false);
+      expect(stepsOf(() => expect(cron.nextMs(NOON_2026)).toBe(null))).toBeLessThan(5);
+      expect(stepsOf(() => expect(cron.previousMs(NOON_2026)).toBe(null))).toBeLessThan(5);
+      expect([...cron.nextMany(new Float64Array([0, NOON_2026]))]).toEqual([Number.NaN, Number.NaN]);
+    }
+  });
+
   test("a year by the second costs a step for each clock change, to expand and to count", () => {
     const cron = cronOf({ seconds: EVERY_60, minutes: EVERY_60, hours: EVERY_HOUR, timeZone: "Europe/Berlin" });
     cron.nextMs(Date.UTC(2040, 0, 1));

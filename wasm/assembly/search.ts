@@ -78,6 +78,9 @@ const FAR: f64 = 4 * 86400;
 /** Where a search resumes before a far match: everything between cannot match, whatever its offset. */
 const MARGIN: f64 = 3 * 86400;
 
+/** See minuteBits. */
+const MINUTE_HEAD: u32 = 0x43380000;
+
 // The stretch under search: regular matches lie in [plainLo, plainHi).
 let plainLo: f64 = 0;
 let plainHi: f64 = 0;
@@ -114,6 +117,7 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
     store<u64>(spec, load<u64>(record, RECORD_LO), WINDOW_LO);
     midnight = load<u32>(record, RECORD_MIDNIGHT);
     if (flags & EVEN) {
+      // A midnight before 1970, in UTC, is negative.
       const phaseMs = <f64>load<i32>(spec, FIRST_OF_DAY) * 1000;
       store<f64>(spec, <f64>(<i32>midnight) * MINUTE_MS + phaseMs, WINDOW_BASE);
       store<f64>(spec, <f64>(load<u32>(record, RECORD_LO) + load<u32>(record, RECORD_SPAN)) * MINUTE_MS, WINDOW_HI);
@@ -170,8 +174,6 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
 function minuteBits(spec: usize, at: f64): i64 {
   return reinterpret<i64>((at - load<f64>(spec, ROUNDING)) * (1 / MINUTE_MS) + 6755399441055744);
 }
-
-const MINUTE_HEAD: u32 = 0x43380000;
 
 // @ts-ignore: decorator
 @inline

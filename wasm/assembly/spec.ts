@@ -85,7 +85,7 @@ export function allocSpec(): usize {
   const hasTimes = hours != 0 && minutes != 0 && seconds != 0;
   const days = hasTimes ? kindOfDays(part) : DAYS_NEVER;
   let flags = days | load<u32>(STAGING, STAGING_FLAGS) | (popcnt(seconds) == 1 ? ONE_SECOND : 0);
-  if (days != DAYS_GENERAL) {
+  if (days < DAYS_GENERAL) {
     const week = load<u32>(part, DAYS_OF_WEEK);
     store<u32>(spec, days == DAYS_EVERY ? 0x3fff : week | (week << 7), WEEK_MASK);
   }

@@ -32,7 +32,8 @@ export interface LibsqlStoreOptions {
   /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
   readonly serializer?: Serializer;
   /** For a file opened by its `url`. `"full"` (default): what was acknowledged survives a power failure, at the cost of
-   *  an fsync a commit. `"normal"`: it survives a crash of the process, but a power failure can take the last moments. */
+   *  an fsync a commit. `"normal"`: it survives a crash of the process, but a power failure can take the last moments.
+   *  Measured, it processes 1.2 times and adds 1.1 (in bulk) to 2.7 times (one by one) as fast (bench/README.md). */
   readonly durability?: "full" | "normal";
   /** Longest wait for one answer of a remote database. Default: 10 seconds. */
   readonly timeout?: Duration;
