@@ -153,9 +153,8 @@ export class ZoneTable {
 
   // Header and block as in wasm/assembly/layout.ts. Specs keep the windows that they have opened, which stay true.
   #write(): void {
-    const base = Math.max(Math.floor((this.#transitions[0] ?? 0) / 60), 0);
-    const last = Math.max(Math.floor((this.#transitions.at(-1) ?? 0) / 60), 0);
-    const bucketCount = 2 ** Math.ceil(Math.log2(Math.floor((last - base) / BUCKET_MINUTES) + 2));
+    const lastMinute = Math.max(Math.floor((this.#transitions.at(-1) ?? 0) / 60), 0);
+    const bucketCount = Math.floor(lastMinute / BUCKET_MINUTES) + 2;
     const recordBytes = (this.#transitions.length + 3) * RECORD_BYTES;
     const bytes = recordBytes + bucketCount * 2;
     if (this.#blockBytes > 0) kernel.release(this.#blockAddress, this.#blockBytes);
@@ -165,15 +164,14 @@ export class ZoneTable {
     const coverLo = this.#knownLo + MARGIN;
     const coverHi = this.#knownHi - MARGIN;
     this.#writeRecords(this.#blockAddress, coverLo, isFolded ? FOLD_FROM : coverHi);
-    this.#writeBuckets(this.#blockAddress + recordBytes, bucketCount, base);
+    this.#writeBuckets(this.#blockAddress + recordBytes, bucketCount);
     const { f64, u32 } = views();
     f64[this.address / 8] = coverLo;
     f64[this.address / 8 + 1] = isFolded ? Number.POSITIVE_INFINITY : coverHi;
     f64[this.address / 8 + 2] = isFolded ? FOLD_FROM : Number.POSITIVE_INFINITY;
-    u32[this.address / 4 + 6] = base;
-    u32[this.address / 4 + 7] = bucketCount - 1;
-    u32[this.address / 4 + 8] = this.#blockAddress + recordBytes;
-    u32[this.address / 4 + 9] = this.#blockAddress + RECORD_BYTES;
+    u32[this.address / 4 + 6] = bucketCount - 1;
+    u32[this.address / 4 + 7] = this.#blockAddress + recordBytes;
+    u32[this.address / 4 + 8] = this.#blockAddress + RECORD_BYTES;
   }
 
   // One for each stretch, and one before the first and after the last. A window ends where wall-clock times begin that
@@ -193,8 +191,10 @@ export class ZoneTable {
       if (index < 0 || offset % 60 !== 0) continue;
       let lo = Math.max(fromSeconds, 0, -offset);
       let hi = Math.min(untilSeconds, LOCAL_END - Math.max(offset, 0));
+      let moved = 0;
       for (let before = index; before > 0 && before > index - NEAR_CHANGES; before--) {
-        lo = Math.max(lo, (starts[before] ?? 0) + Math.abs(deltaAt(before)));
+        moved += Math.abs(deltaAt(before));
+        lo = Math.max(lo, (starts[before] ?? 0) + moved);
       }
       let back = 0;
       for (let after = index + 1; after < starts.length && after <= index + NEAR_CHANGES; after++) {
@@ -212,11 +212,11 @@ export class ZoneTable {
 
   // A bucket holds the record that its first instant lies in; searches go on from there. The first also answers for all
   // before it.
-  #writeBuckets(address: number, bucketCount: number, base: number): void {
+  #writeBuckets(address: number, bucketCount: number): void {
     const buckets = new Uint16Array(kernel.memory.buffer, address, bucketCount);
     let record = 0;
     for (let bucket = 1; bucket < bucketCount; bucket++) {
-      const start = (base + bucket * BUCKET_MINUTES) * 60;
+      const start = bucket * BUCKET_MINUTES * 60;
       while ((this.#transitions[record] ?? Number.POSITIVE_INFINITY) <= start) record++;
       buckets[bucket] = record;
     }

@@ -16,7 +16,7 @@ export class CronBatch {
   readonly #floors: Float64Array | null;
   readonly #ends: Float64Array | null;
 
-  /** @param triggers kept by reference until the batch is collected; the list is copied
+  /** @param triggers in the order of the answers; the list is copied
    *  @throws {OptionsError} when one of them is no {@link CronTrigger} */
   constructor(triggers: readonly CronTrigger[]) {
     const parts = Array.from(triggers, (trigger, index) => {
@@ -39,18 +39,24 @@ export class CronBatch {
   /**
    * The first fire time of each trigger after one instant, or after one instant each.
    *
-   * @param after epoch milliseconds: a number, or an array as long as the batch
+   * @param after epoch milliseconds: a number, or an array as long as the batch. Infinite ones are allowed
    * @param out receives the answers; as long as the batch. Default: a new array
-   * @returns `out`: epoch milliseconds in the order of the triggers, `NaN` for those that never fire again
-   * @throws {OptionsError} when an array has another length, or `after` is `NaN`
+   * @returns `out`: epoch milliseconds in the order of the triggers, `NaN` for those that never fire again (and those
+   *   whose item in the array is `NaN`)
+   * @throws {OptionsError} when `after` is neither, or `NaN`, or an array has another length
    */
   nextMs(after: number | Float64Array, out: Float64Array = new Float64Array(this.size)): Float64Array {
+    if (typeof after !== "number" && !(after instanceof Float64Array)) {
+      throw new OptionsError(`after must be a number of epoch milliseconds or a Float64Array; got ${typeof after}`, [
+        { path: "after", message: "neither a number nor a Float64Array" },
+      ]);
+    }
     const floors = this.#floors;
     const ends = this.#ends;
-    if (floors === null || ends === null || Number.isNaN(after)) return this.#batch.nextMs(after, out);
-    // An array of another length is passed on, to be refused.
     const isArray = typeof after !== "number";
-    if (isArray && after.length !== floors.length) return this.#batch.nextMs(after, out);
+    // What is wrong is passed on, to be refused.
+    const isWrong = isArray ? after.length !== this.size : Number.isNaN(after);
+    if (floors === null || ends === null || isWrong) return this.#batch.nextMs(after, out);
     this.#batch.nextMs(
       floors.map((floorMs, index) => Math.max(floorMs, isArray ? (after[index] ?? Number.NaN) : after)),
       out,

@@ -234,6 +234,19 @@ describe("searches are bounded", () => {
     expect(stepsOf(() => expect(never.matches(NOON_2026)).toBe(false))).toBeLessThan(2);
   });
 
+  test.each([
+    ["Asia/Shanghai", Date.UTC(2026, 5, 15)],
+    ["Asia/Shanghai", Date.UTC(9000, 5, 15)],
+    ["America/Caracas", Date.UTC(1995, 5, 15)],
+    ["America/New_York", NOON_2026],
+  ])("no stretch of %s is searched where no clock change is near, however long the table", (timeZone, around) => {
+    const cron = cronOf({ daysOfWeek: bits32(1), timeZone });
+    cron.previousMs(Date.UTC(1975, 0, 1));
+    cron.nextMs(around);
+    const afters = Float64Array.from({ length: 1000 }, (_, index) => around + index * 3_600_000);
+    expect(stepsOf(() => cron.nextMany(afters))).toBe(0);
+  });
+
   test("a spec without an hour, a minute or a second never fires, and is not searched", () => {
     for (const sets of [{ hours: 0 }, { minutes: bits() }, { seconds: bits() }]) {
       const cron = cronOf({ ...sets, daysOfWeek: bits32(1, 2, 3) });

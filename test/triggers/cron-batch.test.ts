@@ -55,6 +55,15 @@ describe("CronBatch", () => {
     expect(() => batch.nextMs(Number.NaN)).toThrow(OptionsError);
   });
 
+  test("refuses what is neither a number nor an array of them", () => {
+    const batch = new CronBatch([new CronTrigger("0 12 * * *")]);
+    for (const after of ["5", null, undefined, new Date(0), [0], 5n]) {
+      expect(() => batch.nextMs(after as unknown as number)).toThrow(
+        `after must be a number of epoch milliseconds or a Float64Array; got ${typeof after}`,
+      );
+    }
+  });
+
   test("refuses other triggers by their place", () => {
     const other = new DateTrigger(new Date(NOON)) as unknown as CronTrigger;
     expect(() => new CronBatch([new CronTrigger("0 12 * * *"), other])).toThrow(

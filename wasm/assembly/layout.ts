@@ -1,6 +1,7 @@
-// The layout of linear memory. src/cron/kernel.ts writes the staging area and the zone tables to these offsets: change
-// both together. All times inside are whole seconds: of the epoch ("instant") or of the wall clock ("local"), as f64,
-// which is exact for every year up to 9999 and saves the conversions that i64 would need at the boundary.
+// The layout of linear memory. src/cron/kernel.ts writes the staging area and src/cron/zone.ts the zone tables to these
+// offsets: change both together. Times are whole seconds where nothing else is said: of the epoch ("instant") or of the
+// wall clock ("local"), as f64, which is exact for every year up to 9999 and saves the conversions that i64 would need at the
+// boundary.
 
 // Spec: two cache lines. The first is all that finding the next fire time touches, but for rare cases and for specs with
 // several seconds. Specs lie in slabs: the first lines of all together, then the second ones, so that a walk over many
@@ -75,7 +76,6 @@ export const GAP_SKIP: u32 = 0;
 export const GAP_ADVANCE: u32 = 4;
 export const GAP_SHIFT: u32 = 8;
 export const OVERLAP_MASK: u32 = 48;
-export const OVERLAP_BOTH: u32 = 0;
 export const OVERLAP_FIRST: u32 = 16;
 export const OVERLAP_SECOND: u32 = 32;
 export const ONE_SECOND: u32 = 64;
@@ -116,20 +116,18 @@ export const STAGING_ZONE: usize = 24;
 export const STAGING_PART: usize = 32;
 
 // Zone: a header, and a block of records followed by bucket indices.
-export const ZONE_BYTES: usize = 64;
 /** The table answers for instants in [COVER_LO, COVER_HI). Transitions are known two days beyond either end, so that
  *  the overlap or gap next to an instant inside is never missed. */
 export const COVER_LO: usize = 0;
 export const COVER_HI: usize = 8;
 /** Instants from here on are folded back by whole Gregorian cycles; infinite until the table reaches that far. */
 export const FOLD_FROM: usize = 16;
-/** In minutes. */
-export const BUCKET_BASE: usize = 24;
-export const BUCKET_MASK: usize = 28;
-export const BUCKETS: usize = 32;
-export const RECORDS: usize = 36;
+export const BUCKET_LAST: usize = 24;
+export const BUCKETS: usize = 28;
+export const RECORDS: usize = 32;
 
-// Record: one stretch of constant offset. The first starts at -Infinity; one past the last starts at +Infinity.
+// Record: one stretch of constant offset. The first starts at -Infinity, and another before it has its offset; one past the
+// last starts at +Infinity.
 export const RECORD_SHIFT: usize = 5;
 export const RECORD_BYTES: usize = 32;
 /** In seconds. */
@@ -144,7 +142,8 @@ export const RECORD_DAY: usize = 20;
 /** In seconds. */
 export const RECORD_OFFSET: usize = 24;
 
-/** A bucket has 2^15 minutes. Transitions of a rule are months apart, so one of 22 days rarely holds more than one. */
+/** A bucket has 2^15 minutes, and the first begins with 1970. Transitions of a rule are months apart, so that one of 22 days
+ *  rarely holds more than one. */
 export const BUCKET_SHIFT: u32 = 15;
 
 // Day bitmap: 1970-2099 in 64-bit words, and for each word (u16) the first marked day after it.

@@ -6,6 +6,9 @@
 // clocks go forward by d, d seconds of wall-clock time are missing: "shift" fires their matches in the first d seconds
 // after the transition, among the regular matches; "advance" fires at the transition if there are any. Two that land on
 // one instant are one, since a search looks for the nearest instant and not for each wall-clock time.
+//
+// Nearly always no edge is near: then the answer is found within the window that the zone's table holds ready for the
+// stretch, whatever the policies (nextInWindow). All else is searched stretch by stretch (nextInstant).
 import {
   BITMAP_DAYS,
   COVER_HI,
@@ -68,8 +71,8 @@ import {
 } from "./zone";
 
 /** Answers besides instants: NaN is exhausted, these are beyond the table of the zone. */
-export const BEYOND_HI: f64 = Infinity;
-export const BEYOND_LO: f64 = -Infinity;
+const BEYOND_HI: f64 = Infinity;
+const BEYOND_LO: f64 = -Infinity;
 
 /** No clock was ever put back or forward by more than a day. */
 const SHIFT_MAX: f64 = 2 * 86400;
@@ -246,7 +249,7 @@ export function nextInstant(spec: usize, instant: f64): f64 {
 }
 
 /** The last matching instant at or before one, in seconds. Bounded like nextInstant. */
-export function previousInstant(spec: usize, instant: f64): f64 {
+function previousInstant(spec: usize, instant: f64): f64 {
   if (isNaN(instant)) return NaN;
   const zone = load<usize>(spec, ZONE);
   const gap = flagsOf(spec) & GAP_MASK;

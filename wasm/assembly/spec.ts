@@ -7,7 +7,6 @@ import {
   DAYS_OF_MONTH,
   DAYS_OF_WEEK,
   DAYS_WEEKLY,
-  DAY_LAST,
   EVEN,
   FIRST_MINUTE,
   FIRST_OF_DAY,
@@ -64,7 +63,7 @@ const DAYS_OF_MONTH_ALL: u32 = 0xfffffffe;
 const MONTHS_ALL: u32 = 0x1ffe;
 const ISO_WEEKS_ALL: u64 = 0x3ffffffffffffe;
 /** Bytes of a year bitmap: 8,030 bits. */
-export const YEAR_BYTES: usize = 1008;
+const YEAR_BYTES: usize = 1008;
 
 /** Head of the list of free specs. */
 let freeSpecs: usize = 0;

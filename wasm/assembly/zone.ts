@@ -1,8 +1,7 @@
 // Lookup in a zone table. A stretch is a time of constant offset between two transitions.
 import {
   BUCKETS,
-  BUCKET_BASE,
-  BUCKET_MASK,
+  BUCKET_LAST,
   BUCKET_SHIFT,
   CYCLE_SECONDS,
   FOLD_BASE,
@@ -32,9 +31,7 @@ export function locate(zone: usize, instant: f64): void {
     shift = floor((instant - FOLD_BASE) / CYCLE_SECONDS) * CYCLE_SECONDS;
     instant -= shift;
   }
-  const sinceBase = floor(instant / 60) - <f64>load<u32>(zone, BUCKET_BASE);
-  const bucket = floor(max(sinceBase, 0) / <f64>(1 << BUCKET_SHIFT));
-  let record = recordOf(zone, <u32>min(bucket, <f64>load<u32>(zone, BUCKET_MASK)));
+  let record = recordOf(zone, <u32>floor(max(instant, 0) / 60));
   // At most as often as there are transitions in a bucket; the record past the last starts at Infinity.
   while (load<f64>(record + RECORD_BYTES, RECORD_START) <= instant) record += RECORD_BYTES;
   const offset = load<i32>(record, RECORD_OFFSET);
@@ -49,7 +46,7 @@ export function locate(zone: usize, instant: f64): void {
 // @ts-ignore: decorator
 @inline
 export function windowNear(zone: usize, minute: u32): usize {
-  const record = recordOf(zone, ((minute - load<u32>(zone, BUCKET_BASE)) >> BUCKET_SHIFT) & load<u32>(zone, BUCKET_MASK));
+  const record = recordOf(zone, minute);
   return select(record, record + RECORD_BYTES, isInWindow(record, minute));
 }
 
@@ -59,9 +56,10 @@ export function isInWindow(record: usize, minute: u32): bool {
   return minute - load<u32>(record, RECORD_LO) < load<u32>(record, RECORD_SPAN);
 }
 
-// The record that a bucket begins with.
+// The record that the bucket of a minute begins with. The last bucket begins after the last transition.
 // @ts-ignore: decorator
 @inline
-function recordOf(zone: usize, bucket: u32): usize {
-  return load<usize>(zone, RECORDS) + ((<usize>load<u16>(load<usize>(zone, BUCKETS) + (bucket << 1))) << RECORD_SHIFT);
+function recordOf(zone: usize, minute: u32): usize {
+  const bucket = min<u32>(minute >> BUCKET_SHIFT, load<u32>(zone, BUCKET_LAST));
+  return load<usize>(zone, RECORDS) + (<usize>load<u16>(load<usize>(zone, BUCKETS) + (bucket << 1)) << RECORD_SHIFT);
 }
