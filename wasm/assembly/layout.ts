@@ -1,7 +1,7 @@
 // The layout of linear memory. src/cron/kernel.ts writes the staging area and src/cron/zone.ts the zone tables to these
 // offsets: change both together. Times are whole seconds where nothing else is said: of the epoch ("instant") or of the
-// wall clock ("local"), as f64, which is exact for every year up to 9999 and saves the conversions that i64 would need at the
-// boundary.
+// wall clock ("local"), as f64, which is exact for every year up to 9999 and saves the conversions that i64 would need
+// at the boundary.
 
 // Spec: two cache lines. The first is all that finding the next fire time touches, but for rare cases and for specs with
 // several seconds. Specs lie in slabs: the first lines of all together, then the second ones, so that a walk over many

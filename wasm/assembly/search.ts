@@ -157,7 +157,9 @@ export function nextInWindow(spec: usize, afterMs: f64): f64 {
     // Found by the offset of here, it is the answer where it lies in a window of its own: no wall-clock time between is a
     // match, and none that comes twice lies before the end of this window. Local midnight less instant is the offset.
     const record = windowNear(load<usize>(spec, ZONE), foundMinute);
-    foundMinute += (<u32>midnightDay * 1440 - midnight) - (load<u32>(record, RECORD_DAY) * 1440 - load<u32>(record, RECORD_MIDNIGHT));
+    const here = <u32>midnightDay * 1440 - midnight;
+    const there = load<u32>(record, RECORD_DAY) * 1440 - load<u32>(record, RECORD_MIDNIGHT);
+    foundMinute += here - there;
     if (!isInWindow(record, foundMinute)) return NaN;
   }
   if (hasPauses) {
