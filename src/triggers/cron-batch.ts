@@ -4,11 +4,11 @@ import { CompiledBatch } from "../cron/engine.ts";
 import { CronTrigger, partsOf } from "./cron.ts";
 
 /**
- * Many cron triggers asked together: the next fire times of a hundred thousand schedules in a millisecond or two.
+ * Many cron triggers asked together, for whom one by one is too slow: some 10 ns a trigger (bench/README.md).
  *
  * @example
- * const batch = new CronBatch(triggers);
- * const times = batch.nextMs(Date.now()); // times[i] belongs to triggers[i]
+ * const batch = new CronBatch([CronTrigger.fromCrontab("@hourly"), CronTrigger.fromCrontab("@daily")]);
+ * batch.nextMs(Date.UTC(2030, 0, 1, 12)); // Float64Array [1893502800000, 1893542400000]
  */
 export class CronBatch {
   readonly #batch: CompiledBatch;
@@ -16,14 +16,13 @@ export class CronBatch {
   readonly #floors: Float64Array | null;
   readonly #ends: Float64Array | null;
 
-  /** @param triggers in the order of the answers; the list is copied
-   *  @throws {OptionsError} when one of them is no {@link CronTrigger} */
+  /** @param triggers in the order of the answers; the list is copied, and may be empty
+   *  @throws {OptionsError} when it is no list, or holds something else than cron triggers */
   constructor(triggers: readonly CronTrigger[]) {
-    const parts = Array.from(triggers, (trigger, index) => {
+    if (!Array.isArray(triggers)) throw wrongOption("triggers", "expected a list of cron triggers");
+    const parts = triggers.map((trigger: unknown, index) => {
       if (trigger instanceof CronTrigger) return partsOf(trigger);
-      throw new OptionsError(`CronBatch takes triggers of CronTrigger; item ${index} is none`, [
-        { path: String(index), message: "not a CronTrigger" },
-      ]);
+      throw wrongOption(`triggers.${index}`, "expected a cron trigger");
     });
     this.#batch = new CompiledBatch(parts.map(({ compiled }) => compiled));
     const hasBounds = parts.some(({ floorMs, endMs }) => Number.isFinite(floorMs) || endMs < FIRE_TIME_MS_MAX);
@@ -43,14 +42,13 @@ export class CronBatch {
    * @param out receives the answers; as long as the batch. Default: a new array
    * @returns `out`: epoch milliseconds in the order of the triggers, `NaN` for those that never fire again (and those
    *   whose item in the array is `NaN`)
-   * @throws {OptionsError} when `after` is neither, or `NaN`, or an array has another length
+   * @throws {OptionsError} when `after` is neither, or `NaN`, or an array has another length or type
    */
   nextMs(after: number | Float64Array, out: Float64Array = new Float64Array(this.size)): Float64Array {
     if (typeof after !== "number" && !(after instanceof Float64Array)) {
-      throw new OptionsError(`after must be a number of epoch milliseconds or a Float64Array; got ${typeof after}`, [
-        { path: "after", message: "neither a number nor a Float64Array" },
-      ]);
+      throw wrongOption("after", `expected a number of epoch milliseconds or a Float64Array; got ${typeof after}`);
     }
+    if (!(out instanceof Float64Array)) throw wrongOption("out", `expected a Float64Array; got ${typeof out}`);
     const floors = this.#floors;
     const ends = this.#ends;
     const isArray = typeof after !== "number";
@@ -66,4 +64,8 @@ export class CronBatch {
     }
     return out;
   }
+}
+
+function wrongOption(path: string, message: string): OptionsError {
+  return new OptionsError(`CronBatch: ${path}: ${message}`, [{ path, message }]);
 }

@@ -59,15 +59,32 @@ describe("CronBatch", () => {
     const batch = new CronBatch([new CronTrigger("0 12 * * *")]);
     for (const after of ["5", null, undefined, new Date(0), [0], 5n]) {
       expect(() => batch.nextMs(after as unknown as number)).toThrow(
-        `after must be a number of epoch milliseconds or a Float64Array; got ${typeof after}`,
+        `CronBatch: after: expected a number of epoch milliseconds or a Float64Array; got ${typeof after}`,
       );
     }
+    expect(() => batch.nextMs(NOON, [0] as unknown as Float64Array)).toThrow(
+      "CronBatch: out: expected a Float64Array; got object",
+    );
   });
 
-  test("refuses other triggers by their place", () => {
+  test("refuses what is no list, and other triggers by their place", () => {
     const other = new DateTrigger(new Date(NOON)) as unknown as CronTrigger;
+    for (const list of [null, undefined, 5, "* * * * *", new Set()]) {
+      expect(() => new CronBatch(list as unknown as CronTrigger[])).toThrow(
+        "CronBatch: triggers: expected a list of cron triggers",
+      );
+    }
     expect(() => new CronBatch([new CronTrigger("0 12 * * *"), other])).toThrow(
-      "CronBatch takes triggers of CronTrigger; item 1 is none",
+      expect.objectContaining({
+        name: "OptionsError",
+        message: "CronBatch: triggers.1: expected a cron trigger",
+        issues: [{ path: "triggers.1", message: "expected a cron trigger" }],
+      }),
     );
+  });
+
+  test("answers its example", () => {
+    const batch = new CronBatch([CronTrigger.fromCrontab("@hourly"), CronTrigger.fromCrontab("@daily")]);
+    expect([...batch.nextMs(Date.UTC(2030, 0, 1, 12))]).toEqual([1893502800000, 1893542400000]);
   });
 });
