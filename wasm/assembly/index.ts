@@ -4,8 +4,9 @@ import { buildBitmap } from "./bitmap";
 import { flagsOf, steps } from "./days";
 import { beyond, reached, walk } from "./expand";
 import { acquire, INPUT, OUTPUT, release, SPECS, STAGING } from "./memory";
-import { matchesAt, nextAfter, nextAnywhere, nextInWindow, previousBefore } from "./search";
+import { matchesAt, previousBefore } from "./search";
 import { allocSpec, canEverMatch, freeSpec } from "./spec";
+import { nextAfter, nextAnywhere, nextInWindow } from "./window";
 
 export { acquire, release };
 export { allocSpec as alloc, freeSpec as free, canEverMatch, matchesAt as matches };

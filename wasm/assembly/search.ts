@@ -1,4 +1,4 @@
-// Next, previous and matches: local matches put on the time line by the zone and the DST policies.
+// Next, previous and matches by search: local matches put on the time line by the zone and the DST policies.
 //
 // Within a stretch, local = instant + offset, so the matches of a stretch are those of one local search. Policies touch
 // only the edges of a stretch. Where clocks go back by d, the wall-clock times of the last d seconds before the
@@ -7,68 +7,27 @@
 // after the transition, among the regular matches; "advance" fires at the transition if there are any. Two that land on
 // one instant are one, since a search looks for the nearest instant and not for each wall-clock time.
 //
-// Nearly always no edge is near: then the answer is found within the window that the zone's table holds ready for the
-// stretch, whatever the policies (nextInWindow). All else is searched stretch by stretch (nextInstant).
+// This is the way that always works, stretch by stretch. Nearly always window.ts answers before it comes to that.
 import {
-  BITMAP_DAYS,
   COVER_HI,
   COVER_LO,
-  DAYS_EVERY,
-  DAYS_GENERAL,
-  DAYS_MASK,
-  DAY_BITS,
-  EVEN,
-  FIRST_MINUTE,
-  FIRST_OF_DAY,
   GAP_ADVANCE,
   GAP_MASK,
   GAP_SHIFT,
   GAP_SKIP,
   INSTANT_FIRST,
-  LAST_MINUTE,
   LOCAL_LAST,
-  MIDNIGHT,
-  MIDNIGHT_DAY,
-  MINUTE_MS,
-  ONE_SECOND,
   OVERLAP_FIRST,
   OVERLAP_MASK,
   OVERLAP_SECOND,
-  PAUSE_LO,
-  PAUSE_SPAN,
-  RECORD_DAY,
-  RECORD_LO,
-  RECORD_MIDNIGHT,
-  RECORD_SPAN,
-  ROUNDING,
   SEGMENT_HI,
   SEGMENT_LO,
   SEGMENT_OFFSET,
-  SHIFT_MS,
-  STEP_INVERSE,
-  STEP_MS,
-  WEEK_MASK,
-  WINDOW_BASE,
-  WINDOW_HI,
-  WINDOW_LO,
-  WINDOW_SPAN,
   ZONE,
 } from "./layout";
-import { bitmapNext } from "./bitmap";
-import { weekdayOf } from "./calendar";
 import { countStep, flagsOf } from "./days";
 import { isMatchingLocal, nextLocal, previousLocal } from "./local";
-import { nextMinute } from "./times";
-import {
-  isInWindow,
-  locate,
-  nextDelta,
-  nextStart,
-  stretchDelta,
-  stretchOffset,
-  stretchStart,
-  windowNear,
-} from "./zone";
+import { locate, nextDelta, nextStart, stretchDelta, stretchOffset, stretchStart } from "./zone";
 
 /** Answers besides instants: NaN is exhausted, these are beyond the table of the zone. */
 const BEYOND_HI: f64 = Infinity;
@@ -81,138 +40,9 @@ const FAR: f64 = 4 * 86400;
 /** Where a search resumes before a far match: everything between cannot match, whatever its offset. */
 const MARGIN: f64 = 3 * 86400;
 
-/** See minuteBits. */
-const MINUTE_HEAD: u32 = 0x43380000;
-
 // The stretch under search: regular matches lie in [plainLo, plainHi).
 let plainLo: f64 = 0;
 let plainHi: f64 = 0;
-
-/** The first fire time after an instant (both in milliseconds); NaN when exhausted, or beyond the table. */
-// @ts-ignore: decorator
-@inline
-export function nextAfter(spec: usize, afterMs: f64): f64 {
-  const found = nextInWindow(spec, afterMs);
-  return isNaN(found) ? nextAnywhere(spec, afterMs) : found;
-}
-
-/** nextAfter where no clock change is near, all that it takes to answer is at hand, and nothing must be called: within a
- *  loop a call would put all variables on the stack. NaN otherwise. */
-// @ts-ignore: decorator
-@inline
-export function nextInWindow(spec: usize, afterMs: f64): f64 {
-  const at = floor(afterMs);
-  const bits = minuteBits(spec, at);
-  if (<u32>(bits >> 32) != MINUTE_HEAD) return NaN;
-  const minute = <u32>bits;
-  const flags = flagsOf(spec);
-  let midnight = load<u32>(spec, MIDNIGHT);
-  let midnightDay = load<i32>(spec, MIDNIGHT_DAY);
-  // Pauses are of no use where windows change with every instant, nor to specs that fire on every day.
-  let hasPauses = (flags & DAYS_MASK) != DAYS_EVERY;
-  if (minute - load<u32>(spec, WINDOW_LO) < load<u32>(spec, WINDOW_SPAN)) {
-    if (hasPauses && isPaused(spec, minute)) return timeOf(spec, load<u32>(spec, PAUSE_LO) + load<u32>(spec, PAUSE_SPAN));
-  } else {
-    const record = windowNear(load<usize>(spec, ZONE), minute);
-    if (!isInWindow(record, minute)) return NaN;
-    hasPauses = false;
-    // Two words at once.
-    store<u64>(spec, load<u64>(record, RECORD_LO), WINDOW_LO);
-    midnight = load<u32>(record, RECORD_MIDNIGHT);
-    if (flags & EVEN) {
-      // A midnight before 1970, in UTC, is negative.
-      const phaseMs = <f64>load<i32>(spec, FIRST_OF_DAY) * 1000;
-      store<f64>(spec, <f64>(<i32>midnight) * MINUTE_MS + phaseMs, WINDOW_BASE);
-      store<f64>(spec, <f64>(load<u32>(record, RECORD_LO) + load<u32>(record, RECORD_SPAN)) * MINUTE_MS, WINDOW_HI);
-    } else {
-      midnightDay = load<i32>(record, RECORD_DAY);
-      store<u64>(spec, load<u64>(record, RECORD_MIDNIGHT), MIDNIGHT);
-    }
-  }
-  if (flags & EVEN) {
-    const base = load<f64>(spec, WINDOW_BASE);
-    // The half keeps the product clear of whole numbers, so that multiplying by the rounded inverse never lands on the
-    // wrong side of one.
-    const found = base + (floor((at - base + 0.5) * load<f64>(spec, STEP_INVERSE)) + 1) * load<f64>(spec, STEP_MS);
-    return found < load<f64>(spec, WINDOW_HI) ? found : NaN;
-  }
-  if (!(flags & ONE_SECOND)) return NaN;
-  const since = minute - midnight;
-  const days = since / 1440;
-  const minuteOfDay = since - days * 1440 + 1;
-  const day = midnightDay + <i32>days;
-  const from = day + <i32>(minuteOfDay > <u32>load<u16>(spec, LAST_MINUTE));
-  let found = from;
-  if ((flags & DAYS_MASK) >= DAYS_GENERAL) {
-    const bitmap = load<usize>(spec, DAY_BITS);
-    if (bitmap == 0 || from >= BITMAP_DAYS) return NaN;
-    found = bitmapNext(bitmap, from);
-    if (found == BITMAP_DAYS) return NaN;
-  } else if ((flags & DAYS_MASK) != DAYS_EVERY) {
-    found = from + <i32>ctz(load<u32>(spec, WEEK_MASK) >> weekdayOf(from));
-  }
-  const time = select<u32>(<u32>load<u16>(spec, FIRST_MINUTE), nextMinute(spec, minuteOfDay), found > day);
-  let foundMinute = midnight + <u32>(found - midnightDay) * 1440 + time;
-  if (foundMinute - load<u32>(spec, WINDOW_LO) >= load<u32>(spec, WINDOW_SPAN)) {
-    // Found by the offset of here, it is the answer where it lies in a window of its own: no wall-clock time between is a
-    // match, and none that comes twice lies before the end of this window. Local midnight less instant is the offset.
-    const record = windowNear(load<usize>(spec, ZONE), foundMinute);
-    const here = <u32>midnightDay * 1440 - midnight;
-    const there = load<u32>(record, RECORD_DAY) * 1440 - load<u32>(record, RECORD_MIDNIGHT);
-    foundMinute += here - there;
-    if (!isInWindow(record, foundMinute)) return NaN;
-  }
-  if (hasPauses) {
-    // Remembered where it lies on a later day, by a selection: at random instants that is a coin's toss, too.
-    const isLater = found > day;
-    store<u32>(spec, select(minute, load<u32>(spec, PAUSE_LO), isLater), PAUSE_LO);
-    store<u32>(spec, select(foundMinute - minute, load<u32>(spec, PAUSE_SPAN), isLater), PAUSE_SPAN);
-  }
-  return timeOf(spec, foundMinute);
-}
-
-// The minute of an instant as the low half of what adding 1.5 * 2^52 makes of it, which rounds and shifts the whole number
-// to the end of the mantissa. The high half is MINUTE_HEAD for all minutes from 1970 to 9999, and for nothing else: a
-// conversion would check its range more dearly.
-// @ts-ignore: decorator
-@inline
-function minuteBits(spec: usize, at: f64): i64 {
-  return reinterpret<i64>((at - load<f64>(spec, ROUNDING)) * (1 / MINUTE_MS) + 6755399441055744);
-}
-
-// @ts-ignore: decorator
-@inline
-function isPaused(spec: usize, minute: u32): bool {
-  return minute - load<u32>(spec, PAUSE_LO) < load<u32>(spec, PAUSE_SPAN);
-}
-
-// @ts-ignore: decorator
-@inline
-function timeOf(spec: usize, minute: u32): f64 {
-  return <f64>minute * MINUTE_MS + load<f64>(spec, SHIFT_MS);
-}
-
-/** nextAfter where nextInWindow does not know: clocks change, tables or time end, specs have several seconds, day bitmaps
- *  are not yet built. */
-export function nextAnywhere(spec: usize, afterMs: f64): f64 {
-  const at = floor(afterMs);
-  const instant = floor((at + 0.5) * 0.001) + 1;
-  if (!(flagsOf(spec) & EVEN) && isInWindowOf(spec, minuteBits(spec, at))) {
-    const offset = <f64>(load<i32>(spec, MIDNIGHT_DAY) * 1440 - load<i32>(spec, MIDNIGHT)) * 60;
-    const found = (nextLocal(spec, instant + offset) - offset) * 1000;
-    // No wall-clock time comes again that was before this window.
-    if (found == Infinity) return NaN;
-    if (isInWindowOf(spec, minuteBits(spec, found))) return found;
-  }
-  return nextInstant(spec, instant) * 1000;
-}
-
-// @ts-ignore: decorator
-@inline
-function isInWindowOf(spec: usize, bits: i64): bool {
-  if (<u32>(bits >> 32) != MINUTE_HEAD) return false;
-  return <u32>bits - load<u32>(spec, WINDOW_LO) < load<u32>(spec, WINDOW_SPAN);
-}
 
 /** The last fire time before an instant (both in milliseconds); NaN when exhausted, or beyond the table. */
 export function previousBefore(spec: usize, beforeMs: f64): f64 {
