@@ -1,27 +1,27 @@
 // How long does it take to find when a cron expression fires next, here and in the libraries that do the same?
 // Method and last results: README.md. Run by run.mjs.
 import { CompiledCron } from "../src/cron/engine.ts";
+import { kernel, upload } from "../src/cron/kernel.ts";
 import { parseCrontab } from "../src/cron/parse.ts";
 import type { CronSpec } from "../src/cron/spec.ts";
+import { zoneTable } from "../src/cron/zone.ts";
 import { CronTrigger } from "../src/triggers/cron.ts";
 import { CronBatch } from "../src/triggers/cron-batch.ts";
-import { EXPRESSIONS, mixedExpressions, sequence } from "./lib/expressions.ts";
+import { EXPRESSIONS, mixedExpressions } from "./lib/expressions.ts";
+import { INSTANTS, instantsNear, instantsOfACentury, NOW } from "./lib/instants.ts";
 import { type Contestant, loopOver, measure, workDone } from "./lib/measure.ts";
 import { type Expression, type Next, nodeCronFromPresent, OURS, PEERS, type Peer } from "./lib/peers.ts";
 import { formatNs, formatRatio, printTable } from "./lib/table.ts";
 
-const NOW = Date.UTC(2026, 5, 15, 12);
-const DAY_MS = 86_400_000;
 const ZONE = "America/New_York";
-const INSTANTS = 1024;
 const CHECKED = 24;
 const NOTHING = new Float64Array(1);
 
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const goals: [string, string, string][] = [];
 
-const near = instants(7, () => NOW, DAY_MS);
-const anywhere = instants(11, () => Date.UTC(1990, 0, 1), 100 * 365.25 * DAY_MS);
+const near = instantsNear();
+const anywhere = instantsOfACentury();
 
 section("near", () => compareNext("Single next, instants of one day near the present", near, false));
 section("random", () => compareNext("Single next, random instants of 1990-2089", anywhere, true));
@@ -31,16 +31,12 @@ section("batch", timeBatches);
 section("mixed", timeMixed);
 section("expand", timeExpand);
 section("parse", compareParse);
+section("parts", timeParts);
 if (goals.length > 0) printTable("Goals", ["Row", "Measured", "Goal"], goals);
 console.log(`\n${runtimeName()}; checksum ${workDone().toExponential(3)}`);
 
 function section(name: string, run: () => void): void {
   if (only.length === 0 || only.includes(name)) run();
-}
-
-function instants(seed: number, start: () => number, span: number): Float64Array {
-  const random = sequence(seed);
-  return Float64Array.from({ length: INSTANTS }, () => Math.floor(start() + random() * span));
 }
 
 // Every library on every expression, with and without a zone, once each has been asked what ours answers.
@@ -261,6 +257,54 @@ function compareParse(): void {
   });
   const names = peers.map(({ name }) => (name === OURS.name ? "escapement, not asked" : name));
   printTable("Parse", ["Expression", "escapement, uploaded", ...names], rows);
+}
+
+// What the rows above consist of, each in a loop of its own.
+function timeParts(): void {
+  const rows = ["* * * * *", "7,22,41 * * * *", "*/15 9-17 * * 1-5", "0 12 29 2 *"].map((cron) => {
+    const compiled = compile(cron, ZONE);
+    const trigger = CronTrigger.fromCrontab(cron, { timeZone: ZONE });
+    const { address, spec } = compiled;
+    const { next } = kernel;
+    const zoneAddress = zoneTable(ZONE).address;
+    const works: ((count: number) => number)[] = [
+      loopOver((afterMs) => next(address, afterMs), near),
+      loopOver((afterMs) => compiled.nextMs(afterMs), near),
+      loopOver((afterMs) => trigger.nextMs(afterMs), near),
+      repeat(() => parseCrontab(cron, { timeZone: ZONE, dst: "auto", dayMatch: "or" }).hours),
+      repeat(() => {
+        const uploaded = upload(spec, zoneAddress);
+        kernel.free(uploaded);
+        return uploaded;
+      }),
+      repeat(() => new CompiledCron(spec).address),
+    ];
+    return [cron, ...works.map((run) => formatNs(measure([{ name: cron, run }])[0]?.ns ?? Number.NaN))];
+  });
+  const header = [
+    "Expression",
+    "kernel.next",
+    "compiled.nextMs",
+    "trigger.nextMs",
+    "parse",
+    "upload and free",
+    "compile",
+  ];
+  printTable(`Parts of a question and of a trigger, alone, near now, ${ZONE}`, header, rows);
+
+  const compiled = compile("* * * * *", "UTC");
+  const from = Date.UTC(2026, 0, 1);
+  const until = Date.UTC(2027, 0, 1) - 1;
+  const out = new Float64Array(compiled.count(from, until));
+  const chunk = new Float64Array(4096);
+  const copy = (): number => {
+    for (let at = 0; at + chunk.length <= out.length; at += chunk.length) out.set(chunk, at);
+    return out.length;
+  };
+  const cells = [repeat(() => compiled.expandInto(out, from, until)), repeat(copy)].map((run) =>
+    formatNs(measure([{ name: "year", run, itemsPerRun: out.length }])[0]?.ns ?? Number.NaN),
+  );
+  printTable("A year by the minute, alone, a fire", ["expandInto", "copying alone, 4,096 at a time"], [cells]);
 }
 
 function compile(cron: string, timeZone: string): CompiledCron {
