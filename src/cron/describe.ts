@@ -1,7 +1,6 @@
+import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./bit-sets.ts";
 import { YEAR } from "./fields.ts";
-import type { ParsedCron } from "./parse.ts";
-import type { BitSet64 } from "./spec.ts";
-import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./text.ts";
+import type { BitSet64, ParsedCron } from "./spec.ts";
 
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS = "January February March April May June July August September October November December".split(" ");

@@ -18,7 +18,7 @@ interface Kernel {
   next(spec: number, afterMs: number): number;
   previous(spec: number, beforeMs: number): number;
   matches(spec: number, ms: number): number;
-  nextMany(count: number, specStride: number, instantStride: number): number;
+  nextMany(count: number, instantStride: number): number;
   expand(spec: number, fromMs: number, untilMs: number, limit: number): number;
   count(spec: number, fromMs: number, untilMs: number): number;
   reachedMs(): number;

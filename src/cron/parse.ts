@@ -7,22 +7,19 @@ import {
   joinNthWeekdays,
   noFieldSet,
   wrongFieldCount,
-} from "./expression-errors.ts";
+} from "./expression.ts";
 import { FieldReader, WORDS_MAX } from "./field-reader.ts";
 import {
   type CronField,
-  type CronFieldName,
+  type CronFields,
   DAY_OF_WEEK,
   FIELDS_BY_SIGNIFICANCE,
   FIELDS_OF_CRONTAB,
   WEEK,
   YEAR,
 } from "./fields.ts";
-import type { BitSet64, CronSpec, DstPolicy } from "./spec.ts";
+import type { BitSet64, CronSpec, DstPolicy, ParsedCron } from "./spec.ts";
 import { quote } from "./syntax.ts";
-
-/** The fields of `CronTrigger`: a number, or text in the cron dialect. */
-export type CronFields = { readonly [Name in CronFieldName]?: number | string | undefined };
 
 /** What applies to an expression as a whole. The values are trusted: whoever calls has checked them. */
 export interface CronSettings {
@@ -30,12 +27,6 @@ export interface CronSettings {
   readonly timeZone: string;
   readonly dst: DstPolicy;
   readonly dayMatch: "and" | "or";
-}
-
-/** A compiled expression, with what its canonical text needs besides. */
-export interface ParsedCron extends CronSpec {
-  /** The year field as written: sets of years have no short text in general. */
-  readonly yearText: string;
 }
 
 type Draft = { -readonly [Key in keyof ParsedCron]: ParsedCron[Key] };

@@ -59,3 +59,9 @@ export interface CronSpec {
   /** IANA name as Temporal spells it (never "local"). */
   readonly timeZone: string;
 }
+
+/** A compiled expression, with what its canonical text needs besides. */
+export interface ParsedCron extends CronSpec {
+  /** The year field as written: sets of years have no short text in general. */
+  readonly yearText: string;
+}

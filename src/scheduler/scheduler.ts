@@ -5,7 +5,7 @@ import { ConflictingIdError, SchedulerStateError, TaskLookupError } from "../cor
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
 import { guardedLogger, type Logger } from "../core/logger.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
-import type { Instantish, Temporal } from "../core/temporal.ts";
+import type { InstantLike, Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
 import type { Event, EventType } from "../records/events.ts";
 import type { TaskRecord } from "../records/task.ts";
@@ -338,7 +338,7 @@ export class Scheduler implements AsyncDisposable {
    *   time, and fires at once if that has passed.
    * @throws {ScheduleLookupError} @throws {OptionsError}
    */
-  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | Instantish } = {}): Promise<void> {
+  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<void> {
     await this.#schedules.unpause(id, options);
   }
 
@@ -354,7 +354,7 @@ export class Scheduler implements AsyncDisposable {
    * @param options.from default: the schedule's next fire time
    * @throws {ScheduleLookupError} @throws {OptionsError}
    */
-  async previewSchedule(id: string, options: { limit: number; from?: Instantish }): Promise<Temporal.ZonedDateTime[]> {
+  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
     return this.#schedules.preview(id, options);
   }
 

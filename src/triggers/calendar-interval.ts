@@ -3,7 +3,7 @@ import { OptionsError } from "../core/errors.ts";
 import { CALENDAR_SEARCH_STEPS_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import type { DstPolicy } from "../cron/spec.ts";
 import {
-  type Dateish,
+  type DateLike,
   dateText,
   daysInMonth,
   epochDayAt,
@@ -27,9 +27,9 @@ export interface CalendarIntervalOptions {
   readonly minute?: number | undefined;
   readonly second?: number | undefined;
   /** The first date. Default: the date of the instant that the trigger is asked about, or anchored at. */
-  readonly startDate?: Dateish | undefined;
+  readonly startDate?: DateLike | undefined;
   /** The last possible date, inclusive. Default: none. */
-  readonly endDate?: Dateish | undefined;
+  readonly endDate?: DateLike | undefined;
   /** IANA name, or `"local"`. Default: `"UTC"`. */
   readonly timeZone?: string | undefined;
   /** Default: a time that does not exist skips its date, one that exists twice fires on its first occurrence. */
@@ -37,7 +37,7 @@ export interface CalendarIntervalOptions {
 }
 
 const whole = (max: number) => v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max)), 0);
-const dateSchema = v.optional(v.custom<Dateish>((value) => typeof value === "string" || typeof value === "object"));
+const dateSchema = v.optional(v.custom<DateLike>((value) => typeof value === "string" || typeof value === "object"));
 const schema = v.strictObject({
   years: whole(10_000),
   months: whole(120_000),
@@ -146,7 +146,7 @@ export class CalendarIntervalTrigger extends Trigger {
     return null;
   }
 
-  override anchoredAt(atMs: number): this {
+  override startingAtMs(atMs: number): this {
     if (this.#startDay !== null) return this;
     // A subclass answers for itself; this class is what its constructor makes.
     return new CalendarIntervalTrigger(this.#options, this.#dayAt(atMs)) as this;

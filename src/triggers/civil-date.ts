@@ -3,7 +3,7 @@ import { Temporal, zonedOf } from "../core/temporal.ts";
 import type { GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 
 /** A date as callers may write it: `"2026-12-25"` or a `Temporal.PlainDate`, native or polyfilled. */
-export type Dateish = Temporal.PlainDate | string;
+export type DateLike = Temporal.PlainDate | string;
 
 const DAY_MS = 86_400_000;
 /** Temporal represents 100,000,000 days on either side of 1970; offsets and the day after need a few of them. */
@@ -15,7 +15,7 @@ const DAYS_MAX = 99_999_990;
  *
  * @throws {OptionsError}
  */
-export function toEpochDay(value: Dateish, path: string): number {
+export function toEpochDay(value: DateLike, path: string): number {
   try {
     if (typeof value !== "string" && !("monthCode" in value)) throw new TypeError("not a date");
     const { year, month, day } = Temporal.PlainDate.from(String(value)).withCalendar("iso8601");

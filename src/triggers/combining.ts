@@ -29,8 +29,8 @@ abstract class CombiningTrigger extends Trigger {
     return this.triggers[0]?.timeZone ?? super.timeZone;
   }
 
-  override anchoredAt(atMs: number): this {
-    const anchored = this.triggers.map((child) => child.anchoredAt(atMs));
+  override startingAtMs(atMs: number): this {
+    const anchored = this.triggers.map((child) => child.startingAtMs(atMs));
     return anchored.every((child, index) => child === this.triggers[index]) ? this : this.withTriggers(anchored);
   }
 
@@ -148,7 +148,7 @@ export class AndTrigger extends CombiningTrigger {
 
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   nextMs(afterMs: number): number | null {
-    const { triggers } = this.anchoredAt(afterMs);
+    const { triggers } = this.startingAtMs(afterMs);
     let cursorMs = afterMs;
     for (let round = 0; round < this.#maxIterations; round++) {
       let earliestMs = Number.POSITIVE_INFINITY;
@@ -168,7 +168,7 @@ export class AndTrigger extends CombiningTrigger {
 
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   previousMs(beforeMs: number): number | null {
-    const { triggers } = this.anchoredAt(beforeMs);
+    const { triggers } = this.startingAtMs(beforeMs);
     // The answer lies at or before this.
     let cursorMs = Math.ceil(beforeMs) - 1;
     for (let round = 0; round < this.#maxIterations; round++) {

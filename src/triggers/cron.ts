@@ -1,19 +1,13 @@
 import * as v from "valibot";
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { Instantish } from "../core/temporal.ts";
+import type { InstantLike } from "../core/temporal.ts";
+import { cronText } from "../cron/canonical-text.ts";
+import { CompiledCron } from "../cron/compiled-cron.ts";
 import { describeCron } from "../cron/describe.ts";
-import { CompiledCron } from "../cron/engine.ts";
-import { checkCrontab, impossibleDate } from "../cron/expression-errors.ts";
-import {
-  type CronFields,
-  type CronSettings,
-  isSurelyPossible,
-  type ParsedCron,
-  parseCrontab,
-  parseFields,
-} from "../cron/parse.ts";
-import type { DstPolicy } from "../cron/spec.ts";
-import { cronText } from "../cron/text.ts";
+import { checkCrontab, impossibleDate } from "../cron/expression.ts";
+import type { CronFields } from "../cron/fields.ts";
+import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
+import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
 import {
   checkOptions,
   checkOrder,
@@ -31,9 +25,9 @@ export interface CronOptions {
   /** IANA name, or `"local"` for the host's. Default: `"UTC"`. */
   readonly timeZone?: string | undefined;
   /** Earliest fire time, inclusive. */
-  readonly startTime?: Instantish | undefined;
+  readonly startTime?: InstantLike | undefined;
   /** Latest fire time, inclusive. */
-  readonly endTime?: Instantish | undefined;
+  readonly endTime?: InstantLike | undefined;
   /** What fire times do when clocks change. Default: `"auto"`. */
   readonly dst?: DstPolicy | undefined;
   /** `"or"`: where day and weekday are both restricted (neither starts with `*` or `?`) either suffices, as in
@@ -181,7 +175,7 @@ export class CronTrigger extends Trigger {
   }
 
   /** How many fire times lie from one instant to another, both included. */
-  count(from: Instantish, until: Instantish): number {
+  count(from: InstantLike, until: InstantLike): number {
     const { fromMs, untilMs } = rangeOf({ from, until }, 0);
     return (this.#compiled ?? this.#compile()).count(
       Math.max(fromMs, this.#floorMs + 1),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
 import { EXCLUDED_DATES_MAX, EXCLUDED_FIRE_TIMES_MAX } from "../core/limits.ts";
-import { type Dateish, dateText, startOfDayMs, toEpochDay } from "./civil-date.ts";
+import { type DateLike, dateText, startOfDayMs, toEpochDay } from "./civil-date.ts";
 import { checkChildren } from "./combining.ts";
 import { checkOptions, checkOrder, resolveTimeZone } from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
@@ -9,12 +9,12 @@ import { isoOf } from "./words.ts";
 
 /** Dates from `from` to `until`, both included. */
 export interface DateRange {
-  readonly from: Dateish;
-  readonly until: Dateish;
+  readonly from: DateLike;
+  readonly until: DateLike;
 }
 
 /** What an {@link ExcludingTrigger} leaves out: the instants at which another trigger fires, or whole dates. */
-export type Excluded = Trigger | readonly (Dateish | DateRange)[];
+export type Excluded = Trigger | readonly (DateLike | DateRange)[];
 
 /** Settings of an {@link ExcludingTrigger}. */
 export interface ExcludingOptions {
@@ -72,7 +72,7 @@ export class ExcludingTrigger extends Trigger {
 
   /** @throws {MaxIterationsReachedError} when too many fire times in a row are excluded by a trigger */
   nextMs(afterMs: number): number | null {
-    const rule = this.anchoredAt(afterMs);
+    const rule = this.startingAtMs(afterMs);
     let atMs = rule.trigger.nextMs(afterMs);
     for (let passed = 0; passed < EXCLUDED_FIRE_TIMES_MAX; passed++) {
       if (atMs === null) return null;
@@ -86,7 +86,7 @@ export class ExcludingTrigger extends Trigger {
 
   /** @throws {MaxIterationsReachedError} when too many fire times in a row are excluded by a trigger */
   previousMs(beforeMs: number): number | null {
-    const rule = this.#excluded === null ? this : this.anchoredAt(beforeMs);
+    const rule = this.#excluded === null ? this : this.startingAtMs(beforeMs);
     let atMs = this.trigger.previousMs(beforeMs);
     for (let passed = 0; passed < EXCLUDED_FIRE_TIMES_MAX; passed++) {
       if (atMs === null) return null;
@@ -98,9 +98,9 @@ export class ExcludingTrigger extends Trigger {
     throw exhausted("before", beforeMs);
   }
 
-  override anchoredAt(atMs: number): this {
-    const trigger = this.trigger.anchoredAt(atMs);
-    const excluded = this.#excluded?.anchoredAt(atMs) ?? null;
+  override startingAtMs(atMs: number): this {
+    const trigger = this.trigger.startingAtMs(atMs);
+    const excluded = this.#excluded?.startingAtMs(atMs) ?? null;
     if (trigger === this.trigger && excluded === this.#excluded) return this;
     // A subclass answers for itself; this class is what its constructor makes.
     return new ExcludingTrigger(trigger, excluded ?? this.#dates(), this.#options()) as this;
@@ -152,12 +152,12 @@ export class ExcludingTrigger extends Trigger {
 const DESCRIBED_DATES_MAX = 5;
 
 /** Dates and ranges as spans of days, in order, without overlaps. */
-function mergedSpans(excluded: readonly (Dateish | DateRange)[]): Span[] {
+function mergedSpans(excluded: readonly (DateLike | DateRange)[]): Span[] {
   if (!Array.isArray(excluded) || excluded.length > EXCLUDED_DATES_MAX) {
     const message = `expected a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
     throw new OptionsError(`ExcludingTrigger: excluded: ${message}`, [{ path: "excluded", message }]);
   }
-  const spans = excluded.map((item: Dateish | DateRange, index): [number, number] => {
+  const spans = excluded.map((item: DateLike | DateRange, index): [number, number] => {
     const path = `excluded.${index}`;
     if (typeof item !== "object" || item === null || !("from" in item && "until" in item)) {
       const day = toEpochDay(item, path);

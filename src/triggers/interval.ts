@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { Instantish } from "../core/temporal.ts";
+import type { InstantLike } from "../core/temporal.ts";
 import { checkOptions, checkOrder, instantSchema, msOr } from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
@@ -28,9 +28,9 @@ export interface IntervalOptions {
   readonly seconds?: number | undefined;
   readonly milliseconds?: number | undefined;
   /** The first fire time. Default: the instant that the trigger is asked about, or anchored at. */
-  readonly startTime?: Instantish | undefined;
+  readonly startTime?: InstantLike | undefined;
   /** The last possible fire time, inclusive. Default: none. */
-  readonly endTime?: Instantish | undefined;
+  readonly endTime?: InstantLike | undefined;
 }
 
 const amount = v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)));
@@ -92,7 +92,7 @@ export class IntervalTrigger extends Trigger {
     return lastMs < this.#startMs ? null : lastMs - ((lastMs - this.#startMs) % this.#intervalMs);
   }
 
-  override anchoredAt(atMs: number): this {
+  override startingAtMs(atMs: number): this {
     if (this.#startMs !== null) return this;
     // A subclass answers for itself; this class is what its constructor makes.
     return new IntervalTrigger(this.#options(), atMs) as this;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type Issue, OptionsError } from "../core/errors.ts";
-import { type Instantish, localTimeZone, toEpochMs } from "../core/temporal.ts";
+import { type InstantLike, localTimeZone, toEpochMs } from "../core/temporal.ts";
 import type { DstPolicy } from "../cron/spec.ts";
 import { nearest } from "../cron/suggest.ts";
 import { canonicalTimeZone } from "../cron/zone.ts";
@@ -33,8 +33,8 @@ function unknownOption(schema: v.GenericSchema, received: string): string {
   return suggestion === null ? "unknown option" : `unknown option; did you mean "${suggestion}"?`;
 }
 
-/** An {@link Instantish}, told apart from other objects; `toEpochMs` checks it in full. */
-export const instantSchema: v.GenericSchema<Instantish> = v.custom<Instantish>(
+/** An {@link InstantLike}, told apart from other objects; `toEpochMs` checks it in full. */
+export const instantSchema: v.GenericSchema<InstantLike> = v.custom<InstantLike>(
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
   "expected an instant: a Temporal object, a Date or ISO 8601 text with an offset",
 );
@@ -51,7 +51,7 @@ export const dstSchema: v.GenericSchema<DstPolicy> = v.union(
 );
 
 /** Epoch milliseconds of an optional instant, or what stands for none. */
-export function msOr<None>(value: Instantish | undefined, name: string, none: None): number | None {
+export function msOr<None>(value: InstantLike | undefined, name: string, none: None): number | None {
   return value === undefined ? none : toEpochMs(value, name);
 }
 

@@ -1,7 +1,7 @@
 import { systemClock } from "../core/clock.ts";
 import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { type Instantish, type Temporal, toEpochMs, zonedOf } from "../core/temporal.ts";
+import { type InstantLike, type Temporal, toEpochMs, zonedOf } from "../core/temporal.ts";
 import { isoOf } from "./words.ts";
 
 /** A trigger as JSON: a tag, the version of its form, and the tag's own fields. */
@@ -14,9 +14,9 @@ export interface TriggerJSON {
 /** Which fire times {@link Trigger.fireTimes} yields. Without `until` or `limit` an unending rule never ends by itself. */
 export interface FireTimesOptions {
   /** Yield fire times at or after this instant. Default: the present. */
-  from?: Instantish;
+  from?: InstantLike;
   /** Yield fire times at or before this instant. */
-  until?: Instantish;
+  until?: InstantLike;
   /** Yield at most so many. */
   limit?: number;
 }
@@ -55,7 +55,7 @@ export abstract class Trigger {
    * The first fire time strictly later than `after`, or null when there is none.
    * @param after default: the present
    */
-  next(after?: Instantish): Temporal.ZonedDateTime | null {
+  next(after?: InstantLike): Temporal.ZonedDateTime | null {
     return this.#zonedOrNull(this.nextMs(after === undefined ? systemClock.now() : toEpochMs(after, "after")));
   }
 
@@ -63,7 +63,7 @@ export abstract class Trigger {
    * The last fire time strictly earlier than `before`, or null when there is none.
    * @param before default: the present
    */
-  previous(before?: Instantish): Temporal.ZonedDateTime | null {
+  previous(before?: InstantLike): Temporal.ZonedDateTime | null {
     return this.#zonedOrNull(this.previousMs(before === undefined ? systemClock.now() : toEpochMs(before, "before")));
   }
 
@@ -77,7 +77,7 @@ export abstract class Trigger {
    */
   *fireTimes(options: FireTimesOptions = {}): Generator<Temporal.ZonedDateTime, void, undefined> {
     const { fromMs, untilMs, limit } = rangeOf(options, Number.POSITIVE_INFINITY);
-    const rule = this.anchoredAt(fromMs);
+    const rule = this.startingAtMs(fromMs);
     let atMs = fromMs - 1;
     for (let count = 0; count < limit; count++) {
       const nextMs = rule.nextMs(atMs);
@@ -89,7 +89,7 @@ export abstract class Trigger {
   }
 
   /** Whether this fires at exactly that instant. */
-  matches(at: Instantish): boolean {
+  matches(at: InstantLike): boolean {
     return this.matchesMs(toEpochMs(at, "at"));
   }
 
@@ -106,19 +106,19 @@ export abstract class Trigger {
   /** The first fire time of a schedule that is added at `nowMs`: at or after the rule's own start, even one that is
    *  past, else at or after `nowMs`. */
   firstMs(nowMs: number): number | null {
-    return this.anchoredAt(nowMs).nextMs((this.startMs ?? nowMs) - 1);
+    return this.startingAtMs(nowMs).nextMs((this.startMs ?? nowMs) - 1);
   }
 
   /**
    * This rule, anchored: a trigger whose rule counts from a start that it does not name (an interval without
    * `startTime`) gets `at` as its start; every other trigger is returned as it is.
    */
-  startingAt(at: Instantish): this {
-    return this.anchoredAt(toEpochMs(at, "at"));
+  startingAt(at: InstantLike): this {
+    return this.startingAtMs(toEpochMs(at, "at"));
   }
 
   /** {@link startingAt} for epoch milliseconds: what a subclass overrides. Anchored already, it must return itself. */
-  anchoredAt(_atMs: number): this {
+  startingAtMs(_atMs: number): this {
     return this;
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.ts";
 import { Temporal } from "../../src/core/temporal.ts";
-import { CompiledCron } from "../../src/cron/engine.ts";
+import { CompiledCron } from "../../src/cron/compiled-cron.ts";
 import { canonicalTimeZone, zoneTable } from "../../src/cron/zone.ts";
 import { ZONES } from "./arbitraries.ts";
 import { at, EVERY_60, EVERY_HOUR, range, specOf } from "./spec-maker.ts";

@@ -2,8 +2,8 @@
 // sparsest spec is two loads away. Built when a date part has been searched often enough, shared by all its specs.
 import { BITMAPS_MAX, BITMAP_AFTER, BITMAP_BYTES, BITMAP_DAYS, BITMAP_WORDS, PART_DAY_BITS } from "./layout";
 import { monthLength } from "./calendar";
-import { namedMonthMask } from "./days";
 import { acquire, release } from "./memory";
+import { namedMonthMask } from "./years";
 
 let bitmaps: i32 = 0;
 

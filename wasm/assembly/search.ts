@@ -25,8 +25,9 @@ import {
   SEGMENT_OFFSET,
   ZONE,
 } from "./layout";
-import { countStep, flagsOf } from "./days";
+import { flagsOf } from "./days";
 import { isMatchingLocal, nextLocal, previousLocal } from "./local";
+import { countStep } from "./years";
 import { locate, nextDelta, nextStart, stretchDelta, stretchOffset, stretchStart } from "./zone";
 
 /** Answers besides instants: NaN is exhausted, these are beyond the table of the zone. */

@@ -87,14 +87,6 @@ export class CompiledCron {
     }
   }
 
-  /** The next fire time after each of many instants, `NaN` where there is none (or the instant is `NaN`).
-   *  @param out receives the answers; as long as `afters`, and made when it is left out */
-  nextMany(afters: Float64Array, out: Float64Array = new Float64Array(afters.length)): Float64Array {
-    assertLength(out, afters.length, "out");
-    nextInBatches([this], afters, out, Uint32Array.of(this.address), 0);
-    return out;
-  }
-
   /** The fire times in [fromMs, untilMs], in order, at most `limit`. */
   expand(fromMs: number, untilMs: number, limit: number): Float64Array {
     assertLimit(limit);
@@ -175,35 +167,27 @@ export class CompiledBatch {
     assertLength(out, this.size, "out");
     if (typeof afters === "number") assertInstant(afters, "after");
     else assertLength(afters, this.size, "afters");
-    nextInBatches(this.#crons, afters, out, this.#addresses, 1);
+    for (let start = 0; start < this.size; start += BATCH_ITEMS) this.#nextOfChunk(start, afters, out);
     return out;
   }
-}
 
-// Batches go through the kernel's buffers. One that stops early has met the end of a zone's table: that item is asked for
-// singly, which extends the table. A stride of 0 asks the first spec about everything.
-function nextInBatches(
-  crons: readonly CompiledCron[],
-  afters: number | Float64Array,
-  out: Float64Array,
-  addresses: Uint32Array,
-  stride: 0 | 1,
-): void {
-  const total = out.length;
-  for (let start = 0; start < total; ) {
-    const size = Math.min(total - start, BATCH_ITEMS);
-    const { input, slots } = views();
-    if (typeof afters === "number") input[0] = afters;
-    else input.set(start === 0 && size === total ? afters : afters.subarray(start, start + size));
-    slots.set(stride === 0 ? addresses : addresses.subarray(start, start + size));
-    const done = kernel.nextMany(size, stride * 4, typeof afters === "number" ? 0 : 8);
-    const { output } = views();
-    out.set(done === BATCH_ITEMS ? output : output.subarray(0, done), start);
-    start += done;
-    if (done === size) continue;
-    const afterMs = typeof afters === "number" ? afters : afters[start];
-    out[start] = crons[start * stride]?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
-    start++;
+  // A chunk goes through the kernel's buffers. The kernel stops early where the table of a zone ends: that item is asked
+  // for singly, which extends the table, and the rest of the chunk is asked for again.
+  #nextOfChunk(chunkStart: number, afters: number | Float64Array, out: Float64Array): void {
+    const end = Math.min(chunkStart + BATCH_ITEMS, this.size);
+    for (let start = chunkStart; start < end; start++) {
+      const { input, slots } = views();
+      if (typeof afters === "number") input[0] = afters;
+      else input.set(start === 0 && end === this.size ? afters : afters.subarray(start, end));
+      slots.set(start === 0 && end === this.size ? this.#addresses : this.#addresses.subarray(start, end));
+      const done = kernel.nextMany(end - start, typeof afters === "number" ? 0 : 8);
+      const { output } = views();
+      out.set(done === BATCH_ITEMS ? output : output.subarray(0, done), start);
+      start += done;
+      if (start === end) return;
+      const afterMs = typeof afters === "number" ? afters : afters[start];
+      out[start] = this.#crons[start]?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
+    }
   }
 }
 

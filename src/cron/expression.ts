@@ -1,7 +1,6 @@
 import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
-import { type CronField, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
-import type { CronFields } from "./parse.ts";
+import { type CronField, type CronFields, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
 import { nearest } from "./suggest.ts";
 import { quote, syntaxError } from "./syntax.ts";
 
