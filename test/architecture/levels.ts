@@ -15,8 +15,9 @@ export const LEVELS: Readonly<Record<string, number>> = {
   testing: 5,
 };
 
-/** The highest level that `src/mod.ts` may name: everything above it is a subpath of its own. */
-export const LEVEL_OF_MOD_MAX = 4;
+/** The files directly in `src` hold public names only. Each may name the levels up to this one: everything above
+ *  belongs to a subpath of its own. */
+export const DOORS: Readonly<Record<string, number>> = { "src/mod.ts": 4, "src/cron.ts": 2 };
 
 /** Where host globals and `node:*` may stand: the outermost level, and what exists for one runtime alone. */
 export const HOST_ROOMS: readonly RegExp[] = [

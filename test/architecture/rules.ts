@@ -1,4 +1,4 @@
-import { HOST_ROOMS, IO_TIMEOUT_ROOM, LEVEL_OF_MOD_MAX, LEVELS, PACKAGE_ROOMS, TIME_ROOM } from "./levels.ts";
+import { DOORS, HOST_ROOMS, IO_TIMEOUT_ROOM, LEVELS, PACKAGE_ROOMS, TIME_ROOM } from "./levels.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
 export type RuleName = "folder" | "upward" | "sideways" | "package" | "host" | "time";
@@ -51,12 +51,12 @@ function checkImports(path: string, tokens: readonly Token[], report: Report): v
 function checkRelative(path: string, level: number | null, target: string, line: number, report: Report): void {
   const targetLevel = levelOf(target);
   if (!target.startsWith("src/")) report("folder", line, `${target} is outside src`);
-  else if (target === "src/mod.ts") report("upward", line, "mod.ts holds public names only; import the file itself");
+  else if (target in DOORS) report("upward", line, `${target} holds public names only; import the file itself`);
   else if (targetLevel === null) report("folder", line, `${target} is in no folder that has a level`);
   else if (level === null || folderOf(path) === folderOf(target)) return;
   else if (targetLevel > level)
     report("upward", line, `level ${level} must not import ${target}, level ${targetLevel}`);
-  else if (targetLevel === level && path !== "src/mod.ts") {
+  else if (targetLevel === level && !(path in DOORS)) {
     report("sideways", line, `${folderOf(path)} and ${folderOf(target)} share level ${level}; meet in a lower one`);
   }
 }
@@ -136,7 +136,7 @@ function importedSpecifiers(tokens: readonly Token[]): Token[] {
 }
 
 function levelOf(path: string): number | null {
-  return path === "src/mod.ts" ? LEVEL_OF_MOD_MAX : (LEVELS[folderOf(path)] ?? null);
+  return DOORS[path] ?? LEVELS[folderOf(path)] ?? null;
 }
 
 function folderOf(path: string): string {
