@@ -1,5 +1,5 @@
-// Batches of one cron expression, over and over: what instructions.mjs counts. Arguments: expression, time zone, near or
-// random, rounds.
+// Batches of one cron expression, over and over: what instructions.mjs counts. Arguments: expression, time zone, near
+// or random, rounds.
 import { CompiledBatch, CompiledCron } from "../src/cron/compiled-cron.ts";
 import { parseCrontab } from "../src/cron/parse.ts";
 import { INSTANTS, instantsNear, instantsOfACentury } from "./lib/instants.ts";

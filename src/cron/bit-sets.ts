@@ -33,7 +33,8 @@ export function weekdaysOf(daysOfWeek: number): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Neighbours in runs: pairs of first and last. With bounds, the last run goes on over the end where it can. */
+/** Runs of neighbours, as pairs of the first and the last value. `[1, 2, 3, 7]` gives `[[1, 3], [7, 7]]`. With
+ *  bounds, a run that ends at `max` is joined with one that begins at `min`. */
 export function runsOf(
   values: readonly number[],
   min: number = Number.NaN,

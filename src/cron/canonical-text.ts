@@ -2,7 +2,7 @@ import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./
 import { type CronField, DAY, DAY_OF_WEEK, HOUR, MINUTE, MONTH, SECOND, WEEK, WEEKDAY_NAMES, YEAR } from "./fields.ts";
 import type { BitSet64, ParsedCron } from "./spec.ts";
 
-/** A longer list of years is kept as it was written. */
+/** Where the list of years would be longer than this, the text has the year field as it was written. */
 const YEAR_TEXT_LENGTH_MAX = 100;
 
 /**
@@ -30,7 +30,8 @@ function valuesText(lo: number, hi: number, field: CronField): string {
   return listText(valuesOf(lo, hi), field, true);
 }
 
-/** @param mayStar whether it may start with `*`, which `dayMatch: "or"` takes for no restriction */
+/** @param mayStar whether the text may start with `*`. With `dayMatch: "or"` it may not, because such a field counts as
+ *  unrestricted. */
 function listText(values: readonly number[], { min, max, wraps }: CronField, mayStar: boolean): string {
   const [first = min] = values;
   const last = values.at(-1) ?? min;

@@ -4,7 +4,7 @@ import { type CronField, type CronFields, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES
 import { nearest } from "./suggest.ts";
 import { quote, syntaxError } from "./syntax.ts";
 
-// What can be wrong with an expression as a whole.
+// Checks of an expression as a whole, and the errors for what is wrong with it.
 
 const FIELD_NAMES = FIELDS_BY_SIGNIFICANCE.map((field) => field.name);
 const NOWHERE = { field: null, element: "", position: 0 };

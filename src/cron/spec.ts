@@ -60,8 +60,8 @@ export interface CronSpec {
   readonly timeZone: string;
 }
 
-/** A compiled expression, with what its canonical text needs besides. */
+/** A compiled expression, and what is needed to write it as text again. */
 export interface ParsedCron extends CronSpec {
-  /** The year field as written: sets of years have no short text in general. */
+  /** The year field as it was written, because a set of years may have no short text of its own. */
   readonly yearText: string;
 }

@@ -72,9 +72,10 @@ export class CronTrigger extends Trigger {
   }
 
   readonly #spec: ParsedCron;
-  /** Compiled when it is first asked, as triggers that are only checked, stored or shown never are. */
+  /** Compiled at the first question, because many triggers are only checked, stored or shown. */
   #compiled: CompiledCron | null = null;
-  /** Nothing fires at or before this, nor after the end. Plain numbers, so that the hot path only compares. */
+  /** Nothing fires at or before the floor, nor after the end. Both are plain numbers, so that a question only
+   *  compares. */
   readonly #floorMs: number;
   readonly #endMs: number;
 
@@ -86,7 +87,7 @@ export class CronTrigger extends Trigger {
   constructor(fields: CronFields | string, options: CronOptions = NO_OPTIONS) {
     super();
     const isText = typeof fields === "string";
-    // Checking costs more than parsing does, so what cannot be wrong is not checked.
+    // Options that cannot be wrong are not checked, because the check takes longer than parsing.
     const checked = isTimeZoneAlone(options) ? options : checkOptions(schema, options, "CronTrigger");
     const startMs = msOr(checked.startTime, "startTime", Number.NEGATIVE_INFINITY);
     const endMs = msOr(checked.endTime, "endTime", FIRE_TIME_MS_MAX);
@@ -107,7 +108,7 @@ export class CronTrigger extends Trigger {
    * The trigger of a crontab line.
    *
    * @param text 5 fields (minute hour day month weekday), 6 (seconds first) or 7 (and year last), or a nickname such as
-   *   `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
+   * `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
    *   `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here.
    * @throws {CronSyntaxError} with the field, the element, its position and often a suggestion
    * @throws {OptionsError} for unknown or invalid options

@@ -11,7 +11,8 @@ export interface TriggerJSON {
   readonly [field: string]: unknown;
 }
 
-/** Which fire times {@link Trigger.fireTimes} yields. Without `until` or `limit` an unending rule never ends by itself. */
+/** Which fire times {@link Trigger.fireTimes} yields. Without `until` and `limit`, the fire times of an unending
+ *  rule do not end. */
 export interface FireTimesOptions {
   /** Yield fire times at or after this instant. Default: the present. */
   from?: InstantLike;
@@ -22,8 +23,8 @@ export interface FireTimesOptions {
 }
 
 /**
- * A rule that says when something fires: stateless and immutable. What it answers depends on its configuration and
- * the instant asked about, nothing else.
+ * A rule that says when something fires: stateless and immutable. Its answer depends on the trigger's configuration and
+ * on the instant that it is asked about, and on nothing else.
  *
  * A subclass implements {@link nextMs}, {@link previousMs}, {@link toJSON} and {@link describe}, and registers a codec
  * with `registerTrigger` so that a store can bring it back.
@@ -34,18 +35,19 @@ export abstract class Trigger {
     return "UTC";
   }
 
-  /** Levels of triggers within triggers, this one included. */
+  /** How many levels of triggers there are, this one included: 1 for a trigger without children. */
   get depth(): number {
     return 1;
   }
 
-  /** The hot path: the first fire time strictly later than `afterMs`, in epoch milliseconds, or null. */
+  /** The first fire time strictly later than `afterMs`, in epoch milliseconds, or null when there is none. {@link next}
+   *  without its objects: what loops call. */
   abstract nextMs(afterMs: number): number | null;
 
-  /** The last fire time strictly earlier than `beforeMs`, in epoch milliseconds, or null. */
+  /** The last fire time strictly earlier than `beforeMs`, in epoch milliseconds, or null when there is none. */
   abstract previousMs(beforeMs: number): number | null;
 
-  /** JSON that `triggerFromJSON` turns back into an equal trigger. */
+  /** The trigger as JSON. `triggerFromJSON` makes an equal trigger of it. */
   abstract toJSON(): TriggerJSON;
 
   /** The rule in English. */
@@ -68,9 +70,10 @@ export abstract class Trigger {
   }
 
   /**
-   * Fire times in order, computed as they are asked for. A rule that counts from no start counts from `from` here.
+   * Fire times in order, each computed when the loop asks for it. A rule that names no start (an interval without
+   * `startTime`) counts from `from` here.
    *
-   * @throws {OptionsError} when the limit is no number of 0 or more, or an instant is none
+   * @throws {OptionsError} when the limit is no number of 0 or more, or when `from` or `until` is no instant
    * @example
    * const trigger = new IntervalTrigger({ hours: 1 });
    * for (const fireTime of trigger.fireTimes({ limit: 3 })) console.log(fireTime.toString());
@@ -88,7 +91,7 @@ export abstract class Trigger {
     }
   }
 
-  /** Whether this fires at exactly that instant. */
+  /** Whether the trigger fires at exactly that instant. */
   matches(at: InstantLike): boolean {
     return this.matchesMs(toEpochMs(at, "at"));
   }
@@ -103,32 +106,34 @@ export abstract class Trigger {
     return null;
   }
 
-  /** The first fire time of a schedule that is added at `nowMs`: at or after the rule's own start, even one that is
-   *  past, else at or after `nowMs`. */
+  /** The first fire time of a schedule that is added at `nowMs`, in epoch milliseconds, or null. Where the rule
+   *  names a start, it is the first fire time at or after that start, even when the start is past. Otherwise it is
+   *  the first fire time at or after `nowMs`. */
   firstMs(nowMs: number): number | null {
     return this.startingAtMs(nowMs).nextMs((this.startMs ?? nowMs) - 1);
   }
 
   /**
-   * This rule, anchored: a trigger whose rule counts from a start that it does not name (an interval without
-   * `startTime`) gets `at` as its start; every other trigger is returned as it is.
+   * The same rule with an anchor: a trigger that counts from a start that its rule does not name (an interval without
+   * `startTime`) gets `at` as its start. Every other trigger is returned unchanged.
    */
   startingAt(at: InstantLike): this {
     return this.startingAtMs(toEpochMs(at, "at"));
   }
 
-  /** {@link startingAt} for epoch milliseconds: what a subclass overrides. Anchored already, it must return itself. */
+  /** {@link startingAt} for epoch milliseconds. A subclass overrides this method. A trigger that has a start or an
+   *  anchor already must return itself. */
   startingAtMs(_atMs: number): this {
     return this;
   }
 
-  /** Whether two triggers are the same rule: their JSON is equal, except for anchors that `startingAt` set, which
-   *  stand in fields named `anchor`. */
+  /** Whether two triggers are the same rule: their JSON is equal, apart from the anchors that `startingAt` set. Anchors
+   *  stand in fields named `anchor`, which a rule must not use for anything else. */
   isSameRule(other: Trigger): boolean {
     return ruleKey(this) === ruleKey(other);
   }
 
-  /** An instant on the calendar of {@link timeZone}, for rules that look at dates. */
+  /** An instant on the calendar of {@link timeZone}, for subclasses whose rule looks at dates. */
   protected zoned(epochMs: number): Temporal.ZonedDateTime {
     return zonedOf(epochMs, this.timeZone);
   }

@@ -19,11 +19,11 @@ async function foldersBehind(entry: string): Promise<string[]> {
   return [...new Set(Object.keys(metafile.inputs).map((path) => path.replace(/^(src\/\w+|wasm)\/.*/, "$1")))].sort();
 }
 
-test("behind escapement/cron are triggers, the engine and the core, and nothing of schedulers, stores or records", async () => {
+test("behind escapement/cron lie triggers, the engine and the core, and no scheduler, store or record", async () => {
   expect(await foldersBehind("src/cron.ts")).toEqual(["src/core", "src/cron", "src/cron.ts", "src/triggers", "wasm"]);
 });
 
-test("escapement/cron offers the same classes and functions as escapement, so that triggers of both doors mix", async () => {
+test("triggers of escapement/cron and of escapement mix: both doors offer the same classes and functions", async () => {
   const cron: Record<string, unknown> = await import("../../src/cron.ts");
   const all: Record<string, unknown> = await import("../../src/mod.ts");
   expect(Object.keys(cron).filter((name) => cron[name] !== all[name])).toEqual([]);

@@ -28,7 +28,8 @@ import { countStep, namedMonthMask, nextYear, previousYear } from "./years";
 /** What the searches answer when there is no such day. */
 export const NO_DAY: i32 = i32.MIN_VALUE;
 
-/** Month searches of a date part after which its bitmap pays: it costs about 1,600 month masks. */
+/** The bitmap of a date part is built after this many month searches. Building costs as much as some 1,600 month
+ *  masks. */
 const SEARCHES_BEFORE_BITMAP: u32 = 32;
 
 // @ts-ignore: decorator
@@ -66,7 +67,7 @@ export function previousDay(spec: usize, day: i32): i32 {
   }
   if (kind != DAYS_GENERAL) return NO_DAY;
   const index = day - load<i32>(spec, MONTH_FIRST);
-  // A day past the cached month's end must not be taken for one of the month, whose days lie before it.
+  // Only the first 28 days are looked up in the cached month, because a later day may belong to the next month already.
   if (<u32>index < 28) {
     const rest = load<u32>(spec, MONTH_MASK) << (31 - index);
     if (rest != 0) return day - <i32>clz(rest);
@@ -133,7 +134,7 @@ function nextGeneral(spec: usize, day: i32): i32 {
   const startYear = year;
   const startDay = civilDay;
   const bitsYear = load<usize>(part, YEAR_BITS);
-  // A date part without a year bitmap that matches nothing in a whole cycle of the calendar never does.
+  // A date part without a year bitmap that matches nothing within one cycle of the calendar never matches.
   let lastYear = <i32>load<u16>(part, YEAR_LAST);
   if (bitsYear == 0) lastYear = min(lastYear, max(year, <i32>load<u16>(part, YEAR_FIRST)) + CYCLE_YEARS);
   const months = load<u32>(part, MONTHS);
@@ -178,7 +179,9 @@ function previousGeneral(spec: usize, day: i32): i32 {
   const startYear = year;
   const startDay = civilDay;
   let firstYear = <i32>load<u16>(part, YEAR_FIRST);
-  if (load<usize>(part, YEAR_BITS) == 0) firstYear = max(firstYear, min(year, <i32>load<u16>(part, YEAR_LAST)) - CYCLE_YEARS);
+  if (load<usize>(part, YEAR_BITS) == 0) {
+    firstYear = max(firstYear, min(year, <i32>load<u16>(part, YEAR_LAST)) - CYCLE_YEARS);
+  }
   const months = load<u32>(part, MONTHS);
   while (true) {
     const named = previousYear(part, year);
