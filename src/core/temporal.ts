@@ -25,6 +25,24 @@ export function toEpochMs(value: InstantLike, name = "instant"): number {
   return ms;
 }
 
+/**
+ * Epoch milliseconds of the first millisecond that is not earlier than an {@link InstantLike}: {@link toEpochMs} drops
+ * digits below a millisecond, this function rounds them up.
+ *
+ * @throws {OptionsError} as {@link toEpochMs} does
+ */
+export function ceilEpochMs(value: InstantLike, name = "instant"): number {
+  const ms = toEpochMs(value, name);
+  return hasDigitsBelowMs(value) ? ms + 1 : ms;
+}
+
+/** Whether an instant, which was checked, has digits below a millisecond. */
+export function hasDigitsBelowMs(value: InstantLike): boolean {
+  if (value instanceof Date) return false;
+  const { epochNanoseconds } = typeof value === "string" ? Temporal.Instant.from(value) : value;
+  return epochNanoseconds % 1_000_000n !== 0n;
+}
+
 function readEpochMs(value: unknown, name: string): number {
   if (value instanceof Date) return value.getTime();
   if (typeof value === "string") {

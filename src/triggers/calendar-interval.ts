@@ -1,20 +1,16 @@
 import * as v from "valibot";
-import { OptionsError } from "../core/errors.ts";
-import { CALENDAR_SEARCH_STEPS_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { DstPolicy } from "../cron/spec.ts";
-import {
-  type DateLike,
-  dateText,
-  daysInMonth,
-  epochDayAt,
-  epochDayOf,
-  startOfDayMs,
-  toEpochDay,
-  wallTimeMs,
-} from "./civil-date.ts";
-import { checkOptions, checkOrder, dstSchema, resolveTimeZone, withoutUndefined } from "./options.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
-import { boundsText, periodText } from "./words.ts";
+import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
+import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
+import { dstText } from "../cron/describe.ts";
+import type { DstPolicy, GapPolicy, OverlapPolicy } from "../cron/spec.ts";
+import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
+import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
+import { checkOptions, checkOrder, dstSchema, resolveTimeZone } from "./options.ts";
+import { FIRST_DAY, type PeriodDates, periodDates } from "./period-dates.ts";
+import { takeSteps, withinBudget } from "./step-budget.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
+import { boundsText, isoOf, periodText } from "./words.ts";
 
 /** The period of a {@link CalendarIntervalTrigger} and its time of day. The period is the sum of its units. */
 export interface CalendarIntervalOptions {
@@ -52,19 +48,24 @@ const schema = v.strictObject({
   dst: v.optional(dstSchema, "auto"),
 });
 
-/** Mean length of a Gregorian month, in days. */
-const MONTH_DAYS = 30.436875;
-/** A number of months differs from so many mean months by at most this, in days. */
-const MONTHS_DRIFT_DAYS = 6;
 const DAY_MS = 86_400_000;
-/** 1 January of the year 1, in days since 1970: far enough back for every search, and within what Temporal
- *  represents. */
-const FIRST_DAY = -719_162;
+/** Temporal represents 100,000,000 days on either side of 1970. A few of them are left out here, because time zone
+ *  offsets and the day after a date need them. */
+const DAYS_MAX = 99_999_990;
+/** What a look at the wall clock takes from the budget of a question: times before 1970 are not in the tables of
+ *  zones. */
+const STEPS_A_LOOK = 2;
+const STEPS_AN_OLD_LOOK = 1000;
 const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
 
 /**
- * Fires at one time of day, on dates that are whole calendar units apart: the nth date is `startDate` plus n periods,
- * months first. Dates that do not exist (31 April) are left out, not moved.
+ * Fires at one time of day, on dates that are whole calendar units apart. Dates that do not exist (31 April) are left
+ * out, not moved.
+ *
+ * Without weeks and days, the dates are the same day of every nth month, counted from `startDate`. Where years or
+ * months come together with weeks or days, each date is stepped from the one before, as in APScheduler: first the years
+ * and months, again until the month has that day, then the weeks and days. So `{ months: 1, weeks: 1, startDate:
+ * "2021-01-30" }` gives 30 January, 6 April (30 March and a week) and 13 May.
  *
  * @example
  * const options = { months: 1, hour: 9, startDate: "2026-01-31", timeZone: "Europe/Berlin" };
@@ -79,7 +80,10 @@ export class CalendarIntervalTrigger extends Trigger {
   readonly #endDay: number | null;
   readonly #isAnchor: boolean;
   readonly #timeZone: string;
-  readonly #dst: Exclude<DstPolicy, "auto">;
+  readonly #gap: GapPolicy;
+  readonly #overlap: OverlapPolicy;
+  /** The dates from the start or the anchor on, where there is one. */
+  readonly #dates: PeriodDates | null;
 
   /**
    * @param options at least one of `years`, `months`, `weeks`, `days` above zero
@@ -98,12 +102,15 @@ export class CalendarIntervalTrigger extends Trigger {
     }
     this.#secondOfDay = (checked.hour * 60 + checked.minute) * 60 + checked.second;
     this.#timeZone = resolveTimeZone(checked.timeZone);
-    this.#dst = checked.dst === "auto" ? DEFAULT_DST : checked.dst;
+    const { gap = DEFAULT_DST.gap, overlap = DEFAULT_DST.overlap } = checked.dst === "auto" ? DEFAULT_DST : checked.dst;
+    this.#gap = gap;
+    this.#overlap = overlap;
     const startDay = checked.startDate === undefined ? null : toEpochDay(checked.startDate, "startDate");
     this.#endDay = checked.endDate === undefined ? null : toEpochDay(checked.endDate, "endDate");
     checkOrder(startDay, this.#endDay, "startDate", "endDate");
     this.#startDay = startDay ?? anchorDay;
     this.#isAnchor = startDay === null;
+    this.#dates = this.#startDay === null ? null : periodDates(this.#months, this.#days, this.#startDay, false);
   }
 
   override get timeZone(): string {
@@ -111,44 +118,55 @@ export class CalendarIntervalTrigger extends Trigger {
   }
 
   override get startMs(): number | null {
-    return this.#isAnchor || this.#startDay === null ? null : startOfDayMs(this.#startDay, this.#timeZone);
+    if (this.#isAnchor || this.#startDay === null) return null;
+    // A date at the far ends of what Temporal represents is moved a little nearer, where nothing fires either.
+    return startOfDay(Math.max(-DAYS_MAX, Math.min(this.#startDay, DAYS_MAX)), this.#timeZone);
   }
 
   nextMs(afterMs: number): number | null {
-    if (!(afterMs < FIRE_TIME_MS_MAX)) return null;
+    checkMs(afterMs, "afterMs");
+    return withinBudget(() => this.#next(afterMs));
+  }
+
+  previousMs(beforeMs: number): number | null {
+    checkMs(beforeMs, "beforeMs");
+    return withinBudget(() => this.#previous(beforeMs));
+  }
+
+  #next(afterMs: number): number | null {
+    if (afterMs >= FIRE_TIME_MS_MAX) return null;
     const afterDay = this.#dayAt(afterMs);
-    const firstDay = this.#startDay ?? afterDay;
-    const period = Math.max(this.#periodsUntil(afterDay - MONTHS_DRIFT_DAYS, firstDay), 0);
-    for (let step = 0; step < CALENDAR_SEARCH_STEPS_MAX; step++) {
-      const day = this.#dateOf(firstDay, period + step);
-      // Earlier dates need no look, because a gap moves a time by less than a day.
-      if (day === null || day < afterDay - 1) continue;
-      if (day > (this.#endDay ?? day)) return null;
+    const dates = this.#dates ?? periodDates(this.#months, this.#days, afterDay, false);
+    // Earlier dates need no look, because a gap moves a time by less than a day.
+    let day = dates.from(afterDay - 1);
+    while (day !== null && day <= (this.#endDay ?? day)) {
       for (const atMs of this.#fireTimesOn(day)) {
         if (atMs > FIRE_TIME_MS_MAX) return null;
         if (atMs > afterMs) return atMs;
       }
+      day = dates.from(day + 1);
     }
-    return null;
+    return this.#none("after", afterMs);
   }
 
-  previousMs(beforeMs: number): number | null {
+  #previous(beforeMs: number): number | null {
     const limitMs = Math.min(beforeMs, FIRE_TIME_MS_MAX + 1);
     const beforeDay = this.#dayAt(limitMs);
-    const firstDay = this.#startDay ?? beforeDay;
-    const lastDay = Math.min(beforeDay, this.#endDay ?? beforeDay);
-    const period = this.#periodsUntil(lastDay + MONTHS_DRIFT_DAYS, firstDay) + 1;
-    const periodMin = this.#startDay === null ? Number.NEGATIVE_INFINITY : 0;
-    for (let step = 0; step < CALENDAR_SEARCH_STEPS_MAX && period - step >= periodMin; step++) {
-      const day = this.#dateOf(firstDay, period - step);
-      if (day === null || day > lastDay) continue;
-      if (day < FIRST_DAY) return null;
-      for (const atMs of this.#fireTimesOn(day).reverse()) if (atMs < limitMs) return atMs;
+    const dates = this.#dates ?? periodDates(this.#months, this.#days, beforeDay, true);
+    let day = dates.until(Math.min(beforeDay, this.#endDay ?? beforeDay));
+    while (day !== null && day >= FIRST_DAY) {
+      const times = this.#fireTimesOn(day);
+      for (let index = times.length - 1; index >= 0; index--) {
+        const atMs = times[index] ?? limitMs;
+        if (atMs < limitMs) return atMs;
+      }
+      day = dates.until(day - 1);
     }
-    return null;
+    return this.#none("before", beforeMs);
   }
 
   override startingAtMs(atMs: number): this {
+    checkMs(atMs, "atMs");
     if (this.#startDay !== null) return this;
     // The cast is right for this class. A subclass with other fields overrides this method.
     return new CalendarIntervalTrigger(this.#options, this.#dayAt(atMs)) as this;
@@ -158,17 +176,17 @@ export class CalendarIntervalTrigger extends Trigger {
     const period = periodText([
       [Math.floor(this.#months / 12), "year"],
       [this.#months % 12, "month"],
-      [this.#days, "day"],
+      this.#days % 7 === 0 ? [this.#days / 7, "week"] : [this.#days, "day"],
     ]);
     const time = new Date(this.#secondOfDay * 1000).toISOString().slice(11, this.#secondOfDay % 60 === 0 ? 16 : 19);
     const from = this.#isAnchor || this.#startDay === null ? null : dateText(this.#startDay);
     const until = this.#endDay === null ? null : dateText(this.#endDay);
-    return `${period} at ${time}, in ${this.#timeZone}${boundsText(from, until)}`;
+    const dst = this.#isDefaultDst ? "" : dstText(this.#gap, this.#overlap);
+    return `${period} at ${time}, in ${this.#timeZone}${dst}${boundsText(from, until)}`;
   }
 
   toJSON(): TriggerJSON {
     const { hour, minute, second } = this.#options;
-    const { gap, overlap } = this.#dst;
     const startDate = this.#startDay === null ? undefined : dateText(this.#startDay);
     return withoutUndefined({
       type: "calendarInterval",
@@ -182,31 +200,39 @@ export class CalendarIntervalTrigger extends Trigger {
       anchor: this.#isAnchor ? startDate : undefined,
       endDate: this.#endDay === null ? undefined : dateText(this.#endDay),
       timeZone: this.#timeZone,
-      dst: gap === DEFAULT_DST.gap && overlap === DEFAULT_DST.overlap ? undefined : { gap, overlap },
+      dst: this.#isDefaultDst ? undefined : { gap: this.#gap, overlap: this.#overlap },
     });
   }
 
+  get #isDefaultDst(): boolean {
+    return this.#gap === DEFAULT_DST.gap && this.#overlap === DEFAULT_DST.overlap;
+  }
+
   #dayAt(epochMs: number): number {
-    return epochDayAt(Math.max(epochMs, FIRST_DAY * DAY_MS), this.#timeZone);
+    this.#look(epochMs);
+    return dayAt(Math.max(epochMs, FIRST_DAY * DAY_MS), this.#timeZone);
   }
 
-  /** About how many periods lie between two dates. The error is at most the drift of months. */
-  #periodsUntil(day: number, firstDay: number): number {
-    return Math.floor((day - firstDay) / (this.#months * MONTH_DAYS + this.#days));
+  #fireTimesOn(day: number): readonly number[] {
+    this.#look(day * DAY_MS);
+    return wallTimes(day, this.#secondOfDay, this.#timeZone, this.#gap, this.#overlap);
   }
 
-  /** The date that lies so many periods after the first one, or null when there is no such date. */
-  #dateOf(firstDay: number, periods: number): number | null {
-    if (this.#months === 0) return firstDay + periods * this.#days;
-    const first = new Date(firstDay * DAY_MS);
-    const year = first.getUTCFullYear();
-    const month = first.getUTCMonth() + periods * this.#months;
-    const dayOfMonth = first.getUTCDate();
-    if (dayOfMonth > 28 && dayOfMonth > daysInMonth(year, month)) return null;
-    return epochDayOf(year, month, dayOfMonth) + periods * this.#days;
+  #look(atMs: number): void {
+    const isOld = atMs < 0 && this.#timeZone !== "UTC";
+    if (!takeSteps(isOld ? STEPS_AN_OLD_LOOK : STEPS_A_LOOK)) throw this.#exhausted(atMs);
   }
 
-  #fireTimesOn(day: number): number[] {
-    return wallTimeMs(day, this.#secondOfDay, this.#timeZone, this.#dst.gap, this.#dst.overlap);
+  /** There is no date, unless the budget ended the search. */
+  #none(side: string, atMs: number): null {
+    if (takeSteps(0)) return null;
+    throw this.#exhausted(atMs, side);
+  }
+
+  #exhausted(atMs: number, side = "near"): MaxIterationsReachedError {
+    return new MaxIterationsReachedError(
+      `the dates of the calendar interval ${side} ${isoOf(atMs)} were not found within the ${QUESTION_STEPS_MAX} steps of ` +
+        "one question; give it a later startDate or a longer period, or take it out of the triggers that ask it so often",
+    );
   }
 }

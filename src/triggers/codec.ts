@@ -8,7 +8,8 @@ import { type CronOptions, CronTrigger } from "./cron.ts";
 import { DateTrigger } from "./date.ts";
 import { ExcludingTrigger } from "./excluding.ts";
 import { IntervalTrigger } from "./interval.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
+import { Trigger } from "./trigger.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 
 /** Reads a child trigger from its parent's JSON. `path` says where the child stands in that JSON, for error
  *  messages. */

@@ -1,24 +1,19 @@
 import * as v from "valibot";
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { InstantLike } from "../core/temporal.ts";
+import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 import { cronText } from "../cron/canonical-text.ts";
-import { CompiledCron } from "../cron/compiled-cron.ts";
-import { describeCron } from "../cron/describe.ts";
+import type { CompiledCron } from "../cron/compiled-cron.ts";
+import { describeCron, isAutoDst } from "../cron/describe.ts";
 import { checkCrontab, impossibleDate } from "../cron/expression.ts";
 import type { CronFields } from "../cron/fields.ts";
 import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
+import { sharedCron } from "../cron/shared-crons.ts";
 import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
-import {
-  checkOptions,
-  checkOrder,
-  dstSchema,
-  instantSchema,
-  msOr,
-  resolveTimeZone,
-  withoutUndefined,
-} from "./options.ts";
-import { type FireTimesOptions, rangeOf, Trigger, type TriggerJSON } from "./trigger.ts";
-import { boundsText, isoOf } from "./words.ts";
+import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
+import { checkOptions, checkOrder, dstSchema, instantSchema, msOr, resolveTimeZone } from "./options.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
+import { boundsText, isoIn, isoOf } from "./words.ts";
 
 /** What applies to a {@link CronTrigger} besides its fields. */
 export interface CronOptions {
@@ -72,7 +67,8 @@ export class CronTrigger extends Trigger {
   }
 
   readonly #spec: ParsedCron;
-  /** Compiled at the first question, because many triggers are only checked, stored or shown. */
+  /** Compiled at the first question, because many triggers are only checked, stored or shown. Equal triggers share
+   *  it. */
   #compiled: CompiledCron | null = null;
   /** Nothing fires at or before the floor, nor after the end. Both are plain numbers, so that a question only
    *  compares. */
@@ -120,7 +116,7 @@ export class CronTrigger extends Trigger {
   }
 
   #compile(): CompiledCron {
-    this.#compiled = new CompiledCron(this.#spec);
+    this.#compiled = sharedCron(this.#spec);
     return this.#compiled;
   }
 
@@ -139,24 +135,33 @@ export class CronTrigger extends Trigger {
     return {
       timeZone,
       dayMatch,
-      dst: isAuto(this.#spec) ? "auto" : { gap, overlap },
+      dst: isAutoDst(this.#spec) ? "auto" : { gap, overlap },
       ...(startMs === null ? {} : { startTime: isoOf(startMs) }),
       ...(this.#endMs === FIRE_TIME_MS_MAX ? {} : { endTime: isoOf(this.#endMs) }),
     };
   }
 
   nextMs(afterMs: number): number | null {
+    if (!Number.isFinite(afterMs)) checkMs(afterMs, "afterMs");
     const atMs = (this.#compiled ?? this.#compile()).nextMs(afterMs < this.#floorMs ? this.#floorMs : afterMs);
     return atMs !== null && atMs > this.#endMs ? null : atMs;
   }
 
   previousMs(beforeMs: number): number | null {
+    if (!Number.isFinite(beforeMs)) checkMs(beforeMs, "beforeMs");
     const atMs = (this.#compiled ?? this.#compile()).previousMs(beforeMs > this.#endMs ? this.#endMs + 1 : beforeMs);
     return atMs !== null && atMs <= this.#floorMs ? null : atMs;
   }
 
-  /** Whether this fires in the second that the instant lies in. */
+  /** Whether the trigger fires in the second that the instant lies in, because clocks on the wall show whole
+   *  seconds. So `matches(new Date())` is true throughout the second of a fire time. */
+  override matches(at: InstantLike): boolean {
+    return this.matchesMs(toEpochMs(at, "at"));
+  }
+
+  /** {@link matches} for epoch milliseconds. */
   override matchesMs(atMs: number): boolean {
+    checkMs(atMs, "atMs");
     const secondMs = Math.floor(atMs / 1000) * 1000;
     return secondMs > this.#floorMs && secondMs <= this.#endMs && (this.#compiled ?? this.#compile()).matches(secondMs);
   }
@@ -191,8 +196,8 @@ export class CronTrigger extends Trigger {
   }
 
   describe(): string {
-    const from = this.startMs === null ? null : isoOf(this.startMs);
-    const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoOf(this.#endMs);
+    const from = this.startMs === null ? null : isoIn(this.startMs, this.timeZone);
+    const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoIn(this.#endMs, this.timeZone);
     return describeCron(this.#spec) + boundsText(from, until);
   }
 
@@ -215,8 +220,4 @@ function isTimeZoneAlone(options: CronOptions): boolean {
   if (options === NO_OPTIONS) return true;
   for (const name in options) if (name !== "timeZone" || typeof options.timeZone !== "string") return false;
   return typeof options === "object" && options !== null;
-}
-
-function isAuto({ gap, overlap, hours }: ParsedCron): boolean {
-  return hours === 0xffffff ? gap === "skip" && overlap === "both" : gap === "advance" && overlap === "first";
 }

@@ -3,7 +3,8 @@ import { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import type { InstantLike } from "../core/temporal.ts";
 import { checkOptions, checkOrder, instantSchema, msOr } from "./options.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
 
 const MS_PER_UNIT = {
@@ -17,7 +18,6 @@ const MS_PER_UNIT = {
 
 type Unit = keyof typeof MS_PER_UNIT;
 const UNITS: readonly Unit[] = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
-const DESCRIBED_UNITS = UNITS.slice(1);
 
 /** The period of an {@link IntervalTrigger}: the sum of its units. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is
  *  24 hours of elapsed time, also on a date on which clocks change. */
@@ -85,6 +85,7 @@ export class IntervalTrigger extends Trigger {
   }
 
   nextMs(afterMs: number): number | null {
+    checkMs(afterMs, "afterMs");
     const startMs = this.#startMs ?? afterMs;
     // Computed with a remainder, because a remainder is exact, while a quotient would be rounded.
     const nextMs = afterMs < startMs ? startMs : afterMs - ((afterMs - startMs) % this.#intervalMs) + this.#intervalMs;
@@ -92,12 +93,14 @@ export class IntervalTrigger extends Trigger {
   }
 
   previousMs(beforeMs: number): number | null {
+    checkMs(beforeMs, "beforeMs");
     if (this.#startMs === null) return Math.min(beforeMs - this.#intervalMs, this.#endMs);
     const lastMs = Math.min(Math.ceil(beforeMs) - 1, this.#endMs);
     return lastMs < this.#startMs ? null : lastMs - ((lastMs - this.#startMs) % this.#intervalMs);
   }
 
   override startingAtMs(atMs: number): this {
+    checkMs(atMs, "atMs");
     if (this.#startMs !== null) return this;
     // The cast is right for this class. A subclass with other fields overrides this method.
     return new IntervalTrigger(this.#options(), atMs) as this;
@@ -105,7 +108,9 @@ export class IntervalTrigger extends Trigger {
 
   describe(): string {
     let restMs = this.#intervalMs;
-    const amounts = DESCRIBED_UNITS.map((unit) => {
+    // Whole weeks are weeks, but 10 days are not "1 week and 3 days".
+    const units = restMs % MS_PER_UNIT.weeks === 0 ? UNITS : UNITS.slice(1);
+    const amounts = units.map((unit) => {
       const count = Math.floor(restMs / MS_PER_UNIT[unit]);
       restMs %= MS_PER_UNIT[unit];
       return [count, unit.slice(0, -1)] as const;

@@ -4,7 +4,6 @@ import { type InstantLike, localTimeZone, toEpochMs } from "../core/temporal.ts"
 import type { DstPolicy } from "../cron/spec.ts";
 import { nearest } from "../cron/suggest.ts";
 import { canonicalTimeZone } from "../cron/zone.ts";
-import type { TriggerJSON } from "./trigger.ts";
 
 /**
  * A caller's options, checked against a schema.
@@ -19,18 +18,22 @@ export function checkOptions<Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   const issues: Issue[] = result.issues.map((issue) => ({
-    message: issue.expected === "never" ? unknownOption(schema, issue.received) : issue.message,
+    // For an unknown option, `received` is its name in quotes.
+    message: issue.expected === "never" ? unknownOption(issue.received.slice(1, -1), namesOf(schema)) : issue.message,
     path: v.getDotPath(issue) ?? "",
   }));
   const listed = issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
   throw new OptionsError(`invalid options of ${subject}: ${listed}`, issues);
 }
 
-/** `received` is the name in quotes. */
-function unknownOption(schema: v.GenericSchema, received: string): string {
-  const names = "entries" in schema && typeof schema.entries === "object" ? Object.keys(schema.entries ?? {}) : [];
-  const suggestion = nearest(received.slice(1, -1), names);
+/** What is wrong with a name that is no option, with the option that was probably meant. */
+export function unknownOption(name: string, names: readonly string[]): string {
+  const suggestion = nearest(name, names);
   return suggestion === null ? "unknown option" : `unknown option; did you mean "${suggestion}"?`;
+}
+
+function namesOf(schema: v.GenericSchema): string[] {
+  return "entries" in schema && typeof schema.entries === "object" ? Object.keys(schema.entries ?? {}) : [];
 }
 
 /** An {@link InstantLike}. Only its type is checked here; `toEpochMs` checks the value. */
@@ -77,10 +80,4 @@ export function resolveTimeZone(name: string): string {
   const id = canonicalTimeZone(name);
   zones.set(name, id);
   return id;
-}
-
-/** The JSON without its undefined fields, so that equal rules have equal text. */
-export function withoutUndefined(json: TriggerJSON): TriggerJSON {
-  const { type, version, ...fields } = json;
-  return { type, version, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
 }

@@ -7,7 +7,8 @@ import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { ExcludingTrigger } from "../../src/triggers/excluding.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
-import { Trigger, type TriggerJSON } from "../../src/triggers/trigger.ts";
+import { Trigger } from "../../src/triggers/trigger.ts";
+import type { TriggerJSON } from "../../src/triggers/trigger-json.ts";
 
 const cron = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
 const START = "2030-01-01T00:00:00Z";

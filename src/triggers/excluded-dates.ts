@@ -1,0 +1,99 @@
+import { OptionsError } from "../core/errors.ts";
+import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
+import { dayAt, wallTimes } from "../cron/wall-clock.ts";
+import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
+import { checkOrder } from "./options.ts";
+import { takeSteps } from "./step-budget.ts";
+
+/** Dates from `from` to `until`, both included. */
+export interface DateRange {
+  readonly from: DateLike;
+  readonly until: DateLike;
+}
+
+type Span = readonly [first: number, last: number];
+
+/** Temporal represents 100,000,000 days on either side of 1970, and nothing fires near either end. */
+const DAYS_MAX = 99_999_990;
+
+/** What a look at the clock before 1970 takes from the budget of a question, because the tables of zones begin there. */
+const STEPS_AN_OLD_LOOK = 1000;
+
+/** Whole dates of a time zone: spans of days, in order and without overlaps. Looked up by the date of an instant, so that
+ *  there is nothing to prepare, however many there are. */
+export class ExcludedDates {
+  readonly #spans: readonly Span[];
+  readonly #timeZone: string;
+
+  /** @throws {OptionsError} for anything but dates, or for a range that ends before it starts */
+  constructor(dates: readonly (DateLike | DateRange)[], timeZone: string) {
+    this.#spans = mergedSpans(dates);
+    this.#timeZone = timeZone;
+  }
+
+  /** The instant after an excluded one at which its span ends; null when the instant is not excluded. */
+  endAfter(atMs: number): number | null {
+    const span = this.#spanAt(atMs);
+    if (span === null) return null;
+    return this.#midnights(span[1] + 1).find((midnightMs) => midnightMs > atMs) ?? atMs;
+  }
+
+  /** The instant at or before an excluded one at which its span starts; null when the instant is not excluded. */
+  startBefore(atMs: number): number | null {
+    const span = this.#spanAt(atMs);
+    if (span === null) return null;
+    return this.#midnights(span[0]).findLast((midnightMs) => midnightMs <= atMs) ?? atMs;
+  }
+
+  toJSON(): (string | DateRange)[] {
+    return this.#spans.map(([first, last]) =>
+      first === last ? dateText(first) : { from: dateText(first), until: dateText(last) },
+    );
+  }
+
+  #spanAt(atMs: number): Span | null {
+    if (this.#spans.length === 0) return null;
+    if (atMs < 0 && this.#timeZone !== "UTC") takeSteps(STEPS_AN_OLD_LOOK);
+    const day = dayAt(atMs, this.#timeZone);
+    let low = 0;
+    let high = this.#spans.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#spans[middle]?.[1] ?? 0) < day) low = middle + 1;
+      else high = middle;
+    }
+    const span = this.#spans[low];
+    return span !== undefined && span[0] <= day ? span : null;
+  }
+
+  /** The first instant of a date; two where clocks are put back just after midnight, as in St. John's until 2011. */
+  #midnights(day: number): readonly number[] {
+    return wallTimes(Math.max(-DAYS_MAX, Math.min(day, DAYS_MAX)), 0, this.#timeZone, "advance", "both");
+  }
+}
+
+function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
+  if (!Array.isArray(dates) || dates.length > EXCLUDED_DATES_MAX) {
+    const message = `expected a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
+    throw new OptionsError(`ExcludingTrigger: excluded: ${message}`, [{ path: "excluded", message }]);
+  }
+  const spans = dates.map((item: DateLike | DateRange, index): [number, number] => {
+    const path = `excluded.${index}`;
+    if (typeof item !== "object" || item === null || !("from" in item && "until" in item)) {
+      const day = toEpochDay(item, path);
+      return [day, day];
+    }
+    const first = toEpochDay(item.from, `${path}.from`);
+    const last = toEpochDay(item.until, `${path}.until`);
+    checkOrder(first, last, `${path}.from`, `${path}.until`);
+    return [first, last];
+  });
+  spans.sort(([a], [b]) => a - b);
+  const merged: [number, number][] = [];
+  for (const span of spans) {
+    const last = merged.at(-1);
+    if (last !== undefined && span[0] <= last[1] + 1) last[1] = Math.max(last[1], span[1]);
+    else merged.push(span);
+  }
+  return merged;
+}
