@@ -48,7 +48,10 @@ const registered = new Map<string, TriggerCodec>();
  * Teaches `triggerFromJSON` a tag. The subclass's `toJSON` writes the tag as its `type`. Call this function at module
  * scope, in every program that may read the trigger from a store.
  *
- * @throws {OptionsError} when the tag is taken by another codec, or the codec is none
+ * The codec that was registered last counts, so a module may be loaded again while the program runs. Put the name of your
+ * package into the tag, so that no other package replaces your codec.
+ *
+ * @throws {OptionsError} when the tag is that of a built-in trigger, or the codec is none
  * @example
  * registerTrigger("weekdaysOnly", {
  *   version: 1,
@@ -62,8 +65,8 @@ export function registerTrigger(tag: string, codec: TriggerCodec): void {
       ? "expected a tag that is not empty"
       : !isCodec
         ? "expected a codec { version, fromJSON }, whose version is a whole number of 1 or more"
-        : Object.hasOwn(builtIn, tag) || (registered.get(tag) ?? codec) !== codec
-          ? "is taken; choose another tag, such as one with your package's name in it"
+        : Object.hasOwn(builtIn, tag)
+          ? "is the tag of a built-in trigger; choose another one, such as one with your package's name in it"
           : null;
   if (message !== null) throw new OptionsError(`trigger tag ${quoted(tag)}: ${message}`, [{ path: "tag", message }]);
   registered.set(tag, codec);

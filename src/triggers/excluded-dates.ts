@@ -31,14 +31,17 @@ export class ExcludedDates {
     this.#timeZone = timeZone;
   }
 
-  /** The instant after an excluded one at which its span ends; null when the instant is not excluded. */
+  /** An instant, not before an excluded one, up to which all are excluded; null when the instant is not excluded. */
   endAfter(atMs: number): number | null {
     const span = this.#spanAt(atMs);
     if (span === null) return null;
+    // Clocks will be put back to the date before, so there is no leaping to the end.
+    const [, again = atMs] = this.#midnights(span[0]);
+    if (atMs < again) return atMs;
     return this.#midnights(span[1] + 1).find((midnightMs) => midnightMs > atMs) ?? atMs;
   }
 
-  /** The instant at or before an excluded one at which its span starts; null when the instant is not excluded. */
+  /** An instant, not after an excluded one, from which on all are excluded; null when the instant is not excluded. */
   startBefore(atMs: number): number | null {
     const span = this.#spanAt(atMs);
     if (span === null) return null;

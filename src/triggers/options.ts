@@ -46,11 +46,11 @@ export const dstSchema: v.GenericSchema<DstPolicy> = v.union(
   [
     v.literal("auto"),
     v.strictObject({
-      gap: v.picklist(["advance", "shift", "skip"]),
-      overlap: v.picklist(["first", "second", "both"]),
+      gap: v.optional(v.picklist(["advance", "shift", "skip"])),
+      overlap: v.optional(v.picklist(["first", "second", "both"])),
     }),
   ],
-  'expected "auto" or { gap: "advance" | "shift" | "skip", overlap: "first" | "second" | "both" }',
+  'expected "auto" or { gap?: "advance" | "shift" | "skip", overlap?: "first" | "second" | "both" }',
 );
 
 /** Epoch milliseconds of an optional instant, or `none` where it is left out. */
@@ -66,6 +66,8 @@ export function checkOrder(startMs: number | null, endMs: number | null, start: 
 }
 
 const zones = new Map<string, string>();
+/** A zone's name may be written in upper and lower case, so there is no end of spellings. */
+const ZONE_SPELLINGS_MAX = 1000;
 
 /**
  * The name of a time zone as Temporal spells it; `"local"` is the host's.
@@ -78,6 +80,7 @@ export function resolveTimeZone(name: string): string {
   // Not kept in the map, because a host's time zone can change while the program runs.
   if (name === "local") return localTimeZone();
   const id = canonicalTimeZone(name);
+  if (zones.size >= ZONE_SPELLINGS_MAX) zones.clear();
   zones.set(name, id);
   return id;
 }

@@ -179,7 +179,10 @@ describe("one question", () => {
 
   test("counts the work of the engine, too", () => {
     // The last Sunday of March at 02:30 never exists in Rome under the present rule: all years are searched.
-    const never = CronTrigger.fromCrontab("30 2 * 3 sunL", { timeZone: "Europe/Rome", dst: { gap: "skip", overlap: "both" } });
+    const never = CronTrigger.fromCrontab("30 2 * 3 sunL", {
+      timeZone: "Europe/Rome",
+      dst: { gap: "skip", overlap: "both" },
+    });
     const seconds = CronTrigger.fromCrontab("* * * * * *");
     const nothing = new ExcludingTrigger(new OrTrigger([never, seconds]), seconds);
     const error = errorOf(() => nothing.nextMs(NOW));

@@ -158,9 +158,14 @@ describe("a trigger of the user's", () => {
     expect(() => registerTrigger(tag, bad as never)).toThrow(OptionsError);
   });
 
-  test("a tag belongs to one codec", () => {
+  test("comes back through the codec that was registered last, so that a module may be loaded again", () => {
+    class Renewed extends EveryOther {}
+    const json = { type: "test/mine", version: 1, inner: cron.toJSON() };
     registerTrigger("test/mine", codec);
-    expect(() => registerTrigger("test/mine", { ...codec })).toThrow("is taken");
+    expect(triggerFromJSON(json)).not.toBeInstanceOf(Renewed);
+    registerTrigger("test/mine", { version: 3, fromJSON: (of, read) => new Renewed(read(of.inner, "inner")) });
+    expect(triggerFromJSON(json)).toBeInstanceOf(Renewed);
+    expect(triggerFromJSON({ ...json, version: 3 })).toBeInstanceOf(Renewed);
   });
 
   test("one that does not advance is reported, not followed for ever", () => {

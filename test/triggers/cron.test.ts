@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.ts";
 import { localTimeZone } from "../../src/core/temporal.ts";
+import type { DstPolicy } from "../../src/cron/spec.ts";
+import { CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
 import { triggerFromJSON } from "../../src/triggers/codec.ts";
 import { type CronOptions, CronTrigger } from "../../src/triggers/cron.ts";
 
@@ -38,6 +40,19 @@ describe("CronTrigger", () => {
     expect(trigger.matches("2030-01-04T09:00:00Z")).toBe(false);
     expect([...trigger.expand({ from: "2020-01-01T00:00:00Z" })]).toEqual(all);
     expect(trigger.count("2020-01-01T00:00:00Z", "2040-01-01T00:00:00Z")).toBe(3);
+  });
+
+  test("half a policy for clock changes is completed by what auto means for the rule", () => {
+    const dstOf = (text: string, dst: DstPolicy) => CronTrigger.fromCrontab(text, { dst }).options.dst;
+    expect(dstOf("30 2 * * *", { gap: "skip" })).toEqual({ gap: "skip", overlap: "first" });
+    expect(dstOf("30 2 * * *", { overlap: "both" })).toEqual({ gap: "advance", overlap: "both" });
+    expect(dstOf("*/15 * * * *", { gap: "advance" })).toEqual({ gap: "advance", overlap: "both" });
+    expect(dstOf("*/15 * * * *", { overlap: "first", gap: undefined })).toEqual({ gap: "skip", overlap: "first" });
+    expect(dstOf("30 2 * * *", {})).toBe("auto");
+    const timeZone = "Europe/Berlin";
+    const calendar = new CalendarIntervalTrigger({ days: 1, timeZone, dst: { overlap: "second" } });
+    expect(calendar.toJSON()).toMatchObject({ dst: { gap: "skip", overlap: "second" } });
+    expect(new CalendarIntervalTrigger({ days: 1, timeZone, dst: {} }).toJSON()).not.toHaveProperty("dst");
   });
 
   test("a start between two seconds counts from the next one", () => {
@@ -85,7 +100,7 @@ describe("CronTrigger", () => {
     [{ dayMatch: "xor" }, 'dayMatch: Invalid type: Expected ("and" | "or") but received "xor"'],
     [
       { dst: "skip" },
-      'dst: expected "auto" or { gap: "advance" | "shift" | "skip", overlap: "first" | "second" | "both" }',
+      'dst: expected "auto" or { gap?: "advance" | "shift" | "skip", overlap?: "first" | "second" | "both" }',
     ],
     [{ startTime: 5 }, "startTime: expected an instant: a Temporal object, a Date or ISO 8601 text with an offset"],
   ])("the options %o are refused", (options, problem) => {
