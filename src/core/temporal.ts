@@ -9,7 +9,7 @@ export { Temporal };
 export type InstantLike = Temporal.Instant | Temporal.ZonedDateTime | Date | string;
 
 /** First and last instant that Temporal can represent, in epoch milliseconds. */
-const INSTANT_MS_MAX = 8.64e15;
+export const INSTANT_MS_MAX = 8.64e15;
 
 /**
  * Epoch milliseconds of an {@link InstantLike}. Objects are read through `epochMilliseconds`, so a native and a

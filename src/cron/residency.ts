@@ -2,15 +2,15 @@ import { isYearRange, kernel, upload, views } from "./kernel.ts";
 import type { CronSpec } from "./spec.ts";
 
 // Which specs lie in linear memory. A queue: every spec that is put there gets the next ticket, and when there are too
-// many bytes, the oldest ones make room. A spec that was removed is put there again when somebody asks it. So memory
+// many, the oldest ones make room. A spec that was removed is put there again when somebody asks it. So memory
 // stays within its bound however many specs are made and dropped, without help from the garbage collector, which knows
 // nothing of linear memory and may not run for minutes.
 
-/** Bytes that specs, their date parts and their year bitmaps may take: some 100,000 specs. Day bitmaps and zone tables
- *  come on top. */
-export const SPEC_BYTES_MAX: number = 16 * 1024 * 1024;
-/** A spec takes two cache lines, and a date part of its own as much. */
-const SPEC_BYTES = 128;
+/** So many specs may lie in linear memory, of 128 bytes each. */
+export const SPECS_MAX = 104_000;
+/** Bytes that their date parts and year bitmaps may take: equal ones are shared, so this is enough for many specs.
+ *  Day bitmaps and zone tables come on top. */
+const DATE_BYTES_MAX = 4 * 1024 * 1024;
 const PART_BYTES = 128;
 const YEAR_BYTES = 1024;
 // Fields of wasm/assembly/layout.ts.
@@ -23,8 +23,9 @@ export let oldestTicket: number = 0;
 let nextTicket = 0;
 /** The addresses by ticket: a ring, whose length is a power of two. */
 let addresses = new Uint32Array(1024);
-let bytes = 0;
-let bytesMax = SPEC_BYTES_MAX;
+let specsMax = SPECS_MAX;
+let dateBytes = 0;
+let dateBytesMax = DATE_BYTES_MAX;
 
 /** The ticket of the spec that was put into memory last. */
 export function latestTicket(): number {
@@ -36,17 +37,18 @@ export function latestTicket(): number {
 export function putSpec(spec: CronSpec, zoneAddress: number): number {
   const yearsAddress = spec.years === null ? 0 : shareYears(spec.years);
   const address = upload(spec, zoneAddress, yearsAddress);
-  bytes += SPEC_BYTES + (isPartAlone(partOf(address)) ? PART_BYTES : 0);
+  if (isPartAlone(partOf(address))) dateBytes += PART_BYTES;
   if (nextTicket - oldestTicket === addresses.length) growRing();
   addresses[nextTicket & (addresses.length - 1)] = address;
   nextTicket++;
-  while (bytes > bytesMax) removeOldest();
+  while (nextTicket - oldestTicket > specsMax || dateBytes > dateBytesMax) removeOldest();
   return address;
 }
 
 /** Makes room for so many specs at once, for a batch that needs all of them. */
 export function reserveSpecs(count: number): void {
-  bytesMax = Math.max(bytesMax, count * (SPEC_BYTES + PART_BYTES));
+  specsMax = Math.max(specsMax, count);
+  dateBytesMax = Math.max(dateBytesMax, count * PART_BYTES);
 }
 
 function removeOldest(): void {
@@ -54,7 +56,7 @@ function removeOldest(): void {
   oldestTicket++;
   const part = partOf(address);
   const yearsAddress = views().u32[(part + YEAR_BITS) >>> 2] ?? 0;
-  bytes -= SPEC_BYTES + (isPartAlone(part) ? PART_BYTES : 0);
+  if (isPartAlone(part)) dateBytes -= PART_BYTES;
   kernel.free(address);
   if (yearsAddress !== 0) dropYears(yearsAddress);
 }
@@ -97,7 +99,7 @@ function shareYears(years: Uint32Array): number {
   if (shared === undefined) {
     const address = kernel.acquire(YEAR_BYTES);
     views().u32.set(years, address >>> 2);
-    bytes += YEAR_BYTES;
+    dateBytes += YEAR_BYTES;
     shared = { address, hash, specs: 0 };
     yearsByHash.set(hash, [...candidates, shared]);
     yearsByAddress.set(address, shared);
@@ -114,7 +116,7 @@ function dropYears(address: number): void {
   if (others.length === 0) yearsByHash.delete(shared.hash);
   else yearsByHash.set(shared.hash, others);
   kernel.release(address, YEAR_BYTES);
-  bytes -= YEAR_BYTES;
+  dateBytes -= YEAR_BYTES;
 }
 
 function isAt(address: number, years: Uint32Array): boolean {

@@ -11,9 +11,9 @@ export type GapPolicy = "advance" | "shift" | "skip";
 export type OverlapPolicy = "first" | "second" | "both";
 
 /**
- * What fire times do when clocks change. `"auto"`: a rule that matches every hour is elapsed time (`skip`, `both`), and any
- * other is wall-clock time (`advance`, `first`). A half that is left out is as `"auto"` says for the rule:
- * `{ overlap: "second" }` changes repeated times alone.
+ * What fire times do when clocks change. `"auto"`: a rule that matches every hour is elapsed time (`skip`, `both`), and
+ * any other is wall-clock time (`advance`, `first`). A half that is left out is as `"auto"` says for the rule: `{
+ * overlap: "second" }` changes repeated times alone.
  */
 export type DstPolicy = "auto" | { readonly gap?: GapPolicy | undefined; readonly overlap?: OverlapPolicy | undefined };
 

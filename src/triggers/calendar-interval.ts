@@ -7,7 +7,7 @@ import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import { checkOptions, checkOrder, dstSchema, resolveTimeZone } from "./options.ts";
 import { FIRST_DAY, type PeriodDates, periodDates } from "./period-dates.ts";
-import { takeSteps, withinBudget } from "./step-budget.ts";
+import { type StepShare, withinBudget } from "./step-budget.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
@@ -34,11 +34,15 @@ export interface CalendarIntervalOptions {
 
 const whole = (max: number) => v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max)), 0);
 const dateSchema = v.optional(v.custom<DateLike>((value) => typeof value === "string" || typeof value === "object"));
+/** The longest period: 10,000 years, in months and in days. */
+const MONTHS_MAX = 120_000;
+const DAYS_MAX = 4_000_000;
+
 const schema = v.strictObject({
   years: whole(10_000),
-  months: whole(120_000),
+  months: whole(MONTHS_MAX),
   weeks: whole(500_000),
-  days: whole(4_000_000),
+  days: whole(DAYS_MAX),
   hour: whole(23),
   minute: whole(59),
   second: whole(59),
@@ -51,7 +55,7 @@ const schema = v.strictObject({
 const DAY_MS = 86_400_000;
 /** Temporal represents 100,000,000 days on either side of 1970. A few of them are left out here, because time zone
  *  offsets and the day after a date need them. */
-const DAYS_MAX = 99_999_990;
+const EPOCH_DAYS_MAX = 99_999_990;
 /** What a look at the wall clock takes from the budget of a question: times before 1970 are not in the tables of
  *  zones. */
 const STEPS_A_LOOK = 2;
@@ -96,8 +100,9 @@ export class CalendarIntervalTrigger extends Trigger {
     this.#options = checked;
     this.#months = checked.years * 12 + checked.months;
     this.#days = checked.weeks * 7 + checked.days;
-    if (this.#months + this.#days === 0) {
-      const message = "must be longer than zero, such as { months: 1 }";
+    if (this.#months + this.#days === 0 || this.#months > MONTHS_MAX || this.#days > DAYS_MAX) {
+      const isZero = this.#months + this.#days === 0;
+      const message = isZero ? "must be longer than zero, such as { months: 1 }" : "must be shorter than 10,000 years";
       throw new OptionsError(`the interval ${message}`, [{ path: "", message }]);
     }
     this.#secondOfDay = (checked.hour * 60 + checked.minute) * 60 + checked.second;
@@ -120,49 +125,51 @@ export class CalendarIntervalTrigger extends Trigger {
   override get startMs(): number | null {
     if (this.#isAnchor || this.#startDay === null) return null;
     // A date at the far ends of what Temporal represents is moved a little nearer, where nothing fires either.
-    return startOfDay(Math.max(-DAYS_MAX, Math.min(this.#startDay, DAYS_MAX)), this.#timeZone);
+    return startOfDay(Math.max(-EPOCH_DAYS_MAX, Math.min(this.#startDay, EPOCH_DAYS_MAX)), this.#timeZone);
   }
 
   nextMs(afterMs: number): number | null {
     checkMs(afterMs, "afterMs");
-    return withinBudget(() => this.#next(afterMs));
+    return withinBudget((share) => this.#next(afterMs, share));
   }
 
   previousMs(beforeMs: number): number | null {
     checkMs(beforeMs, "beforeMs");
-    return withinBudget(() => this.#previous(beforeMs));
+    return withinBudget((share) => this.#previous(beforeMs, share));
   }
 
-  #next(afterMs: number): number | null {
+  #next(afterMs: number, share: StepShare): number | null {
     if (afterMs >= FIRE_TIME_MS_MAX) return null;
+    this.#look(afterMs, share);
     const afterDay = this.#dayAt(afterMs);
     const dates = this.#dates ?? periodDates(this.#months, this.#days, afterDay, false);
     // Earlier dates need no look, because a gap moves a time by less than a day.
-    let day = dates.from(afterDay - 1);
+    let day = dates.from(afterDay - 1, share);
     while (day !== null && day <= (this.#endDay ?? day)) {
-      for (const atMs of this.#fireTimesOn(day)) {
+      for (const atMs of this.#fireTimesOn(day, share)) {
         if (atMs > FIRE_TIME_MS_MAX) return null;
         if (atMs > afterMs) return atMs;
       }
-      day = dates.from(day + 1);
+      day = dates.from(day + 1, share);
     }
-    return this.#none("after", afterMs);
+    return this.#none("after", afterMs, share);
   }
 
-  #previous(beforeMs: number): number | null {
+  #previous(beforeMs: number, share: StepShare): number | null {
     const limitMs = Math.min(beforeMs, FIRE_TIME_MS_MAX + 1);
+    this.#look(limitMs, share);
     const beforeDay = this.#dayAt(limitMs);
     const dates = this.#dates ?? periodDates(this.#months, this.#days, beforeDay, true);
-    let day = dates.until(Math.min(beforeDay, this.#endDay ?? beforeDay));
+    let day = dates.until(Math.min(beforeDay, this.#endDay ?? beforeDay), share);
     while (day !== null && day >= FIRST_DAY) {
-      const times = this.#fireTimesOn(day);
+      const times = this.#fireTimesOn(day, share);
       for (let index = times.length - 1; index >= 0; index--) {
         const atMs = times[index] ?? limitMs;
         if (atMs < limitMs) return atMs;
       }
-      day = dates.until(day - 1);
+      day = dates.until(day - 1, share);
     }
-    return this.#none("before", beforeMs);
+    return this.#none("before", beforeMs, share);
   }
 
   override startingAtMs(atMs: number): this {
@@ -209,27 +216,26 @@ export class CalendarIntervalTrigger extends Trigger {
   }
 
   #dayAt(epochMs: number): number {
-    this.#look(epochMs);
     return dayAt(Math.max(epochMs, FIRST_DAY * DAY_MS), this.#timeZone);
   }
 
-  #fireTimesOn(day: number): readonly number[] {
-    this.#look(day * DAY_MS);
+  #fireTimesOn(day: number, share: StepShare): readonly number[] {
+    this.#look(day * DAY_MS, share);
     return wallTimes(day, this.#secondOfDay, this.#timeZone, this.#gap, this.#overlap);
   }
 
-  #look(atMs: number): void {
+  #look(atMs: number, share: StepShare): void {
     const isOld = atMs < 0 && this.#timeZone !== "UTC";
-    if (!takeSteps(isOld ? STEPS_AN_OLD_LOOK : STEPS_A_LOOK)) throw this.#exhausted(atMs);
+    if (!share.take(isOld ? STEPS_AN_OLD_LOOK : STEPS_A_LOOK)) throw this.#exhausted("near", atMs);
   }
 
   /** There is no date, unless the budget ended the search. */
-  #none(side: string, atMs: number): null {
-    if (takeSteps(0)) return null;
-    throw this.#exhausted(atMs, side);
+  #none(side: string, atMs: number, share: StepShare): null {
+    if (share.take(0)) return null;
+    throw this.#exhausted(side, atMs);
   }
 
-  #exhausted(atMs: number, side = "near"): MaxIterationsReachedError {
+  #exhausted(side: string, atMs: number): MaxIterationsReachedError {
     return new MaxIterationsReachedError(
       `the dates of the calendar interval ${side} ${isoOf(atMs)} were not found within the ${QUESTION_STEPS_MAX} steps of ` +
         "one question; give it a later startDate or a longer period, or take it out of the triggers that ask it so often",

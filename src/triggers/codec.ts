@@ -48,8 +48,8 @@ const registered = new Map<string, TriggerCodec>();
  * Teaches `triggerFromJSON` a tag. The subclass's `toJSON` writes the tag as its `type`. Call this function at module
  * scope, in every program that may read the trigger from a store.
  *
- * The codec that was registered last counts, so a module may be loaded again while the program runs. Put the name of your
- * package into the tag, so that no other package replaces your codec.
+ * The codec that was registered last counts, so a module may be loaded again while the program runs. Put the name of
+ * your package into the tag, so that no other package replaces your codec.
  *
  * @throws {OptionsError} when the tag is that of a built-in trigger, or the codec is none
  * @example

@@ -5,7 +5,7 @@ import { COMBINED_TRIGGERS_MAX, QUESTION_STEPS_MAX, TRIGGER_DEPTH_MAX } from "..
 import { firstOf, matchesOf, nextOf, previousOf } from "./asking.ts";
 import { Meetings } from "./meetings.ts";
 import { checkOptions } from "./options.ts";
-import { takeSteps, withinBudget } from "./step-budget.ts";
+import { type StepShare, withinBudget } from "./step-budget.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 
@@ -81,10 +81,10 @@ export class OrTrigger extends CombiningTrigger {
 
   previousMs(beforeMs: number): number | null {
     checkMs(beforeMs, "beforeMs");
-    return withinBudget(() => {
+    return withinBudget((share) => {
       let latest: number | null = null;
-      this.#take();
       for (const [index, child] of this.triggers.entries()) {
+        takeOne(share);
         const atMs = previousOf(child, beforeMs, "triggers", index);
         if (atMs !== null && (latest === null || atMs > latest)) latest = atMs;
       }
@@ -94,9 +94,11 @@ export class OrTrigger extends CombiningTrigger {
 
   override matchesMs(atMs: number): boolean {
     checkMs(atMs, "atMs");
-    return withinBudget(() => {
-      this.#take();
-      return this.triggers.some((child, index) => matchesOf(child, atMs, "triggers", index));
+    return withinBudget((share) => {
+      return this.triggers.some((child, index) => {
+        takeOne(share);
+        return matchesOf(child, atMs, "triggers", index);
+      });
     });
   }
 
@@ -118,32 +120,32 @@ export class OrTrigger extends CombiningTrigger {
   }
 
   #earliest(ask: (child: Trigger, index: number) => number | null): number | null {
-    return withinBudget(() => {
+    return withinBudget((share) => {
       let earliest: number | null = null;
-      this.#take();
       for (const [index, child] of this.triggers.entries()) {
+        takeOne(share);
         const atMs = ask(child, index);
         if (atMs !== null && (earliest === null || atMs < earliest)) earliest = atMs;
       }
       return earliest;
     });
   }
+}
 
-  #take(): void {
-    if (takeSteps(this.triggers.length)) return;
-    throw new MaxIterationsReachedError(
-      `the triggers and those within them are more than one question may ask, which is ${QUESTION_STEPS_MAX}; ` +
-        "divide them over several schedules",
-    );
-  }
+function takeOne(share: StepShare): void {
+  if (share.take(1)) return;
+  throw new MaxIterationsReachedError(
+    `the triggers and those within them ask more than the ${QUESTION_STEPS_MAX} steps of one question allow; ` +
+      "divide them over several schedules",
+  );
 }
 
 /** Settings of an {@link AndTrigger}. */
 export interface AndOptions {
   /** Fire times count as together when they lie at most this far apart. Default: 1 second. */
   readonly threshold?: Duration | undefined;
-  /** How many rounds of asking its triggers a search takes at most to find where they can meet. Default: 10,000. The steps of
-   *  a question, which all triggers within it share, are limited besides. */
+  /** How many rounds of asking its triggers a search takes at most to find where they can meet. Default: 10,000. The
+   *  steps of a question, which all triggers within it share, are limited besides. */
   readonly maxIterations?: number | undefined;
 }
 
@@ -156,18 +158,19 @@ const andSchema = v.strictObject({
 });
 
 /**
- * Fires when all of its triggers fire together: at the earliest of their fire times whenever all lie within the threshold.
+ * Fires when all of its triggers fire together: at the earliest of their fire times whenever all lie within the
+ * threshold.
  *
- * It fires once a meeting, because the fire times that met are consumed, as in APScheduler. For example, "every minute" and
- * "at 09:00" with a threshold of one minute fire at 08:59: the meeting consumes 08:59 of the one and 09:00 of the other, so
- * they do not meet again at 09:00.
+ * It fires once a meeting, because the fire times that met are consumed, as in APScheduler. For example, "every minute"
+ * and "at 09:00" with a threshold of one minute fire at 08:59: the meeting consumes 08:59 of the one and 09:00 of the
+ * other, so they do not meet again at 09:00.
  *
- * Fire times that are too far apart to meet are passed one by one, the earliest first, as APScheduler's documentation says.
- * Its code differs where there are three triggers or more: with each earliest time it also passes those within the
- * threshold of it, although they could still meet the latest one. For example, 00:00, 00:05 and 00:08 are too far apart for
- * a threshold of 6 minutes. When the first trigger fires again at 00:10, this trigger fires at 00:05, while APScheduler has
- * passed 00:05. What it passes depends on all rounds since it was started. A trigger here has no such memory, so that it
- * can answer about any instant.
+ * Fire times that are too far apart to meet are passed one by one, the earliest first, as APScheduler's documentation
+ * says. Its code differs where there are three triggers or more: with each earliest time it also passes those within
+ * the threshold of it, although they could still meet the latest one. For example, 00:00, 00:05 and 00:08 are too far
+ * apart for a threshold of 6 minutes. When the first trigger fires again at 00:10, this trigger fires at 00:05, while
+ * APScheduler has passed 00:05. What it passes depends on all rounds since it was started. A trigger here has no such
+ * memory, so that it can answer about any instant.
  *
  * @example
  * // Friday the 13th, every second year.
@@ -196,13 +199,15 @@ export class AndTrigger extends CombiningTrigger {
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   nextMs(afterMs: number): number | null {
     checkMs(afterMs, "afterMs");
-    return withinBudget(() => this.#meetings(afterMs).next(Math.floor(afterMs)));
+    const wholeMs = Math.floor(afterMs);
+    return withinBudget((share) => this.#meetings(wholeMs, share).next(wholeMs));
   }
 
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   previousMs(beforeMs: number): number | null {
     checkMs(beforeMs, "beforeMs");
-    return withinBudget(() => this.#meetings(beforeMs).previous(Math.ceil(beforeMs)));
+    const wholeMs = Math.ceil(beforeMs);
+    return withinBudget((share) => this.#meetings(wholeMs, share).previous(wholeMs));
   }
 
   describe(): string {
@@ -221,8 +226,8 @@ export class AndTrigger extends CombiningTrigger {
     return { threshold: `PT${this.#thresholdMs / 1000}S`, maxIterations: this.#maxIterations };
   }
 
-  #meetings(atMs: number): Meetings {
-    return new Meetings(this.anchoredChildren(atMs), this.#thresholdMs, this.#maxIterations);
+  #meetings(atMs: number, share: StepShare): Meetings {
+    return new Meetings(this.anchoredChildren(atMs), this.#thresholdMs, this.#maxIterations, share);
   }
 }
 

@@ -87,6 +87,7 @@ export class CronTrigger extends Trigger {
     const checked = isTimeZoneAlone(options) ? options : checkOptions(schema, options, "CronTrigger");
     const startMs = msOr(checked.startTime, "startTime", Number.NEGATIVE_INFINITY);
     const endMs = msOr(checked.endTime, "endTime", FIRE_TIME_MS_MAX);
+    checkOrder(startMs, FIRE_TIME_MS_MAX, "startTime", "the end of the year 9999");
     checkOrder(startMs, endMs, "startTime", "endTime");
     const settings: CronSettings = {
       timeZone: resolveTimeZone(checked.timeZone ?? "UTC"),

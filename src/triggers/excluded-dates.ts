@@ -3,7 +3,7 @@ import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
 import { dayAt, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import { checkOrder } from "./options.ts";
-import { takeSteps } from "./step-budget.ts";
+import type { StepShare } from "./step-budget.ts";
 
 /** Dates from `from` to `until`, both included. */
 export interface DateRange {
@@ -16,11 +16,12 @@ type Span = readonly [first: number, last: number];
 /** Temporal represents 100,000,000 days on either side of 1970, and nothing fires near either end. */
 const DAYS_MAX = 99_999_990;
 
-/** What a look at the clock before 1970 takes from the budget of a question, because the tables of zones begin there. */
+/** What a look at the clock before 1970 takes from the budget of a question, because the tables of zones begin
+ *  there. */
 const STEPS_AN_OLD_LOOK = 1000;
 
-/** Whole dates of a time zone: spans of days, in order and without overlaps. Looked up by the date of an instant, so that
- *  there is nothing to prepare, however many there are. */
+/** Whole dates of a time zone: spans of days, in order and without overlaps. Looked up by the date of an instant, so
+ *  that there is nothing to prepare, however many there are. */
 export class ExcludedDates {
   readonly #spans: readonly Span[];
   readonly #timeZone: string;
@@ -32,8 +33,8 @@ export class ExcludedDates {
   }
 
   /** An instant, not before an excluded one, up to which all are excluded; null when the instant is not excluded. */
-  endAfter(atMs: number): number | null {
-    const span = this.#spanAt(atMs);
+  endAfter(atMs: number, share: StepShare): number | null {
+    const span = this.#spanAt(atMs, share);
     if (span === null) return null;
     // Clocks will be put back to the date before, so there is no leaping to the end.
     const [, again = atMs] = this.#midnights(span[0]);
@@ -42,8 +43,8 @@ export class ExcludedDates {
   }
 
   /** An instant, not after an excluded one, from which on all are excluded; null when the instant is not excluded. */
-  startBefore(atMs: number): number | null {
-    const span = this.#spanAt(atMs);
+  startBefore(atMs: number, share: StepShare): number | null {
+    const span = this.#spanAt(atMs, share);
     if (span === null) return null;
     return this.#midnights(span[0]).findLast((midnightMs) => midnightMs <= atMs) ?? atMs;
   }
@@ -54,9 +55,9 @@ export class ExcludedDates {
     );
   }
 
-  #spanAt(atMs: number): Span | null {
+  #spanAt(atMs: number, share: StepShare): Span | null {
     if (this.#spans.length === 0) return null;
-    if (atMs < 0 && this.#timeZone !== "UTC") takeSteps(STEPS_AN_OLD_LOOK);
+    if (atMs < 0 && this.#timeZone !== "UTC") share.take(STEPS_AN_OLD_LOOK);
     const day = dayAt(atMs, this.#timeZone);
     let low = 0;
     let high = this.#spans.length;

@@ -6,7 +6,7 @@ import type { DateLike } from "./civil-date.ts";
 import { checkChildren } from "./combining.ts";
 import { type DateRange, ExcludedDates } from "./excluded-dates.ts";
 import { checkOptions, resolveTimeZone } from "./options.ts";
-import { takeSteps, withinBudget } from "./step-budget.ts";
+import { type StepShare, withinBudget } from "./step-budget.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 import { isoOf } from "./words.ts";
@@ -68,18 +68,18 @@ export class ExcludingTrigger extends Trigger {
   /** @throws {MaxIterationsReachedError} when too many fire times in a row are excluded by a trigger */
   nextMs(afterMs: number): number | null {
     checkMs(afterMs, "afterMs");
-    return withinBudget(() => {
+    return withinBudget((share) => {
       const trigger = this.trigger.startingAtMs(afterMs);
       const excluded = anchored(this.#excluded, afterMs);
       for (let atMs = afterMs; ; ) {
-        this.#take("after", afterMs);
+        take("after", afterMs, share);
         const foundMs = nextOf(trigger, atMs, "trigger");
         if (foundMs === null) return null;
         if (excluded instanceof Trigger) {
           if (!matchesOf(excluded, foundMs, "excluded")) return foundMs;
           atMs = foundMs;
         } else {
-          const endMs = excluded.endAfter(foundMs);
+          const endMs = excluded.endAfter(foundMs, share);
           if (endMs === null) return foundMs;
           // A fire time at the end of the span counts. One that is found again would not advance.
           atMs = Math.max(endMs - 1, foundMs);
@@ -91,17 +91,17 @@ export class ExcludingTrigger extends Trigger {
   /** @throws {MaxIterationsReachedError} when too many fire times in a row are excluded by a trigger */
   previousMs(beforeMs: number): number | null {
     checkMs(beforeMs, "beforeMs");
-    return withinBudget(() => {
+    return withinBudget((share) => {
       const excluded = anchored(this.#excluded, beforeMs);
       for (let atMs = beforeMs; ; ) {
-        this.#take("before", beforeMs);
+        take("before", beforeMs, share);
         const foundMs = previousOf(this.trigger, atMs, "trigger");
         if (foundMs === null) return null;
         if (excluded instanceof Trigger) {
           if (!matchesOf(excluded, foundMs, "excluded")) return foundMs;
           atMs = foundMs;
         } else {
-          const startMs = excluded.startBefore(foundMs);
+          const startMs = excluded.startBefore(foundMs, share);
           if (startMs === null) return foundMs;
           atMs = startMs;
         }
@@ -140,19 +140,19 @@ export class ExcludingTrigger extends Trigger {
   #options(): ExcludingOptions {
     return this.#zone === null ? {} : { timeZone: this.#zone };
   }
-
-  /** Two steps: a question to each of the two triggers, or to the trigger and the dates. */
-  #take(side: string, atMs: number): void {
-    if (takeSteps(2)) return;
-    throw new MaxIterationsReachedError(
-      `no fire time ${side} ${isoOf(atMs)} was found that is not excluded, within the ${QUESTION_STEPS_MAX} steps of one ` +
-        "question; exclude dates instead of a trigger, or check that the excluded trigger does not cover the other",
-    );
-  }
 }
 
 const DESCRIBED_DATES_MAX = 5;
 
 function anchored(excluded: Trigger | ExcludedDates, atMs: number): Trigger | ExcludedDates {
   return excluded instanceof Trigger ? excluded.startingAtMs(atMs) : excluded;
+}
+
+/** Two steps: a question to each of the two triggers, or to the trigger and the dates. */
+function take(side: string, atMs: number, share: StepShare): void {
+  if (share.take(2)) return;
+  throw new MaxIterationsReachedError(
+    `no fire time ${side} ${isoOf(atMs)} was found that is not excluded, within the ${QUESTION_STEPS_MAX} steps of one ` +
+      "question; exclude dates instead of a trigger, or check that the excluded trigger does not cover the other",
+  );
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { InstantLike } from "../core/temporal.ts";
+import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
 import { checkOptions, checkOrder, instantSchema, msOr } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
@@ -74,6 +74,7 @@ export class IntervalTrigger extends Trigger {
     this.#intervalMs = sum(checked);
     const startMs = msOr(checked.startTime, "startTime", null);
     const endMs = msOr(checked.endTime, "endTime", null);
+    checkOrder(startMs, FIRE_TIME_MS_MAX, "startTime", "the end of the year 9999");
     checkOrder(startMs, endMs, "startTime", "endTime");
     this.#startMs = startMs ?? anchorMs;
     this.#isAnchor = startMs === null;
@@ -86,16 +87,20 @@ export class IntervalTrigger extends Trigger {
 
   nextMs(afterMs: number): number | null {
     checkMs(afterMs, "afterMs");
-    const startMs = this.#startMs ?? afterMs;
+    // Fire times are whole milliseconds, within what Temporal can represent.
+    const fromMs = Math.max(Math.floor(afterMs), -INSTANT_MS_MAX);
+    const startMs = this.#startMs ?? fromMs;
     // Computed with a remainder, because a remainder is exact, while a quotient would be rounded.
-    const nextMs = afterMs < startMs ? startMs : afterMs - ((afterMs - startMs) % this.#intervalMs) + this.#intervalMs;
+    const nextMs = fromMs < startMs ? startMs : fromMs - ((fromMs - startMs) % this.#intervalMs) + this.#intervalMs;
     return nextMs <= this.#endMs ? nextMs : null;
   }
 
   previousMs(beforeMs: number): number | null {
     checkMs(beforeMs, "beforeMs");
-    if (this.#startMs === null) return Math.min(beforeMs - this.#intervalMs, this.#endMs);
-    const lastMs = Math.min(Math.ceil(beforeMs) - 1, this.#endMs);
+    if (beforeMs < -INSTANT_MS_MAX) return null;
+    const untilMs = Math.ceil(beforeMs);
+    if (this.#startMs === null) return Math.min(untilMs - this.#intervalMs, this.#endMs);
+    const lastMs = Math.min(untilMs - 1, this.#endMs);
     return lastMs < this.#startMs ? null : lastMs - ((lastMs - this.#startMs) % this.#intervalMs);
   }
 
@@ -103,7 +108,7 @@ export class IntervalTrigger extends Trigger {
     checkMs(atMs, "atMs");
     if (this.#startMs !== null) return this;
     // The cast is right for this class. A subclass with other fields overrides this method.
-    return new IntervalTrigger(this.#options(), atMs) as this;
+    return new IntervalTrigger(this.#options(), Math.max(Math.floor(atMs), -INSTANT_MS_MAX)) as this;
   }
 
   describe(): string {

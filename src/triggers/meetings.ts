@@ -1,7 +1,7 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
 import { QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { nextOf, previousOf } from "./asking.ts";
-import { takeSteps } from "./step-budget.ts";
+import type { StepShare } from "./step-budget.ts";
 import type { Trigger } from "./trigger.ts";
 import { isoOf } from "./words.ts";
 
@@ -11,16 +11,19 @@ interface Meeting {
   readonly timesMs: readonly number[];
 }
 
+/** What a question to one of the triggers takes from the budget, with what its answer costs here. */
+const STEPS_A_TIME = 2;
+
 /** Where meetings follow each other within the threshold without end, so many are looked at to find a restart point. */
 const RESTART_MEETINGS = 256;
 
 /**
  * Where the fire times of several triggers meet.
  *
- * A *possible* meeting is a fire time of one trigger from which on, within the threshold, each other trigger fires as well.
- * A meeting *consumes* the times that met, so that a possible meeting whose times are consumed is none. Which times are
- * consumed depends on the meetings before, but no state is kept between questions. So a search first goes back to a restart
- * point, at which nothing can be consumed yet, and then pairs forwards:
+ * A *possible* meeting is a fire time of one trigger from which on, within the threshold, each other trigger fires as
+ * well. A meeting *consumes* the times that met, so that a possible meeting whose times are consumed is none. Which
+ * times are consumed depends on the meetings before, but no state is kept between questions. So a search first goes
+ * back to a restart point, at which nothing can be consumed yet, and then pairs forwards:
  *
  * - The best restart point is a possible meeting with no other one within the threshold before it, because a meeting
  *   consumes no time that is later than the threshold after it. The first meeting of all is such a point.
@@ -32,11 +35,13 @@ export class Meetings {
   readonly #triggers: readonly Trigger[];
   readonly #thresholdMs: number;
   readonly #roundsMax: number;
+  readonly #share: StepShare;
 
-  constructor(triggers: readonly Trigger[], thresholdMs: number, roundsMax: number) {
+  constructor(triggers: readonly Trigger[], thresholdMs: number, roundsMax: number, share: StepShare) {
     this.#triggers = triggers;
     this.#thresholdMs = thresholdMs;
     this.#roundsMax = roundsMax;
+    this.#share = share;
   }
 
   /** The first meeting after an instant. */
@@ -67,8 +72,8 @@ export class Meetings {
     for (let round = 0; round < this.#roundsMax; round++) {
       const timesMs = this.#timesAfter(cursorMs);
       if (timesMs === null) return null;
-      const earliestMs = Math.min(...timesMs);
-      const latestMs = Math.max(...timesMs);
+      const earliestMs = earliestOf(timesMs);
+      const latestMs = latestOf(timesMs);
       if (latestMs - earliestMs <= this.#thresholdMs) return { atMs: earliestMs, timesMs };
       // The latest trigger has no earlier fire time, so the triggers cannot meet before its time less the threshold.
       cursorMs = latestMs - this.#thresholdMs - 1;
@@ -86,8 +91,8 @@ export class Meetings {
       const latestMs = this.#lastTime(cursorMs + 1, Math.max);
       if (latestMs === null || latestMs < floorMs) return null;
       cursorMs = latestMs;
-      // Every trigger fires at the meeting or at most the threshold later. So a trigger whose last such time lies before the
-      // cursor moves the cursor back.
+      // Every trigger fires at the meeting or at most the threshold later. So a trigger whose last such time lies
+      // before the cursor moves the cursor back.
       const earliestMs = this.#lastTime(cursorMs + this.#thresholdMs + 1, Math.min);
       if (earliestMs === null) return null;
       if (earliestMs >= cursorMs) {
@@ -113,16 +118,16 @@ export class Meetings {
     }
   }
 
-  // The first meeting of the triggers' times from the given ones on: as long as the times are apart, the earliest is no part
-  // of a meeting, and its trigger is asked for the next one.
+  // The first meeting of the triggers' times from the given ones on: as long as the times are apart, the earliest is no
+  // part of a meeting, and its trigger is asked for the next one.
   #pair(timesMs: number[] | null): Meeting | null {
     if (timesMs === null) return null;
     for (;;) {
-      const earliestMs = Math.min(...timesMs);
-      const neededMs = Math.max(...timesMs) - this.#thresholdMs;
+      const earliestMs = earliestOf(timesMs);
+      const neededMs = latestOf(timesMs) - this.#thresholdMs;
       if (earliestMs >= neededMs) return { atMs: earliestMs, timesMs };
-      for (const [index, atMs] of timesMs.entries()) {
-        if (atMs >= neededMs) continue;
+      for (let index = 0; index < timesMs.length; index++) {
+        if ((timesMs[index] ?? 0) >= neededMs) continue;
         const nextMs = this.#next(index, neededMs - 1);
         if (nextMs === null) return null;
         timesMs[index] = nextMs;
@@ -133,8 +138,8 @@ export class Meetings {
   // Each trigger's time after the one that met.
   #consume({ timesMs }: Meeting): number[] | null {
     const nextMs: number[] = [];
-    for (const [index, atMs] of timesMs.entries()) {
-      const found = this.#next(index, atMs);
+    for (let index = 0; index < timesMs.length; index++) {
+      const found = this.#next(index, timesMs[index] ?? 0);
       if (found === null) return null;
       nextMs.push(found);
     }
@@ -151,11 +156,13 @@ export class Meetings {
     return timesMs;
   }
 
-  // The earliest or the latest of the triggers' last times before an instant. For the latest, a trigger without such a time
-  // does not count; for the earliest, it means that there is no meeting.
+  // The earliest or the latest of the triggers' last times before an instant. For the latest, a trigger without such a
+  // time does not count; for the earliest, it means that there is no meeting.
   #lastTime(beforeMs: number, choose: typeof Math.min): number | null {
     let chosen: number | null = null;
-    for (const [index, trigger] of this.#triggers.entries()) {
+    for (let index = 0; index < this.#triggers.length; index++) {
+      const trigger = this.#triggers[index];
+      if (trigger === undefined) continue;
       this.#take("before", beforeMs);
       const atMs = previousOf(trigger, beforeMs, "triggers", index);
       if (atMs !== null) chosen = chosen === null ? atMs : choose(chosen, atMs);
@@ -171,7 +178,7 @@ export class Meetings {
   }
 
   #take(side: string, atMs: number): void {
-    if (takeSteps(1)) return;
+    if (this.#share.take(STEPS_A_TIME)) return;
     throw new MaxIterationsReachedError(
       `where the triggers come together ${side} ${isoOf(atMs)} was not found within the ${QUESTION_STEPS_MAX} steps of one ` +
         "question; check that they can meet, or use a smaller threshold or triggers that fire less often",
@@ -184,4 +191,16 @@ export class Meetings {
         "raise the threshold or maxIterations, or check that they can meet",
     );
   }
+}
+
+function earliestOf(timesMs: readonly number[]): number {
+  let earliestMs = Number.POSITIVE_INFINITY;
+  for (const atMs of timesMs) if (atMs < earliestMs) earliestMs = atMs;
+  return earliestMs;
+}
+
+function latestOf(timesMs: readonly number[]): number {
+  let latestMs = Number.NEGATIVE_INFINITY;
+  for (const atMs of timesMs) if (atMs > latestMs) latestMs = atMs;
+  return latestMs;
 }

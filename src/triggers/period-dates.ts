@@ -1,5 +1,5 @@
 import { civilDayOf, daysInMonth, epochDayOf } from "./civil-date.ts";
-import { takeSteps } from "./step-budget.ts";
+import type { StepShare } from "./step-budget.ts";
 
 /** 1 January of the year 1, in days since 1970: far enough back for every search, and within what Temporal
  *  represents. */
@@ -13,17 +13,17 @@ const MONTH_DAYS = 30.436875;
 /** A number of months differs from so many mean months by at most this, in days. */
 const MONTHS_DRIFT_DAYS = 6;
 /** Every so many dates one is kept, so that a search begins near its answer. */
-const CHECKPOINT_DATES = 64;
+const CHECKPOINT_DATES = 32;
 /** What looking at one date takes from the budget of a question. */
-const STEPS_A_DATE = 0.3;
+const STEPS_A_DATE = 1;
 
 /** The dates that a calendar period steps through, as days since 1970-01-01. An answer is null when there is no such
  *  date up to the year 9999, or when the budget of the question is used up. */
 export interface PeriodDates {
   /** The first date at or after a day. */
-  from(day: number): number | null;
+  from(day: number, share: StepShare): number | null;
   /** The last date at or before a day. */
-  until(day: number): number | null;
+  until(day: number, share: StepShare): number | null;
 }
 
 /**
@@ -69,9 +69,9 @@ class MonthlyDates implements PeriodDates {
     this.#isOpen = isOpen;
   }
 
-  from(day: number): number | null {
+  from(day: number, share: StepShare): number | null {
     const estimate = this.#periodsUntil(day - MONTHS_DRIFT_DAYS);
-    for (let period = this.#isOpen ? estimate : Math.max(estimate, 0); takeSteps(STEPS_A_DATE); period++) {
+    for (let period = this.#isOpen ? estimate : Math.max(estimate, 0); share.take(STEPS_A_DATE); period++) {
       const found = this.#dateAfter(period);
       if (found === "none") continue;
       if (found > LAST_DAY) return null;
@@ -80,10 +80,10 @@ class MonthlyDates implements PeriodDates {
     return null;
   }
 
-  until(day: number): number | null {
+  until(day: number, share: StepShare): number | null {
     const periodMin = this.#isOpen ? Number.NEGATIVE_INFINITY : 0;
     let period = this.#periodsUntil(day + MONTHS_DRIFT_DAYS) + 1;
-    for (; period >= periodMin && takeSteps(STEPS_A_DATE); period--) {
+    for (; period >= periodMin && share.take(STEPS_A_DATE); period--) {
       const found = this.#dateAfter(period);
       if (found === "none") continue;
       if (found < FIRST_DAY) return null;
@@ -113,8 +113,11 @@ class MixedDates implements PeriodDates {
   readonly #days: number;
   readonly #firstDay: number;
   readonly #isOpen: boolean;
-  /** Every 64th date. */
+  /** Every 32nd date. */
   readonly #checkpoints: number[];
+  /** The pair that was found last, because questions often follow each other. */
+  #lastBefore: number;
+  #lastAfter: number | null = null;
 
   constructor(months: number, days: number, firstDay: number, isOpen: boolean) {
     this.#months = months;
@@ -122,26 +125,32 @@ class MixedDates implements PeriodDates {
     this.#firstDay = firstDay;
     this.#isOpen = isOpen;
     this.#checkpoints = [firstDay];
+    this.#lastBefore = firstDay;
   }
 
-  from(day: number): number | null {
-    const [before, after] = this.#around(day - 1);
-    if (before === null && this.#isOpen) return this.#firstOfPast(day);
+  from(day: number, share: StepShare): number | null {
+    const [before, after] = this.#around(day - 1, share);
+    if (before === null && this.#isOpen) return this.#firstOfPast(day, share);
     return before === null ? this.#firstDay : after;
   }
 
-  until(day: number): number | null {
-    const [before] = this.#around(day);
+  until(day: number, share: StepShare): number | null {
+    const [before] = this.#around(day, share);
     if (before !== null || !this.#isOpen) return before;
-    for (let date: number | null = this.#firstDay; date !== null; date = this.#dateBefore(date)) {
+    for (let date: number | null = this.#firstDay; date !== null; date = this.#dateBefore(date, share)) {
       if (date <= day) return date;
     }
     return null;
   }
 
   /** The last date at or before a day, and the one after it. */
-  #around(day: number): [before: number | null, after: number | null] {
+  #around(day: number, share: StepShare): [before: number | null, after: number | null] {
     if (day < this.#firstDay) return [null, this.#firstDay];
+    if (this.#lastAfter !== null && day >= this.#lastBefore) {
+      if (day < this.#lastAfter) return [this.#lastBefore, this.#lastAfter];
+      const after = this.#dateAfter(this.#lastAfter, share);
+      if (after !== null && day < after) return this.#found(this.#lastAfter, after);
+    }
     const checkpoints = this.#checkpoints;
     let low = 0;
     let high = checkpoints.length - 1;
@@ -151,25 +160,32 @@ class MixedDates implements PeriodDates {
       else high = middle - 1;
     }
     let before = checkpoints[low] ?? this.#firstDay;
-    for (let index = low * CHECKPOINT_DATES + 1; takeSteps(STEPS_A_DATE); index++) {
-      const after = this.#dateAfter(before);
-      if (after === null || after > day) return [before, after];
+    for (let index = low * CHECKPOINT_DATES + 1; share.take(STEPS_A_DATE); index++) {
+      const after = this.#dateAfter(before, share);
+      if (after === null || after > day) return this.#found(before, after);
       before = after;
       if (index === checkpoints.length * CHECKPOINT_DATES) checkpoints.push(before);
     }
     return [null, null];
   }
 
+  #found(before: number, after: number | null): [before: number, after: number | null] {
+    this.#lastBefore = before;
+    this.#lastAfter = after;
+    return [before, after];
+  }
+
   /** The first date at or after a day that lies before the first date of an open rule. */
-  #firstOfPast(day: number): number {
+  #firstOfPast(day: number, share: StepShare): number {
     let found = this.#firstDay;
-    for (let date = this.#dateBefore(found); date !== null && date >= day; date = this.#dateBefore(found)) found = date;
+    for (let date = this.#dateBefore(found, share); date !== null && date >= day; date = this.#dateBefore(found, share))
+      found = date;
     return found;
   }
 
-  #dateAfter(date: number): number | null {
+  #dateAfter(date: number, share: StepShare): number | null {
     const { year, month, day } = civilDayOf(date);
-    for (let periods = 1; takeSteps(STEPS_A_DATE); periods++) {
+    for (let periods = 1; share.take(STEPS_A_DATE); periods++) {
       const found = dateIn(year, month + periods * this.#months, day);
       if (found === "none") continue;
       return found + this.#days > LAST_DAY ? null : found + this.#days;
@@ -178,9 +194,9 @@ class MixedDates implements PeriodDates {
   }
 
   // The date from which a step leads to this one.
-  #dateBefore(date: number): number | null {
+  #dateBefore(date: number, share: StepShare): number | null {
     const { year, month, day } = civilDayOf(date - this.#days);
-    for (let periods = 1; takeSteps(STEPS_A_DATE); periods++) {
+    for (let periods = 1; share.take(STEPS_A_DATE); periods++) {
       const found = dateIn(year, month - periods * this.#months, day);
       if (found === "none") continue;
       return found < FIRST_DAY ? null : found;

@@ -8,29 +8,39 @@ import { engineSteps } from "../cron/compiled-cron.ts";
 
 /** The engine counts the months and stretches that it looks at: about so many take as long as one step. */
 const ENGINE_STEPS_A_STEP = 4;
+/** A search that has taken fewer steps than this is not to blame when the budget is used up, and goes on. Then the
+ *  search that asks it finds out, which is the one that asks too often. */
+const BLAMED_STEPS_MIN = QUESTION_STEPS_MAX / 8;
 
 let isOpen = false;
 let taken = 0;
 let engineStart = 0;
 
+/** What one search may take from the budget of a question. */
+export class StepShare {
+  readonly #begin: number = stepsTaken();
+
+  /** Takes steps. False when the search must end with an error: the budget is used up, and this search has taken
+   *  much. */
+  take(steps: number): boolean {
+    taken += steps;
+    const now = stepsTaken();
+    return now <= QUESTION_STEPS_MAX || now - this.#begin < BLAMED_STEPS_MIN;
+  }
+}
+
 /** Answers a question within one budget: its own, or that of the question which this one is part of. */
-export function withinBudget<Answer>(search: () => Answer): Answer {
-  if (isOpen) return search();
+export function withinBudget<Answer>(search: (share: StepShare) => Answer): Answer {
+  if (isOpen) return search(new StepShare());
   isOpen = true;
   taken = 0;
   engineStart = engineSteps();
   try {
-    return search();
+    return search(new StepShare());
   } finally {
     taken = stepsTaken();
     isOpen = false;
   }
-}
-
-/** Takes steps from the budget of the open question. False when it is used up: then whoever searches must throw. */
-export function takeSteps(steps: number): boolean {
-  taken += steps;
-  return stepsTaken() <= QUESTION_STEPS_MAX;
 }
 
 /** Steps that the open question, or the last one, has taken. */

@@ -2,15 +2,15 @@ import { describe, expect, test } from "vitest";
 import { CompiledBatch, CompiledCron } from "../../src/cron/compiled-cron.ts";
 import { kernel } from "../../src/cron/kernel.ts";
 import { parseCrontab } from "../../src/cron/parse.ts";
-import { oldestTicket, SPEC_BYTES_MAX } from "../../src/cron/residency.ts";
+import { oldestTicket, SPECS_MAX } from "../../src/cron/residency.ts";
 import { sharedCron } from "../../src/cron/shared-crons.ts";
 import type { CronSpec } from "../../src/cron/spec.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const MIB = 1024 * 1024;
-/** More specs than fit into memory at once: each takes 128 bytes at least. */
-const TOO_MANY = SPEC_BYTES_MAX / 128 + 1000;
+/** More specs than may lie in memory at once. */
+const TOO_MANY = SPECS_MAX + 10_000;
 
 const specOf = (text: string): CronSpec => parseCrontab(text, { timeZone: "UTC", dst: "auto", dayMatch: "or" });
 /** Texts that differ in the time of the day: 86,400 of them, and then in the month. */

@@ -137,6 +137,8 @@ describe("CalendarIntervalTrigger", () => {
 
   test.each<[unknown, string]>([
     [{}, "the interval must be longer than zero, such as { months: 1 }"],
+    [{ years: 10_000, months: 1 }, "the interval must be shorter than 10,000 years"],
+    [{ weeks: 500_000, days: 4_000_000 }, "the interval must be shorter than 10,000 years"],
     [{ days: 1.5 }, "invalid options of CalendarIntervalTrigger: days: Invalid integer: Received 1.5"],
     [
       { days: 1, hour: 24 },
