@@ -53,7 +53,7 @@ test("2,000 random triggers meet where APScheduler's documentation says, and pre
 }, () => {
   let found = 0;
   fc.assert(
-    fc.property(children, threshold, (triggers, milliseconds) => {
+    fc.property(children, threshold, fc.integer({ min: 0, max: 130 * MINUTE_MS }), (triggers, milliseconds, asked) => {
       const expected = documentedMeetings(triggers.map(listOf), milliseconds);
       const both = new AndTrigger(triggers, { threshold: { milliseconds } });
       const forwards: number[] = [];
@@ -63,6 +63,10 @@ test("2,000 random triggers meet where APScheduler's documentation says, and pre
       for (let at = both.previousMs(endTime.getTime() + 1); at !== null; at = both.previousMs(at))
         backwards.unshift(at);
       expect(backwards).toEqual(expected);
+      // The answer does not depend on what was asked before.
+      const fresh = new AndTrigger(triggers, { threshold: { milliseconds } });
+      expect(fresh.nextMs(START_MS + asked)).toBe(expected.find((at) => at > START_MS + asked) ?? null);
+      expect(fresh.previousMs(START_MS + asked)).toBe(expected.findLast((at) => at < START_MS + asked) ?? null);
       found += expected.length;
     }),
     { numRuns: 2000 },
