@@ -26,12 +26,12 @@ export type {
 } from "./records/policies.ts";
 export type { ScheduleRecord } from "./records/schedule.ts";
 export type { TaskRecord } from "./records/task.ts";
-export { currentJob } from "./scheduler/current-job.ts";
-export type { EventsOptions, EventTypes, Subscription } from "./scheduler/event-hub.ts";
-export type { Job } from "./scheduler/job.ts";
-export type { JobContext, TaskHandler } from "./scheduler/job-context.ts";
-export type { JobResult } from "./scheduler/job-result.ts";
-export type { SchedulerState } from "./scheduler/lifecycle.ts";
+export { currentJob } from "./scheduler/tasks/current-job.ts";
+export type { EventsOptions, EventTypes, Subscription } from "./scheduler/events/event-hub.ts";
+export type { Job } from "./scheduler/views/job.ts";
+export type { JobContext, TaskHandler } from "./scheduler/scheduler-client.ts";
+export type { JobResult } from "./scheduler/views/job-result.ts";
+export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
 export type {
   JobFilterOptions,
   JobOptions,
@@ -41,11 +41,11 @@ export type {
   ScheduleOptions,
   ScheduleUpdate,
   TaskSettings,
-} from "./scheduler/options.ts";
-export type { Schedule } from "./scheduler/schedule.ts";
+} from "./scheduler/options/options.ts";
+export type { Schedule } from "./scheduler/views/schedule.ts";
 export { type NewJob, type Page, type RunJobOptions, Scheduler, type SchedulerOptions } from "./scheduler/scheduler.ts";
-export type { NamedFunction, Task } from "./scheduler/task-registry.ts";
-export type { TickReport } from "./scheduler/tick.ts";
+export type { NamedFunction, Task } from "./scheduler/tasks/task-registry.ts";
+export type { TickReport } from "./scheduler/driving/tick.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
 export type { Serializer } from "./serializers/serializer.ts";

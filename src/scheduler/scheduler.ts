@@ -11,7 +11,7 @@ import type { Event, EventType } from "../records/events.ts";
 import type { TaskRecord } from "../records/task.ts";
 import { MemoryDataStore } from "../stores/memory.ts";
 import type { Trigger } from "../triggers/trigger.ts";
-import { AttemptContext } from "./attempt-context.ts";
+import { AttemptContext } from "./running/attempt-context.ts";
 import {
   checkId,
   checkRunOptions,
@@ -19,17 +19,17 @@ import {
   checkStartOptions,
   checkStopOptions,
   checkTickOptions,
-} from "./check-options.ts";
-import { type Client, Closing } from "./client.ts";
-import { currentJob } from "./current-job.ts";
-import { Engine } from "./engine.ts";
-import { EventHub, type EventsOptions, type EventTypes, type Subscription } from "./event-hub.ts";
-import { cleanUp } from "./janitor.ts";
-import type { Job } from "./job.ts";
-import type { TaskHandler } from "./job-context.ts";
-import type { JobResult } from "./job-result.ts";
-import { JobVerbs } from "./job-verbs.ts";
-import { Lifecycle, type SchedulerState } from "./lifecycle.ts";
+} from "./options/check-options.ts";
+import { type Client, Closing } from "./verbs/client.ts";
+import { currentJob } from "./tasks/current-job.ts";
+import { Engine } from "./driving/engine.ts";
+import { EventHub, type EventsOptions, type EventTypes, type Subscription } from "./events/event-hub.ts";
+import { cleanUp } from "./driving/clean-up.ts";
+import type { Job } from "./views/job.ts";
+import type { TaskHandler } from "./scheduler-client.ts";
+import type { JobResult } from "./views/job-result.ts";
+import { JobVerbs } from "./verbs/job-verbs.ts";
+import { Lifecycle, type SchedulerState } from "./driving/lifecycle.ts";
 import type {
   JobFilterOptions,
   JobOptions,
@@ -38,15 +38,15 @@ import type {
   ScheduleOptions,
   ScheduleUpdate,
   TaskSettings,
-} from "./options.ts";
-import type { Schedule } from "./schedule.ts";
-import { ScheduleVerbs } from "./schedule-verbs.ts";
-import type { NewJob, Page, RunJobOptions, SchedulerOptions } from "./scheduler-options.ts";
-import { type NamedFunction, type Task, TaskRegistry } from "./task-registry.ts";
-import type { TickReport } from "./tick.ts";
-import type { WorkerEnvironment } from "./worker-environment.ts";
+} from "./options/options.ts";
+import type { Schedule } from "./views/schedule.ts";
+import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
+import type { NewJob, Page, RunJobOptions, SchedulerOptions } from "./options/scheduler-options.ts";
+import { type NamedFunction, type Task, TaskRegistry } from "./tasks/task-registry.ts";
+import type { TickReport } from "./driving/tick.ts";
+import type { WorkerEnvironment } from "./environment.ts";
 
-export type { NewJob, Page, RunJobOptions, SchedulerOptions } from "./scheduler-options.ts";
+export type { NewJob, Page, RunJobOptions, SchedulerOptions } from "./options/scheduler-options.ts";
 
 const DRAIN_MS = 30_000;
 const TICK_MS = 30_000;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DateTrigger, Trigger, type TriggerJSON } from "../../src/mod.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
-import { planFires } from "../../src/scheduler/plan-fires.ts";
+import { planFires } from "../../src/scheduler/firing/plan-fires.ts";
 import { CountingTrigger, everySecond, START_MS } from "./support.ts";
 
 function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {

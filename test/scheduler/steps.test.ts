@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Heap, type HeapItem } from "../../src/core/heap.ts";
 import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
-import { newJobRecord, newScheduleRecord } from "../../src/scheduler/new-records.ts";
+import { newJobRecord, newScheduleRecord } from "../../src/scheduler/verbs/new-records.ts";
 import { everySecond, START_MS, setUp } from "./support.ts";
 
 const task = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type DataStore, DateTrigger, LocalEventBroker, MemoryDataStore, systemClock } from "../../src/mod.ts";
-import { Wakeup } from "../../src/scheduler/wakeup.ts";
+import { Wakeup } from "../../src/core/wakeup.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, heldHandler, START, START_MS, setUp } from "./support.ts";
 

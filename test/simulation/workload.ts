@@ -1,6 +1,6 @@
 import { EscapementError } from "../../src/core/errors.ts";
 import { instantOf } from "../../src/core/temporal.ts";
-import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options.ts";
+import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options/options.ts";
 import type { Scheduler } from "../../src/scheduler/scheduler.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";

@@ -1,0 +1,17 @@
+import type { Clock } from "../core/clock.ts";
+import type { IdGenerator, RandomSource } from "../core/ids.ts";
+import type { Logger } from "../core/logger.ts";
+import type { DataStore } from "../stores/data-store.ts";
+import type { EventHub } from "./events/event-hub.ts";
+
+/** What every collaborator of a scheduler shares. */
+export interface WorkerEnvironment {
+  readonly store: DataStore;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly ids: IdGenerator;
+  readonly events: EventHub;
+  readonly logger: Logger;
+  readonly identity: string;
+  readonly leaseMs: number;
+}

@@ -1,0 +1,235 @@
+import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
+import { OptionsError } from "../../core/errors.ts";
+import { EVENT_BUFFER_MAX } from "../../core/limits.ts";
+import { isThenable, type Logger } from "../../core/logger.ts";
+import { EVENT_TYPES, type Event, type EventRecord, type EventType, toEvent } from "../../records/events.ts";
+
+/** Ends a subscription; also with `using`. */
+export interface Subscription extends Disposable {
+  /** Idempotent. */
+  unsubscribe(): void;
+}
+
+/** What one event type, several or all of them (null) are written as. */
+export type EventTypes<T extends EventType> = T | readonly T[] | null;
+
+/** Options of {@link EventHub.events}. */
+export interface EventsOptions {
+  /** Ends the iteration. */
+  signal?: AbortSignal;
+  /** Called with the number of events that were dropped since the last call, when a slow reader lets the buffer
+   *  (10,000 events) run over; the oldest go first. Default: a warning in the log. */
+  onDropped?: (count: number) => void;
+}
+
+/** The listeners of one scheduler, behind one subscription to the broker. */
+export class EventHub {
+  readonly #broker: EventBroker;
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  readonly #byType = new Map<EventType, Set<(event: Event) => void>>();
+  readonly #watchers = new Map<EventType, (record: EventRecord) => void>();
+  readonly #closeListeners = new Set<() => void>();
+  #unsubscribe: Unsubscribe | null = null;
+  #publishing = 0;
+  #whenPublished: (() => void)[] = [];
+
+  constructor(broker: EventBroker, logger: Logger, now: () => number) {
+    this.#broker = broker;
+    this.#logger = logger;
+    this.#now = now;
+  }
+
+  /** Starts to receive. Idempotent. */
+  open(): void {
+    this.#unsubscribe ??= this.#broker.subscribe((record) => this.#dispatch(record));
+  }
+
+  /** Stops to receive, and ends every iteration and wait. */
+  close(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    for (const listener of [...this.#closeListeners]) listener();
+    this.#byType.clear();
+    this.#watchers.clear();
+  }
+
+  /** A record of an event that happens now. */
+  record<T extends EventType>(type: T, facts: Omit<EventRecord<T>, "type" | "timestampMs">): EventRecord {
+    return { type, timestampMs: this.#now(), ...facts } as unknown as EventRecord;
+  }
+
+  /** Publishes events. A broker that fails costs others a delay, and is logged; it never fails the caller. */
+  publish(events: readonly EventRecord[]): void {
+    if (events.length === 0) return;
+    this.#publishing++;
+    try {
+      this.#broker.publish(events).then(this.#published, this.#notPublished);
+    } catch (error) {
+      this.#notPublished(error);
+    }
+  }
+
+  /** Resolves when what was published so far is on its way, or has failed to be. */
+  async flush(): Promise<void> {
+    if (this.#publishing > 0) await new Promise<void>((resolve) => this.#whenPublished.push(resolve));
+  }
+
+  /** The scheduler's own look at the records of a type; one per type. */
+  watch<T extends EventType>(type: T, watcher: (record: EventRecord<T>) => void): void {
+    this.#watchers.set(type, watcher as unknown as (record: EventRecord) => void);
+  }
+
+  subscribe<T extends EventType>(
+    types: EventTypes<T>,
+    listener: (event: Event<T>) => unknown,
+    options: { once?: boolean } = {},
+  ): Subscription {
+    if (typeof listener !== "function") {
+      throw new OptionsError("subscribe(types, listener): listener must be a function", [
+        { path: "listener", message: "not a function" },
+      ]);
+    }
+    const list = typeList(types);
+    const unsubscribe = (): void => {
+      for (const type of list) this.#byType.get(type)?.delete(receive);
+    };
+    const receive = (event: Event): void => {
+      if (options.once === true) unsubscribe();
+      this.#call(listener, event as unknown as Event<T>);
+    };
+    for (const type of list) {
+      const listeners = this.#byType.get(type) ?? new Set();
+      listeners.add(receive);
+      this.#byType.set(type, listeners);
+    }
+    return { unsubscribe, [Symbol.dispose]: unsubscribe };
+  }
+
+  /** The next event of the given types. Rejects with the signal's reason when that is aborted. */
+  nextEvent<T extends EventType>(types: EventTypes<T>, options: { signal?: AbortSignal } = {}): Promise<Event<T>> {
+    const { signal } = options;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const end = (): void => {
+        subscription.unsubscribe();
+        signal?.removeEventListener("abort", abort);
+        this.#closeListeners.delete(close);
+      };
+      const abort = (): void => {
+        end();
+        reject(signal?.reason);
+      };
+      const close = (): void => {
+        end();
+        reject(new DOMException("the scheduler stopped", "AbortError"));
+      };
+      const subscription = this.subscribe(types, (event) => {
+        end();
+        resolve(event);
+      });
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#closeListeners.add(close);
+    });
+  }
+
+  /** Events as they come, from this call on, until the signal is aborted, the scheduler stops, or the loop is left. */
+  events<T extends EventType>(
+    types: EventTypes<T> = null,
+    options: EventsOptions = {},
+  ): AsyncIterableIterator<Event<T>> {
+    const { signal } = options;
+    const onDropped =
+      options.onDropped ??
+      ((count) => this.#logger.warn(`escapement: a slow reader of events() missed ${count} events`));
+    const buffer: Event<T>[] = [];
+    const waiting: ((result: IteratorResult<Event<T>>) => void)[] = [];
+    let isDone = false;
+    let dropped = 0;
+    const subscription = this.subscribe(types, (event) => {
+      const waiter = waiting.shift();
+      if (waiter !== undefined) return waiter({ value: event, done: false });
+      buffer.push(event);
+      if (buffer.length > EVENT_BUFFER_MAX) {
+        buffer.shift();
+        dropped++;
+      }
+    });
+    const end = (): void => {
+      isDone = true;
+      subscription.unsubscribe();
+      signal?.removeEventListener("abort", end);
+      this.#closeListeners.delete(end);
+      for (const waiter of waiting.splice(0)) waiter({ value: undefined, done: true });
+    };
+    signal?.addEventListener("abort", end, { once: true });
+    this.#closeListeners.add(end);
+    if (signal?.aborted === true) end();
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => {
+        if (dropped > 0) this.#reportDropped(onDropped, dropped);
+        dropped = 0;
+        const event = buffer.shift();
+        if (event !== undefined) return Promise.resolve({ value: event, done: false });
+        if (isDone) return Promise.resolve({ value: undefined, done: true });
+        return new Promise((resolve) => waiting.push(resolve));
+      },
+      return: () => {
+        end();
+        buffer.length = 0;
+        return Promise.resolve({ value: undefined, done: true });
+      },
+    };
+  }
+
+  readonly #published = (): void => {
+    if (--this.#publishing === 0) for (const resolve of this.#whenPublished.splice(0)) resolve();
+  };
+
+  readonly #notPublished = (error: unknown): void => {
+    this.#logger.warn("escapement: the event broker failed to publish; other schedulers notice with a delay", error);
+    this.#published();
+  };
+
+  #dispatch(record: EventRecord): void {
+    this.#watchers.get(record.type)?.(record);
+    const listeners = this.#byType.get(record.type);
+    if (listeners === undefined || listeners.size === 0) return;
+    const event = toEvent(record);
+    for (const listener of [...listeners]) listener(event);
+  }
+
+  #reportDropped(onDropped: (count: number) => void, count: number): void {
+    try {
+      onDropped(count);
+    } catch (error) {
+      this.#logger.error("escapement: onDropped of events() failed", error);
+    }
+  }
+
+  /** A listener's failure is logged and never reaches the scheduler's loops. */
+  #call<T extends EventType>(listener: (event: Event<T>) => unknown, event: Event<T>): void {
+    const report = (error: unknown): void =>
+      this.#logger.error(`escapement: a listener of ${event.type} failed`, error);
+    try {
+      const result = listener(event);
+      if (isThenable(result)) result.then(undefined, report);
+    } catch (error) {
+      report(error);
+    }
+  }
+}
+
+function typeList<T extends EventType>(types: EventTypes<T>): readonly EventType[] {
+  const list: readonly EventType[] = types === null ? EVENT_TYPES : typeof types === "string" ? [types] : types;
+  for (const type of list) {
+    if (EVENT_TYPES.includes(type)) continue;
+    throw new OptionsError(`there is no event type ${JSON.stringify(type)}; there are ${EVENT_TYPES.join(", ")}`, [
+      { path: "types", message: "unknown event type" },
+    ]);
+  }
+  return list;
+}

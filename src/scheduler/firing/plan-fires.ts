@@ -1,0 +1,143 @@
+import { BrokenTriggerError } from "../../core/errors.ts";
+import { CATCH_UP_JOBS_PER_COMMIT_MAX, MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
+
+/** The fire times that one job stands for besides its own; instants in epoch milliseconds. */
+interface MissedFires {
+  /** Null when they are too many to be counted. */
+  readonly missedCount: number | null;
+  readonly firstMissedTime: number | null;
+  readonly lastMissedTime: number | null;
+}
+
+/** One job that a due schedule makes; instants in epoch milliseconds. */
+export interface PlannedFire extends MissedFires {
+  readonly fireTime: number;
+  /** The fire time with jitter. */
+  readonly scheduledFireTime: number;
+}
+
+const NONE_MISSED: MissedFires = Object.freeze({ missedCount: 0, firstMissedTime: null, lastMissedTime: null });
+
+export interface FirePlan {
+  readonly fires: readonly PlannedFire[];
+  readonly nextFireTime: number | null;
+  readonly lastFireTime: number | null;
+}
+
+/**
+ * Which jobs a due schedule makes, and its next fire time. Pure. `latest` and `earliest` look at a constant number of
+ * fire times whatever was missed; `all` makes a bounded number and leaves the rest due, oldest first.
+ *
+ * @param random uniform in [0, 1), for the jitter
+ * @throws {BrokenTriggerError} when the trigger does not advance
+ */
+export function planFires(schedule: ScheduleRecord, trigger: Trigger, now: number, random: () => number): FirePlan {
+  const { nextFireTime, lastFireTime } = schedule;
+  if (nextFireTime === null) throw new BrokenTriggerError(`schedule "${schedule.id}" has no fire time`);
+  // A new trigger may start before what the old one has fired: no schedule goes back, or an occurrence would come twice.
+  const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
+  const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
+  // Not due, or not any more: the clock was set back since it was leased.
+  if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime };
+  return schedule.coalesce === "all"
+    ? planAll(schedule, trigger, first, now, random)
+    : planOne(schedule, trigger, first, now, random);
+}
+
+function planOne(
+  schedule: ScheduleRecord,
+  trigger: Trigger,
+  first: number,
+  now: number,
+  random: () => number,
+): FirePlan {
+  const last = Math.max(first, lastUntil(trigger, now) ?? first);
+  const next = nextAfter(trigger, last);
+  const isLatest = schedule.coalesce === "latest";
+  if (last === first) {
+    const scheduledFireTime = jittered(schedule, first, next, random);
+    return { fires: [{ fireTime: first, scheduledFireTime, ...NONE_MISSED }], nextFireTime: next, lastFireTime: last };
+  }
+  const second = nextAfter(trigger, first);
+  const missed = {
+    missedCount: countBetween(trigger, first, last),
+    firstMissedTime: isLatest ? first : second,
+    lastMissedTime: isLatest ? (trigger.previousMs(last) ?? first) : last,
+  };
+  const fireTime = isLatest ? last : first;
+  const scheduledFireTime = jittered(schedule, fireTime, isLatest ? next : second, random);
+  return { fires: [{ fireTime, scheduledFireTime, ...missed }], nextFireTime: next, lastFireTime: last };
+}
+
+function planAll(
+  schedule: ScheduleRecord,
+  trigger: Trigger,
+  first: number,
+  now: number,
+  random: () => number,
+): FirePlan {
+  const fires: PlannedFire[] = [];
+  const start = schedule.maxCatchUp === null ? first : newest(trigger, first, now, schedule.maxCatchUp);
+  let missed: MissedFires =
+    start === first
+      ? NONE_MISSED
+      : {
+          missedCount: countBetween(trigger, first, start),
+          firstMissedTime: first,
+          lastMissedTime: trigger.previousMs(start) ?? first,
+        };
+  let fireTime = start;
+  for (;;) {
+    const next = nextAfter(trigger, fireTime);
+    fires.push({ fireTime, scheduledFireTime: jittered(schedule, fireTime, next, random), ...missed });
+    if (next === null || next > now || fires.length >= CATCH_UP_JOBS_PER_COMMIT_MAX) {
+      return { fires, nextFireTime: next, lastFireTime: fireTime };
+    }
+    missed = NONE_MISSED;
+    fireTime = next;
+  }
+}
+
+/** The earliest of the newest `count` fire times in [first, now]. */
+function newest(trigger: Trigger, first: number, now: number, count: number): number {
+  let start = now + 1;
+  for (let left = count; left > 0; left--) {
+    const previous = trigger.previousMs(start);
+    if (previous === null || previous <= first) return first;
+    start = previous;
+  }
+  return start;
+}
+
+function nextAfter(trigger: Trigger, after: number): number | null {
+  const next = trigger.nextMs(after);
+  if (next !== null && !(next > after && Number.isInteger(next))) throw brokenTrigger(trigger, after, next);
+  return next;
+}
+
+/** The last fire time at or before an instant. */
+function lastUntil(trigger: Trigger, now: number): number | null {
+  const last = trigger.previousMs(now + 1);
+  if (last === null || (last <= now && Number.isInteger(last))) return last;
+  throw new BrokenTriggerError(
+    `the trigger (${trigger.toJSON().type}) answered ${last}, which is not earlier than ${now + 1}; previousMs() must ` +
+      "return a strictly earlier instant or null",
+  );
+}
+
+/** How many fire times lie in [first, last), or null when counting takes too long. */
+function countBetween(trigger: Trigger, first: number, last: number): number | null {
+  let count = 0;
+  for (let at: number | null = first; at !== null && at < last; at = nextAfter(trigger, at)) {
+    if (++count > MISSED_COUNT_STEPS_MAX) return null;
+  }
+  return count;
+}
+
+function jittered(schedule: ScheduleRecord, fireTime: number, next: number | null, random: () => number): number {
+  if (schedule.maxJitterMs === 0) return fireTime;
+  const room = next === null ? schedule.maxJitterMs : Math.min(schedule.maxJitterMs, next - fireTime - 1);
+  return fireTime + Math.floor(random() * (room + 1));
+}

@@ -1,0 +1,63 @@
+import { OptionsError } from "../../core/errors.ts";
+import type { Logger } from "../../core/logger.ts";
+import { Job } from "../views/job.ts";
+import type { JobAttempt } from "./job-attempt.ts";
+import type { JobContext } from "../scheduler-client.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { WorkerEnvironment } from "../environment.ts";
+
+/** What a handler gets. Everything is made when it is looked at, as most handlers look at nothing. */
+export class AttemptContext implements JobContext {
+  readonly #attempt: JobAttempt;
+  readonly #env: WorkerEnvironment;
+  readonly #scheduler: Scheduler;
+  #job: Job | null = null;
+
+  constructor(attempt: JobAttempt, env: WorkerEnvironment, scheduler: Scheduler) {
+    this.#attempt = attempt;
+    this.#env = env;
+    this.#scheduler = scheduler;
+  }
+
+  get job(): Job {
+    this.#job ??= new Job(this.#attempt.job, this.#env.store.serializer);
+    return this.#job;
+  }
+  get attempt(): number {
+    return this.#attempt.number;
+  }
+  get fence(): number {
+    return this.#attempt.job.fence;
+  }
+  get idempotencyKey(): string {
+    return this.#attempt.job.idempotencyKey ?? this.#attempt.job.id;
+  }
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+  get scheduler(): Scheduler {
+    return this.#scheduler;
+  }
+  get logger(): Logger {
+    return this.#env.logger;
+  }
+
+  /** A bound function, so that it may be taken out of the context. */
+  get progress(): JobContext["progress"] {
+    return (fraction, note) => this.#publishProgress(fraction, note);
+  }
+
+  #publishProgress(fraction: number, note: string | undefined): void {
+    if (!(fraction >= 0 && fraction <= 1)) {
+      const message = "must be a number from 0 to 1";
+      throw new OptionsError(`progress(): fraction ${message}; got ${String(fraction)}`, [
+        { path: "fraction", message },
+      ]);
+    }
+    // Nothing follows the event of a job's end.
+    if (this.#attempt.hasEnded) return;
+    const { events } = this.#env;
+    const { id: jobId, taskId, scheduleId } = this.#attempt.job;
+    events.publish([events.record("jobProgressed", { jobId, taskId, scheduleId, fraction, note: note ?? null })]);
+  }
+}

@@ -1,0 +1,275 @@
+import { type Clock, sleepFor } from "../../core/clock.ts";
+import {
+  DeserializationError,
+  JobCancelledError,
+  JobTimeoutError,
+  LeaseLostError,
+  PayloadError,
+  SchedulerStateError,
+  SerializationError,
+} from "../../core/errors.ts";
+import type { RandomSource } from "../../core/ids.ts";
+import { ABORT_GRACE_MS, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { SerializedError } from "../../records/job-result.ts";
+import type { JobOutcome } from "../../records/policies.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import type { JobRelease } from "../../stores/data-store.ts";
+import { type AbortReason, AbortState } from "./abort-state.ts";
+import { runAsCurrentJob } from "../tasks/current-job.ts";
+import { errorRecord } from "../views/job-error.ts";
+import type { JobContext } from "../scheduler-client.ts";
+import { checkPayload } from "../tasks/payload.ts";
+import { backoffMs, isRetryable } from "./retry.ts";
+import type { RegisteredTask } from "../tasks/task-registry.ts";
+
+/** What an attempt needs from the runner. */
+export interface AttemptEnvironment {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly serializer: Serializer;
+  readonly contextOf: (attempt: JobAttempt) => JobContext;
+}
+
+/** How an attempt ended, and what the store is to be told; null tells it nothing (the lease is somebody else's). */
+export interface AttemptEnd {
+  readonly release: JobRelease | null;
+  readonly error: SerializedError | null;
+}
+
+/** One attempt of a leased job, from its deadline check to its outcome. */
+export class JobAttempt {
+  readonly job: JobRecord;
+  readonly task: RegisteredTask;
+  readonly #executor: JobExecutor;
+  readonly #env: AttemptEnvironment;
+  readonly #abort = new AbortState();
+  #startedAt: number | null = null;
+  #leaseEndsAt: number;
+  #isPayloadRejected = false;
+  /** Gives the work up; null before it has begun. */
+  #reject: ((reason: unknown) => void) | null = null;
+  #end: AbortController | null = null;
+  #hasEnded = false;
+
+  constructor(job: JobRecord, task: RegisteredTask, executor: JobExecutor, env: AttemptEnvironment) {
+    this.job = job;
+    this.task = task;
+    this.#executor = executor;
+    this.#env = env;
+    this.#leaseEndsAt = job.acquiredUntil ?? 0;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** 1 for the first: failed attempts, those lost with their process, and this one. */
+  get number(): number {
+    return this.job.failedAttempts + this.job.recoveries + 1;
+  }
+
+  /** When the lease ends, in epoch milliseconds. */
+  get leaseEndsAt(): number {
+    return this.#leaseEndsAt;
+  }
+
+  /** Whether its outcome is settled. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The lease was extended, to epoch milliseconds. */
+  extendTo(until: number): void {
+    this.#leaseEndsAt = until;
+  }
+
+  /** Ends the attempt early: the handler's signal is aborted with this reason. The first reason counts; whether the
+   *  outcome does, the store decides by its fence. */
+  abort(reason: AbortReason): void {
+    if (!this.#hasEnded && this.#abort.abort(reason)) this.#giveUpLater();
+  }
+
+  /** Runs it. Never rejects. */
+  async run(): Promise<AttemptEnd> {
+    const { job } = this;
+    const now = this.#env.clock.now();
+    if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
+    const early = this.#abortReason();
+    if (early !== null) return this.#interrupted(early);
+    // A job that goes on after a failure or a lost process was started in time.
+    if (job.startDeadline !== null && now > job.startDeadline && this.number === 1) {
+      return this.#finish("missedStartDeadline", null, null);
+    }
+    let payload: unknown;
+    try {
+      payload = job.payload === null ? undefined : this.#env.serializer.deserialize(job.payload);
+    } catch (error) {
+      return this.#finish("deserializationFailed", null, errorRecord(asDeserializationError(error)));
+    }
+    this.#startedAt = now;
+    try {
+      const value = await this.#execute(payload);
+      const reason = this.#abortReason();
+      // A value that came in spite of the abort came too late, unless the scheduler only ran out of time.
+      return reason === null || reason instanceof SchedulerStateError
+        ? this.#succeeded(value)
+        : this.#interrupted(reason);
+    } catch (error) {
+      const reason = this.#abortReason();
+      return reason === null ? this.#failed(error, this.#isPayloadRejected) : this.#interrupted(reason);
+    }
+  }
+
+  /** A method, since the answer changes between two looks. */
+  #abortReason(): AbortReason | null {
+    return this.#abort.reason;
+  }
+
+  #execute(payload: unknown): Promise<unknown> {
+    const { schema, record } = this.task;
+    if (schema === null) return this.#supervise(this.#call(payload));
+    const checked = checkPayload(schema, payload, record.id).catch((error: unknown) => {
+      this.#isPayloadRejected = error instanceof PayloadError;
+      throw error;
+    });
+    return this.#supervise(checked.then((value) => this.#call(value)));
+  }
+
+  #call(payload: unknown): Promise<unknown> {
+    return this.#executor.execute(new AttemptCall(this, payload, this.#env.contextOf));
+  }
+
+  /** Settles as the work does, or a while after the abort if the work ignores that. */
+  #supervise(work: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      work.then(resolve, reject);
+      if (this.#abort.reason !== null) this.#giveUpLater();
+      const { timeoutMs } = this.task.record;
+      if (timeoutMs !== null) void this.#watchTimeout(timeoutMs);
+    });
+  }
+
+  #giveUpLater(): void {
+    const reject = this.#reject;
+    if (reject === null) return;
+    const { signal } = this.#ended();
+    void sleepFor(this.#env.clock, ABORT_GRACE_MS, signal).then(() => reject(this.#abort.reason));
+  }
+
+  async #watchTimeout(timeoutMs: number): Promise<void> {
+    const { signal } = this.#ended();
+    await sleepFor(this.#env.clock, timeoutMs, signal);
+    if (signal.aborted) return;
+    this.abort(
+      new JobTimeoutError(`job ${this.job.id} of task "${this.task.record.id}" ran longer than ${timeoutMs} ms`),
+    );
+  }
+
+  /** Made for those who sleep while the attempt lasts: most do not need it. */
+  #ended(): AbortController {
+    this.#end ??= new AbortController();
+    return this.#end;
+  }
+
+  /** Every way out of an attempt leads through here. */
+  #endWith(release: JobRelease | null, error: SerializedError | null): AttemptEnd {
+    this.#hasEnded = true;
+    this.#end?.abort();
+    return { release, error };
+  }
+
+  /** A result that cannot be kept fails the job for good: what it did is done. */
+  #succeeded(value: unknown): AttemptEnd {
+    if (value === undefined || this.job.resultExpirationMs === 0) return this.#finish("success", null, null);
+    try {
+      const text = this.#env.serializer.serialize(value);
+      if (text.length <= SERIALIZED_LENGTH_MAX) return this.#finish("success", text, null);
+      throw new SerializationError(
+        `the result of job ${this.job.id} is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
+          "store it elsewhere and return a reference",
+      );
+    } catch (error) {
+      return this.#failed(error, true);
+    }
+  }
+
+  #interrupted(reason: AbortReason): AttemptEnd {
+    if (reason instanceof LeaseLostError) return this.#endWith(null, null);
+    if (reason instanceof JobCancelledError) return this.#finish("cancelled", null, null);
+    if (reason instanceof SchedulerStateError) {
+      return this.#endWith({ ...this.#lease(), kind: "giveUp", hasStarted: this.#startedAt !== null }, null);
+    }
+    return this.#failed(reason, false);
+  }
+
+  #failed(error: unknown, isFinal: boolean): AttemptEnd {
+    const { retry } = this.task.record;
+    const failedAttempts = this.job.failedAttempts + 1;
+    const record = errorRecord(error);
+    if (isFinal || failedAttempts >= retry.attemptsMax || !isRetryable(error)) {
+      return this.#finish("error", null, record);
+    }
+    const runAt = this.#env.clock.now() + backoffMs(retry, failedAttempts, this.#env.random);
+    return this.#endWith({ ...this.#lease(), kind: "retry", runAt, failedAttempts }, record);
+  }
+
+  #finish(outcome: JobOutcome, returnValue: string | null, error: SerializedError | null): AttemptEnd {
+    const { job } = this;
+    const finishedAt = this.#env.clock.now();
+    const result = {
+      jobId: job.id,
+      taskId: job.taskId,
+      scheduleId: job.scheduleId,
+      scheduledFireTime: job.scheduledFireTime,
+      outcome,
+      startedAt: this.#startedAt,
+      finishedAt,
+      attempts: this.#startedAt === null ? this.number - 1 : this.number,
+      returnValue,
+      error,
+      expiresAt: finishedAt + job.resultExpirationMs,
+    };
+    return this.#endWith({ jobId: job.id, fence: job.fence, kind: "finish", result }, error);
+  }
+
+  #lease(): { jobId: string; fence: number } {
+    return { jobId: this.job.id, fence: this.job.fence };
+  }
+}
+
+/** What an executor gets. The signal is made when somebody looks: most handlers never do. */
+class AttemptCall implements JobCall {
+  readonly #attempt: JobAttempt;
+  readonly #contextOf: (attempt: JobAttempt) => JobContext;
+  readonly payload: unknown;
+
+  constructor(attempt: JobAttempt, payload: unknown, contextOf: (attempt: JobAttempt) => JobContext) {
+    this.#attempt = attempt;
+    this.payload = payload;
+    this.#contextOf = contextOf;
+  }
+
+  get job(): JobRecord {
+    return this.#attempt.job;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+
+  /** A property, as executors may pass it on. */
+  readonly invoke = (): unknown => {
+    const context = this.#contextOf(this.#attempt);
+    const handler = this.#attempt.task.handler as (payload: unknown, context: JobContext) => unknown;
+    return runAsCurrentJob(context, () => handler(this.payload, context));
+  };
+}
+
+function asDeserializationError(error: unknown): unknown {
+  return error instanceof DeserializationError
+    ? error
+    : new DeserializationError("the payload cannot be read", { cause: error });
+}

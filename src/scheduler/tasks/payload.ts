@@ -1,0 +1,32 @@
+import { PayloadError, SerializationError } from "../../core/errors.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import type { Client } from "../verbs/client.ts";
+
+/** The payload as its schema returns it. @throws {PayloadError} naming each path */
+export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
+  const result = await schema["~standard"].validate(payload);
+  if (result.issues === undefined) return result.value;
+  const issues = result.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
+  const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  throw new PayloadError(`the payload of task "${taskId}" is not valid: ${list}`, issues);
+}
+
+/** Serialized payload; null for undefined. @throws {SerializationError} also when it is too large */
+function payloadText(serializer: Serializer, payload: unknown): string | null {
+  if (payload === undefined) return null;
+  const text = serializer.serialize(payload);
+  if (text.length <= SERIALIZED_LENGTH_MAX) return text;
+  throw new SerializationError(
+    `the payload is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; store it elsewhere and pass a reference`,
+  );
+}
+
+/** A payload for a task, checked and serialized. What is stored is what the caller passed, not what the schema made of
+ *  it: it is parsed again before it runs. @throws {PayloadError} @throws {SerializationError} */
+export async function payloadTextOf({ env, tasks }: Client, taskId: string, payload: unknown): Promise<string | null> {
+  const schema = tasks.get(taskId)?.schema ?? null;
+  if (schema !== null) await checkPayload(schema, payload, taskId);
+  return payloadText(env.store.serializer, payload);
+}

@@ -1,0 +1,146 @@
+import { JobLookupError, OptionsError } from "../../core/errors.ts";
+import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import {
+  type CheckedJobOptions,
+  checkId,
+  checkJobFilter,
+  checkJobOptions,
+  checkJobResultFilter,
+  checkResultOptions,
+} from "../options/check-options.ts";
+import { type Client, mapPage } from "./client.ts";
+import { Job } from "../views/job.ts";
+import { jobAdded } from "../events/event-records.ts";
+import { JobResult } from "../views/job-result.ts";
+import type { JobRunner } from "../running/job-runner.ts";
+import { newJobRecord } from "./new-records.ts";
+import type { JobFilterOptions, JobOptions, JobResultFilterOptions } from "../options/options.ts";
+import { payloadTextOf } from "../tasks/payload.ts";
+import { waitForResult } from "./result-waiter.ts";
+import type { NewJob, Page, RunJobOptions } from "../options/scheduler-options.ts";
+import type { NamedFunction, Task } from "../tasks/task-registry.ts";
+
+/** What a scheduler does with jobs and results; documented at `Scheduler`. */
+export class JobVerbs {
+  readonly #client: Client;
+  readonly #runner: JobRunner;
+
+  constructor(client: Client, runner: JobRunner) {
+    this.#client = client;
+    this.#runner = runner;
+  }
+
+  async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
+    return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()")));
+  }
+
+  async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
+    if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
+      const message = `must be a list of at most ${BULK_ADD_MAX} jobs`;
+      throw new OptionsError(`addJobs(): ${message}`, [{ path: "", message }]);
+    }
+    const records: JobRecord[] = [];
+    for (const [index, { task, ...options }] of (jobs as readonly NewJob[]).entries()) {
+      records.push(await this.#newRecord(task, checkJobOptions(options, `addJobs(), job ${index}`)));
+    }
+    return this.#addRecords(records);
+  }
+
+  async addRecord(record: JobRecord): Promise<Job> {
+    const [job] = await this.#addRecords([record]);
+    return job as Job;
+  }
+
+  async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
+    const { signal, ...jobOptions } = options;
+    signal?.throwIfAborted();
+    const record = await this.#newRecord(task, checkJobOptions(jobOptions, "runJob()"));
+    const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
+    const { id } = await this.addRecord({ ...record, resultExpirationMs });
+    const result = await waitForResult(this.#client, id, signal);
+    return this.#resultOf(result).unwrap();
+  }
+
+  async get(id: string): Promise<Job> {
+    checkId(id, "job id");
+    await this.#client.ready();
+    const record = await this.#client.env.store.getJob(id);
+    if (record !== null) return this.#jobOf(record);
+    throw new JobLookupError(`there is no unfinished job "${id}"; see getJobResult() for finished ones`, id);
+  }
+
+  async page(filter: JobFilterOptions): Promise<Page<Job>> {
+    const checked = checkJobFilter(filter, "getJobs()");
+    await this.#client.ready();
+    return mapPage(await this.#client.env.store.getJobs(checked), (record) => this.#jobOf(record));
+  }
+
+  async result(id: string, options: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null> {
+    const { env, ready } = this.#client;
+    const { wait } = checkResultOptions(options, "getJobResult()");
+    checkId(id, "job id");
+    await ready();
+    const isWaiting = wait === true;
+    const record = isWaiting
+      ? await waitForResult(this.#client, id, options.signal)
+      : await env.store.getJobResult(id, env.clock.now());
+    return record === null ? null : this.#resultOf(record);
+  }
+
+  async resultPage(filter: JobResultFilterOptions): Promise<Page<JobResult>> {
+    const { env, ready } = this.#client;
+    const checked = checkJobResultFilter(filter, "getJobResults()");
+    await ready();
+    return mapPage(await env.store.getJobResults(checked, env.clock.now()), (record) => this.#resultOf(record));
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    const { env, ready } = this.#client;
+    checkId(id, "job id");
+    await ready();
+    const now = env.clock.now();
+    const report = await env.store.cancelJob(id, now);
+    if (report.status === "missing") return false;
+    if (report.status === "cancelled") {
+      const happened: EventRecord[] = [];
+      this.#runner.recordRecovery({ recovered: [], ended: [report.result] }, now, happened);
+      env.events.publish(happened);
+    } else {
+      this.#runner.cancel(id);
+    }
+    return true;
+  }
+
+  async #newRecord(task: Task | string | NamedFunction, options: CheckedJobOptions): Promise<JobRecord> {
+    const { env, tasks, ready } = this.#client;
+    const taskId = tasks.idOf(task);
+    await ready();
+    const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
+    const payload = await payloadTextOf(this.#client, taskId, options.payload);
+    const now = env.clock.now();
+    return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
+  }
+
+  async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
+    const { env } = this.#client;
+    const additions = await env.store.addJobs(records);
+    const happened: EventRecord[] = [];
+    const jobs = additions.map(({ job, isNew }) => {
+      if (isNew) happened.push(jobAdded(env, job));
+      return this.#jobOf(job);
+    });
+    env.events.publish(happened);
+    return jobs;
+  }
+
+  #jobOf(record: JobRecord): Job {
+    return new Job(record, this.#client.env.store.serializer);
+  }
+
+  #resultOf(record: JobResultRecord): JobResult {
+    return new JobResult(record, this.#client.env.store.serializer);
+  }
+}

@@ -1,0 +1,136 @@
+import type { JobRecord } from "../../records/job.ts";
+import type { Metadata } from "../../records/policies.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import type { ScheduleChanges } from "../../stores/data-store.ts";
+import { ruleKey, type Trigger } from "../../triggers/trigger.ts";
+import type { CheckedJobOptions, CheckedScheduleChanges, CheckedScheduleOptions } from "../options/check-options.ts";
+import type { PlannedFire } from "../firing/plan-fires.ts";
+
+const NEVER_RUN = Object.freeze({
+  failedAttempts: 0,
+  recoveries: 0,
+  cancelRequested: false,
+  acquiredBy: null,
+  acquiredUntil: null,
+  fence: 0,
+});
+
+/** A new schedule: the call's options over the task's settings, its trigger anchored to the present. */
+export function newScheduleRecord(
+  facts: { id: string; task: TaskRecord; trigger: Trigger; payload: string | null; now: number },
+  options: CheckedScheduleOptions,
+): ScheduleRecord {
+  const { id, task, trigger, payload, now } = facts;
+  return {
+    id,
+    taskId: task.id,
+    ...triggerFields(trigger, now),
+    payload,
+    executor: options.executor ?? task.executor,
+    priority: options.priority ?? 0,
+    coalesce: options.coalesce ?? "latest",
+    misfireGraceMs: options.misfireGraceTime === undefined ? task.misfireGraceMs : options.misfireGraceTime,
+    maxJitterMs: options.maxJitter ?? 0,
+    maxCatchUp: options.maxCatchUp ?? null,
+    resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
+    maxRecoveries: task.maxRecoveries,
+    metadata: { ...task.metadata, ...options.metadata },
+    paused: options.paused ?? false,
+    createdAt: now,
+    lastFireTime: null,
+    acquiredBy: null,
+    acquiredUntil: null,
+    fence: 0,
+  };
+}
+
+/** What a trigger becomes in a schedule: its text with the anchor, its rule, and its first fire time. */
+function triggerFields(
+  trigger: Trigger,
+  now: number,
+): Pick<ScheduleRecord, "trigger" | "triggerRule" | "nextFireTime"> {
+  const anchored = trigger.anchoredAt(now);
+  return {
+    trigger: JSON.stringify(anchored),
+    triggerRule: ruleKey(trigger),
+    nextFireTime: trigger.firstMs(now),
+  };
+}
+
+/** The fields that `updateSchedule` replaces; an undefined payload stays. A trigger that is the same rule keeps its
+ *  anchor and next fire time. */
+export function scheduleChanges(
+  schedule: ScheduleRecord,
+  facts: { taskMetadata: Metadata; trigger: Trigger | undefined; payload: string | null | undefined; now: number },
+  options: CheckedScheduleChanges,
+): ScheduleChanges {
+  const { taskMetadata, trigger, payload, now } = facts;
+  const isNewRule = trigger !== undefined && ruleKey(trigger) !== schedule.triggerRule;
+  return {
+    ...(isNewRule ? triggerFields(trigger, now) : {}),
+    ...(payload === undefined ? {} : { payload }),
+    ...(options.executor === undefined ? {} : { executor: options.executor }),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
+    ...(options.coalesce === undefined ? {} : { coalesce: options.coalesce }),
+    ...(options.misfireGraceTime === undefined ? {} : { misfireGraceMs: options.misfireGraceTime }),
+    ...(options.maxJitter === undefined ? {} : { maxJitterMs: options.maxJitter }),
+    ...(options.maxCatchUp === undefined ? {} : { maxCatchUp: options.maxCatchUp }),
+    ...(options.resultExpirationTime === undefined ? {} : { resultExpirationMs: options.resultExpirationTime }),
+    ...(options.metadata === undefined ? {} : { metadata: { ...taskMetadata, ...options.metadata } }),
+  };
+}
+
+/** The job of one fire of a schedule. */
+export function jobOfFire(schedule: ScheduleRecord, fire: PlannedFire, id: string, now: number): JobRecord {
+  return {
+    id,
+    taskId: schedule.taskId,
+    scheduleId: schedule.id,
+    executor: schedule.executor,
+    payload: schedule.payload,
+    priority: schedule.priority,
+    runAt: fire.scheduledFireTime,
+    createdAt: now,
+    fireTime: fire.fireTime,
+    scheduledFireTime: fire.scheduledFireTime,
+    startDeadline: schedule.misfireGraceMs === null ? null : fire.scheduledFireTime + schedule.misfireGraceMs,
+    missedCount: fire.missedCount,
+    firstMissedTime: fire.firstMissedTime,
+    lastMissedTime: fire.lastMissedTime,
+    resultExpirationMs: schedule.resultExpirationMs,
+    maxRecoveries: schedule.maxRecoveries,
+    metadata: schedule.metadata,
+    ...NEVER_RUN,
+    idempotencyKey: null,
+  };
+}
+
+/** A new job that no schedule made. */
+export function newJobRecord(
+  facts: { id: string; task: TaskRecord; payload: string | null; now: number },
+  options: CheckedJobOptions,
+): JobRecord {
+  const { id, task, payload, now } = facts;
+  return {
+    id,
+    taskId: task.id,
+    scheduleId: null,
+    executor: options.executor ?? task.executor,
+    payload,
+    priority: options.priority ?? 0,
+    runAt: options.runAt ?? now,
+    createdAt: now,
+    fireTime: null,
+    scheduledFireTime: null,
+    startDeadline: options.startDeadline ?? null,
+    missedCount: null,
+    firstMissedTime: null,
+    lastMissedTime: null,
+    resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
+    maxRecoveries: task.maxRecoveries,
+    metadata: options.metadata === undefined ? task.metadata : { ...task.metadata, ...options.metadata },
+    ...NEVER_RUN,
+    idempotencyKey: options.idempotencyKey ?? null,
+  };
+}

@@ -1,0 +1,51 @@
+import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "../../core/limits.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { Client } from "./client.ts";
+import { Wakeup } from "../../core/wakeup.ts";
+
+/**
+ * Waits until a job has ended and returns its result. Woken by the job's event; it also looks by itself, at growing
+ * intervals, since the event may be lost or come from nowhere.
+ *
+ * @throws {JobLookupError} when there is neither a job nor a result
+ * @throws {SchedulerStateError} when the scheduler stops first
+ * @throws the signal's reason when that is aborted
+ */
+export async function waitForResult(
+  { env, closing }: Client,
+  jobId: string,
+  signal: AbortSignal | undefined,
+): Promise<JobResultRecord> {
+  const { store, clock, events } = env;
+  const wakeup = new Wakeup(clock);
+  const wake = (): void => wakeup.call();
+  signal?.addEventListener("abort", wake, { once: true });
+  closing.add(wake);
+  const subscription = events.subscribe("jobReleased", (event) => {
+    if (event.jobId === jobId) wakeup.call();
+  });
+  try {
+    for (let pauseMs = RESULT_POLL_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RESULT_POLL_MS_MAX)) {
+      signal?.throwIfAborted();
+      if (closing.isClosed) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
+      // In this order: a job that ends between the two look-ups is found by the next round.
+      const job = await store.getJob(jobId);
+      const result = await store.getJobResult(jobId, clock.now());
+      if (result !== null) return result;
+      if (job === null) throw noResult(jobId);
+      await wakeup.wait(clock.now() + pauseMs);
+    }
+  } finally {
+    subscription.unsubscribe();
+    signal?.removeEventListener("abort", wake);
+    closing.delete(wake);
+  }
+}
+
+function noResult(jobId: string): JobLookupError {
+  return new JobLookupError(
+    `there is no job "${jobId}" and no result of it: it never existed, its result expired, or none was to be kept`,
+    jobId,
+  );
+}

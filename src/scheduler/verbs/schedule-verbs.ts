@@ -1,0 +1,170 @@
+import { ConflictingIdError, OptionsError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
+import { type Instantish, type Temporal, zonedOf } from "../../core/temporal.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { ScheduleChanges } from "../../stores/data-store.ts";
+import { Trigger } from "../../triggers/trigger.ts";
+import {
+  checkId,
+  checkPreviewOptions,
+  checkScheduleChanges,
+  checkScheduleFilter,
+  checkScheduleOptions,
+  checkUnpauseOptions,
+} from "../options/check-options.ts";
+import { type Client, mapPage } from "./client.ts";
+import type { Job } from "../views/job.ts";
+import type { JobVerbs } from "./job-verbs.ts";
+import { newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
+import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
+import { payloadTextOf } from "../tasks/payload.ts";
+import { Schedule } from "../views/schedule.ts";
+import type { Page } from "../options/scheduler-options.ts";
+import type { NamedFunction, Task } from "../tasks/task-registry.ts";
+
+/** What a scheduler does with schedules; documented at `Scheduler`. */
+export class ScheduleVerbs {
+  readonly #client: Client;
+  readonly #jobs: JobVerbs;
+
+  constructor(client: Client, jobs: JobVerbs) {
+    this.#client = client;
+    this.#jobs = jobs;
+  }
+
+  async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
+    const { env, tasks, ready } = this.#client;
+    const checked = checkScheduleOptions(options, "addSchedule()");
+    assertTrigger(trigger, "addSchedule()");
+    const taskId = tasks.idOf(task);
+    await ready();
+    const settings = await tasks.settingsOf(taskId);
+    const payload = await payloadTextOf(this.#client, taskId, checked.payload);
+    const now = env.clock.now();
+    const id = checked.id ?? env.ids.next(now);
+    const schedule = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
+    const conflictPolicy = checked.conflictPolicy ?? "doNothing";
+    const report = await env.store.addSchedules([{ schedule, conflictPolicy }]);
+    const result = report.conflictId === null ? report.results[0] : undefined;
+    if (result === undefined) {
+      throw new ConflictingIdError(
+        `there is a schedule "${id}" already; choose another id, or conflictPolicy "replace" or "doNothing"`,
+        id,
+      );
+    }
+    if (result.change !== "kept") this.#publishChange(result.schedule, result.change === "added");
+    return this.#scheduleOf(result.schedule);
+  }
+
+  async get(id: string): Promise<Schedule> {
+    return this.#scheduleOf(await this.#record(id));
+  }
+
+  async page(filter: ScheduleFilterOptions): Promise<Page<Schedule>> {
+    const checked = checkScheduleFilter(filter, "getSchedules()");
+    await this.#client.ready();
+    return mapPage(await this.#client.env.store.getSchedules(checked), (record) => this.#scheduleOf(record));
+  }
+
+  async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
+    const { trigger, ...options } = changes;
+    const checked = checkScheduleChanges(options, "updateSchedule()");
+    if (trigger !== undefined) assertTrigger(trigger, "updateSchedule()");
+    const { taskId } = await this.#record(id);
+    // Given as undefined, it is no payload; not given at all, it stays.
+    const payload = "payload" in options ? await payloadTextOf(this.#client, taskId, checked.payload) : undefined;
+    const taskMetadata = checked.metadata === undefined ? {} : (await this.#client.tasks.settingsOf(taskId)).metadata;
+    const now = this.#client.env.clock.now();
+    return this.#change(id, (record) => scheduleChanges(record, { taskMetadata, trigger, payload, now }, checked));
+  }
+
+  async remove(id: string): Promise<void> {
+    const { env, ready } = this.#client;
+    checkId(id, "schedule id");
+    await ready();
+    if (!(await env.store.removeSchedule(id))) throw noSchedule(id);
+    env.events.publish([env.events.record("scheduleRemoved", { scheduleId: id, finished: false })]);
+  }
+
+  async pause(id: string): Promise<void> {
+    await this.#change(id, () => ({ paused: true }));
+  }
+
+  async unpause(id: string, options: { resumeFrom?: "now" | Instantish }): Promise<void> {
+    const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
+    const from = resumeFrom === "now" ? this.#client.env.clock.now() : (resumeFrom ?? null);
+    await this.#change(id, (record) => ({
+      paused: false,
+      ...(from === null || record.nextFireTime === null || record.nextFireTime >= from
+        ? {}
+        : { nextFireTime: this.#scheduleOf(record).trigger.nextMs(from - 1) }),
+    }));
+  }
+
+  async runNow(id: string): Promise<Job> {
+    const { env, tasks } = this.#client;
+    const schedule = await this.#record(id);
+    const task = await tasks.settingsOf(schedule.taskId);
+    const { payload, executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
+    const now = env.clock.now();
+    const facts = { id: env.ids.next(now), task, payload, now };
+    const record = newJobRecord(facts, { executor, priority, resultExpirationTime });
+    return this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
+  }
+
+  async preview(id: string, options: { limit: number; from?: Instantish }): Promise<Temporal.ZonedDateTime[]> {
+    const { limit, from: fromMs } = checkPreviewOptions(options, "previewSchedule()");
+    const record = await this.#record(id);
+    const { nextFireTime, lastFireTime } = record;
+    if (nextFireTime === null) return [];
+    // A new trigger may start before what the old one has fired, which is not repeated.
+    const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
+    const from = zonedOf(Math.max(fromMs ?? earliest, earliest), "UTC");
+    return [...this.#scheduleOf(record).trigger.fireTimes({ from, limit })];
+  }
+
+  async #record(id: string): Promise<ScheduleRecord> {
+    checkId(id, "schedule id");
+    await this.#client.ready();
+    const record = await this.#client.env.store.getSchedule(id);
+    if (record === null) throw noSchedule(id);
+    return record;
+  }
+
+  /** Reads, changes and writes a schedule; again when somebody else changed it in between. */
+  async #change(id: string, changesOf: (record: ScheduleRecord) => ScheduleChanges): Promise<Schedule> {
+    for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+      const record = await this.#record(id);
+      const updated = await this.#client.env.store.updateSchedule(id, changesOf(record), record.fence);
+      if (updated === null) continue;
+      this.#publishChange(updated, false);
+      return this.#scheduleOf(updated);
+    }
+    throw new SchedulerStateError(
+      `schedule "${id}" was changed by others ${UPDATE_TRIES_MAX} times meanwhile; try again`,
+    );
+  }
+
+  #publishChange(schedule: ScheduleRecord, isNew: boolean): void {
+    const { events } = this.#client.env;
+    const { id: scheduleId, taskId } = schedule;
+    const nextFireTimeMs = schedule.paused ? null : schedule.nextFireTime;
+    events.publish([
+      events.record(isNew ? "scheduleAdded" : "scheduleUpdated", { scheduleId, taskId, nextFireTimeMs }),
+    ]);
+  }
+
+  #scheduleOf(record: ScheduleRecord): Schedule {
+    return new Schedule(record, this.#client.env.store.serializer);
+  }
+}
+
+function assertTrigger(value: unknown, where: string): void {
+  if (value instanceof Trigger) return;
+  const message = "must be a trigger, such as CronTrigger.fromCrontab(...) or new IntervalTrigger({ minutes: 5 })";
+  throw new OptionsError(`${where}: trigger ${message}`, [{ path: "trigger", message }]);
+}
+
+function noSchedule(id: string): ScheduleLookupError {
+  return new ScheduleLookupError(`there is no schedule "${id}"`, id);
+}
