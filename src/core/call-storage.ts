@@ -1,3 +1,5 @@
+import { builtinModule } from "./host.ts";
+
 /** Remembers, through everything that a function calls and awaits, a value that belongs to that call. */
 export interface CallStorage<T> {
   run<R>(value: T, work: () => R): R;
@@ -17,20 +19,11 @@ interface AsyncHooks {
 /** A storage on the runtime's `AsyncLocalStorage`. Where there is none (browsers), the value is known until the first
  *  `await` of the work. */
 export function callStorage<T>(): CallStorage<T> {
-  const AsyncLocalStorage = asyncHooks()?.AsyncLocalStorage;
+  const hooks = builtinModule("node:async_hooks") as AsyncHooks | undefined;
+  const AsyncLocalStorage = hooks?.AsyncLocalStorage;
   if (AsyncLocalStorage === undefined) return new SynchronousStorage<T>();
   const storage = new AsyncLocalStorage<T>();
   return { run: (value, work) => storage.run(value, work), get: () => storage.getStore() };
-}
-
-/** Asked for rather than imported: an import would keep this library from loading where there is no such module. */
-function asyncHooks(): AsyncHooks | undefined {
-  const host = globalThis as { process?: { getBuiltinModule?: (id: string) => unknown } };
-  try {
-    return host.process?.getBuiltinModule?.("node:async_hooks") as AsyncHooks | undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 class SynchronousStorage<T> implements CallStorage<T> {

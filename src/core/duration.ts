@@ -69,3 +69,8 @@ function describeValue(value: unknown): string {
     return "an object";
   }
 }
+
+/** A duration of so many milliseconds, in hours and smaller units, as days may differ in length. */
+export function durationOf(ms: number): Temporal.Duration {
+  return Temporal.Duration.from({ milliseconds: ms }).round({ largestUnit: "hours" });
+}

@@ -40,3 +40,16 @@ export interface JobRecord {
   /** Grows with every acquisition of this job. */
   readonly fence: number;
 }
+
+/** The part of a {@link JobRecord} that tells of its runs, before the first. */
+export const NEVER_RUN: Pick<
+  JobRecord,
+  "failedAttempts" | "recoveries" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"
+> = Object.freeze({
+  failedAttempts: 0,
+  recoveries: 0,
+  cancelRequested: false,
+  acquiredBy: null,
+  acquiredUntil: null,
+  fence: 0,
+});

@@ -5,7 +5,7 @@ import type { DataStore } from "../stores/data-store.ts";
 import type { EventHub } from "./events/event-hub.ts";
 
 /** What every collaborator of a scheduler shares. */
-export interface WorkerEnvironment {
+export interface Environment {
   readonly store: DataStore;
   readonly clock: Clock;
   readonly random: RandomSource;

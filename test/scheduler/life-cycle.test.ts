@@ -242,8 +242,8 @@ describe("stop", () => {
     const task = scheduler.task("quit", async (_, context) => {
       await clock.yield();
       expect(currentJob()).toBe(context);
-      await context.scheduler.stop();
-      steps.push(context.scheduler.state);
+      await scheduler.stop();
+      steps.push(scheduler.state);
       return "said goodbye";
     });
     const running = scheduler.runUntilStopped();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type DataStore, MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
+import type { DataStore } from "../../src/contracts.ts";
+import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
 

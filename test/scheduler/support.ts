@@ -1,11 +1,11 @@
 import { expect, onTestFinished } from "vitest";
 import {
-  type Event,
   IntervalTrigger,
   type JobContext,
   type Logger,
   MemoryDataStore,
   Scheduler,
+  type SchedulerEvent,
   type SchedulerOptions,
   Temporal,
   Trigger,
@@ -77,7 +77,7 @@ export function recordEvents(scheduler: Scheduler): string[] {
   return seen;
 }
 
-function describeEvent(event: Event): string {
+function describeEvent(event: SchedulerEvent): string {
   if (event.type === "jobReleased") return `jobReleased ${event.outcome}`;
   if (event.type === "jobAcquired" || event.type === "jobRetried") return `${event.type} ${event.attempt}`;
   return event.type;

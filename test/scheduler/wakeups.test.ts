@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type DataStore, DateTrigger, LocalEventBroker, MemoryDataStore, systemClock } from "../../src/mod.ts";
+import type { DataStore } from "../../src/contracts.ts";
 import { Wakeup } from "../../src/core/wakeup.ts";
+import { DateTrigger, LocalEventBroker, MemoryDataStore, systemClock } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, heldHandler, START, START_MS, setUp } from "./support.ts";
 

@@ -1,9 +1,9 @@
 import type { JobRecord } from "../../src/records/job.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
+import { Loops } from "../../src/scheduler/driving/loops.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { LeaseKeeper } from "../../src/scheduler/running/lease-keeper.ts";
-import { Loops } from "../../src/scheduler/driving/loops.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory.ts";
 import type { SimulationOptions } from "./simulate.ts";

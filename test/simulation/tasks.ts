@@ -1,7 +1,7 @@
 import { NonRetryableError } from "../../src/core/errors.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
-import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import type { TaskSettings } from "../../src/scheduler/options/options.ts";
+import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import type { Attempt, AttemptEnding } from "./attempts.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";

@@ -76,7 +76,7 @@ describe("a tick on a client of @libsql/client/web", () => {
       try {
         const fired: string[] = [];
         const task = scheduler.task("report", (_, { job }) => {
-          fired.push(String(job.originalScheduledTime));
+          fired.push(String(job.fireTime));
         });
         await scheduler.addSchedule(task, new IntervalTrigger({ minutes: 5 }), { id: "reports" });
         expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });

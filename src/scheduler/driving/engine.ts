@@ -3,24 +3,25 @@ import { sleepFor } from "../../core/clock.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
+import type { Environment } from "../environment.ts";
+import { schedulerStopped } from "../events/event-records.ts";
+import { ScheduleProcessor } from "../firing/schedule-processor.ts";
 import type { CheckedSchedulerOptions } from "../options/check-options.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
-import type { JobContext } from "../scheduler-client.ts";
 import { JobRunner } from "../running/job-runner.ts";
 import { LeaseKeeper } from "../running/lease-keeper.ts";
-import { Loops } from "./loops.ts";
-import { ScheduleProcessor } from "../firing/schedule-processor.ts";
-import { SharedParts } from "./shared-parts.ts";
+import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
+import { Loops } from "./loops.ts";
+import { SharedParts } from "./shared-parts.ts";
 import { type TickBounds, type TickReport, tick } from "./tick.ts";
-import type { WorkerEnvironment } from "../environment.ts";
 
 const CLEANUP_MS = 900_000;
 const IDLE_MS = 10_000;
 const CONCURRENT_JOBS_MAX = 100;
 
 export interface EngineParts {
-  readonly env: WorkerEnvironment;
+  readonly env: Environment;
   readonly broker: EventBroker;
   readonly executors: Readonly<Record<string, JobExecutor>>;
   readonly tasks: TaskRegistry;
@@ -127,7 +128,7 @@ export class Engine {
 
   /** No new work; running jobs may end within the time, then they are aborted; what is left goes back to the queue. */
   async end(drainMs: number): Promise<void> {
-    const { clock, events, identity } = this.#parts.env;
+    const { clock, events } = this.#parts.env;
     await this.#loops.stopWork();
     const drained = new AbortController();
     await Promise.race([this.runner.whenIdle().then(() => drained.abort()), sleepFor(clock, drainMs, drained.signal)]);
@@ -135,7 +136,7 @@ export class Engine {
     await this.runner.whenIdle();
     await this.#loops.stopAll();
     await this.#settle();
-    events.publish([events.record("schedulerStopped", { schedulerId: identity })]);
+    events.publish([schedulerStopped(this.#parts.env)]);
   }
 
   /** Closes what was opened, unless another scheduler of this process uses it. @throws the first failure, after all */

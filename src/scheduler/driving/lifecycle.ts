@@ -4,13 +4,13 @@ export type SchedulerState = "stopped" | "starting" | "started" | "paused" | "st
 
 /** What the state machine calls on its way. */
 export interface LifecycleSteps {
-  /** Opens store, broker and executors. */
+  /** Opens what a client needs: the broker and the store. */
   open(): Promise<void>;
-  /** Takes up work: own old leases, loops. */
+  /** Takes up work: opens the executors, gives up own old leases, starts the loops. */
   begin(): Promise<void>;
   /** Drains and ends work, within the given time. */
   end(drainMs: number): Promise<void>;
-  /** Closes what `open` opened. */
+  /** Closes what `open` and `begin` opened. */
   close(): Promise<void>;
 }
 

@@ -1,15 +1,15 @@
 import { sleepFor } from "../../core/clock.ts";
 import { EscapementError } from "../../core/errors.ts";
 import { OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN } from "../../core/limits.ts";
-import { cleanUp } from "./clean-up.ts";
+import { Wakeup } from "../../core/wakeup.ts";
+import type { Environment } from "../environment.ts";
+import type { ScheduleProcessor } from "../firing/schedule-processor.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
-import type { ScheduleProcessor } from "../firing/schedule-processor.ts";
-import { Wakeup } from "../../core/wakeup.ts";
-import type { WorkerEnvironment } from "../environment.ts";
+import { cleanUp } from "./clean-up.ts";
 
 export interface LoopOptions {
-  readonly env: WorkerEnvironment;
+  readonly env: Environment;
   readonly processor: ScheduleProcessor;
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;
@@ -42,11 +42,9 @@ export class Loops {
 
   start(): void {
     const { hasScheduleLoop, hasJobLoop } = this.#options;
-    this.#workLoops = Promise.all([
-      hasScheduleLoop
-        ? this.#repeat("schedules", this.#schedules, this.#work.signal, () => this.#scheduleStep())
-        : null,
-    ]);
+    if (hasScheduleLoop) {
+      this.#workLoops = this.#repeat("schedules", this.#schedules, this.#work.signal, () => this.#scheduleStep());
+    }
     this.#otherLoops = Promise.all([
       hasJobLoop ? this.#repeat("jobs", this.#jobs, this.#all.signal, () => this.#trackedJobStep()) : null,
       hasJobLoop ? this.#every("leases", this.#options.keeper.periodMs, () => this.#options.keeper.runOnce()) : null,

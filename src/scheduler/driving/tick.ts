@@ -1,10 +1,10 @@
 import { sleepFor } from "../../core/clock.ts";
 import { instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobOutcome } from "../../records/policies.ts";
+import type { Environment } from "../environment.ts";
+import type { ScheduleProcessor } from "../firing/schedule-processor.ts";
 import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
-import type { ScheduleProcessor } from "../firing/schedule-processor.ts";
-import type { WorkerEnvironment } from "../environment.ts";
 
 /** What one `tick()` did. */
 export interface TickReport {
@@ -21,7 +21,7 @@ export interface TickReport {
 }
 
 export interface TickParts {
-  readonly env: WorkerEnvironment;
+  readonly env: Environment;
   readonly processor: ScheduleProcessor;
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;

@@ -1,8 +1,9 @@
 import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
 import { OptionsError } from "../../core/errors.ts";
-import { EVENT_BUFFER_MAX } from "../../core/limits.ts";
 import { isThenable, type Logger } from "../../core/logger.ts";
-import { EVENT_TYPES, type Event, type EventRecord, type EventType, toEvent } from "../../records/events.ts";
+import { EVENT_TYPES, type EventRecord, type EventType } from "../../records/events.ts";
+import { EventStream } from "./event-stream.ts";
+import { type SchedulerEvent, toEvent } from "./scheduler-event.ts";
 
 /** Ends a subscription; also with `using`. */
 export interface Subscription extends Disposable {
@@ -11,7 +12,7 @@ export interface Subscription extends Disposable {
 }
 
 /** What one event type, several or all of them (null) are written as. */
-export type EventTypes<T extends EventType> = T | readonly T[] | null;
+export type EventFilter<T extends EventType> = T | readonly T[] | null;
 
 /** Options of {@link EventHub.events}. */
 export interface EventsOptions {
@@ -26,18 +27,16 @@ export interface EventsOptions {
 export class EventHub {
   readonly #broker: EventBroker;
   readonly #logger: Logger;
-  readonly #now: () => number;
-  readonly #byType = new Map<EventType, Set<(event: Event) => void>>();
+  readonly #byType = new Map<EventType, Set<(event: SchedulerEvent) => void>>();
   readonly #watchers = new Map<EventType, (record: EventRecord) => void>();
   readonly #closeListeners = new Set<() => void>();
   #unsubscribe: Unsubscribe | null = null;
   #publishing = 0;
   #whenPublished: (() => void)[] = [];
 
-  constructor(broker: EventBroker, logger: Logger, now: () => number) {
+  constructor(broker: EventBroker, logger: Logger) {
     this.#broker = broker;
     this.#logger = logger;
-    this.#now = now;
   }
 
   /** Starts to receive. Idempotent. */
@@ -52,11 +51,6 @@ export class EventHub {
     for (const listener of [...this.#closeListeners]) listener();
     this.#byType.clear();
     this.#watchers.clear();
-  }
-
-  /** A record of an event that happens now. */
-  record<T extends EventType>(type: T, facts: Omit<EventRecord<T>, "type" | "timestampMs">): EventRecord {
-    return { type, timestampMs: this.#now(), ...facts } as unknown as EventRecord;
   }
 
   /** Publishes events. A broker that fails costs others a delay, and is logged; it never fails the caller. */
@@ -81,8 +75,8 @@ export class EventHub {
   }
 
   subscribe<T extends EventType>(
-    types: EventTypes<T>,
-    listener: (event: Event<T>) => unknown,
+    types: EventFilter<T>,
+    listener: (event: SchedulerEvent<T>) => unknown,
     options: { once?: boolean } = {},
   ): Subscription {
     if (typeof listener !== "function") {
@@ -94,9 +88,9 @@ export class EventHub {
     const unsubscribe = (): void => {
       for (const type of list) this.#byType.get(type)?.delete(receive);
     };
-    const receive = (event: Event): void => {
+    const receive = (event: SchedulerEvent): void => {
       if (options.once === true) unsubscribe();
-      this.#call(listener, event as unknown as Event<T>);
+      this.#call(listener, event as unknown as SchedulerEvent<T>);
     };
     for (const type of list) {
       const listeners = this.#byType.get(type) ?? new Set();
@@ -107,7 +101,10 @@ export class EventHub {
   }
 
   /** The next event of the given types. Rejects with the signal's reason when that is aborted. */
-  nextEvent<T extends EventType>(types: EventTypes<T>, options: { signal?: AbortSignal } = {}): Promise<Event<T>> {
+  nextEvent<T extends EventType>(
+    types: EventFilter<T>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<SchedulerEvent<T>> {
     const { signal } = options;
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
@@ -135,54 +132,24 @@ export class EventHub {
 
   /** Events as they come, from this call on, until the signal is aborted, the scheduler stops, or the loop is left. */
   events<T extends EventType>(
-    types: EventTypes<T> = null,
+    types: EventFilter<T> = null,
     options: EventsOptions = {},
-  ): AsyncIterableIterator<Event<T>> {
-    const { signal } = options;
-    const onDropped =
-      options.onDropped ??
-      ((count) => this.#logger.warn(`escapement: a slow reader of events() missed ${count} events`));
-    const buffer: Event<T>[] = [];
-    const waiting: ((result: IteratorResult<Event<T>>) => void)[] = [];
-    let isDone = false;
-    let dropped = 0;
-    const subscription = this.subscribe(types, (event) => {
-      const waiter = waiting.shift();
-      if (waiter !== undefined) return waiter({ value: event, done: false });
-      buffer.push(event);
-      if (buffer.length > EVENT_BUFFER_MAX) {
-        buffer.shift();
-        dropped++;
-      }
+  ): AsyncIterableIterator<SchedulerEvent<T>> {
+    const { signal, onDropped } = options;
+    const stream = new EventStream<T>({
+      onEnd: () => {
+        subscription.unsubscribe();
+        signal?.removeEventListener("abort", end);
+        this.#closeListeners.delete(end);
+      },
+      onDropped: (count) => this.#reportDropped(onDropped, count),
     });
-    const end = (): void => {
-      isDone = true;
-      subscription.unsubscribe();
-      signal?.removeEventListener("abort", end);
-      this.#closeListeners.delete(end);
-      for (const waiter of waiting.splice(0)) waiter({ value: undefined, done: true });
-    };
+    const end = (): void => stream.end();
+    const subscription = this.subscribe(types, (event) => stream.push(event));
     signal?.addEventListener("abort", end, { once: true });
     this.#closeListeners.add(end);
     if (signal?.aborted === true) end();
-    return {
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-      next: () => {
-        if (dropped > 0) this.#reportDropped(onDropped, dropped);
-        dropped = 0;
-        const event = buffer.shift();
-        if (event !== undefined) return Promise.resolve({ value: event, done: false });
-        if (isDone) return Promise.resolve({ value: undefined, done: true });
-        return new Promise((resolve) => waiting.push(resolve));
-      },
-      return: () => {
-        end();
-        buffer.length = 0;
-        return Promise.resolve({ value: undefined, done: true });
-      },
-    };
+    return stream;
   }
 
   readonly #published = (): void => {
@@ -202,7 +169,11 @@ export class EventHub {
     for (const listener of [...listeners]) listener(event);
   }
 
-  #reportDropped(onDropped: (count: number) => void, count: number): void {
+  #reportDropped(onDropped: EventsOptions["onDropped"], count: number): void {
+    if (onDropped === undefined) {
+      this.#logger.warn(`escapement: a slow reader of events() missed ${count} events`);
+      return;
+    }
     try {
       onDropped(count);
     } catch (error) {
@@ -211,7 +182,7 @@ export class EventHub {
   }
 
   /** A listener's failure is logged and never reaches the scheduler's loops. */
-  #call<T extends EventType>(listener: (event: Event<T>) => unknown, event: Event<T>): void {
+  #call<T extends EventType>(listener: (event: SchedulerEvent<T>) => unknown, event: SchedulerEvent<T>): void {
     const report = (error: unknown): void =>
       this.#logger.error(`escapement: a listener of ${event.type} failed`, error);
     try {
@@ -223,7 +194,7 @@ export class EventHub {
   }
 }
 
-function typeList<T extends EventType>(types: EventTypes<T>): readonly EventType[] {
+function typeList<T extends EventType>(types: EventFilter<T>): readonly EventType[] {
   const list: readonly EventType[] = types === null ? EVENT_TYPES : typeof types === "string" ? [types] : types;
   for (const type of list) {
     if (EVENT_TYPES.includes(type)) continue;

@@ -3,13 +3,13 @@ import { SCHEDULES_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import { serializedError } from "../../records/serialized-error.ts";
 import type { SchedulePlan } from "../../stores/data-store.ts";
-import { errorRecord } from "../views/job-error.ts";
-import { jobAdded } from "../events/event-records.ts";
-import { jobOfFire } from "../verbs/new-records.ts";
+import type { Environment } from "../environment.ts";
+import { jobAdded, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
 import { planFires } from "./plan-fires.ts";
+import { jobOfFire } from "./planned-job.ts";
 import { TriggerCache } from "./trigger-cache.ts";
-import type { WorkerEnvironment } from "../environment.ts";
 
 export interface ProcessReport {
   readonly schedulesProcessed: number;
@@ -27,14 +27,14 @@ interface Planned {
 
 /** Turns due schedules into jobs: lease, plan, commit, one atomic commit for the jobs and the next fire time. */
 export class ScheduleProcessor {
-  readonly #env: WorkerEnvironment;
+  readonly #env: Environment;
   readonly #triggers = new TriggerCache();
   /** Kept while the fate of an acquisition is unknown, so that its repetition finds what it leased. */
   #acquisitionId: string | null = null;
   /** Plans whose commit failed: their leases are ours still, and a commit is safe to repeat. */
   #uncommitted: readonly Planned[] = [];
 
-  constructor(env: WorkerEnvironment) {
+  constructor(env: Environment) {
     this.#env = env;
   }
 
@@ -138,14 +138,13 @@ export class ScheduleProcessor {
   }
 
   #recordUpdate({ schedule, plan, failure }: Planned, happened: EventRecord[]): void {
-    const { events, logger } = this.#env;
-    const { id: scheduleId, taskId } = schedule;
     if (failure !== null) {
-      happened.push(events.record("scheduleFailed", { scheduleId, taskId, error: errorRecord(failure.error) }));
-      logger.error(`escapement: schedule "${scheduleId}" was paused because it failed`, failure.error);
+      happened.push(scheduleFailed(this.#env, schedule, serializedError(failure.error)));
+      this.#env.logger.error(`escapement: schedule "${schedule.id}" was paused because it failed`, failure.error);
     }
-    const nextFireTimeMs = plan.paused ? null : plan.nextFireTime;
-    happened.push(events.record("scheduleUpdated", { scheduleId, taskId, nextFireTimeMs }));
+    const { id, taskId } = schedule;
+    const { paused, nextFireTime } = plan;
+    happened.push(scheduleSaved(this.#env, { id, taskId, paused, nextFireTime }, "updated"));
   }
 }
 

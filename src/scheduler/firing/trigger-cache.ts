@@ -1,6 +1,6 @@
 import { TRIGGER_CACHE_MAX } from "../../core/limits.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
 
 /** Triggers by their stored text, so that a schedule is not parsed anew at every fire and equal ones share their
  *  compiled form. Bounded; the one that was used longest ago goes first. */

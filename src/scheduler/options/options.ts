@@ -90,6 +90,12 @@ export interface JobOptions<P = unknown> {
   startDeadline?: Instantish;
 }
 
+/** Options of `runJob`. */
+export interface RunJobOptions<P = unknown> extends JobOptions<P> {
+  /** Ends the wait; the job goes on. */
+  signal?: AbortSignal;
+}
+
 /** Filter of `getSchedules`; a page has `limit` items (default 100, at most 1,000). */
 export interface ScheduleFilterOptions {
   taskId?: string;

@@ -5,8 +5,7 @@ import type { RandomSource } from "../../core/ids.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import type { JobOptions, TaskSettings } from "./options.ts";
-import type { NamedFunction, Task } from "../tasks/task-registry.ts";
+import type { TaskSettings } from "./options.ts";
 
 /** Options of a `Scheduler`. */
 export interface SchedulerOptions {
@@ -39,21 +38,4 @@ export interface SchedulerOptions {
   clock?: Clock;
   /** Uniform in [0, 1): ids, jitter, backoff. Default: `Math.random`. */
   random?: RandomSource;
-}
-
-/** Options of `Scheduler.runJob`. */
-export interface RunJobOptions<P = unknown> extends JobOptions<P> {
-  /** Ends the wait; the job goes on. */
-  signal?: AbortSignal;
-}
-
-/** One entry of `Scheduler.addJobs`. */
-export interface NewJob<P = unknown> extends JobOptions<P> {
-  task: Task<P> | string | NamedFunction<P>;
-}
-
-/** A page; pass `cursor` on for the next one, null ends. */
-export interface Page<T> {
-  readonly items: T[];
-  readonly cursor: string | null;
 }

@@ -1,19 +1,19 @@
 import { OptionsError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { Environment } from "../environment.ts";
+import { jobProgressed } from "../events/event-records.ts";
+import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
 import { Job } from "../views/job.ts";
 import type { JobAttempt } from "./job-attempt.ts";
-import type { JobContext } from "../scheduler-client.ts";
-import type { Scheduler } from "../scheduler.ts";
-import type { WorkerEnvironment } from "../environment.ts";
 
 /** What a handler gets. Everything is made when it is looked at, as most handlers look at nothing. */
 export class AttemptContext implements JobContext {
   readonly #attempt: JobAttempt;
-  readonly #env: WorkerEnvironment;
-  readonly #scheduler: Scheduler;
+  readonly #env: Environment;
+  readonly #scheduler: SchedulerClient;
   #job: Job | null = null;
 
-  constructor(attempt: JobAttempt, env: WorkerEnvironment, scheduler: Scheduler) {
+  constructor(attempt: JobAttempt, env: Environment, scheduler: SchedulerClient) {
     this.#attempt = attempt;
     this.#env = env;
     this.#scheduler = scheduler;
@@ -35,7 +35,7 @@ export class AttemptContext implements JobContext {
   get signal(): AbortSignal {
     return this.#attempt.signal;
   }
-  get scheduler(): Scheduler {
+  get scheduler(): SchedulerClient {
     return this.#scheduler;
   }
   get logger(): Logger {
@@ -56,8 +56,6 @@ export class AttemptContext implements JobContext {
     }
     // Nothing follows the event of a job's end.
     if (this.#attempt.hasEnded) return;
-    const { events } = this.#env;
-    const { id: jobId, taskId, scheduleId } = this.#attempt.job;
-    events.publish([events.record("jobProgressed", { jobId, taskId, scheduleId, fraction, note: note ?? null })]);
+    this.#env.events.publish([jobProgressed(this.#env, this.#attempt.job, fraction, note ?? null)]);
   }
 }

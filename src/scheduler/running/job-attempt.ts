@@ -1,7 +1,6 @@
 import { type Clock, sleepFor } from "../../core/clock.ts";
 import {
   DeserializationError,
-  JobCancelledError,
   JobTimeoutError,
   LeaseLostError,
   PayloadError,
@@ -12,17 +11,13 @@ import type { RandomSource } from "../../core/ids.ts";
 import { ABORT_GRACE_MS, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { SerializedError } from "../../records/job-result.ts";
-import type { JobOutcome } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
-import type { JobRelease } from "../../stores/data-store.ts";
-import { type AbortReason, AbortState } from "./abort-state.ts";
-import { runAsCurrentJob } from "../tasks/current-job.ts";
-import { errorRecord } from "../views/job-error.ts";
 import type { JobContext } from "../scheduler-client.ts";
+import { runAsCurrentJob } from "../tasks/current-job.ts";
 import { checkPayload } from "../tasks/payload.ts";
-import { backoffMs, isRetryable } from "./retry.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
+import { type AbortReason, AbortState } from "./abort-state.ts";
+import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
 
 /** What an attempt needs from the runner. */
 export interface AttemptEnvironment {
@@ -30,12 +25,6 @@ export interface AttemptEnvironment {
   readonly random: RandomSource;
   readonly serializer: Serializer;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
-}
-
-/** How an attempt ended, and what the store is to be told; null tells it nothing (the lease is somebody else's). */
-export interface AttemptEnd {
-  readonly release: JobRelease | null;
-  readonly error: SerializedError | null;
 }
 
 /** One attempt of a leased job, from its deadline check to its outcome. */
@@ -92,33 +81,50 @@ export class JobAttempt {
   }
 
   /** Runs it. Never rejects. */
-  async run(): Promise<AttemptEnd> {
+  async run(): Promise<AttemptOutcome> {
+    const ending = await this.#run();
+    this.#hasEnded = true;
+    this.#end?.abort();
+    const { job, number } = this;
+    const { clock, random } = this.#env;
+    const { retry } = this.task.record;
+    return attemptOutcome({ job, number, startedAt: this.#startedAt, now: clock.now(), retry, random }, ending);
+  }
+
+  async #run(): Promise<AttemptEnding> {
     const { job } = this;
     const now = this.#env.clock.now();
     if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
     const early = this.#abortReason();
-    if (early !== null) return this.#interrupted(early);
+    if (early !== null) return { kind: "aborted", reason: early };
     // A job that goes on after a failure or a lost process was started in time.
-    if (job.startDeadline !== null && now > job.startDeadline && this.number === 1) {
-      return this.#finish("missedStartDeadline", null, null);
-    }
+    if (job.startDeadline !== null && now > job.startDeadline && this.number === 1) return { kind: "late" };
     let payload: unknown;
     try {
       payload = job.payload === null ? undefined : this.#env.serializer.deserialize(job.payload);
     } catch (error) {
-      return this.#finish("deserializationFailed", null, errorRecord(asDeserializationError(error)));
+      return { kind: "unreadable", error: asDeserializationError(error) };
     }
     this.#startedAt = now;
     try {
       const value = await this.#execute(payload);
       const reason = this.#abortReason();
       // A value that came in spite of the abort came too late, unless the scheduler only ran out of time.
-      return reason === null || reason instanceof SchedulerStateError
-        ? this.#succeeded(value)
-        : this.#interrupted(reason);
+      if (reason !== null && !(reason instanceof SchedulerStateError)) return { kind: "aborted", reason };
+      return this.#returned(value);
     } catch (error) {
       const reason = this.#abortReason();
-      return reason === null ? this.#failed(error, this.#isPayloadRejected) : this.#interrupted(reason);
+      return reason === null ? { kind: "threw", error, isFinal: this.#isPayloadRejected } : { kind: "aborted", reason };
+    }
+  }
+
+  /** A return value that cannot be kept fails the job for good, because what the handler did is done. */
+  #returned(value: unknown): AttemptEnding {
+    if (value === undefined || this.job.resultExpirationMs === 0) return { kind: "returned", returnValue: null };
+    try {
+      return { kind: "returned", returnValue: resultText(this.#env.serializer, value, this.job.id) };
+    } catch (error) {
+      return { kind: "threw", error, isFinal: true };
     }
   }
 
@@ -173,71 +179,6 @@ export class JobAttempt {
     this.#end ??= new AbortController();
     return this.#end;
   }
-
-  /** Every way out of an attempt leads through here. */
-  #endWith(release: JobRelease | null, error: SerializedError | null): AttemptEnd {
-    this.#hasEnded = true;
-    this.#end?.abort();
-    return { release, error };
-  }
-
-  /** A result that cannot be kept fails the job for good: what it did is done. */
-  #succeeded(value: unknown): AttemptEnd {
-    if (value === undefined || this.job.resultExpirationMs === 0) return this.#finish("success", null, null);
-    try {
-      const text = this.#env.serializer.serialize(value);
-      if (text.length <= SERIALIZED_LENGTH_MAX) return this.#finish("success", text, null);
-      throw new SerializationError(
-        `the result of job ${this.job.id} is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
-          "store it elsewhere and return a reference",
-      );
-    } catch (error) {
-      return this.#failed(error, true);
-    }
-  }
-
-  #interrupted(reason: AbortReason): AttemptEnd {
-    if (reason instanceof LeaseLostError) return this.#endWith(null, null);
-    if (reason instanceof JobCancelledError) return this.#finish("cancelled", null, null);
-    if (reason instanceof SchedulerStateError) {
-      return this.#endWith({ ...this.#lease(), kind: "giveUp", hasStarted: this.#startedAt !== null }, null);
-    }
-    return this.#failed(reason, false);
-  }
-
-  #failed(error: unknown, isFinal: boolean): AttemptEnd {
-    const { retry } = this.task.record;
-    const failedAttempts = this.job.failedAttempts + 1;
-    const record = errorRecord(error);
-    if (isFinal || failedAttempts >= retry.attemptsMax || !isRetryable(error)) {
-      return this.#finish("error", null, record);
-    }
-    const runAt = this.#env.clock.now() + backoffMs(retry, failedAttempts, this.#env.random);
-    return this.#endWith({ ...this.#lease(), kind: "retry", runAt, failedAttempts }, record);
-  }
-
-  #finish(outcome: JobOutcome, returnValue: string | null, error: SerializedError | null): AttemptEnd {
-    const { job } = this;
-    const finishedAt = this.#env.clock.now();
-    const result = {
-      jobId: job.id,
-      taskId: job.taskId,
-      scheduleId: job.scheduleId,
-      scheduledFireTime: job.scheduledFireTime,
-      outcome,
-      startedAt: this.#startedAt,
-      finishedAt,
-      attempts: this.#startedAt === null ? this.number - 1 : this.number,
-      returnValue,
-      error,
-      expiresAt: finishedAt + job.resultExpirationMs,
-    };
-    return this.#endWith({ jobId: job.id, fence: job.fence, kind: "finish", result }, error);
-  }
-
-  #lease(): { jobId: string; fence: number } {
-    return { jobId: this.job.id, fence: this.job.fence };
-  }
 }
 
 /** What an executor gets. The signal is made when somebody looks: most handlers never do. */
@@ -272,4 +213,14 @@ function asDeserializationError(error: unknown): unknown {
   return error instanceof DeserializationError
     ? error
     : new DeserializationError("the payload cannot be read", { cause: error });
+}
+
+/** @throws {SerializationError} also when it is too large */
+function resultText(serializer: Serializer, value: unknown, jobId: string): string {
+  const text = serializer.serialize(value);
+  if (text.length <= SERIALIZED_LENGTH_MAX) return text;
+  throw new SerializationError(
+    `the result of job ${jobId} is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
+      "store it elsewhere and return a reference",
+  );
 }

@@ -2,17 +2,18 @@ import { JobCancelledError, LeaseLostError, SchedulerStateError, StoreUnavailabl
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { RecoveryReport, ReleaseStatus, TurnReport } from "../../stores/data-store.ts";
-import { JobAttempt } from "./job-attempt.ts";
-import type { JobContext } from "../scheduler-client.ts";
+import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
-import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
+import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
-import type { WorkerEnvironment } from "../environment.ts";
+import { JobAttempt } from "./job-attempt.ts";
+import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
 
 export interface RunnerOptions {
-  readonly env: WorkerEnvironment;
+  readonly env: Environment;
   readonly tasks: TaskRegistry;
   readonly executors: Readonly<Record<string, JobExecutor>>;
   readonly maxConcurrentJobs: number;
@@ -78,9 +79,9 @@ export class JobRunner {
     if (this.#releases.size === 0 && !isLook) return { jobsStarted: 0, nextDueAt: null, hasMore: false };
     const happened: EventRecord[] = [];
     const report = await this.#turn(now, isLook ? limit : null, happened);
-    const attempts = report.acquired.map((job) => this.#admit(job, happened));
+    const attempts = report.acquired.flatMap((job) => this.#admit(job, happened) ?? []);
     env.events.publish(happened);
-    for (const attempt of attempts) if (attempt !== null) void this.#run(attempt);
+    for (const attempt of attempts) void this.#run(attempt);
     return { jobsStarted: attempts.length, nextDueAt: report.nextDueAt, hasMore: report.hasMore };
   }
 
@@ -118,15 +119,18 @@ export class JobRunner {
   /** Events of jobs that were taken back from a lost lease or ended without a run. Those that run here are aborted. */
   recordRecovery(report: RecoveryReport, now: number, happened: EventRecord[]): void {
     const { env } = this.#options;
-    for (const { jobId, taskId, scheduleId = null, attempt = 0 } of report.recovered) {
+    for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
       this.#lose(jobId);
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
     }
-    for (const result of report.ended) {
-      this.#lose(result.jobId);
-      this.#outcomes[result.outcome]++;
-      happened.push(jobReleased(env, result, null));
-    }
+    for (const result of report.ended) this.recordEnd(result, happened);
+  }
+
+  /** The event of a job that ended without a scheduler that held it. */
+  recordEnd(result: JobResultRecord, happened: EventRecord[]): void {
+    this.#lose(result.jobId);
+    this.#outcomes[result.outcome]++;
+    happened.push(jobReleased(this.#options.env, result, null));
   }
 
   /** Whether no handler runs. */

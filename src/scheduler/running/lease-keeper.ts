@@ -1,14 +1,14 @@
+import type { Environment } from "../environment.ts";
 import { type JobRunner, loseLease } from "./job-runner.ts";
-import type { WorkerEnvironment } from "../environment.ts";
 
 /** Extends the leases of running jobs, aborts work whose lease is lost, and passes on cancellations from elsewhere. */
 export class LeaseKeeper {
-  readonly #env: WorkerEnvironment;
+  readonly #env: Environment;
   readonly #runner: JobRunner;
   /** When leases were last extended, in epoch milliseconds. */
   #lastRunAt: number;
 
-  constructor(env: WorkerEnvironment, runner: JobRunner) {
+  constructor(env: Environment, runner: JobRunner) {
     this.#env = env;
     this.#runner = runner;
     this.#lastRunAt = env.clock.now();

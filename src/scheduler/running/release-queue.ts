@@ -1,7 +1,7 @@
-import type { SerializedError } from "../../records/job-result.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
 import type { JobAttempt } from "./job-attempt.ts";
-import type { WorkerEnvironment } from "../environment.ts";
 
 /** An attempt that ended and whose outcome the store does not know of yet. */
 export interface EndedAttempt {
@@ -21,11 +21,11 @@ interface Item extends EndedAttempt {
  * row never stops the others.
  */
 export class ReleaseQueue {
-  readonly #env: WorkerEnvironment;
+  readonly #env: Environment;
   #items: Item[] = [];
   #batchMax = Number.POSITIVE_INFINITY;
 
-  constructor(env: WorkerEnvironment) {
+  constructor(env: Environment) {
     this.#env = env;
   }
 

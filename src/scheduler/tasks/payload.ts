@@ -2,7 +2,7 @@ import { PayloadError, SerializationError } from "../../core/errors.ts";
 import { SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
-import type { Client } from "../verbs/client.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 
 /** The payload as its schema returns it. @throws {PayloadError} naming each path */
 export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
@@ -25,8 +25,12 @@ function payloadText(serializer: Serializer, payload: unknown): string | null {
 
 /** A payload for a task, checked and serialized. What is stored is what the caller passed, not what the schema made of
  *  it: it is parsed again before it runs. @throws {PayloadError} @throws {SerializationError} */
-export async function payloadTextOf({ env, tasks }: Client, taskId: string, payload: unknown): Promise<string | null> {
+export async function payloadTextOf(
+  { serializer, tasks }: { readonly serializer: Serializer; readonly tasks: TaskRegistry },
+  taskId: string,
+  payload: unknown,
+): Promise<string | null> {
   const schema = tasks.get(taskId)?.schema ?? null;
   if (schema !== null) await checkPayload(schema, payload, taskId);
-  return payloadText(env.store.serializer, payload);
+  return payloadText(serializer, payload);
 }

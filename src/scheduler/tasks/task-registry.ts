@@ -3,19 +3,8 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore, JobQueue } from "../../stores/data-store.ts";
 import { type CheckedTaskSettings, checkId, checkTaskSettings } from "../options/check-options.ts";
-import type { TaskHandler } from "../scheduler-client.ts";
 import type { TaskSettings } from "../options/options.ts";
-
-/** A task as `Scheduler.task` returns it: pass it to `addSchedule`, `addJob` and `runJob`. `P` is its payload's type,
- *  `R` what its handler returns. */
-export interface Task<P = unknown, R = unknown> {
-  readonly id: string;
-  /** Carries the types only. */
-  readonly "~types"?: { readonly payload: P; readonly result: R };
-}
-
-/** A function with a name: the name is the task's id. */
-export type NamedFunction<P = never, R = unknown> = TaskHandler<P, R>;
+import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
 
 export interface RegisteredTask {
   readonly record: TaskRecord;

@@ -3,6 +3,7 @@ import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import { jobAdded } from "../events/event-records.ts";
 import {
   type CheckedJobOptions,
   checkId,
@@ -11,25 +12,24 @@ import {
   checkJobResultFilter,
   checkResultOptions,
 } from "../options/check-options.ts";
-import { type Client, mapPage } from "./client.ts";
-import { Job } from "../views/job.ts";
-import { jobAdded } from "../events/event-records.ts";
-import { JobResult } from "../views/job-result.ts";
+import type { JobFilterOptions, JobOptions, JobResultFilterOptions, RunJobOptions } from "../options/options.ts";
 import type { JobRunner } from "../running/job-runner.ts";
-import { newJobRecord } from "./new-records.ts";
-import type { JobFilterOptions, JobOptions, JobResultFilterOptions } from "../options/options.ts";
+import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
 import { payloadTextOf } from "../tasks/payload.ts";
+import { Job } from "../views/job.ts";
+import { JobResult } from "../views/job-result.ts";
+import { mapPage, type Page } from "../views/page.ts";
+import { newJobRecord } from "./new-records.ts";
 import { waitForResult } from "./result-waiter.ts";
-import type { NewJob, Page, RunJobOptions } from "../options/scheduler-options.ts";
-import type { NamedFunction, Task } from "../tasks/task-registry.ts";
+import type { VerbContext } from "./verb-context.ts";
 
-/** What a scheduler does with jobs and results; documented at `Scheduler`. */
+/** What a scheduler does with jobs and results; documented at `SchedulerClient`. */
 export class JobVerbs {
-  readonly #client: Client;
+  readonly #context: VerbContext;
   readonly #runner: JobRunner;
 
-  constructor(client: Client, runner: JobRunner) {
-    this.#client = client;
+  constructor(context: VerbContext, runner: JobRunner) {
+    this.#context = context;
     this.#runner = runner;
   }
 
@@ -60,53 +60,52 @@ export class JobVerbs {
     const record = await this.#newRecord(task, checkJobOptions(jobOptions, "runJob()"));
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
     const { id } = await this.addRecord({ ...record, resultExpirationMs });
-    const result = await waitForResult(this.#client, id, signal);
+    const result = await waitForResult(this.#context, id, signal);
     return this.#resultOf(result).unwrap();
   }
 
   async get(id: string): Promise<Job> {
     checkId(id, "job id");
-    await this.#client.ready();
-    const record = await this.#client.env.store.getJob(id);
+    await this.#context.ready();
+    const record = await this.#context.env.store.getJob(id);
     if (record !== null) return this.#jobOf(record);
     throw new JobLookupError(`there is no unfinished job "${id}"; see getJobResult() for finished ones`, id);
   }
 
   async page(filter: JobFilterOptions): Promise<Page<Job>> {
     const checked = checkJobFilter(filter, "getJobs()");
-    await this.#client.ready();
-    return mapPage(await this.#client.env.store.getJobs(checked), (record) => this.#jobOf(record));
+    await this.#context.ready();
+    return mapPage(await this.#context.env.store.getJobs(checked), (record) => this.#jobOf(record));
   }
 
   async result(id: string, options: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null> {
-    const { env, ready } = this.#client;
+    const { env, ready } = this.#context;
     const { wait } = checkResultOptions(options, "getJobResult()");
     checkId(id, "job id");
     await ready();
     const isWaiting = wait === true;
     const record = isWaiting
-      ? await waitForResult(this.#client, id, options.signal)
+      ? await waitForResult(this.#context, id, options.signal)
       : await env.store.getJobResult(id, env.clock.now());
     return record === null ? null : this.#resultOf(record);
   }
 
   async resultPage(filter: JobResultFilterOptions): Promise<Page<JobResult>> {
-    const { env, ready } = this.#client;
+    const { env, ready } = this.#context;
     const checked = checkJobResultFilter(filter, "getJobResults()");
     await ready();
     return mapPage(await env.store.getJobResults(checked, env.clock.now()), (record) => this.#resultOf(record));
   }
 
   async cancel(id: string): Promise<boolean> {
-    const { env, ready } = this.#client;
+    const { env, ready } = this.#context;
     checkId(id, "job id");
     await ready();
-    const now = env.clock.now();
-    const report = await env.store.cancelJob(id, now);
+    const report = await env.store.cancelJob(id, env.clock.now());
     if (report.status === "missing") return false;
     if (report.status === "cancelled") {
       const happened: EventRecord[] = [];
-      this.#runner.recordRecovery({ recovered: [], ended: [report.result] }, now, happened);
+      this.#runner.recordEnd(report.result, happened);
       env.events.publish(happened);
     } else {
       this.#runner.cancel(id);
@@ -115,17 +114,17 @@ export class JobVerbs {
   }
 
   async #newRecord(task: Task | string | NamedFunction, options: CheckedJobOptions): Promise<JobRecord> {
-    const { env, tasks, ready } = this.#client;
+    const { env, tasks, ready } = this.#context;
     const taskId = tasks.idOf(task);
     await ready();
     const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
-    const payload = await payloadTextOf(this.#client, taskId, options.payload);
+    const payload = await payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, options.payload);
     const now = env.clock.now();
     return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
   }
 
   async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
-    const { env } = this.#client;
+    const { env } = this.#context;
     const additions = await env.store.addJobs(records);
     const happened: EventRecord[] = [];
     const jobs = additions.map(({ job, isNew }) => {
@@ -137,10 +136,10 @@ export class JobVerbs {
   }
 
   #jobOf(record: JobRecord): Job {
-    return new Job(record, this.#client.env.store.serializer);
+    return new Job(record, this.#context.env.store.serializer);
   }
 
   #resultOf(record: JobResultRecord): JobResult {
-    return new JobResult(record, this.#client.env.store.serializer);
+    return new JobResult(record, this.#context.env.store.serializer);
   }
 }

@@ -1,20 +1,10 @@
-import type { JobRecord } from "../../records/job.ts";
+import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { ruleKey, type Trigger } from "../../triggers/trigger.ts";
 import type { CheckedJobOptions, CheckedScheduleChanges, CheckedScheduleOptions } from "../options/check-options.ts";
-import type { PlannedFire } from "../firing/plan-fires.ts";
-
-const NEVER_RUN = Object.freeze({
-  failedAttempts: 0,
-  recoveries: 0,
-  cancelRequested: false,
-  acquiredBy: null,
-  acquiredUntil: null,
-  fence: 0,
-});
 
 /** A new schedule: the call's options over the task's settings, its trigger anchored to the present. */
 export function newScheduleRecord(
@@ -78,31 +68,6 @@ export function scheduleChanges(
     ...(options.maxCatchUp === undefined ? {} : { maxCatchUp: options.maxCatchUp }),
     ...(options.resultExpirationTime === undefined ? {} : { resultExpirationMs: options.resultExpirationTime }),
     ...(options.metadata === undefined ? {} : { metadata: { ...taskMetadata, ...options.metadata } }),
-  };
-}
-
-/** The job of one fire of a schedule. */
-export function jobOfFire(schedule: ScheduleRecord, fire: PlannedFire, id: string, now: number): JobRecord {
-  return {
-    id,
-    taskId: schedule.taskId,
-    scheduleId: schedule.id,
-    executor: schedule.executor,
-    payload: schedule.payload,
-    priority: schedule.priority,
-    runAt: fire.scheduledFireTime,
-    createdAt: now,
-    fireTime: fire.fireTime,
-    scheduledFireTime: fire.scheduledFireTime,
-    startDeadline: schedule.misfireGraceMs === null ? null : fire.scheduledFireTime + schedule.misfireGraceMs,
-    missedCount: fire.missedCount,
-    firstMissedTime: fire.firstMissedTime,
-    lastMissedTime: fire.lastMissedTime,
-    resultExpirationMs: schedule.resultExpirationMs,
-    maxRecoveries: schedule.maxRecoveries,
-    metadata: schedule.metadata,
-    ...NEVER_RUN,
-    idempotencyKey: null,
   };
 }
 

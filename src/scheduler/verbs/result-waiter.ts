@@ -1,8 +1,8 @@
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "../../core/limits.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
-import type { Client } from "./client.ts";
 import { Wakeup } from "../../core/wakeup.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { VerbContext } from "./verb-context.ts";
 
 /**
  * Waits until a job has ended and returns its result. Woken by the job's event; it also looks by itself, at growing
@@ -13,7 +13,7 @@ import { Wakeup } from "../../core/wakeup.ts";
  * @throws the signal's reason when that is aborted
  */
 export async function waitForResult(
-  { env, closing }: Client,
+  { env, closing }: VerbContext,
   jobId: string,
   signal: AbortSignal | undefined,
 ): Promise<JobResultRecord> {

@@ -4,6 +4,7 @@ import { type Instantish, type Temporal, zonedOf } from "../../core/temporal.ts"
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { Trigger } from "../../triggers/trigger.ts";
+import { scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import {
   checkId,
   checkPreviewOptions,
@@ -12,34 +13,34 @@ import {
   checkScheduleOptions,
   checkUnpauseOptions,
 } from "../options/check-options.ts";
-import { type Client, mapPage } from "./client.ts";
+import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
+import type { NamedFunction, Task } from "../scheduler-client.ts";
+import { payloadTextOf } from "../tasks/payload.ts";
 import type { Job } from "../views/job.ts";
+import { mapPage, type Page } from "../views/page.ts";
+import { Schedule } from "../views/schedule.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
-import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
-import { payloadTextOf } from "../tasks/payload.ts";
-import { Schedule } from "../views/schedule.ts";
-import type { Page } from "../options/scheduler-options.ts";
-import type { NamedFunction, Task } from "../tasks/task-registry.ts";
+import type { VerbContext } from "./verb-context.ts";
 
-/** What a scheduler does with schedules; documented at `Scheduler`. */
+/** What a scheduler does with schedules; documented at `SchedulerClient`. */
 export class ScheduleVerbs {
-  readonly #client: Client;
+  readonly #context: VerbContext;
   readonly #jobs: JobVerbs;
 
-  constructor(client: Client, jobs: JobVerbs) {
-    this.#client = client;
+  constructor(context: VerbContext, jobs: JobVerbs) {
+    this.#context = context;
     this.#jobs = jobs;
   }
 
   async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
-    const { env, tasks, ready } = this.#client;
+    const { env, tasks, ready } = this.#context;
     const checked = checkScheduleOptions(options, "addSchedule()");
     assertTrigger(trigger, "addSchedule()");
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
-    const payload = await payloadTextOf(this.#client, taskId, checked.payload);
+    const payload = await this.#payloadText(taskId, checked.payload);
     const now = env.clock.now();
     const id = checked.id ?? env.ids.next(now);
     const schedule = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
@@ -52,7 +53,9 @@ export class ScheduleVerbs {
         id,
       );
     }
-    if (result.change !== "kept") this.#publishChange(result.schedule, result.change === "added");
+    if (result.change !== "kept") {
+      this.#publishChange(result.schedule, result.change === "added" ? "added" : "updated");
+    }
     return this.#scheduleOf(result.schedule);
   }
 
@@ -62,8 +65,8 @@ export class ScheduleVerbs {
 
   async page(filter: ScheduleFilterOptions): Promise<Page<Schedule>> {
     const checked = checkScheduleFilter(filter, "getSchedules()");
-    await this.#client.ready();
-    return mapPage(await this.#client.env.store.getSchedules(checked), (record) => this.#scheduleOf(record));
+    await this.#context.ready();
+    return mapPage(await this.#context.env.store.getSchedules(checked), (record) => this.#scheduleOf(record));
   }
 
   async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
@@ -72,18 +75,18 @@ export class ScheduleVerbs {
     if (trigger !== undefined) assertTrigger(trigger, "updateSchedule()");
     const { taskId } = await this.#record(id);
     // Given as undefined, it is no payload; not given at all, it stays.
-    const payload = "payload" in options ? await payloadTextOf(this.#client, taskId, checked.payload) : undefined;
-    const taskMetadata = checked.metadata === undefined ? {} : (await this.#client.tasks.settingsOf(taskId)).metadata;
-    const now = this.#client.env.clock.now();
+    const payload = "payload" in options ? await this.#payloadText(taskId, checked.payload) : undefined;
+    const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
+    const now = this.#context.env.clock.now();
     return this.#change(id, (record) => scheduleChanges(record, { taskMetadata, trigger, payload, now }, checked));
   }
 
   async remove(id: string): Promise<void> {
-    const { env, ready } = this.#client;
+    const { env, ready } = this.#context;
     checkId(id, "schedule id");
     await ready();
     if (!(await env.store.removeSchedule(id))) throw noSchedule(id);
-    env.events.publish([env.events.record("scheduleRemoved", { scheduleId: id, finished: false })]);
+    env.events.publish([scheduleRemoved(env, id, false)]);
   }
 
   async pause(id: string): Promise<void> {
@@ -92,7 +95,7 @@ export class ScheduleVerbs {
 
   async unpause(id: string, options: { resumeFrom?: "now" | Instantish }): Promise<void> {
     const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
-    const from = resumeFrom === "now" ? this.#client.env.clock.now() : (resumeFrom ?? null);
+    const from = resumeFrom === "now" ? this.#context.env.clock.now() : (resumeFrom ?? null);
     await this.#change(id, (record) => ({
       paused: false,
       ...(from === null || record.nextFireTime === null || record.nextFireTime >= from
@@ -102,7 +105,7 @@ export class ScheduleVerbs {
   }
 
   async runNow(id: string): Promise<Job> {
-    const { env, tasks } = this.#client;
+    const { env, tasks } = this.#context;
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
     const { payload, executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
@@ -125,8 +128,8 @@ export class ScheduleVerbs {
 
   async #record(id: string): Promise<ScheduleRecord> {
     checkId(id, "schedule id");
-    await this.#client.ready();
-    const record = await this.#client.env.store.getSchedule(id);
+    await this.#context.ready();
+    const record = await this.#context.env.store.getSchedule(id);
     if (record === null) throw noSchedule(id);
     return record;
   }
@@ -135,9 +138,9 @@ export class ScheduleVerbs {
   async #change(id: string, changesOf: (record: ScheduleRecord) => ScheduleChanges): Promise<Schedule> {
     for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
       const record = await this.#record(id);
-      const updated = await this.#client.env.store.updateSchedule(id, changesOf(record), record.fence);
+      const updated = await this.#context.env.store.updateSchedule(id, changesOf(record), record.fence);
       if (updated === null) continue;
-      this.#publishChange(updated, false);
+      this.#publishChange(updated, "updated");
       return this.#scheduleOf(updated);
     }
     throw new SchedulerStateError(
@@ -145,17 +148,18 @@ export class ScheduleVerbs {
     );
   }
 
-  #publishChange(schedule: ScheduleRecord, isNew: boolean): void {
-    const { events } = this.#client.env;
-    const { id: scheduleId, taskId } = schedule;
-    const nextFireTimeMs = schedule.paused ? null : schedule.nextFireTime;
-    events.publish([
-      events.record(isNew ? "scheduleAdded" : "scheduleUpdated", { scheduleId, taskId, nextFireTimeMs }),
-    ]);
+  #publishChange(schedule: ScheduleRecord, change: "added" | "updated"): void {
+    const { env } = this.#context;
+    env.events.publish([scheduleSaved(env, schedule, change)]);
+  }
+
+  #payloadText(taskId: string, payload: unknown): Promise<string | null> {
+    const { env, tasks } = this.#context;
+    return payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, payload);
   }
 
   #scheduleOf(record: ScheduleRecord): Schedule {
-    return new Schedule(record, this.#client.env.store.serializer);
+    return new Schedule(record, this.#context.env.store.serializer);
   }
 }
 

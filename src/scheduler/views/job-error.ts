@@ -5,29 +5,8 @@ import {
   JobDeadlineMissedError,
   JobTimeoutError,
 } from "../../core/errors.ts";
-import { ERROR_CAUSES_MAX, ERROR_TEXT_LENGTH_MAX } from "../../core/limits.ts";
-import type { JobResultRecord, SerializedError } from "../../records/job-result.ts";
-
-/** What is kept of something that was thrown: never throws itself, whatever it is given. */
-export function errorRecord(thrown: unknown, depth = 0): SerializedError {
-  try {
-    if (!(thrown instanceof Error) && !isErrorLike(thrown)) {
-      return { name: "Error", message: clip(`a value that is no error was thrown: ${String(thrown)}`) };
-    }
-    const code: unknown = Reflect.get(thrown, "code");
-    return {
-      name: clip(String(thrown.name)),
-      message: clip(String(thrown.message)),
-      ...(typeof thrown.stack === "string" ? { stack: clip(thrown.stack) } : {}),
-      ...(typeof code === "string" ? { code: clip(code) } : {}),
-      ...(thrown.cause !== undefined && depth < ERROR_CAUSES_MAX
-        ? { cause: errorRecord(thrown.cause, depth + 1) }
-        : {}),
-    };
-  } catch {
-    return { name: "Error", message: "an error that cannot be read was thrown" };
-  }
-}
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
 
 /** The error behind a result that is no success: of the class of its outcome, else with the name, message, stack and
  *  causes of what the handler threw. */
@@ -70,12 +49,4 @@ function withFacts(error: Error, record: SerializedError): Error {
 
 function define(error: Error, key: string, value: string): void {
   Object.defineProperty(error, key, { value, configurable: true, writable: true, enumerable: false });
-}
-
-function isErrorLike(value: unknown): value is Error {
-  return typeof value === "object" && value !== null && "message" in value && "name" in value;
-}
-
-function clip(text: string): string {
-  return text.length > ERROR_TEXT_LENGTH_MAX ? `${text.slice(0, ERROR_TEXT_LENGTH_MAX)}...` : text;
 }

@@ -1,6 +1,6 @@
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
-import type { JobResultRecord, SerializedError } from "../../records/job-result.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { errorFromRecord } from "./job-error.ts";
@@ -77,7 +77,7 @@ export class JobResult {
       expiresAt: this.expiresAt.toString(),
       attempts: this.attempts,
       returnValue: readable(() => this.returnValue),
-      error: this.#record.error satisfies SerializedError | null,
+      error: this.#record.error,
     };
   }
 }

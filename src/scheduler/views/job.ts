@@ -52,7 +52,7 @@ export class Job {
     return instantOrNull(this.#record.scheduledFireTime);
   }
   /** The schedule's fire time without jitter. */
-  get originalScheduledTime(): Temporal.Instant | null {
+  get fireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.fireTime);
   }
   /** Not to be started after this; null is unlimited. */
@@ -106,7 +106,7 @@ export class Job {
       runAt: this.runAt.toString(),
       createdAt: this.createdAt.toString(),
       scheduledFireTime: this.scheduledFireTime?.toString() ?? null,
-      originalScheduledTime: this.originalScheduledTime?.toString() ?? null,
+      fireTime: this.fireTime?.toString() ?? null,
       startDeadline: this.startDeadline?.toString() ?? null,
       missedCount: this.missedCount,
       firstMissedTime: this.firstMissedTime?.toString() ?? null,

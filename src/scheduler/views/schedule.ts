@@ -1,10 +1,11 @@
+import { durationOf } from "../../core/duration.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
-import { instantOf, instantOrNull, Temporal } from "../../core/temporal.ts";
+import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { CoalescePolicy, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
 
 /** A schedule as it was when it was read. Instants, the trigger and the payload are made when they are looked at. */
 export class Schedule {
@@ -96,8 +97,4 @@ export class Schedule {
       lastFireTime: this.lastFireTime?.toString() ?? null,
     };
   }
-}
-
-function durationOf(ms: number): Temporal.Duration {
-  return Temporal.Duration.from({ milliseconds: ms }).round({ largestUnit: "hours" });
 }
