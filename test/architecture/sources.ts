@@ -11,16 +11,34 @@ const sources = (import.meta as unknown as GlobImporter).glob("../../src/**/*.ts
   import: "default",
   eager: true,
 });
+const assembly = (import.meta as unknown as GlobImporter).glob("../../wasm/assembly/*.ts", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+const pages = (import.meta as unknown as GlobImporter).glob("../../docs/architecture.md", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
 const manifests = (import.meta as unknown as GlobImporter).glob("../../{package,deno}.json", {
   query: "?raw",
   import: "default",
   eager: true,
 });
 
+export type SourceFile = readonly [path: string, text: string];
+
+function filesOf(globbed: Readonly<Record<string, string>>): SourceFile[] {
+  return Object.entries(globbed).map(([path, text]) => [path.replace("../../", ""), text] as const);
+}
+
 /** Every source file: its path from the root, and its text. */
-export const sourceFiles: readonly (readonly [path: string, text: string])[] = Object.entries(sources).map(
-  ([path, text]) => [path.replace("../../", ""), text] as const,
-);
+export const sourceFiles: readonly SourceFile[] = filesOf(sources);
+/** Every file of the WebAssembly engine, likewise. */
+export const assemblyFiles: readonly SourceFile[] = filesOf(assembly);
+/** The page that the rules are written on. */
+export const architecturePage: string = pages["../../docs/architecture.md"] ?? "";
 
 export const packageManifest: PackageManifest = JSON.parse(manifests["../../package.json"] ?? "null");
 export const denoManifest: DenoManifest = JSON.parse(manifests["../../deno.json"] ?? "null");
