@@ -1,6 +1,6 @@
 // Does memory stay flat while a million jobs are added and processed? Guess: yes, after the first hundred thousand.
-// Adds and processes in batches, so that the store stays small, and prints samples: RSS, and the heap after a collection
-// where the runtime offers one. Run by run.mjs: node bench/run.mjs memory [file|memory] [jobs]
+// Adds and processes in batches, so that the store stays small, and prints samples: RSS, and the heap after a
+// collection where the runtime offers one. Run by run.mjs: node bench/run.mjs memory [file|memory] [jobs]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -33,8 +33,8 @@ class WithoutHolidays extends Trigger {
   }
 
   // An interval without a start gets one when it is scheduled, also inside another trigger.
-  override anchoredAt(atMs: number): this {
-    const anchored = this.inner.anchoredAt(atMs);
+  override startingAtMs(atMs: number): this {
+    const anchored = this.inner.startingAtMs(atMs);
     return anchored === this.inner ? this : (new WithoutHolidays(anchored) as this);
   }
 

@@ -1,5 +1,5 @@
-// Compiles wasm/assembly into wasm/dist. With --check it compares a fresh build with the files in wasm/dist instead, and
-// fails when they differ. The output depends on nothing but the sources and the compiler's version.
+// Compiles wasm/assembly into wasm/dist. With --check it compares a fresh build with the files in wasm/dist instead,
+// and fails when they differ. The output depends on nothing but the sources and the compiler's version.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";

@@ -35,8 +35,8 @@ export {
 export type { RandomSource } from "./core/ids.ts";
 export type { Logger } from "./core/logger.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
-export { type Instantish, Temporal } from "./core/temporal.ts";
-export type { CronFields } from "./cron/parse.ts";
+export { type InstantLike, Temporal } from "./core/temporal.ts";
+export type { CronFields } from "./cron/fields.ts";
 export type { DstPolicy, GapPolicy, OverlapPolicy } from "./cron/spec.ts";
 export { InlineExecutor } from "./executors/inline.ts";
 export type { EventType } from "./records/events.ts";
@@ -77,7 +77,7 @@ export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from ".
 export { JSONSerializer } from "./serializers/json.ts";
 export { MemoryDataStore } from "./stores/memory.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
-export type { Dateish } from "./triggers/civil-date.ts";
+export type { DateLike } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";
 export { type AndOptions, AndTrigger, OrTrigger } from "./triggers/combining.ts";
 export { type CronOptions, CronTrigger } from "./triggers/cron.ts";

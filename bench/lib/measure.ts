@@ -65,8 +65,8 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * A loop of its own for a piece of work: `work(inputs[index])`, over and over. Were all contestants called from one loop,
- * its call would be megamorphic and cost more than what some of them do.
+ * A loop of its own for a piece of work: `work(inputs[index])`, over and over. Were all contestants called from one
+ * loop, its call would be megamorphic and cost more than what some of them do.
  */
 export function loopOver(work: (input: number) => unknown, inputs: Float64Array): (count: number) => number {
   const source = `let sum = 0;

@@ -29,7 +29,8 @@ export const systemClock: Clock = Object.freeze({
   yield: yieldToEventLoop,
 });
 
-/** Sleeps for a time that passes, whatever happens to the clock on the wall: the count starts anew when it is set back. */
+/** Sleeps for a time that passes, whatever happens to the clock on the wall: the count starts anew when it is set
+ *  back. */
 export async function sleepFor(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
   let startedAt = clock.now();
   while (signal?.aborted !== true && clock.now() < startedAt + durationMs) {

@@ -20,7 +20,8 @@ const MS_PER_UNIT = {
 /**
  * Whole milliseconds of a {@link Duration}, which must not be negative.
  *
- * @throws {OptionsError} naming the option when the value is a number, is malformed, is negative, or has months or years
+ * @throws {OptionsError} naming the option when the value is a number, is malformed, is negative, or has months or
+ *   years
  */
 export function toDurationMs(value: Duration, name: string): number {
   let duration: Temporal.Duration;

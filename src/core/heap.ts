@@ -4,8 +4,8 @@ export interface HeapItem {
 }
 
 /**
- * A priority queue from which any item can be taken. Items that come in order, as jobs and leases nearly always do, stand in
- * a sorted run, where adding and taking cost O(1); the others in a binary min-heap, where they cost O(log n).
+ * A priority queue from which any item can be taken. Items that come in order, as jobs and leases nearly always do,
+ * stand in a sorted run, where adding and taking cost O(1); the others in a binary min-heap, where they cost O(log n).
  */
 export class Heap<T extends HeapItem> {
   readonly #items: T[] = [];

@@ -6,18 +6,18 @@ export { Temporal };
 
 /** An instant as callers may write it: a Temporal object, native or polyfilled, a `Date`, or ISO 8601 text that has
  *  an offset or a `Z`. */
-export type Instantish = Temporal.Instant | Temporal.ZonedDateTime | Date | string;
+export type InstantLike = Temporal.Instant | Temporal.ZonedDateTime | Date | string;
 
 /** First and last instant that Temporal can represent, in epoch milliseconds. */
 const INSTANT_MS_MAX = 8.64e15;
 
 /**
- * Epoch milliseconds of an {@link Instantish}. Objects are read through `epochMilliseconds`, so a native and a
+ * Epoch milliseconds of an {@link InstantLike}. Objects are read through `epochMilliseconds`, so a native and a
  * polyfilled Temporal mix freely; sub-millisecond digits are dropped.
  *
  * @throws {OptionsError} when the value is none of these, is an invalid date, or its text has no offset
  */
-export function toEpochMs(value: Instantish, name = "instant"): number {
+export function toEpochMs(value: InstantLike, name = "instant"): number {
   const ms = readEpochMs(value, name);
   if (!Number.isFinite(ms) || Math.abs(ms) > INSTANT_MS_MAX) {
     throw new OptionsError(`${name} is not a valid date: ${String(value)}`, [{ path: name, message: "invalid date" }]);

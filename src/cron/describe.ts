@@ -1,13 +1,12 @@
+import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./bit-sets.ts";
 import { YEAR } from "./fields.ts";
-import type { ParsedCron } from "./parse.ts";
-import type { BitSet64 } from "./spec.ts";
-import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./text.ts";
+import type { BitSet64, ParsedCron } from "./spec.ts";
 
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const NTH = ["first", "second", "third", "fourth", "fifth", "last"];
 
-/** More runs of years than these are shown as they were written. */
+/** Where a set of years has more runs than this, the description shows the field as it was written. */
 const LISTED_MAX = 6;
 
 /** A cron spec in English: `At 09:00, Monday to Friday, in Europe/Berlin`. */
@@ -59,7 +58,8 @@ function every(values: readonly number[], size: number, unit: string): string {
     const name = `every ${step} ${unit}s`;
     return first === 0 && isToEnd ? name : `${name} from ${unit} ${first}${isToEnd ? "" : ` to ${last}`}`;
   }
-  return `${unit}${values.length > 1 ? "s" : ""} ${list(runTexts(values, String, size === 60 || size === 24 ? [0, size - 1] : []))}`;
+  const bounds = size === 60 || size === 24 ? [0, size - 1] : [];
+  return `${unit}${values.length > 1 ? "s" : ""} ${list(runTexts(values, String, bounds))}`;
 }
 
 function dateClause(spec: ParsedCron): string {
@@ -92,7 +92,7 @@ function daysOf(days: readonly number[]): string {
     : `day${days.length > 1 ? "s" : ""} ${list(runTexts(days, String))}`;
 }
 
-/** Whether the date reads as `1 January`, which names the month already. */
+/** Whether the day clause reads `on 1 January` and so names the month. Then there is no month clause. */
 function isOfOneMonth(spec: ParsedCron): boolean {
   const isPlain = spec.lastDayOffsets + spec.nearestWeekdays + spec.nthOfDay.lo + spec.nthOfDay.hi === 0;
   const isOneMonth = (spec.months & (spec.months - 1)) === 0;
@@ -144,7 +144,8 @@ function yearClause(spec: ParsedCron): string {
   return runs.length > LISTED_MAX ? `in the years ${spec.yearText}` : within(runs);
 }
 
-/** Neighbours as `a to b` where there are more than two. Bounds let a run go over the end. */
+/** The names of values, where three or more neighbours become `Monday to Friday`. With bounds, a run may go on from the
+ *  largest value to the smallest: `Saturday to Monday`. */
 function runTexts(values: readonly number[], name: (value: number) => string, bounds: number[] = []): string[] {
   return runsOf(values, ...bounds).flatMap(([first, last]) =>
     first === last ? name(first) : last === first + 1 ? [name(first), name(last)] : `${name(first)} to ${name(last)}`,

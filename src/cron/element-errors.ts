@@ -3,14 +3,14 @@ import { type CronField, DAY, DAY_OF_WEEK, WEEKDAY_NAMES } from "./fields.ts";
 import { nearest } from "./suggest.ts";
 import { type ElementPlace, quote, syntaxError } from "./syntax.ts";
 
-/** An element that its reader stopped in. */
+/** An element in which the reader found a mistake. */
 export interface StoppedElement extends ElementPlace {
   readonly field: CronField;
   /** Where the reader stopped, in the text. */
   readonly at: number;
 }
 
-/** The error for an element; what its field takes is said where no better advice is known. */
+/** The error for an element. Without advice and suggestion, the message says what the field takes. */
 export function elementError(
   element: StoppedElement,
   problem: string,
@@ -20,19 +20,19 @@ export function elementError(
   return syntaxError(element, problem, suggestion, advice ?? (suggestion === null ? takes(element.field) : null));
 }
 
-/** A number that the field does not have; the reader stopped behind it. */
+/** The error for a number that the field does not have. The reader stopped behind the number. */
 export function outside(element: StoppedElement, value: number): CronSyntaxError {
   const { name, min, max, writtenMax, wraps } = element.field;
   let near: number | null = null;
   if (value === min - 1) near = min;
   else if (value === writtenMax + 1 && element.field !== DAY_OF_WEEK) near = wraps ? min : max;
   else if (name === "year" && value < 100) near = 2000 + value;
-  // Only an element that is a number and nothing else can be replaced by one.
+  // A number is suggested only where the whole element is a number.
   const isPlain = element.at === element.end && /^\d+$/.test(element.text.slice(element.start, element.end));
   return elementError(element, `is outside ${min}-${writtenMax}`, isPlain && near !== null ? String(near) : null);
 }
 
-/** A step of which only the first value is left. */
+/** The error for a step that is so large that only the first value would match. */
 export function stepTooLarge(element: StoppedElement, first: number, span: number): CronSyntaxError {
   const only = element.field === DAY_OF_WEEK ? (WEEKDAY_NAMES[first % 7] ?? "") : String(first);
   return elementError(
@@ -43,7 +43,7 @@ export function stepTooLarge(element: StoppedElement, first: number, span: numbe
   );
 }
 
-/** Letters that are no name; the reader stopped before them. */
+/** The error for letters that are no name. The reader stopped before the letters. */
 export function unknownName(element: StoppedElement, names: readonly string[]): CronSyntaxError {
   const { text, start, end, at, field } = element;
   const [word = ""] = /^[a-z]+/i.exec(text.slice(at, end)) ?? [];
@@ -55,7 +55,7 @@ export function unknownName(element: StoppedElement, names: readonly string[]): 
   return elementError(element, `has an unknown name ${quote(word)}`, field === DAY ? null : suggestion);
 }
 
-/** A character that does not continue the element. */
+/** The error for a character that cannot follow. The reader stopped before the character. */
 export function unexpected(element: StoppedElement): CronSyntaxError {
   const { text, start, end, at } = element;
   if (start === end) return elementError(element, "is empty", null, "write a value, or remove the comma");

@@ -3,7 +3,7 @@ import { CRON_CANONICAL_LENGTH_MAX } from "../core/limits.ts";
 import { elementError, outside, type StoppedElement, stepTooLarge, unexpected, unknownName } from "./element-errors.ts";
 import { type CronField, DAY, DAY_OF_WEEK, nameKey, WEEKDAY_NAMES, YEAR } from "./fields.ts";
 
-/** Seven fields and the ISO week; where words after them stand is of no interest. */
+/** Positions are kept of this many words: seven fields and the ISO week. More words are only counted. */
 export const WORDS_MAX = 8;
 
 const SPACE = 32;
@@ -20,8 +20,8 @@ const ORDINAL_ENDINGS = ["", "st", "nd", "rd", "th", "th"];
 const YEAR_WORDS = (YEAR.max - YEAR.min + 32) >> 5;
 
 /**
- * Reads one field at a time in a single pass over character codes: no regular expression, no substring, no
- * allocation unless something is wrong. What a field means is left in the public properties.
+ * Reads one field at a time in a single pass over character codes, without regular expressions, substrings or
+ * allocations, unless something is wrong. The meaning of the field is left in the public properties.
  */
 export class FieldReader {
   /** The values, as the two halves of a bit set. */
@@ -36,7 +36,7 @@ export class FieldReader {
   /** `2nd fri`, `fri#2`: coded as `CronSpec.nthOfDay`. */
   nthLo = 0;
   nthHi = 0;
-  /** The day and the weekday field, as bits 1 and 2, when they start with neither `*` nor `?`. */
+  /** Which fields start with neither `*` nor `?`: bit 0 for the day, bit 1 for the weekday. */
   restricted = 0;
   /** The values of the year field, which no bit set of 64 holds. */
   years: Uint32Array | null = null;
@@ -50,7 +50,8 @@ export class FieldReader {
   /** Where the first words of the text start and end. */
   readonly starts: Int32Array = new Int32Array(WORDS_MAX);
   readonly ends: Int32Array = new Int32Array(WORDS_MAX);
-  /** The characters, which are cheaper to read here than in the string; a 0 follows the last one. */
+  /** The characters of the text, followed by a 0. They are copied, because reading an array is cheaper than reading
+   *  a string. */
   private readonly codes = new Uint16Array(CRON_CANONICAL_LENGTH_MAX + 1);
 
   /** Turns to another text, whose length was checked. Returns how many words it has. */
@@ -251,7 +252,7 @@ export class FieldReader {
     throw unexpected(this.element);
   }
 
-  /** Numbers of more digits than any field has stay large and wrong, whatever their length. */
+  /** A number with more digits than any field takes is cut off, but stays too large for every field. */
   private readNumber(): number {
     let value = 0;
     for (let code = this.peek(); isDigit(code); code = this.codes[++this.at] ?? 0) {
@@ -275,7 +276,7 @@ export class FieldReader {
     if (field === YEAR) this.addYears(from, to, step);
     else if (step === 1 && !wraps) this.addRun(from, to);
     else this.addSteps(from, span, step);
-    // Sunday as 7.
+    // Sunday was written as 7.
     if (field === DAY_OF_WEEK && this.lo > 127) this.lo = (this.lo | 1) & 127;
   }
 
@@ -288,7 +289,7 @@ export class FieldReader {
     const { max, min } = this.field;
     for (let offset = 0; offset <= span; offset += step) {
       let value = first + offset;
-      // 7 is no overflow where it was written as the end of a range.
+      // 7 stays 7 when it was written as the end of a range, such as `fri-7`.
       if (value > max && !(value === 7 && first + span === 7)) value -= max - min + 1;
       if (value < 32) this.lo |= 1 << value;
       else this.hi |= 1 << (value - 32);

@@ -1,5 +1,9 @@
-/** The fields of a cron expression, from the least to the most often repeated value as APScheduler orders them. */
-export type CronFieldName = "year" | "month" | "day" | "week" | "dayOfWeek" | "hour" | "minute" | "second";
+/** The fields of a cron expression, in APScheduler's order: from the one that changes most rarely to the one that
+ *  changes most often. */
+type CronFieldName = "year" | "month" | "day" | "week" | "dayOfWeek" | "hour" | "minute" | "second";
+
+/** The fields of `CronTrigger`: a number, or text in the cron dialect. */
+export type CronFields = { readonly [Name in CronFieldName]?: number | string | undefined };
 
 /** What one field takes. */
 export interface CronField {

@@ -2,8 +2,9 @@
 import wasmModule from "#cron-wasm";
 import type { CronSpec } from "./spec.ts";
 
-/** What the module exports. Specs and zones are addresses; instants are epoch milliseconds, NaN for "exhausted" and
- *  an infinity for "beyond the table of the zone". */
+/** What the WebAssembly module exports. Specs and zones are addresses, instants are epoch milliseconds. As an
+ *  answer, NaN means that nothing fires any more, and an infinity means that the zone's table ends before the search
+ *  does. */
 interface Kernel {
   readonly memory: WebAssembly.Memory;
   staging(): number;
@@ -18,7 +19,7 @@ interface Kernel {
   next(spec: number, afterMs: number): number;
   previous(spec: number, beforeMs: number): number;
   matches(spec: number, ms: number): number;
-  nextMany(count: number, specStride: number, instantStride: number): number;
+  nextMany(count: number, instantStride: number): number;
   expand(spec: number, fromMs: number, untilMs: number, limit: number): number;
   count(spec: number, fromMs: number, untilMs: number): number;
   reachedMs(): number;
@@ -27,13 +28,14 @@ interface Kernel {
   stepCount(): number;
 }
 
-/** The engine. One instance serves the whole process; nothing in it refers to JavaScript objects. */
+/** The engine. One instance serves the whole process. It holds no references to JavaScript objects. */
 export const kernel: Kernel = new WebAssembly.Instance(wasmModule).exports as unknown as Kernel;
 
 /** Items of the input, output and slot buffers: the most that one batch call takes. */
 export const BATCH_ITEMS = 4096;
 
-/** Views on linear memory. Growing it detaches its buffer, so they are made anew when they have become empty. */
+/** Views on linear memory. When the memory grows, its old buffer is detached and its views become empty; then new
+ *  views are made. */
 export interface Views {
   readonly u32: Uint32Array;
   readonly f64: Float64Array;

@@ -7,22 +7,19 @@ import {
   joinNthWeekdays,
   noFieldSet,
   wrongFieldCount,
-} from "./expression-errors.ts";
+} from "./expression.ts";
 import { FieldReader, WORDS_MAX } from "./field-reader.ts";
 import {
   type CronField,
-  type CronFieldName,
+  type CronFields,
   DAY_OF_WEEK,
   FIELDS_BY_SIGNIFICANCE,
   FIELDS_OF_CRONTAB,
   WEEK,
   YEAR,
 } from "./fields.ts";
-import type { BitSet64, CronSpec, DstPolicy } from "./spec.ts";
+import type { BitSet64, CronSpec, DstPolicy, ParsedCron } from "./spec.ts";
 import { quote } from "./syntax.ts";
-
-/** The fields of `CronTrigger`: a number, or text in the cron dialect. */
-export type CronFields = { readonly [Name in CronFieldName]?: number | string | undefined };
 
 /** What applies to an expression as a whole. The values are trusted: whoever calls has checked them. */
 export interface CronSettings {
@@ -32,15 +29,9 @@ export interface CronSettings {
   readonly dayMatch: "and" | "or";
 }
 
-/** A compiled expression, with what its canonical text needs besides. */
-export interface ParsedCron extends CronSpec {
-  /** The year field as written: sets of years have no short text in general. */
-  readonly yearText: string;
-}
-
 type Draft = { -readonly [Key in keyof ParsedCron]: ParsedCron[Key] };
 
-// Sets are signed, as bit operations leave them: a number above 2^31 would be boxed.
+// Sets are signed 32-bit integers, as bit operations return them, because V8 allocates memory for larger numbers.
 const EMPTY: BitSet64 = Object.freeze({ lo: 0, hi: 0 });
 const ZERO: BitSet64 = Object.freeze({ lo: 1, hi: 0 });
 const SIXTY: BitSet64 = Object.freeze({ lo: -1, hi: 0x0fffffff });
@@ -53,7 +44,7 @@ const WEEKDAYS = 0x7f;
 /** The last word of a full year bitmap: 9999 is bit 29. */
 const LAST_YEARS = 2 ** ((YEAR.max - YEAR.min + 1) & 31) - 1;
 
-/** One reader serves every parse: none runs while another does, and making one costs as much as using it. */
+/** One reader serves all calls, because no two calls run at a time, and making a reader takes as long as using it. */
 const reader = new FieldReader();
 
 const STAR = 42;
@@ -116,8 +107,8 @@ export function parseFields(fields: CronFields, settings: CronSettings): ParsedC
 }
 
 /**
- * Whether a date matches for certain, told without a search: in every year, each of the first 28 days of each month falls
- * on each weekday sooner or later. False says nothing.
+ * Whether a date matches for certain, told without a search: in every year, each of the first 28 days of each month
+ * falls on each weekday sooner or later. False says nothing.
  */
 export function isSurelyPossible({ daysOfMonth, daysOfWeek, isoWeeks, years }: CronSpec): boolean {
   return (daysOfMonth & FIRST_28_DAYS) !== 0 && daysOfWeek !== 0 && isoWeeks === WEEKS && years === null;
@@ -147,9 +138,9 @@ function newDraft(settings: CronSettings): Draft {
   };
 }
 
-/** Reads a field into the draft, which holds every value of it so far. */
+/** Reads a field into the draft. Until then, the draft has every value of the field. */
 function readInto(draft: Draft, field: CronField, start: number, end: number): void {
-  // Most fields of most expressions.
+  // A star changes nothing. Most fields of most expressions are stars, so it is looked for first.
   if (end - start === 1 && reader.text.charCodeAt(start) === STAR) return;
   reader.read(field, start, end);
   switch (field.name) {
@@ -191,7 +182,7 @@ function readInto(draft: Draft, field: CronField, start: number, end: number): v
   }
 }
 
-/** Brings the draft into the one form that all spellings of a rule share. */
+/** Brings the draft into its canonical form: all spellings of a rule give equal specs. */
 function finish(draft: Draft, settings: CronSettings): ParsedCron {
   const isEither = settings.dayMatch === "or" && reader.restricted === 3;
   const isEitherFull = isEither && (draft.daysOfMonth === DAYS || draft.daysOfWeek === WEEKDAYS);
@@ -229,7 +220,8 @@ function isEveryYear(years: Uint32Array): boolean {
   return years.every((word, index) => word === (index === years.length - 1 ? LAST_YEARS : 0xffffffff));
 }
 
-/** Six fields start with seconds, and `2nd fri` is two words: whoever meant something else is told. */
+/** An error with a hint for two frequent mistakes: six fields of which the first is not the second, and `2nd fri`,
+ *  whose space ends a field. */
 function withFieldCountHint(error: CronSyntaxError, text: string, settings: CronSettings): CronSyntaxError {
   const words = text.trim().split(/\s+/);
   const isYearLast = /^(19|20)\d\d$/.test(words[5] ?? "");

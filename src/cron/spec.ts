@@ -59,3 +59,9 @@ export interface CronSpec {
   /** IANA name as Temporal spells it (never "local"). */
   readonly timeZone: string;
 }
+
+/** A compiled expression, and what is needed to write it as text again. */
+export interface ParsedCron extends CronSpec {
+  /** The year field as it was written, because a set of years may have no short text of its own. */
+  readonly yearText: string;
+}

@@ -5,37 +5,40 @@ import { kernel, views } from "./kernel.ts";
 
 const DAY = 86_400;
 const YEAR = 365.2425 * DAY;
-/** Nothing fires before 1970 on any wall clock, so older transitions are not asked for. */
+/** Older transitions are not asked for, because nothing fires before 1970 on any wall clock. */
 const KNOWN_LO_MIN = -4 * DAY;
-/** How far transitions must be known beyond either end of what the table answers for: no clock change is longer. */
+/** How far beyond either end of what the table answers for transitions must be known. No clock was ever put forward or
+ *  back by more than this. */
 const MARGIN = 2 * DAY;
-/** 2100-01-01 and 2500-01-01: from the former on every zone follows a rule that repeats with the Gregorian calendar,
- *  every 400 years, so a table that reaches the latter has every answer. (The last irregular zones, which put clocks
- *  back in Ramadan, have their dates up to 2087.) */
+/** 2100-01-01 and 2500-01-01. From 2100 on, every zone follows a rule that repeats every 400 years, as the Gregorian
+ *  calendar does. So a table that reaches 2500 has every answer: the year 2610 is answered as 2210. (The last irregular
+ *  zones put their clocks back in Ramadan, and have their dates fixed up to 2087.) */
 const FOLD_BASE = 4_102_444_800;
 const FOLD_FROM = 16_725_225_600;
 const COMPLETE_HI = FOLD_FROM + 2 * YEAR;
 const BUCKET_MINUTES = 2 ** 15;
 /** The end of 9999, on the wall clock and in UTC: nothing fires later. */
 const LOCAL_END = 253_402_300_800;
-/** Clock changes before and after a stretch that may reach into it: more than ever lay within a few days. */
+/** How many clock changes before and after a stretch are looked at, because they may reach into it. More than this
+ *  never lay within a few days. */
 const NEAR_CHANGES = 3;
-// A record of wasm/assembly/layout.ts.
+// The fields of a record, as in wasm/assembly/layout.ts.
 const RECORD_BYTES = 32;
 const RECORD_LO = 8;
 const RECORD_SPAN = 12;
 const RECORD_MIDNIGHT = 16;
 const RECORD_DAY = 20;
 const RECORD_OFFSET = 24;
-/** The longest name has 32 characters; Temporal would parse a megabyte before it refused it. */
+/** The longest name has 32 characters. Longer text is refused here, because Temporal would parse a megabyte of it. */
 const TIME_ZONE_LENGTH_MAX = 80;
 const FIXED_OFFSET = /^(?:UTC|[+-]\d\d:\d\d)$/;
 
 const tables = new Map<string, ZoneTable>();
-/** The one asked for last, which is often the one asked for next. */
+/** The table that was asked for last, because it is often asked for next as well. */
 let latest: ZoneTable | null = null;
 
-/** The table of a zone, shared by all who ask for it. `timeZone` is an IANA name or an offset as Temporal spells it.
+/** The table of a zone. All who ask for the zone share one table. `timeZone` is an IANA name or an offset, spelled as
+ *  Temporal spells it.
  *  @throws {OptionsError} when the zone is unknown */
 export function zoneTable(timeZone: string): ZoneTable {
   if (timeZone === latest?.timeZone) return latest;
@@ -48,7 +51,7 @@ export function zoneTable(timeZone: string): ZoneTable {
   return table;
 }
 
-/** A time zone's name as Temporal spells it: `europe/berlin` is `Europe/Berlin`.
+/** A time zone's name as Temporal spells it. For example, `europe/berlin` is `Europe/Berlin`.
  *  @throws {OptionsError} when the zone is unknown, with a suggestion where one is near */
 export function canonicalTimeZone(timeZone: string): string {
   try {
@@ -74,14 +77,14 @@ export function canonicalTimeZone(timeZone: string): string {
  */
 export class ZoneTable {
   readonly timeZone: string;
-  /** Where its header is in linear memory. */
+  /** Where the table's header lies in linear memory. */
   readonly address: number;
-  /** Instants of transitions, in seconds, and the offsets that they lead to. */
+  /** The instants of the transitions, in seconds, and the offset after each transition. */
   #transitions: number[] = [];
   #offsets: number[] = [];
-  /** The offset before the first of them. */
+  /** The offset before the first transition. */
   #firstOffset: number;
-  /** All transitions in [lo, hi) are known. */
+  /** All transitions in [#knownLo, #knownHi) are known. */
   #knownLo: number;
   #knownHi: number;
   #stepSeconds = 2 * YEAR;
@@ -104,8 +107,8 @@ export class ZoneTable {
     this.#write();
   }
 
-  /** Extends the table towards later instants (or earlier ones), by twice as much as the last time, until it is
-   *  complete. */
+  /** Extends the table towards later instants, or towards earlier ones: by four years the first time, and by twice as
+   *  much as the last time afterwards, until the table is complete. */
   extend(isUp: boolean): void {
     this.#stepSeconds *= 2;
     if (isUp) this.#learnUp(Math.ceil(Math.min(this.#knownHi + this.#stepSeconds, COMPLETE_HI)));
@@ -151,7 +154,8 @@ export class ZoneTable {
     this.#offsets = [...offsets.reverse(), ...this.#offsets];
   }
 
-  // Header and block as in wasm/assembly/layout.ts. Specs keep the windows that they have opened, which stay true.
+  // Header and block as in wasm/assembly/layout.ts. Specs may keep the windows that they have copied from an older
+  // block, because a longer table does not change what was known.
   #write(): void {
     const lastMinute = Math.max(Math.floor((this.#transitions.at(-1) ?? 0) / 60), 0);
     const bucketCount = Math.floor(lastMinute / BUCKET_MINUTES) + 2;
@@ -174,8 +178,9 @@ export class ZoneTable {
     u32[this.address / 4 + 8] = this.#blockAddress + RECORD_BYTES;
   }
 
-  // One for each stretch, and one before the first and after the last. A window ends where wall-clock times begin that
-  // come again, however often clocks change within days, and begins where no change before it has a say any more.
+  // One record for each stretch of constant offset, one before the first stretch and one after the last. The record's
+  // window is the part of the stretch that no clock change touches. The window begins where no earlier change has any
+  // effect, and it ends before the first wall-clock time that will come again. Several changes may lie within days.
   #writeRecords(address: number, fromSeconds: number, untilSeconds: number): void {
     const { f64, u32 } = views();
     const starts = [Number.NEGATIVE_INFINITY, ...this.#transitions, Number.POSITIVE_INFINITY];
@@ -187,7 +192,7 @@ export class ZoneTable {
       const offset = offsetOfStretch(index);
       f64[at >> 3] = starts[index] ?? Number.NEGATIVE_INFINITY;
       u32[(at + RECORD_OFFSET) >> 2] = offset;
-      // Windows count in minutes, which the wall clocks of offsets with seconds do not share.
+      // Such a stretch gets no window, because windows count whole minutes, and an offset with seconds moves them.
       if (index < 0 || offset % 60 !== 0) continue;
       let lo = Math.max(fromSeconds, 0, -offset);
       let hi = Math.min(untilSeconds, LOCAL_END - Math.max(offset, 0));
@@ -210,8 +215,8 @@ export class ZoneTable {
     }
   }
 
-  // A bucket holds the record that its first instant lies in; searches go on from there. The first also answers for all
-  // before it.
+  // A bucket is 2^15 minutes long and names the record that its first instant lies in. A search starts at that record
+  // and goes on from there. The first bucket also answers for everything before it.
   #writeBuckets(address: number, bucketCount: number): void {
     const buckets = new Uint16Array(kernel.memory.buffer, address, bucketCount);
     let record = 0;
@@ -231,7 +236,8 @@ function offsetAt(seconds: number, timeZone: string): number {
   return offsetOf(zonedAt(seconds, timeZone));
 }
 
-// Sub-minute offsets (Monrovia until 1972) come in whole seconds, as the time zone database has them.
+// Some offsets have seconds (Monrovia until 1972), but none has fractions of one, because the time zone database has
+// none.
 function offsetOf(zoned: Temporal.ZonedDateTime): number {
   return Math.round(zoned.offsetNanoseconds / 1e9);
 }
@@ -240,7 +246,8 @@ function secondsOf(zoned: Temporal.ZonedDateTime): number {
   return Math.floor(zoned.epochMilliseconds / 1000);
 }
 
-// The known name with the fewest changes of letters, if they are few.
+// The known name that differs in the fewest letters, or null when all names differ in many. `berlin` gives
+// `Europe/Berlin`.
 function nearestName(name: string): string | null {
   const wanted = name.toLowerCase().replaceAll(" ", "_");
   if (wanted.length > 40) return null;

@@ -1,5 +1,5 @@
 import type { Logger } from "../core/logger.ts";
-import type { Instantish, Temporal } from "../core/temporal.ts";
+import type { InstantLike, Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import type { EventFilter, EventsOptions, Subscription } from "./events/event-hub.ts";
@@ -44,9 +44,10 @@ export interface SchedulerClient {
   /**
    * Adds a schedule. A trigger without a start counts from now.
    *
-   * A schedule that has no fire time left stays until a clean-up removes it, and is forgotten then: added again under its id it
-   * starts anew, and a `DateTrigger` that is past fires once more. A program that adds one at every start should not add it once
-   * its time has passed, or choose `cleanupInterval: null`, which keeps what has ended (expired results too).
+   * A schedule that has no fire time left stays until a clean-up removes it, and is forgotten then: added again under
+   * its id it starts anew, and a `DateTrigger` that is past fires once more. A program that adds one at every start
+   * should not add it once its time has passed, or choose `cleanupInterval: null`, which keeps what has ended (expired
+   * results too).
    * @param task a task, its id, or a function with a name, which becomes a task of that name
    * @returns the schedule as it is stored: with `conflictPolicy: "doNothing"`, the one that was there before
    * @throws {OptionsError} for invalid options
@@ -70,8 +71,8 @@ export interface SchedulerClient {
   getSchedules(filter?: ScheduleFilterOptions): Promise<Page<Schedule>>;
 
   /**
-   * Changes a schedule; what is not given stays. A new trigger counts from now; one that is the same rule as before changes
-   * nothing about its fire times.
+   * Changes a schedule; what is not given stays. A new trigger counts from now; one that is the same rule as before
+   * changes nothing about its fire times.
    * @throws {ScheduleLookupError} @throws {OptionsError} @throws {PayloadError} @throws {SerializationError}
    */
   updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule>;
@@ -84,11 +85,11 @@ export interface SchedulerClient {
 
   /**
    * Lets a paused schedule go on.
-   * @param options.resumeFrom `"now"` or an instant: fire times before it are dropped. Without it the schedule keeps its next fire
-   *   time, and fires at once if that has passed.
+   * @param options.resumeFrom `"now"` or an instant: fire times before it are dropped. Without it the schedule keeps
+   *   its next fire time, and fires at once if that has passed.
    * @throws {ScheduleLookupError} @throws {OptionsError}
    */
-  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | Instantish }): Promise<void>;
+  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<void>;
 
   /** One extra job of the schedule, now, even when it is paused; the schedule itself does not move.
    *  @throws {ScheduleLookupError} */
@@ -100,7 +101,7 @@ export interface SchedulerClient {
    * @param options.from default: the schedule's next fire time
    * @throws {ScheduleLookupError} @throws {OptionsError}
    */
-  previewSchedule(id: string, options: { limit: number; from?: Instantish }): Promise<Temporal.ZonedDateTime[]>;
+  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
 
   // ---- jobs and results
 
@@ -117,11 +118,12 @@ export interface SchedulerClient {
   addJobs<P>(jobs: readonly NewJob<P>[]): Promise<Job[]>;
 
   /**
-   * Adds a job and waits for what its handler returns; its result is kept for a minute at least. A handler that awaits another
-   * job of its own task waits forever unless the task's `maxRunningJobs` leaves room.
+   * Adds a job and waits for what its handler returns; its result is kept for a minute at least. A handler that awaits
+   * another job of its own task waits forever unless the task's `maxRunningJobs` leaves room.
    * @param options.signal ends the wait; the job goes on
-   * @throws what the handler threw, with its name, message, stack and cause; or `JobCancelledError`, `JobDeadlineMissedError`,
-   *   `JobTimeoutError`, `JobAbandonedError`; or what {@link addJob} throws; or the signal's reason
+   * @throws what the handler threw, with its name, message, stack and cause; or `JobCancelledError`,
+   *   `JobDeadlineMissedError`, `JobTimeoutError`, `JobAbandonedError`; or what {@link addJob} throws; or the signal's
+   *   reason
    * @throws {SchedulerStateError} when this scheduler stops before the job ends
    * @example
    * const sum = await scheduler.runJob(add, { payload: [1, 2] });
@@ -150,8 +152,8 @@ export interface SchedulerClient {
   getJobResults(filter?: JobResultFilterOptions): Promise<Page<JobResult>>;
 
   /**
-   * Cancels a job: a queued one ends at once, a running one gets its signal aborted, here at once and elsewhere when its lease is
-   * next extended.
+   * Cancels a job: a queued one ends at once, a running one gets its signal aborted, here at once and elsewhere when
+   * its lease is next extended.
    * @returns false when there is no such unfinished job
    */
   cancelJob(id: string): Promise<boolean>;
@@ -159,8 +161,8 @@ export interface SchedulerClient {
   // ---- events
 
   /**
-   * Calls a listener for events of the given types (null: all), until it is unsubscribed or the scheduler has stopped. What the
-   * listener throws, or its promise rejects with, is logged.
+   * Calls a listener for events of the given types (null: all), until it is unsubscribed or the scheduler has stopped.
+   * What the listener throws, or its promise rejects with, is logged.
    * @param options.once for the first event only
    * @throws {OptionsError} for an unknown type
    * @example
@@ -172,7 +174,8 @@ export interface SchedulerClient {
     options?: { once?: boolean },
   ): Subscription;
 
-  /** The next event of the given types (null: any). Rejects with the signal's reason, or an `AbortError` when the scheduler stops. */
+  /** The next event of the given types (null: any). Rejects with the signal's reason, or an `AbortError` when the
+   *  scheduler stops. */
   nextEvent<T extends EventType>(types: EventFilter<T>, options?: { signal?: AbortSignal }): Promise<SchedulerEvent<T>>;
 
   /** Events as they come, from this call on. A reader that is 10,000 events behind loses the oldest (`onDropped`). */

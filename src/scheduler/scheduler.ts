@@ -5,7 +5,7 @@ import { SchedulerStateError } from "../core/errors.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
 import { guardedLogger, type Logger } from "../core/logger.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
-import type { Instantish, Temporal } from "../core/temporal.ts";
+import type { InstantLike, Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
 import type { EventType } from "../records/events.ts";
 import { MemoryDataStore } from "../stores/memory.ts";
@@ -61,7 +61,8 @@ const LEASE_MS = 60_000;
  * @example
  * const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: "file:jobs.db" }) });
  * const report = scheduler.task("report", async () => console.log("Good morning"));
- * await scheduler.addSchedule(report, CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" }), { id: "report" });
+ * const weekdaysAtNine = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
+ * await scheduler.addSchedule(report, weekdaysAtNine, { id: "report" });
  * await scheduler.runUntilStopped();
  */
 export class Scheduler implements SchedulerClient, AsyncDisposable {
@@ -122,9 +123,11 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   // ---- life cycle
 
   /**
-   * Starts to work in the background: opens the store, gives up leases that this identity left behind, then fires and runs.
+   * Starts to work in the background: opens the store, gives up leases that this identity left behind, then fires and
+   * runs.
    * @param options.paused start without firing or running, until `resume()`; default: false
-   * @throws {SchedulerStateError} when it was started or stopped before, while it ticks, or when it is stopped meanwhile
+   * @throws {SchedulerStateError} when it was started or stopped before, while it ticks, or when it is stopped
+   *   meanwhile
    * @throws {StoreUnavailableError} when the store cannot be opened; it may be started again
    */
   async start(options: { paused?: boolean } = {}): Promise<void> {
@@ -160,10 +163,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   }
 
   /**
-   * Stops for good: no new work, running jobs may end within `drainTimeout`, then their signals are aborted, and what still does
-   * not end within 5 s goes back to the queue for others. Closes the store, the broker and the executors, except those that
-   * another scheduler of this process uses. Idempotent. Awaited by a handler of its own jobs it begins the stop and resolves at
-   * once, as the stop waits for that job.
+   * Stops for good: no new work, running jobs may end within `drainTimeout`, then their signals are aborted, and what
+   * still does not end within 5 s goes back to the queue for others. Closes the store, the broker and the executors,
+   * except those that another scheduler of this process uses. Idempotent. Awaited by a handler of its own jobs it
+   * begins the stop and resolves at once, as the stop waits for that job.
    * @param options.drainTimeout default: 30 s
    * @throws what closing the store, the broker or an executor throws; it has stopped nevertheless
    */
@@ -184,7 +187,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     this.#lifecycle.pause();
   }
 
-  /** Goes on after `pause()`: what came due meanwhile is due now. Idempotent. @throws {SchedulerStateError} when not started */
+  /** Goes on after `pause()`: what came due meanwhile is due now. Idempotent. @throws {SchedulerStateError} when not
+   *  started */
   resume(): void {
     this.#lifecycle.resume();
     this.#engine.wake();
@@ -223,10 +227,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   // ---- tasks
 
   /**
-   * Registers a task: what its jobs run. Register tasks before `start`, at every start, as handlers are not stored. Registered
-   * again, the handler and the settings are replaced.
-   * @param settings see {@link TaskSettings}; `schema` is a Standard Schema (valibot, zod, ...) that checks payloads when they
-   *   are added and again before they run, and gives the handler its type
+   * Registers a task: what its jobs run. Register tasks before `start`, at every start, as handlers are not stored.
+   * Registered again, the handler and the settings are replaced.
+   * @param settings see {@link TaskSettings}; `schema` is a Standard Schema (valibot, zod, ...) that checks payloads
+   *   when they are added and again before they run, and gives the handler its type
    * @returns what `addSchedule`, `addJob` and `runJob` take, with the payload's type
    * @throws {OptionsError} for an invalid id, settings or handler
    * @throws {SchedulerStateError} once stopped
@@ -293,7 +297,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     await this.#scheduleVerbs.pause(id);
   }
 
-  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | Instantish } = {}): Promise<void> {
+  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<void> {
     await this.#scheduleVerbs.unpause(id, options);
   }
 
@@ -301,7 +305,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return this.#scheduleVerbs.runNow(id);
   }
 
-  async previewSchedule(id: string, options: { limit: number; from?: Instantish }): Promise<Temporal.ZonedDateTime[]> {
+  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
     return this.#scheduleVerbs.preview(id, options);
   }
 

@@ -13,8 +13,8 @@ export class JSONSerializer implements Serializer {
     const problem = findProblem(value, "", []);
     if (problem !== null) {
       throw new SerializationError(
-        `${problem.what} at ${problem.path === "" ? "the top level" : problem.path} cannot be carried as JSON without ` +
-          "loss; convert it, or give the data store a DevalueSerializer",
+        `${problem.what} at ${problem.path === "" ? "the top level" : problem.path} cannot be carried as JSON ` +
+          "without loss; convert it, or give the data store a DevalueSerializer",
       );
     }
     return JSON.stringify(value);

@@ -6,8 +6,8 @@ import { equal, isTrue } from "./data-store-contract/assert.ts";
 export interface EventBrokerContext {
   /** A fresh broker on a channel of its own, not opened. */
   make(): EventBroker | Promise<EventBroker>;
-  /** Another broker on the channel of the one that `make` gave, not opened, as another process would have it. Leave it out
-   *  for brokers that only work within their object. */
+  /** Another broker on the channel of the one that `make` gave, not opened, as another process would have it. Leave it
+   *  out for brokers that only work within their object. */
   join?(): EventBroker | Promise<EventBroker>;
 }
 

@@ -2,7 +2,7 @@ import { type Clock, yieldToEventLoop } from "../core/clock.ts";
 import { type Duration, toDurationMs } from "../core/duration.ts";
 import { OptionsError } from "../core/errors.ts";
 import { Heap, type HeapItem } from "../core/heap.ts";
-import { type Instantish, instantOf, type Temporal, toEpochMs } from "../core/temporal.ts";
+import { type InstantLike, instantOf, type Temporal, toEpochMs } from "../core/temporal.ts";
 
 interface Sleeper extends HeapItem {
   readonly until: number;
@@ -28,7 +28,7 @@ export class VirtualClock implements Clock {
   #order = 0;
 
   /** @param start the first present; default: 2030-01-01T00:00:00Z */
-  constructor(start: Instantish = "2030-01-01T00:00:00Z") {
+  constructor(start: InstantLike = "2030-01-01T00:00:00Z") {
     this.#now = toEpochMs(start, "start");
   }
 
@@ -81,7 +81,7 @@ export class VirtualClock implements Clock {
   }
 
   /** Moves the clock on to an instant. @throws {OptionsError} when that is past */
-  async advanceTo(instant: Instantish): Promise<void> {
+  async advanceTo(instant: InstantLike): Promise<void> {
     const target = toEpochMs(instant, "instant");
     if (target < this.#now) {
       throw new OptionsError(`advanceTo() cannot go back, to ${instantOf(target)}; use jumpTo()`, [
@@ -97,9 +97,9 @@ export class VirtualClock implements Clock {
     this.#now = target;
   }
 
-  /** Sets the clock, forward or back, as a clock on the wall is set: sleepers whose instant has passed all wake at once.
-   *  Back, all of them do, since the time that they were to sleep has nothing to do with the new present. */
-  async jumpTo(instant: Instantish): Promise<void> {
+  /** Sets the clock, forward or back, as a clock on the wall is set: sleepers whose instant has passed all wake at
+   *  once. Back, all of them do, since the time that they were to sleep has nothing to do with the new present. */
+  async jumpTo(instant: InstantLike): Promise<void> {
     const before = this.#now;
     this.#now = toEpochMs(instant, "instant");
     const wokenUntil = this.#now < before ? Number.POSITIVE_INFINITY : this.#now;

@@ -3,7 +3,7 @@ import { OptionsError } from "../core/errors.ts";
 import { CALENDAR_SEARCH_STEPS_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import type { DstPolicy } from "../cron/spec.ts";
 import {
-  type Dateish,
+  type DateLike,
   dateText,
   daysInMonth,
   epochDayAt,
@@ -16,7 +16,7 @@ import { checkOptions, checkOrder, dstSchema, resolveTimeZone, withoutUndefined 
 import { Trigger, type TriggerJSON } from "./trigger.ts";
 import { boundsText, periodText } from "./words.ts";
 
-/** The period of a {@link CalendarIntervalTrigger}, which is the sum of its units, and the time of day. */
+/** The period of a {@link CalendarIntervalTrigger} and its time of day. The period is the sum of its units. */
 export interface CalendarIntervalOptions {
   readonly years?: number | undefined;
   readonly months?: number | undefined;
@@ -27,17 +27,17 @@ export interface CalendarIntervalOptions {
   readonly minute?: number | undefined;
   readonly second?: number | undefined;
   /** The first date. Default: the date of the instant that the trigger is asked about, or anchored at. */
-  readonly startDate?: Dateish | undefined;
+  readonly startDate?: DateLike | undefined;
   /** The last possible date, inclusive. Default: none. */
-  readonly endDate?: Dateish | undefined;
+  readonly endDate?: DateLike | undefined;
   /** IANA name, or `"local"`. Default: `"UTC"`. */
   readonly timeZone?: string | undefined;
-  /** Default: a time that does not exist skips its date, one that exists twice fires on its first occurrence. */
+  /** Default: a date on which the time does not exist is skipped, and a time that exists twice fires the first time. */
   readonly dst?: DstPolicy | undefined;
 }
 
 const whole = (max: number) => v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max)), 0);
-const dateSchema = v.optional(v.custom<Dateish>((value) => typeof value === "string" || typeof value === "object"));
+const dateSchema = v.optional(v.custom<DateLike>((value) => typeof value === "string" || typeof value === "object"));
 const schema = v.strictObject({
   years: whole(10_000),
   months: whole(120_000),
@@ -54,10 +54,11 @@ const schema = v.strictObject({
 
 /** Mean length of a Gregorian month, in days. */
 const MONTH_DAYS = 30.436875;
-/** How far a number of months may stray from their mean length, rounded up, in days. */
+/** A number of months differs from so many mean months by at most this, in days. */
 const MONTHS_DRIFT_DAYS = 6;
 const DAY_MS = 86_400_000;
-/** The first of January of the year 1: far enough back for every search, and within what Temporal represents. */
+/** 1 January of the year 1, in days since 1970: far enough back for every search, and within what Temporal
+ *  represents. */
 const FIRST_DAY = -719_162;
 const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
 
@@ -66,7 +67,8 @@ const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
  * months first. Dates that do not exist (31 April) are left out, not moved.
  *
  * @example
- * const trigger = new CalendarIntervalTrigger({ months: 1, hour: 9, startDate: "2026-01-31", timeZone: "Europe/Berlin" });
+ * const options = { months: 1, hour: 9, startDate: "2026-01-31", timeZone: "Europe/Berlin" };
+ * const trigger = new CalendarIntervalTrigger(options);
  */
 export class CalendarIntervalTrigger extends Trigger {
   readonly #options: v.InferOutput<typeof schema>;
@@ -81,7 +83,7 @@ export class CalendarIntervalTrigger extends Trigger {
 
   /**
    * @param options at least one of `years`, `months`, `weeks`, `days` above zero
-   * @param anchorDay a start date, in days since 1970-01-01, that is no part of the rule, as `startingAt` sets it
+   * @param anchorDay the start date that `startingAt` sets, in days since 1970-01-01: it is no part of the rule
    * @throws {OptionsError} for unknown or invalid options, a zero period, or an end before the start
    */
   constructor(options: CalendarIntervalOptions, anchorDay: number | null = null) {
@@ -119,7 +121,7 @@ export class CalendarIntervalTrigger extends Trigger {
     const period = Math.max(this.#periodsUntil(afterDay - MONTHS_DRIFT_DAYS, firstDay), 0);
     for (let step = 0; step < CALENDAR_SEARCH_STEPS_MAX; step++) {
       const day = this.#dateOf(firstDay, period + step);
-      // A time that a gap moves stays within a day of its date.
+      // Earlier dates need no look, because a gap moves a time by less than a day.
       if (day === null || day < afterDay - 1) continue;
       if (day > (this.#endDay ?? day)) return null;
       for (const atMs of this.#fireTimesOn(day)) {
@@ -146,9 +148,9 @@ export class CalendarIntervalTrigger extends Trigger {
     return null;
   }
 
-  override anchoredAt(atMs: number): this {
+  override startingAtMs(atMs: number): this {
     if (this.#startDay !== null) return this;
-    // A subclass answers for itself; this class is what its constructor makes.
+    // The cast is right for this class. A subclass with other fields overrides this method.
     return new CalendarIntervalTrigger(this.#options, this.#dayAt(atMs)) as this;
   }
 
@@ -188,7 +190,7 @@ export class CalendarIntervalTrigger extends Trigger {
     return epochDayAt(Math.max(epochMs, FIRST_DAY * DAY_MS), this.#timeZone);
   }
 
-  /** About how many periods fit between two dates: off by the drift of months at most. */
+  /** About how many periods lie between two dates. The error is at most the drift of months. */
   #periodsUntil(day: number, firstDay: number): number {
     return Math.floor((day - firstDay) / (this.#months * MONTH_DAYS + this.#days));
   }

@@ -3,19 +3,20 @@ import { Temporal, zonedOf } from "../core/temporal.ts";
 import type { GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 
 /** A date as callers may write it: `"2026-12-25"` or a `Temporal.PlainDate`, native or polyfilled. */
-export type Dateish = Temporal.PlainDate | string;
+export type DateLike = Temporal.PlainDate | string;
 
 const DAY_MS = 86_400_000;
-/** Temporal represents 100,000,000 days on either side of 1970; offsets and the day after need a few of them. */
+/** Temporal represents 100,000,000 days on either side of 1970. A few of them are left out here, because time zone
+ *  offsets and the day after a date need them. */
 const DAYS_MAX = 99_999_990;
 
 /**
- * Days since 1970-01-01 of a date. Text and objects are read through their ISO 8601 text, so that native and polyfilled
- * objects mix.
+ * Days since 1970-01-01 of a date. Objects are read through their ISO 8601 text, so that native and polyfilled objects
+ * mix.
  *
  * @throws {OptionsError}
  */
-export function toEpochDay(value: Dateish, path: string): number {
+export function toEpochDay(value: DateLike, path: string): number {
   try {
     if (typeof value !== "string" && !("monthCode" in value)) throw new TypeError("not a date");
     const { year, month, day } = Temporal.PlainDate.from(String(value)).withCalendar("iso8601");
@@ -50,8 +51,8 @@ export function epochDayAt(epochMs: number, timeZone: string): number {
   return epochDayOf(year, month - 1, day);
 }
 
-/** The first instant of a date, in epoch milliseconds. A date at the far ends of what Temporal represents, where nothing
- *  fires, counts as one a little nearer. */
+/** The first instant of a date, in epoch milliseconds. A date at the far ends of what Temporal represents is moved a
+ *  little nearer, which makes no difference, because nothing fires there. */
 export function startOfDayMs(epochDay: number, timeZone: string): number {
   const day = Math.max(-DAYS_MAX, Math.min(epochDay, DAYS_MAX));
   if (timeZone === "UTC") return day * DAY_MS;
@@ -59,8 +60,8 @@ export function startOfDayMs(epochDay: number, timeZone: string): number {
 }
 
 /**
- * The instants, in epoch milliseconds and in order, at which a clock on the wall shows a time of a date: one as a rule,
- * none, one or two where clocks change.
+ * The instants, in epoch milliseconds and in order, at which a trigger fires for a time of day on a date. As a rule it
+ * is one. Where clocks change, the policies decide: none, one or two.
  */
 export function wallTimeMs(
   epochDay: number,
@@ -81,7 +82,7 @@ export function wallTimeMs(
   }
   if (gap === "skip") return [];
   if (gap === "shift") return [laterMs];
-  // In a gap the earlier reading lies before the transition, by less than the gap.
+  // In a gap, Temporal's earlier reading lies before the clock change, so the next transition is that change.
   return [earlier.getTimeZoneTransition("next")?.epochMilliseconds ?? laterMs];
 }
 

@@ -10,14 +10,15 @@ import { ExcludingTrigger } from "./excluding.ts";
 import { IntervalTrigger } from "./interval.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
 
-/** Reads a trigger that is part of another one's JSON; `path` says where it stands there. */
+/** Reads a child trigger from its parent's JSON. `path` says where the child stands in that JSON, for error
+ *  messages. */
 export type ReadTrigger = (json: unknown, path: string) => Trigger;
 
 /** How the triggers of one tag come back from JSON. */
 export interface TriggerCodec {
   /** The newest version that {@link fromJSON} reads, which is the one that `toJSON` writes. */
   readonly version: number;
-  /** Makes the trigger. What it throws becomes the cause of a `DeserializationError`. */
+  /** Makes the trigger. An error that this function throws becomes the cause of a `DeserializationError`. */
   fromJSON(json: TriggerJSON, read: ReadTrigger): Trigger;
 }
 
@@ -43,8 +44,8 @@ const builtIn: Readonly<Record<string, TriggerCodec>> = {
 const registered = new Map<string, TriggerCodec>();
 
 /**
- * Teaches `triggerFromJSON` a tag. The subclass writes the tag as `type` of its JSON. Do it once, at module scope,
- * wherever the trigger may come back from a store.
+ * Teaches `triggerFromJSON` a tag. The subclass's `toJSON` writes the tag as its `type`. Call this function at module
+ * scope, in every program that may read the trigger from a store.
  *
  * @throws {OptionsError} when the tag is taken by another codec, or the codec is none
  * @example
@@ -68,7 +69,7 @@ export function registerTrigger(tag: string, codec: TriggerCodec): void {
 }
 
 /**
- * The trigger that `toJSON` was called on: equal to it in all it answers.
+ * The trigger that some JSON describes: it gives the same answers as the trigger whose `toJSON` wrote the JSON.
  *
  * @throws {DeserializationError} naming the path to what is malformed: no trigger JSON, a tag that is not registered,
  *   a newer version, or fields that the trigger refuses, whose error is the cause
@@ -96,7 +97,7 @@ function readAt(json: unknown, path: string, depth: number): Trigger {
     const trigger = codec.fromJSON(json, (child, at) => readAt(child, path === "" ? at : `${path}.${at}`, depth + 1));
     if (trigger instanceof Trigger) return trigger;
   } catch (cause) {
-    // Of a child: it has its own path.
+    // The error of a child names the child's own path already.
     if (cause instanceof DeserializationError) throw cause;
     throw refuse(cause instanceof Error ? cause.message : String(cause), cause);
   }
@@ -110,7 +111,7 @@ function codec(make: (fields: Fields, read: ReadTrigger) => Trigger): TriggerCod
   return { version: 1, fromJSON: ({ type: _type, version: _version, ...fields }, read) => make(fields, read) };
 }
 
-/** Options of a trigger whose constructor checks them in full, whatever they are. */
+/** Fields that are used as options without a check, because the trigger's constructor checks them in full. */
 function checkedLater<Options>(fields: Fields): Options {
   return fields as Options;
 }

@@ -6,7 +6,8 @@ import { checkOptions } from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
 import { isoOf } from "./words.ts";
 
-/** A trigger made of others. It presents fire times in the first one's time zone. */
+/** A trigger that is made of other triggers, its children. Fire times are presented in the time zone of the first
+ *  child. */
 abstract class CombiningTrigger extends Trigger {
   /** The children, in the order given. */
   readonly triggers: readonly Trigger[];
@@ -29,15 +30,15 @@ abstract class CombiningTrigger extends Trigger {
     return this.triggers[0]?.timeZone ?? super.timeZone;
   }
 
-  override anchoredAt(atMs: number): this {
-    const anchored = this.triggers.map((child) => child.anchoredAt(atMs));
+  override startingAtMs(atMs: number): this {
+    const anchored = this.triggers.map((child) => child.startingAtMs(atMs));
     return anchored.every((child, index) => child === this.triggers[index]) ? this : this.withTriggers(anchored);
   }
 
   protected abstract withTriggers(triggers: readonly Trigger[]): this;
 }
 
-/** @throws {OptionsError} when something is no trigger, or nests too deep */
+/** @throws {OptionsError} when one of the children is no trigger, or nests too deep */
 export function checkChildren(triggers: readonly unknown[], subject: string): void {
   triggers.forEach((child, index) => {
     const isTrigger = child instanceof Trigger;
@@ -48,13 +49,13 @@ export function checkChildren(triggers: readonly unknown[], subject: string): vo
 }
 
 /**
- * Fires whenever any of its triggers does; where several fire at one instant, once.
+ * Fires whenever one of its triggers fires. Where several of them fire at the same instant, this trigger fires once.
  *
  * @example
  * const trigger = new OrTrigger([new CronTrigger({ hour: 9 }), new CronTrigger({ hour: 17, minute: 30 })]);
  */
 export class OrTrigger extends CombiningTrigger {
-  /** @throws {OptionsError} when the list is empty, too long, or holds something else than triggers */
+  /** @throws {OptionsError} when the list is empty, too long, or holds anything but triggers */
   constructor(triggers: readonly Trigger[]) {
     super(triggers, "OrTrigger");
   }
@@ -104,9 +105,9 @@ export class OrTrigger extends CombiningTrigger {
 
 /** Settings of an {@link AndTrigger}. */
 export interface AndOptions {
-  /** How far apart the fire times may lie that count as together. Default: 1 second. */
+  /** Fire times count as together when they lie at most this far apart. Default: 1 second. */
   readonly threshold?: Duration | undefined;
-  /** How many rounds of asking its triggers one search takes at most. Default: 10,000. */
+  /** One search asks its triggers at most this many times. Default: 10,000. */
   readonly maxIterations?: number | undefined;
 }
 
@@ -148,7 +149,7 @@ export class AndTrigger extends CombiningTrigger {
 
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   nextMs(afterMs: number): number | null {
-    const { triggers } = this.anchoredAt(afterMs);
+    const { triggers } = this.startingAtMs(afterMs);
     let cursorMs = afterMs;
     for (let round = 0; round < this.#maxIterations; round++) {
       let earliestMs = Number.POSITIVE_INFINITY;
@@ -160,7 +161,7 @@ export class AndTrigger extends CombiningTrigger {
         latestMs = Math.max(latestMs, atMs);
       }
       if (latestMs - earliestMs <= this.#thresholdMs) return earliestMs;
-      // The child that is last fires no earlier, so nothing before can be within the threshold of it.
+      // The latest child has no earlier fire time, so the children cannot meet before its time less the threshold.
       cursorMs = latestMs - this.#thresholdMs - 1;
     }
     throw this.#exhausted("after", afterMs);
@@ -168,11 +169,12 @@ export class AndTrigger extends CombiningTrigger {
 
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   previousMs(beforeMs: number): number | null {
-    const { triggers } = this.anchoredAt(beforeMs);
-    // The answer lies at or before this.
+    const { triggers } = this.startingAtMs(beforeMs);
+    // The answer lies at or before the cursor.
     let cursorMs = Math.ceil(beforeMs) - 1;
     for (let round = 0; round < this.#maxIterations; round++) {
-      // Each child must fire at the answer or within the threshold of it, so none may be last seen before it.
+      // Every child must fire at the answer or at most the threshold later. So a child whose last fire time lies before
+      // the cursor moves the cursor back.
       let firstLastMs = cursorMs;
       let latestMs = Number.NEGATIVE_INFINITY;
       for (const child of triggers) {

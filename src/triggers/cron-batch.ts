@@ -1,6 +1,6 @@
 import { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { CompiledBatch } from "../cron/engine.ts";
+import { CompiledBatch } from "../cron/compiled-cron.ts";
 import { CronTrigger, partsOf } from "./cron.ts";
 
 /**

@@ -1,19 +1,13 @@
 import * as v from "valibot";
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { Instantish } from "../core/temporal.ts";
+import type { InstantLike } from "../core/temporal.ts";
+import { cronText } from "../cron/canonical-text.ts";
+import { CompiledCron } from "../cron/compiled-cron.ts";
 import { describeCron } from "../cron/describe.ts";
-import { CompiledCron } from "../cron/engine.ts";
-import { checkCrontab, impossibleDate } from "../cron/expression-errors.ts";
-import {
-  type CronFields,
-  type CronSettings,
-  isSurelyPossible,
-  type ParsedCron,
-  parseCrontab,
-  parseFields,
-} from "../cron/parse.ts";
-import type { DstPolicy } from "../cron/spec.ts";
-import { cronText } from "../cron/text.ts";
+import { checkCrontab, impossibleDate } from "../cron/expression.ts";
+import type { CronFields } from "../cron/fields.ts";
+import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
+import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
 import {
   checkOptions,
   checkOrder,
@@ -31,9 +25,9 @@ export interface CronOptions {
   /** IANA name, or `"local"` for the host's. Default: `"UTC"`. */
   readonly timeZone?: string | undefined;
   /** Earliest fire time, inclusive. */
-  readonly startTime?: Instantish | undefined;
+  readonly startTime?: InstantLike | undefined;
   /** Latest fire time, inclusive. */
-  readonly endTime?: Instantish | undefined;
+  readonly endTime?: InstantLike | undefined;
   /** What fire times do when clocks change. Default: `"auto"`. */
   readonly dst?: DstPolicy | undefined;
   /** `"or"`: where day and weekday are both restricted (neither starts with `*` or `?`) either suffices, as in
@@ -78,9 +72,10 @@ export class CronTrigger extends Trigger {
   }
 
   readonly #spec: ParsedCron;
-  /** Compiled when it is first asked, as triggers that are only checked, stored or shown never are. */
+  /** Compiled at the first question, because many triggers are only checked, stored or shown. */
   #compiled: CompiledCron | null = null;
-  /** Nothing fires at or before this, nor after the end. Plain numbers, so that the hot path only compares. */
+  /** Nothing fires at or before the floor, nor after the end. Both are plain numbers, so that a question only
+   *  compares. */
   readonly #floorMs: number;
   readonly #endMs: number;
 
@@ -92,7 +87,7 @@ export class CronTrigger extends Trigger {
   constructor(fields: CronFields | string, options: CronOptions = NO_OPTIONS) {
     super();
     const isText = typeof fields === "string";
-    // Checking costs more than parsing does, so what cannot be wrong is not checked.
+    // Options that cannot be wrong are not checked, because the check takes longer than parsing.
     const checked = isTimeZoneAlone(options) ? options : checkOptions(schema, options, "CronTrigger");
     const startMs = msOr(checked.startTime, "startTime", Number.NEGATIVE_INFINITY);
     const endMs = msOr(checked.endTime, "endTime", FIRE_TIME_MS_MAX);
@@ -113,7 +108,7 @@ export class CronTrigger extends Trigger {
    * The trigger of a crontab line.
    *
    * @param text 5 fields (minute hour day month weekday), 6 (seconds first) or 7 (and year last), or a nickname such as
-   *   `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
+   * `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
    *   `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here.
    * @throws {CronSyntaxError} with the field, the element, its position and often a suggestion
    * @throws {OptionsError} for unknown or invalid options
@@ -181,7 +176,7 @@ export class CronTrigger extends Trigger {
   }
 
   /** How many fire times lie from one instant to another, both included. */
-  count(from: Instantish, until: Instantish): number {
+  count(from: InstantLike, until: InstantLike): number {
     const { fromMs, untilMs } = rangeOf({ from, until }, 0);
     return (this.#compiled ?? this.#compile()).count(
       Math.max(fromMs, this.#floorMs + 1),

@@ -1,5 +1,5 @@
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { type Instantish, toEpochMs } from "../core/temporal.ts";
+import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 
 import { checkOrder } from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
@@ -18,7 +18,7 @@ export class DateTrigger extends Trigger {
    * @param runTime when it fires
    * @throws {OptionsError} when it is no instant, or after the year 9999
    */
-  constructor(runTime: Instantish) {
+  constructor(runTime: InstantLike) {
     super();
     this.#runMs = toEpochMs(runTime, "runTime");
     checkOrder(this.#runMs, FIRE_TIME_MS_MAX, "runTime", "the end of the year 9999");

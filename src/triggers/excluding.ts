@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
 import { EXCLUDED_DATES_MAX, EXCLUDED_FIRE_TIMES_MAX } from "../core/limits.ts";
-import { type Dateish, dateText, startOfDayMs, toEpochDay } from "./civil-date.ts";
+import { type DateLike, dateText, startOfDayMs, toEpochDay } from "./civil-date.ts";
 import { checkChildren } from "./combining.ts";
 import { checkOptions, checkOrder, resolveTimeZone } from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
@@ -9,12 +9,12 @@ import { isoOf } from "./words.ts";
 
 /** Dates from `from` to `until`, both included. */
 export interface DateRange {
-  readonly from: Dateish;
-  readonly until: Dateish;
+  readonly from: DateLike;
+  readonly until: DateLike;
 }
 
-/** What an {@link ExcludingTrigger} leaves out: the instants at which another trigger fires, or whole dates. */
-export type Excluded = Trigger | readonly (Dateish | DateRange)[];
+/** What an {@link ExcludingTrigger} leaves out: the instants at which a second trigger fires, or whole dates. */
+export type Excluded = Trigger | readonly (DateLike | DateRange)[];
 
 /** Settings of an {@link ExcludingTrigger}. */
 export interface ExcludingOptions {
@@ -27,9 +27,11 @@ const schema = v.strictObject({ timeZone: v.optional(v.string()) });
 type Span = readonly [first: number, last: number];
 
 /**
- * Fires when another trigger does, except on excluded dates, or except at the instants at which a second trigger
- * fires. A cron trigger of whole days must name every second: `{ month: 12, day: 25, hour: "*", minute: "*", second:
- * "*" }`. Long spans are cheap as dates and cost one step for each fire time as a trigger.
+ * Fires when another trigger does, except on excluded dates, or except at the instants at which a second trigger fires.
+ *
+ * Dates are the cheap form: a span of any length is passed in one step. A second trigger costs one step for each fire
+ * time that it excludes, and it excludes exact instants only. So a cron trigger that stands for a whole day must name
+ * every second of it: `{ month: 12, day: 25, hour: "*", minute: "*", second: "*" }`.
  *
  * @example
  * const trigger = new ExcludingTrigger(CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" }), [
@@ -38,16 +40,17 @@ type Span = readonly [first: number, last: number];
  * ]);
  */
 export class ExcludingTrigger extends Trigger {
-  /** The trigger whose fire times these are, less the excluded ones. */
+  /** The trigger whose fire times are kept or left out. */
   readonly trigger: Trigger;
   readonly #excluded: Trigger | null;
   readonly #spans: readonly Span[];
   readonly #zone: string | null;
-  /** Starts and ends of the spans in epoch milliseconds, made at the first question: each costs a calendar look-up. */
+  /** Starts and ends of the spans in epoch milliseconds. They are computed at the first question, because each of them
+   *  costs a calendar look-up. */
   #startsMs: number[] | null = null;
   #endsMs: number[] = [];
 
-  /** @throws {OptionsError} for something else than triggers and dates, or a range that ends before it starts */
+  /** @throws {OptionsError} for anything but triggers and dates, or for a range that ends before it starts */
   constructor(trigger: Trigger, excluded: Excluded, options: ExcludingOptions = {}) {
     super();
     const { timeZone } = checkOptions(schema, options, "ExcludingTrigger");
@@ -72,7 +75,7 @@ export class ExcludingTrigger extends Trigger {
 
   /** @throws {MaxIterationsReachedError} when too many fire times in a row are excluded by a trigger */
   nextMs(afterMs: number): number | null {
-    const rule = this.anchoredAt(afterMs);
+    const rule = this.startingAtMs(afterMs);
     let atMs = rule.trigger.nextMs(afterMs);
     for (let passed = 0; passed < EXCLUDED_FIRE_TIMES_MAX; passed++) {
       if (atMs === null) return null;
@@ -86,7 +89,7 @@ export class ExcludingTrigger extends Trigger {
 
   /** @throws {MaxIterationsReachedError} when too many fire times in a row are excluded by a trigger */
   previousMs(beforeMs: number): number | null {
-    const rule = this.#excluded === null ? this : this.anchoredAt(beforeMs);
+    const rule = this.#excluded === null ? this : this.startingAtMs(beforeMs);
     let atMs = this.trigger.previousMs(beforeMs);
     for (let passed = 0; passed < EXCLUDED_FIRE_TIMES_MAX; passed++) {
       if (atMs === null) return null;
@@ -98,11 +101,11 @@ export class ExcludingTrigger extends Trigger {
     throw exhausted("before", beforeMs);
   }
 
-  override anchoredAt(atMs: number): this {
-    const trigger = this.trigger.anchoredAt(atMs);
-    const excluded = this.#excluded?.anchoredAt(atMs) ?? null;
+  override startingAtMs(atMs: number): this {
+    const trigger = this.trigger.startingAtMs(atMs);
+    const excluded = this.#excluded?.startingAtMs(atMs) ?? null;
     if (trigger === this.trigger && excluded === this.#excluded) return this;
-    // A subclass answers for itself; this class is what its constructor makes.
+    // The cast is right for this class. A subclass with other fields overrides this method.
     return new ExcludingTrigger(trigger, excluded ?? this.#dates(), this.#options()) as this;
   }
 
@@ -130,7 +133,7 @@ export class ExcludingTrigger extends Trigger {
     return this.#zone === null ? {} : { timeZone: this.#zone };
   }
 
-  /** The span that an instant falls in, or -1. */
+  /** The index of the span that an instant lies in, or -1. */
   #spanAt(atMs: number): number {
     if (this.#spans.length === 0) return -1;
     if (this.#startsMs === null) {
@@ -152,12 +155,12 @@ export class ExcludingTrigger extends Trigger {
 const DESCRIBED_DATES_MAX = 5;
 
 /** Dates and ranges as spans of days, in order, without overlaps. */
-function mergedSpans(excluded: readonly (Dateish | DateRange)[]): Span[] {
+function mergedSpans(excluded: readonly (DateLike | DateRange)[]): Span[] {
   if (!Array.isArray(excluded) || excluded.length > EXCLUDED_DATES_MAX) {
     const message = `expected a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
     throw new OptionsError(`ExcludingTrigger: excluded: ${message}`, [{ path: "excluded", message }]);
   }
-  const spans = excluded.map((item: Dateish | DateRange, index): [number, number] => {
+  const spans = excluded.map((item: DateLike | DateRange, index): [number, number] => {
     const path = `excluded.${index}`;
     if (typeof item !== "object" || item === null || !("from" in item && "until" in item)) {
       const day = toEpochDay(item, path);

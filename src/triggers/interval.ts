@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { Instantish } from "../core/temporal.ts";
+import type { InstantLike } from "../core/temporal.ts";
 import { checkOptions, checkOrder, instantSchema, msOr } from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
@@ -19,7 +19,8 @@ type Unit = keyof typeof MS_PER_UNIT;
 const UNITS: readonly Unit[] = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
 const DESCRIBED_UNITS = UNITS.slice(1);
 
-/** How long an {@link IntervalTrigger} waits: the sum of its units. A day is 24 hours. */
+/** The period of an {@link IntervalTrigger}: the sum of its units. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is
+ *  24 hours of elapsed time, also on a date on which clocks change. */
 export interface IntervalOptions {
   readonly weeks?: number | undefined;
   readonly days?: number | undefined;
@@ -28,9 +29,9 @@ export interface IntervalOptions {
   readonly seconds?: number | undefined;
   readonly milliseconds?: number | undefined;
   /** The first fire time. Default: the instant that the trigger is asked about, or anchored at. */
-  readonly startTime?: Instantish | undefined;
+  readonly startTime?: InstantLike | undefined;
   /** The last possible fire time, inclusive. Default: none. */
-  readonly endTime?: Instantish | undefined;
+  readonly endTime?: InstantLike | undefined;
 }
 
 const amount = v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)));
@@ -46,7 +47,11 @@ const schema = v.strictObject({
 });
 
 /**
- * Fires on a period of elapsed time, whatever clocks and calendars do, counted from `startTime`.
+ * Fires on a period of elapsed time: at `startTime`, one period later, two periods later, and so on. Clock changes and
+ * calendars have no effect on the period.
+ *
+ * A trigger without `startTime` counts from the instant that it is asked about, so `next(after)` is one period after
+ * `after`. `addSchedule` gives such a trigger a start (an anchor), which is stored with the schedule.
  *
  * @example
  * const trigger = new IntervalTrigger({ minutes: 90, startTime: "2030-01-01T00:00:00Z" });
@@ -55,12 +60,12 @@ export class IntervalTrigger extends Trigger {
   readonly #intervalMs: number;
   readonly #startMs: number | null;
   readonly #endMs: number;
-  /** Whether `startingAt` set the start, which then is no part of the rule. */
+  /** Whether the rule itself names no start: then the start, if there is one, is the anchor that `startingAt` set. */
   readonly #isAnchor: boolean;
 
   /**
    * @param options at least one unit above zero; the sum must be a whole number of milliseconds
-   * @param anchorMs a start that is no part of the rule, as `startingAt` sets it
+   * @param anchorMs the start that `startingAt` sets, in epoch milliseconds: it is no part of the rule
    * @throws {OptionsError} for unknown or invalid options, a zero interval, or an end before the start
    */
   constructor(options: IntervalOptions, anchorMs: number | null = null) {
@@ -81,7 +86,7 @@ export class IntervalTrigger extends Trigger {
 
   nextMs(afterMs: number): number | null {
     const startMs = this.#startMs ?? afterMs;
-    // The remainder is exact where a quotient would round.
+    // Computed with a remainder, because a remainder is exact, while a quotient would be rounded.
     const nextMs = afterMs < startMs ? startMs : afterMs - ((afterMs - startMs) % this.#intervalMs) + this.#intervalMs;
     return nextMs <= this.#endMs ? nextMs : null;
   }
@@ -92,9 +97,9 @@ export class IntervalTrigger extends Trigger {
     return lastMs < this.#startMs ? null : lastMs - ((lastMs - this.#startMs) % this.#intervalMs);
   }
 
-  override anchoredAt(atMs: number): this {
+  override startingAtMs(atMs: number): this {
     if (this.#startMs !== null) return this;
-    // A subclass answers for itself; this class is what its constructor makes.
+    // The cast is right for this class. A subclass with other fields overrides this method.
     return new IntervalTrigger(this.#options(), atMs) as this;
   }
 
@@ -130,7 +135,7 @@ export class IntervalTrigger extends Trigger {
 function sum(options: v.InferOutput<typeof schema>): number {
   let ms = 0;
   for (const unit of UNITS) ms += (options[unit] ?? 0) * MS_PER_UNIT[unit];
-  // 1.005 seconds are 1005 milliseconds, whatever binary fractions say.
+  // 1.005 seconds are 1005 milliseconds, although the binary product is 1004.9999999999999.
   if (Math.abs(ms - Math.round(ms)) < 1e-6) ms = Math.round(ms);
   if (Number.isSafeInteger(ms) && ms > 0 && ms <= FIRE_TIME_MS_MAX) return ms;
   const message =

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type Issue, OptionsError } from "../core/errors.ts";
-import { type Instantish, localTimeZone, toEpochMs } from "../core/temporal.ts";
+import { type InstantLike, localTimeZone, toEpochMs } from "../core/temporal.ts";
 import type { DstPolicy } from "../cron/spec.ts";
 import { nearest } from "../cron/suggest.ts";
 import { canonicalTimeZone } from "../cron/zone.ts";
@@ -33,8 +33,8 @@ function unknownOption(schema: v.GenericSchema, received: string): string {
   return suggestion === null ? "unknown option" : `unknown option; did you mean "${suggestion}"?`;
 }
 
-/** An {@link Instantish}, told apart from other objects; `toEpochMs` checks it in full. */
-export const instantSchema: v.GenericSchema<Instantish> = v.custom<Instantish>(
+/** An {@link InstantLike}. Only its type is checked here; `toEpochMs` checks the value. */
+export const instantSchema: v.GenericSchema<InstantLike> = v.custom<InstantLike>(
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
   "expected an instant: a Temporal object, a Date or ISO 8601 text with an offset",
 );
@@ -50,8 +50,8 @@ export const dstSchema: v.GenericSchema<DstPolicy> = v.union(
   'expected "auto" or { gap: "advance" | "shift" | "skip", overlap: "first" | "second" | "both" }',
 );
 
-/** Epoch milliseconds of an optional instant, or what stands for none. */
-export function msOr<None>(value: Instantish | undefined, name: string, none: None): number | None {
+/** Epoch milliseconds of an optional instant, or `none` where it is left out. */
+export function msOr<None>(value: InstantLike | undefined, name: string, none: None): number | None {
   return value === undefined ? none : toEpochMs(value, name);
 }
 
@@ -72,14 +72,14 @@ const zones = new Map<string, string>();
 export function resolveTimeZone(name: string): string {
   const known = zones.get(name);
   if (known !== undefined) return known;
-  // Not kept: hosts travel.
+  // Not kept in the map, because a host's time zone can change while the program runs.
   if (name === "local") return localTimeZone();
   const id = canonicalTimeZone(name);
   zones.set(name, id);
   return id;
 }
 
-/** JSON with its unset fields left out, so that equal rules have equal text. */
+/** The JSON without its undefined fields, so that equal rules have equal text. */
 export function withoutUndefined(json: TriggerJSON): TriggerJSON {
   const { type, version, ...fields } = json;
   return { type, version, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };

@@ -1,7 +1,7 @@
 import { systemClock } from "../core/clock.ts";
 import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { type Instantish, type Temporal, toEpochMs, zonedOf } from "../core/temporal.ts";
+import { type InstantLike, type Temporal, toEpochMs, zonedOf } from "../core/temporal.ts";
 import { isoOf } from "./words.ts";
 
 /** A trigger as JSON: a tag, the version of its form, and the tag's own fields. */
@@ -11,19 +11,20 @@ export interface TriggerJSON {
   readonly [field: string]: unknown;
 }
 
-/** Which fire times {@link Trigger.fireTimes} yields. Without `until` or `limit` an unending rule never ends by itself. */
+/** Which fire times {@link Trigger.fireTimes} yields. Without `until` and `limit`, the fire times of an unending
+ *  rule do not end. */
 export interface FireTimesOptions {
   /** Yield fire times at or after this instant. Default: the present. */
-  from?: Instantish;
+  from?: InstantLike;
   /** Yield fire times at or before this instant. */
-  until?: Instantish;
+  until?: InstantLike;
   /** Yield at most so many. */
   limit?: number;
 }
 
 /**
- * A rule that says when something fires: stateless and immutable. What it answers depends on its configuration and
- * the instant asked about, nothing else.
+ * A rule that says when something fires: stateless and immutable. Its answer depends on the trigger's configuration and
+ * on the instant that it is asked about, and on nothing else.
  *
  * A subclass implements {@link nextMs}, {@link previousMs}, {@link toJSON} and {@link describe}, and registers a codec
  * with `registerTrigger` so that a store can bring it back.
@@ -34,18 +35,19 @@ export abstract class Trigger {
     return "UTC";
   }
 
-  /** Levels of triggers within triggers, this one included. */
+  /** How many levels of triggers there are, this one included: 1 for a trigger without children. */
   get depth(): number {
     return 1;
   }
 
-  /** The hot path: the first fire time strictly later than `afterMs`, in epoch milliseconds, or null. */
+  /** The first fire time strictly later than `afterMs`, in epoch milliseconds, or null when there is none. {@link next}
+   *  without its objects: what loops call. */
   abstract nextMs(afterMs: number): number | null;
 
-  /** The last fire time strictly earlier than `beforeMs`, in epoch milliseconds, or null. */
+  /** The last fire time strictly earlier than `beforeMs`, in epoch milliseconds, or null when there is none. */
   abstract previousMs(beforeMs: number): number | null;
 
-  /** JSON that `triggerFromJSON` turns back into an equal trigger. */
+  /** The trigger as JSON. `triggerFromJSON` makes an equal trigger of it. */
   abstract toJSON(): TriggerJSON;
 
   /** The rule in English. */
@@ -55,7 +57,7 @@ export abstract class Trigger {
    * The first fire time strictly later than `after`, or null when there is none.
    * @param after default: the present
    */
-  next(after?: Instantish): Temporal.ZonedDateTime | null {
+  next(after?: InstantLike): Temporal.ZonedDateTime | null {
     return this.#zonedOrNull(this.nextMs(after === undefined ? systemClock.now() : toEpochMs(after, "after")));
   }
 
@@ -63,21 +65,22 @@ export abstract class Trigger {
    * The last fire time strictly earlier than `before`, or null when there is none.
    * @param before default: the present
    */
-  previous(before?: Instantish): Temporal.ZonedDateTime | null {
+  previous(before?: InstantLike): Temporal.ZonedDateTime | null {
     return this.#zonedOrNull(this.previousMs(before === undefined ? systemClock.now() : toEpochMs(before, "before")));
   }
 
   /**
-   * Fire times in order, computed as they are asked for. A rule that counts from no start counts from `from` here.
+   * Fire times in order, each computed when the loop asks for it. A rule that names no start (an interval without
+   * `startTime`) counts from `from` here.
    *
-   * @throws {OptionsError} when the limit is no number of 0 or more, or an instant is none
+   * @throws {OptionsError} when the limit is no number of 0 or more, or when `from` or `until` is no instant
    * @example
    * const trigger = new IntervalTrigger({ hours: 1 });
    * for (const fireTime of trigger.fireTimes({ limit: 3 })) console.log(fireTime.toString());
    */
   *fireTimes(options: FireTimesOptions = {}): Generator<Temporal.ZonedDateTime, void, undefined> {
     const { fromMs, untilMs, limit } = rangeOf(options, Number.POSITIVE_INFINITY);
-    const rule = this.anchoredAt(fromMs);
+    const rule = this.startingAtMs(fromMs);
     let atMs = fromMs - 1;
     for (let count = 0; count < limit; count++) {
       const nextMs = rule.nextMs(atMs);
@@ -88,8 +91,8 @@ export abstract class Trigger {
     }
   }
 
-  /** Whether this fires at exactly that instant. */
-  matches(at: Instantish): boolean {
+  /** Whether the trigger fires at exactly that instant. */
+  matches(at: InstantLike): boolean {
     return this.matchesMs(toEpochMs(at, "at"));
   }
 
@@ -103,32 +106,34 @@ export abstract class Trigger {
     return null;
   }
 
-  /** The first fire time of a schedule that is added at `nowMs`: at or after the rule's own start, even one that is
-   *  past, else at or after `nowMs`. */
+  /** The first fire time of a schedule that is added at `nowMs`, in epoch milliseconds, or null. Where the rule
+   *  names a start, it is the first fire time at or after that start, even when the start is past. Otherwise it is
+   *  the first fire time at or after `nowMs`. */
   firstMs(nowMs: number): number | null {
-    return this.anchoredAt(nowMs).nextMs((this.startMs ?? nowMs) - 1);
+    return this.startingAtMs(nowMs).nextMs((this.startMs ?? nowMs) - 1);
   }
 
   /**
-   * This rule, anchored: a trigger whose rule counts from a start that it does not name (an interval without
-   * `startTime`) gets `at` as its start; every other trigger is returned as it is.
+   * The same rule with an anchor: a trigger that counts from a start that its rule does not name (an interval without
+   * `startTime`) gets `at` as its start. Every other trigger is returned unchanged.
    */
-  startingAt(at: Instantish): this {
-    return this.anchoredAt(toEpochMs(at, "at"));
+  startingAt(at: InstantLike): this {
+    return this.startingAtMs(toEpochMs(at, "at"));
   }
 
-  /** {@link startingAt} for epoch milliseconds: what a subclass overrides. Anchored already, it must return itself. */
-  anchoredAt(_atMs: number): this {
+  /** {@link startingAt} for epoch milliseconds. A subclass overrides this method. A trigger that has a start or an
+   *  anchor already must return itself. */
+  startingAtMs(_atMs: number): this {
     return this;
   }
 
-  /** Whether two triggers are the same rule: their JSON is equal, except for anchors that `startingAt` set, which
-   *  stand in fields named `anchor`. */
+  /** Whether two triggers are the same rule: their JSON is equal, apart from the anchors that `startingAt` set. Anchors
+   *  stand in fields named `anchor`, which a rule must not use for anything else. */
   isSameRule(other: Trigger): boolean {
     return ruleKey(this) === ruleKey(other);
   }
 
-  /** An instant on the calendar of {@link timeZone}, for rules that look at dates. */
+  /** An instant on the calendar of {@link timeZone}, for subclasses whose rule looks at dates. */
   protected zoned(epochMs: number): Temporal.ZonedDateTime {
     return zonedOf(epochMs, this.timeZone);
   }

@@ -1,4 +1,4 @@
-/** ISO 8601 text of epoch milliseconds, in UTC; a number that is no instant as it is. */
+/** ISO 8601 text of epoch milliseconds, in UTC. A number that is no instant gives its digits. */
 export function isoOf(epochMs: number): string {
   return Math.abs(epochMs) <= 8.64e15 ? new Date(epochMs).toISOString().replace(".000Z", "Z") : String(epochMs);
 }
@@ -12,7 +12,7 @@ export function periodText(amounts: readonly (readonly [count: number, unit: str
   return `Every ${parts.length === 0 ? last.replace(/^1 /, "") : `${parts.join(", ")} and ${last}`}`;
 }
 
-/** `, from ... until ...`, or nothing. */
+/** `, from ... until ...`, with the parts that are given. */
 export function boundsText(from: string | null, until: string | null): string {
   const start = from === null ? "" : ` from ${from}`;
   const end = until === null ? "" : ` until ${until}`;

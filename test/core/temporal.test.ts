@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Instantish, instantOrNull, Temporal, toEpochMs, zonedOf } from "../../src/core/temporal.ts";
+import { type InstantLike, instantOrNull, Temporal, toEpochMs, zonedOf } from "../../src/core/temporal.ts";
 
 describe("an instant", () => {
-  test.each<[string, Instantish]>([
+  test.each<[string, InstantLike]>([
     ["a Temporal.Instant", Temporal.Instant.from("2030-01-01T00:00:00Z")],
     ["a Temporal.ZonedDateTime", Temporal.ZonedDateTime.from("2030-01-01T01:00:00+01:00[Europe/Berlin]")],
     ["a Date", new Date("2030-01-01T00:00:00Z")],
@@ -22,7 +22,7 @@ describe("an instant", () => {
     ["null", null],
     ["an instant beyond what Temporal knows", { epochMilliseconds: 9e15 }],
   ])("is not %s", (_, value) => {
-    expect(() => toEpochMs(value as Instantish, "runAt")).toThrow(
+    expect(() => toEpochMs(value as InstantLike, "runAt")).toThrow(
       expect.objectContaining({ code: "options", issues: [expect.objectContaining({ path: "runAt" })] }),
     );
   });

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { CompiledCron } from "../../src/cron/engine.ts";
+import { CompiledCron } from "../../src/cron/compiled-cron.ts";
 import { kernel } from "../../src/cron/kernel.ts";
 import { parseCrontab } from "../../src/cron/parse.ts";
 

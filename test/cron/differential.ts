@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { CompiledCron } from "../../src/cron/engine.ts";
+import { CompiledCron } from "../../src/cron/compiled-cron.ts";
 import { kernel } from "../../src/cron/kernel.ts";
 import { cases } from "./arbitraries.ts";
+import { nextOfEach } from "./next-of-each.ts";
 import { ORACLE_DAYS_MAX, oracleNext, oraclePrevious } from "./oracle.ts";
 
 const INSTANTS_PER_SPEC = 4;
@@ -26,7 +27,7 @@ export function compareWithOracle(count: number, seed: number): void {
     // Once more, now that days are looked up in a bitmap, and from other instants to other instants.
     kernel.buildDays(cron.address);
     const reversed = Float64Array.from(answers.keys()).reverse();
-    for (const [index, found] of cron.nextMany(reversed).entries()) {
+    for (const [index, found] of nextOfEach(cron, reversed).entries()) {
       const instant = reversed[index] ?? 0;
       const before = answers.get(instant) ?? null;
       const again = [cron.nextMs(instant), Number.isNaN(found) ? null : found];

@@ -1,6 +1,6 @@
-// A slow, plain twin of the engine, to compare it with. It shares no code and no idea with it: where the engine thinks in
-// stretches of constant offset, this walks over wall-clock times in order and asks for each at which instants it fires,
-// which is how semantics are worded.
+// A slow, plain twin of the engine, to compare it with. It shares no code and no idea with it: where the engine thinks
+// in stretches of constant offset, this walks over wall-clock times in order and asks for each at which instants it
+// fires, which is how semantics are worded.
 import { Temporal } from "../../src/core/temporal.ts";
 import type { BitSet64, CronSpec } from "../../src/cron/spec.ts";
 

@@ -20,7 +20,8 @@ const ROWS: Row[] = [
     "-1",
     0,
     null,
-    'minute "-1" has an unexpected "-" (position 0 in "-1 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "-1" has an unexpected "-" (position 0 in "-1 * * * *"); minute takes 0-59, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "1-60 * * * *",
@@ -28,7 +29,8 @@ const ROWS: Row[] = [
     "1-60",
     0,
     null,
-    'minute "1-60" is outside 0-59 (position 0 in "1-60 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "1-60" is outside 0-59 (position 0 in "1-60 * * * *"); minute takes 0-59, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "*/60 * * * *",
@@ -36,7 +38,8 @@ const ROWS: Row[] = [
     "*/60",
     0,
     "0",
-    'minute "*/60" has a step larger than its range of 59 (position 0 in "*/60 * * * *"); write "0" for that value alone',
+    'minute "*/60" has a step larger than its range of 59 (position 0 in "*/60 * * * *"); write "0" for that ' +
+      "value alone",
   ],
   [
     "*/0 * * * *",
@@ -52,7 +55,8 @@ const ROWS: Row[] = [
     "0-10/20",
     0,
     "0",
-    'minute "0-10/20" has a step larger than its range of 10 (position 0 in "0-10/20 * * * *"); write "0" for that value alone',
+    'minute "0-10/20" has a step larger than its range of 10 (position 0 in "0-10/20 * * * *"); write "0" for ' +
+      "that value alone",
   ],
   [
     "59/5 * * * *",
@@ -60,7 +64,8 @@ const ROWS: Row[] = [
     "59/5",
     0,
     "59",
-    'minute "59/5" has a step larger than its range of 0 (position 0 in "59/5 * * * *"); write "59" for that value alone',
+    'minute "59/5" has a step larger than its range of 0 (position 0 in "59/5 * * * *"); write "59" for that ' +
+      "value alone",
   ],
   [
     "1.5 * * * *",
@@ -68,7 +73,8 @@ const ROWS: Row[] = [
     "1.5",
     0,
     null,
-    'minute "1.5" has an unexpected "." (position 0 in "1.5 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "1.5" has an unexpected "." (position 0 in "1.5 * * * *"); minute takes 0-59, and ranges, steps ' +
+      "and lists of them",
   ],
   [
     "1e5 * * * *",
@@ -76,7 +82,8 @@ const ROWS: Row[] = [
     "1e5",
     0,
     null,
-    'minute "1e5" has an unexpected "e" (position 0 in "1e5 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "1e5" has an unexpected "e" (position 0 in "1e5 * * * *"); minute takes 0-59, and ranges, steps ' +
+      "and lists of them",
   ],
   [
     "0x10 * * * *",
@@ -84,7 +91,8 @@ const ROWS: Row[] = [
     "0x10",
     0,
     null,
-    'minute "0x10" has an unexpected "x" (position 0 in "0x10 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "0x10" has an unexpected "x" (position 0 in "0x10 * * * *"); minute takes 0-59, and ranges, steps ' +
+      "and lists of them",
   ],
   [
     "99999999999999999999 * * * *",
@@ -92,7 +100,8 @@ const ROWS: Row[] = [
     "99999999999999999999",
     0,
     null,
-    'minute "99999999999999999999" is outside 0-59 (position 0 in "99999999999999999999 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "99999999999999999999" is outside 0-59 (position 0 in "99999999999999999999 * * * *"); minute ' +
+      "takes 0-59, and ranges, steps and lists of them",
   ],
   [
     "x * * * *",
@@ -100,7 +109,8 @@ const ROWS: Row[] = [
     "x",
     0,
     null,
-    'minute "x" has an unexpected "x" (position 0 in "x * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "x" has an unexpected "x" (position 0 in "x * * * *"); minute takes 0-59, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "5- * * * *",
@@ -116,7 +126,8 @@ const ROWS: Row[] = [
     "-5",
     0,
     null,
-    'minute "-5" has an unexpected "-" (position 0 in "-5 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "-5" has an unexpected "-" (position 0 in "-5 * * * *"); minute takes 0-59, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "5/ * * * *",
@@ -124,7 +135,8 @@ const ROWS: Row[] = [
     "5/",
     0,
     null,
-    'minute "5/" needs a number after the / (position 0 in "5/ * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "5/" needs a number after the / (position 0 in "5/ * * * *"); minute takes 0-59, and ranges, steps ' +
+      "and lists of them",
   ],
   [
     "*/x * * * *",
@@ -132,7 +144,8 @@ const ROWS: Row[] = [
     "*/x",
     0,
     null,
-    'minute "*/x" needs a number after the / (position 0 in "*/x * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "*/x" needs a number after the / (position 0 in "*/x * * * *"); minute takes 0-59, and ranges, ' +
+      "steps and lists of them",
   ],
   [
     "5//2 * * * *",
@@ -140,7 +153,8 @@ const ROWS: Row[] = [
     "5//2",
     0,
     null,
-    'minute "5//2" needs a number after the / (position 0 in "5//2 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "5//2" needs a number after the / (position 0 in "5//2 * * * *"); minute takes 0-59, and ranges, ' +
+      "steps and lists of them",
   ],
   [
     "5-10-15 * * * *",
@@ -148,7 +162,8 @@ const ROWS: Row[] = [
     "5-10-15",
     0,
     null,
-    'minute "5-10-15" has an unexpected "-" (position 0 in "5-10-15 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "5-10-15" has an unexpected "-" (position 0 in "5-10-15 * * * *"); minute takes 0-59, and ranges, ' +
+      "steps and lists of them",
   ],
   [
     ",5 * * * *",
@@ -188,7 +203,8 @@ const ROWS: Row[] = [
     "**",
     0,
     null,
-    'minute "**" has an unexpected "*" (position 0 in "** * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "**" has an unexpected "*" (position 0 in "** * * * *"); minute takes 0-59, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "*5 * * * *",
@@ -196,7 +212,8 @@ const ROWS: Row[] = [
     "*5",
     0,
     null,
-    'minute "*5" has an unexpected "5" (position 0 in "*5 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "*5" has an unexpected "5" (position 0 in "*5 * * * *"); minute takes 0-59, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "1\u0661 * * * *",
@@ -204,7 +221,8 @@ const ROWS: Row[] = [
     "1\u0661",
     0,
     null,
-    'minute "1\u0661" has an unexpected "\u0661" (position 0 in "1\u0661 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "1\u0661" has an unexpected "\u0661" (position 0 in "1\u0661 * * * *"); minute takes 0-59, and ' +
+      "ranges, steps and lists of them",
   ],
   [
     "\uff15 * * * *",
@@ -212,7 +230,8 @@ const ROWS: Row[] = [
     "\uff15",
     0,
     null,
-    'minute "\uff15" has an unexpected "\uff15" (position 0 in "\uff15 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "\uff15" has an unexpected "\uff15" (position 0 in "\uff15 * * * *"); minute takes 0-59, and ' +
+      "ranges, steps and lists of them",
   ],
   [
     "\ud83d\ude00 * * * *",
@@ -220,7 +239,8 @@ const ROWS: Row[] = [
     "\ud83d\ude00",
     0,
     null,
-    'minute "\ud83d\ude00" has an unexpected "\ud83d\ude00" (position 0 in "\ud83d\ude00 * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "\ud83d\ude00" has an unexpected "\ud83d\ude00" (position 0 in "\ud83d\ude00 * * * *"); minute ' +
+      "takes 0-59, and ranges, steps and lists of them",
   ],
   [
     "mon * * * *",
@@ -228,7 +248,8 @@ const ROWS: Row[] = [
     "mon",
     0,
     null,
-    'minute "mon" has an unexpected "m" (position 0 in "mon * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "mon" has an unexpected "m" (position 0 in "mon * * * *"); minute takes 0-59, and ranges, steps ' +
+      "and lists of them",
   ],
   ["* 24 * * *", "hour", "24", 2, "0", 'hour "24" is outside 0-23 (position 2 in "* 24 * * *"); did you mean "0"?'],
   [
@@ -245,7 +266,8 @@ const ROWS: Row[] = [
     "9am",
     2,
     null,
-    'hour "9am" has an unexpected "a" (position 2 in "* 9am * * *"); hour takes 0-23, and ranges, steps and lists of them',
+    'hour "9am" has an unexpected "a" (position 2 in "* 9am * * *"); hour takes 0-23, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "* */24 * * *",
@@ -279,7 +301,8 @@ const ROWS: Row[] = [
     "fri",
     4,
     "fri#1",
-    'day "fri" is a weekday (position 4 in "* * fri * *"); put it in dayOfWeek, or write "fri#1" for the first of the month',
+    'day "fri" is a weekday (position 4 in "* * fri * *"); put it in dayOfWeek, or write "fri#1" for the first ' +
+      "of the month",
   ],
   [
     "* * L-31 * *",
@@ -295,7 +318,8 @@ const ROWS: Row[] = [
     "L-x",
     4,
     null,
-    'day "L-x" needs a number after L- (position 4 in "* * L-x * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, friL, and ranges, steps and lists of numbers',
+    'day "L-x" needs a number after L- (position 4 in "* * L-x * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, ' +
+      "friL, and ranges, steps and lists of numbers",
   ],
   [
     "* * L-3W * *",
@@ -311,7 +335,8 @@ const ROWS: Row[] = [
     "32W",
     4,
     null,
-    'day "32W" is outside 1-31 (position 4 in "* * 32W * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, friL, and ranges, steps and lists of numbers',
+    'day "32W" is outside 1-31 (position 4 in "* * 32W * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, friL, ' +
+      "and ranges, steps and lists of numbers",
   ],
   [
     "* * W * *",
@@ -319,7 +344,8 @@ const ROWS: Row[] = [
     "W",
     4,
     null,
-    'day "W" has an unknown name "W" (position 4 in "* * W * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, friL, and ranges, steps and lists of numbers',
+    'day "W" has an unknown name "W" (position 4 in "* * W * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, ' +
+      "friL, and ranges, steps and lists of numbers",
   ],
   [
     "* * 2th * *",
@@ -343,7 +369,8 @@ const ROWS: Row[] = [
     "LX",
     4,
     null,
-    'day "LX" has an unknown name "LX" (position 4 in "* * LX * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, friL, and ranges, steps and lists of numbers',
+    'day "LX" has an unknown name "LX" (position 4 in "* * LX * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, ' +
+      "friL, and ranges, steps and lists of numbers",
   ],
   [
     "* * lastfri * *",
@@ -351,7 +378,8 @@ const ROWS: Row[] = [
     "lastfri",
     4,
     null,
-    'day "lastfri" has an unknown name "lastfri" (position 4 in "* * lastfri * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, friL, and ranges, steps and lists of numbers',
+    'day "lastfri" has an unknown name "lastfri" (position 4 in "* * lastfri * *"); day takes 1-31, L, L-3, ' +
+      "LW, 15W, fri#2, friL, and ranges, steps and lists of numbers",
   ],
   [
     "* * fri#6 * *",
@@ -367,7 +395,8 @@ const ROWS: Row[] = [
     "5#2",
     4,
     null,
-    'day "5#2" has an unexpected "#" (position 4 in "* * 5#2 * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, friL, and ranges, steps and lists of numbers',
+    'day "5#2" has an unexpected "#" (position 4 in "* * 5#2 * *"); day takes 1-31, L, L-3, LW, 15W, fri#2, ' +
+      "friL, and ranges, steps and lists of numbers",
   ],
   ["* * * 0 *", "month", "0", 6, "1", 'month "0" is outside 1-12 (position 6 in "* * * 0 *"); did you mean "1"?'],
   ["* * * 13 *", "month", "13", 6, "1", 'month "13" is outside 1-12 (position 6 in "* * * 13 *"); did you mean "1"?'],
@@ -401,7 +430,8 @@ const ROWS: Row[] = [
     "foo",
     6,
     null,
-    'month "foo" has an unknown name "foo" (position 6 in "* * * foo *"); month takes 1-12 or jan-dec, and ranges, steps and lists of them',
+    'month "foo" has an unknown name "foo" (position 6 in "* * * foo *"); month takes 1-12 or jan-dec, and ' +
+      "ranges, steps and lists of them",
   ],
   [
     "* * * feb-foo *",
@@ -409,7 +439,8 @@ const ROWS: Row[] = [
     "feb-foo",
     6,
     null,
-    'month "feb-foo" has an unknown name "foo" (position 6 in "* * * feb-foo *"); month takes 1-12 or jan-dec, and ranges, steps and lists of them',
+    'month "feb-foo" has an unknown name "foo" (position 6 in "* * * feb-foo *"); month takes 1-12 or jan-dec, ' +
+      "and ranges, steps and lists of them",
   ],
   [
     "* * * 1-12/12 *",
@@ -417,7 +448,8 @@ const ROWS: Row[] = [
     "1-12/12",
     6,
     "1",
-    'month "1-12/12" has a step larger than its range of 11 (position 6 in "* * * 1-12/12 *"); write "1" for that value alone',
+    'month "1-12/12" has a step larger than its range of 11 (position 6 in "* * * 1-12/12 *"); write "1" for ' +
+      "that value alone",
   ],
   [
     "* * * * 8",
@@ -425,7 +457,8 @@ const ROWS: Row[] = [
     "8",
     8,
     null,
-    'dayOfWeek "8" is outside 0-7 (position 8 in "* * * * 8"); dayOfWeek takes 0-7 or sun-sat, and ranges, steps and lists of them',
+    'dayOfWeek "8" is outside 0-7 (position 8 in "* * * * 8"); dayOfWeek takes 0-7 or sun-sat, and ranges, ' +
+      "steps and lists of them",
   ],
   [
     "* * * * wde",
@@ -457,7 +490,8 @@ const ROWS: Row[] = [
     "xyz",
     8,
     null,
-    'dayOfWeek "xyz" has an unknown name "xyz" (position 8 in "* * * * xyz"); dayOfWeek takes 0-7 or sun-sat, and ranges, steps and lists of them',
+    'dayOfWeek "xyz" has an unknown name "xyz" (position 8 in "* * * * xyz"); dayOfWeek takes 0-7 or sun-sat, ' +
+      "and ranges, steps and lists of them",
   ],
   [
     "* * * * mon-",
@@ -465,7 +499,8 @@ const ROWS: Row[] = [
     "mon-",
     8,
     null,
-    'dayOfWeek "mon-" ends too early (position 8 in "* * * * mon-"); dayOfWeek takes 0-7 or sun-sat, and ranges, steps and lists of them',
+    'dayOfWeek "mon-" ends too early (position 8 in "* * * * mon-"); dayOfWeek takes 0-7 or sun-sat, and ' +
+      "ranges, steps and lists of them",
   ],
   [
     "* * * * fri#0",
@@ -473,7 +508,8 @@ const ROWS: Row[] = [
     "fri#0",
     8,
     "fri#1",
-    'dayOfWeek "fri#0" must have a number from 1 to 5 after the # (position 8 in "* * * * fri#0"); did you mean "fri#1"?',
+    'dayOfWeek "fri#0" must have a number from 1 to 5 after the # (position 8 in "* * * * fri#0"); did you ' +
+      'mean "fri#1"?',
   ],
   [
     "* * * * fri#6",
@@ -481,7 +517,8 @@ const ROWS: Row[] = [
     "fri#6",
     8,
     "friL",
-    'dayOfWeek "fri#6" must have a number from 1 to 5 after the # (position 8 in "* * * * fri#6"); did you mean "friL"?',
+    'dayOfWeek "fri#6" must have a number from 1 to 5 after the # (position 8 in "* * * * fri#6"); did you ' +
+      'mean "friL"?',
   ],
   [
     "* * * * fri#",
@@ -505,7 +542,8 @@ const ROWS: Row[] = [
     "5L2",
     8,
     null,
-    'dayOfWeek "5L2" has an unexpected "2" (position 8 in "* * * * 5L2"); dayOfWeek takes 0-7 or sun-sat, and ranges, steps and lists of them',
+    'dayOfWeek "5L2" has an unexpected "2" (position 8 in "* * * * 5L2"); dayOfWeek takes 0-7 or sun-sat, and ' +
+      "ranges, steps and lists of them",
   ],
   [
     "* * * * 15W",
@@ -513,7 +551,8 @@ const ROWS: Row[] = [
     "15W",
     8,
     null,
-    'dayOfWeek "15W" is outside 0-7 (position 8 in "* * * * 15W"); dayOfWeek takes 0-7 or sun-sat, and ranges, steps and lists of them',
+    'dayOfWeek "15W" is outside 0-7 (position 8 in "* * * * 15W"); dayOfWeek takes 0-7 or sun-sat, and ranges, ' +
+      "steps and lists of them",
   ],
   [
     "* * * * */7",
@@ -521,7 +560,8 @@ const ROWS: Row[] = [
     "*/7",
     8,
     "sun",
-    'dayOfWeek "*/7" has a step larger than its range of 6 (position 8 in "* * * * */7"); write "sun" for that value alone',
+    'dayOfWeek "*/7" has a step larger than its range of 6 (position 8 in "* * * * */7"); write "sun" for that ' +
+      "value alone",
   ],
   [
     "* * * * mon-tue/2",
@@ -529,7 +569,8 @@ const ROWS: Row[] = [
     "mon-tue/2",
     8,
     "mon",
-    'dayOfWeek "mon-tue/2" has a step larger than its range of 1 (position 8 in "* * * * mon-tue/2"); write "mon" for that value alone',
+    'dayOfWeek "mon-tue/2" has a step larger than its range of 1 (position 8 in "* * * * mon-tue/2"); write ' +
+      '"mon" for that value alone',
   ],
   [
     "* * * * mon wed",
@@ -537,7 +578,8 @@ const ROWS: Row[] = [
     "mon",
     8,
     "* * * * mon",
-    'month "mon" has an unknown name "mon" (position 8 in "* * * * mon wed"); 6 fields start with the second: did you mean "* * * * mon"?',
+    'month "mon" has an unknown name "mon" (position 8 in "* * * * mon wed"); 6 fields start with the second: ' +
+      'did you mean "* * * * mon"?',
   ],
   [
     "0 9 * * mon-fri 2030",
@@ -545,7 +587,8 @@ const ROWS: Row[] = [
     "mon-fri",
     8,
     "0 0 9 * * mon-fri 2030",
-    'month "mon-fri" has an unknown name "mon" (position 8 in "0 9 * * mon-fri 2030"); 6 fields start with the second: did you mean "0 0 9 * * mon-fri 2030"?',
+    'month "mon-fri" has an unknown name "mon" (position 8 in "0 9 * * mon-fri 2030"); 6 fields start with the ' +
+      'second: did you mean "0 0 9 * * mon-fri 2030"?',
   ],
   [
     "0 9 * * 1 root",
@@ -553,7 +596,8 @@ const ROWS: Row[] = [
     "root",
     10,
     "0 9 * * 1",
-    'dayOfWeek "root" has an unknown name "root" (position 10 in "0 9 * * 1 root"); 6 fields start with the second: did you mean "0 9 * * 1"?',
+    'dayOfWeek "root" has an unknown name "root" (position 10 in "0 9 * * 1 root"); 6 fields start with the ' +
+      'second: did you mean "0 9 * * 1"?',
   ],
   [
     "0 0 9 * * wde",
@@ -601,7 +645,8 @@ const ROWS: Row[] = [
     "2030/8000",
     12,
     "2030",
-    'year "2030/8000" has a step larger than its range of 7969 (position 12 in "0 0 0 1 1 * 2030/8000"); write "2030" for that value alone',
+    'year "2030/8000" has a step larger than its range of 7969 (position 12 in "0 0 0 1 1 * 2030/8000"); write ' +
+      '"2030" for that value alone',
   ],
   [
     "0 9 * * mon week=0",
@@ -642,7 +687,8 @@ const ROWS: Row[] = [
     "* * *",
     0,
     null,
-    '"* * *" has 3 fields, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds first; 7 have the year last besides',
+    '"* * *" has 3 fields, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds first; 7 have ' +
+      "the year last besides",
   ],
   [
     "*",
@@ -650,7 +696,8 @@ const ROWS: Row[] = [
     "*",
     0,
     null,
-    '"*" has 1 field, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds first; 7 have the year last besides',
+    '"*" has 1 field, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds first; 7 have the ' +
+      "year last besides",
   ],
   [
     "* * * * * * * *",
@@ -658,7 +705,8 @@ const ROWS: Row[] = [
     "* * * * * * * *",
     0,
     null,
-    '"* * * * * * * *" has 8 fields, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds first; 7 have the year last besides',
+    '"* * * * * * * *" has 8 fields, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds first; ' +
+      "7 have the year last besides",
   ],
   [
     "0 9 2nd fri * * * *",
@@ -666,7 +714,8 @@ const ROWS: Row[] = [
     "0 9 2nd fri * * * *",
     0,
     null,
-    '"0 9 2nd fri * * * *" has 8 fields, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds first; 7 have the year last besides',
+    '"0 9 2nd fri * * * *" has 8 fields, not 5, 6 or 7; 5 are minute hour day month weekday; 6 have seconds ' +
+      "first; 7 have the year last besides",
   ],
   [
     "0 9 * * mon, wed, fri, sat",
@@ -710,7 +759,8 @@ const ROWS: Row[] = [
     "30",
     4,
     "L",
-    'day "30" never comes (position 4 in "0 0 30 2 *"); write "L" for the last day of the month, since no date matches it and the months, weeks, weekdays and years',
+    'day "30" never comes (position 4 in "0 0 30 2 *"); write "L" for the last day of the month, since no date ' +
+      "matches it and the months, weeks, weekdays and years",
   ],
   [
     "0 0 31 4,6,9,11 *",
@@ -718,7 +768,8 @@ const ROWS: Row[] = [
     "31",
     4,
     "L",
-    'day "31" never comes (position 4 in "0 0 31 4,6,9,11 *"); write "L" for the last day of the month, since no date matches it and the months, weeks, weekdays and years',
+    'day "31" never comes (position 4 in "0 0 31 4,6,9,11 *"); write "L" for the last day of the month, since ' +
+      "no date matches it and the months, weeks, weekdays and years",
   ],
   [
     "0 0 31W 2 *",
@@ -734,7 +785,8 @@ const ROWS: Row[] = [
     "29",
     6,
     "L",
-    'day "29" never comes (position 6 in "0 0 0 29 2 * 2027"); write "L" for the last day of the month, since no date matches it and the months, weeks, weekdays and years',
+    'day "29" never comes (position 6 in "0 0 0 29 2 * 2027"); write "L" for the last day of the month, since ' +
+      "no date matches it and the months, weeks, weekdays and years",
   ],
   [
     "0 0 1 1 * week=30",
@@ -742,7 +794,8 @@ const ROWS: Row[] = [
     "1",
     6,
     null,
-    'day "1" never comes (position 6 in "0 0 1 1 * week=30"); no date matches it and the months, weeks, weekdays and years',
+    'day "1" never comes (position 6 in "0 0 1 1 * week=30"); no date matches it and the months, weeks, ' +
+      "weekdays and years",
   ],
   [
     "0 0 L-30 2 *",
@@ -750,7 +803,8 @@ const ROWS: Row[] = [
     "L-30",
     4,
     null,
-    'day "L-30" never comes (position 4 in "0 0 L-30 2 *"); no date matches it and the months, weeks, weekdays and years',
+    'day "L-30" never comes (position 4 in "0 0 L-30 2 *"); no date matches it and the months, weeks, weekdays ' +
+      "and years",
   ],
   [
     "H * * * *",
@@ -758,7 +812,8 @@ const ROWS: Row[] = [
     "H",
     0,
     null,
-    'minute "H" has an unexpected "H" (position 0 in "H * * * *"); minute takes 0-59, and ranges, steps and lists of them',
+    'minute "H" has an unexpected "H" (position 0 in "H * * * *"); minute takes 0-59, and ranges, steps and ' +
+      "lists of them",
   ],
   [
     "0 9 2nd fri * *",
@@ -766,7 +821,8 @@ const ROWS: Row[] = [
     "2nd",
     4,
     "0 9 fri#2 * *",
-    'hour "2nd" has an unexpected "n" (position 4 in "0 9 2nd fri * *"); a space ends a field: did you mean "0 9 fri#2 * *"?',
+    'hour "2nd" has an unexpected "n" (position 4 in "0 9 2nd fri * *"); a space ends a field: did you mean "0 ' +
+      '9 fri#2 * *"?',
   ],
   [
     "0 9 last sun * * *",
@@ -774,7 +830,8 @@ const ROWS: Row[] = [
     "last",
     4,
     null,
-    'hour "last" has an unexpected "l" (position 4 in "0 9 last sun * * *"); hour takes 0-23, and ranges, steps and lists of them',
+    'hour "last" has an unexpected "l" (position 4 in "0 9 last sun * * *"); hour takes 0-23, and ranges, ' +
+      "steps and lists of them",
   ],
 ];
 
@@ -855,7 +912,8 @@ describe("fields that are refused", () => {
       null,
       '{"week":30,"month":"feb"}',
       null,
-      '"{\\"week\\":30,\\"month\\":\\"feb\\"}" never comes; no date matches its months, weeks, weekdays and years together',
+      '"{\\"week\\":30,\\"month\\":\\"feb\\"}" never comes; no date matches its months, weeks, weekdays and ' +
+        "years together",
     ],
   ])("%o is explained", (fields, field, element, suggestion, message) => {
     const error = errorOf(() => new CronTrigger(fields as never));

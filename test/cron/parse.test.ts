@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CronFields, parseCrontab, parseFields } from "../../src/cron/parse.ts";
+import { cronText } from "../../src/cron/canonical-text.ts";
+import type { CronFields } from "../../src/cron/fields.ts";
+import { parseCrontab, parseFields } from "../../src/cron/parse.ts";
 import type { BitSet64 } from "../../src/cron/spec.ts";
-import { cronText } from "../../src/cron/text.ts";
 
 const SETTINGS = { timeZone: "UTC", dst: "auto", dayMatch: "or" } as const;
 

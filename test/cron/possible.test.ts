@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CompiledCron } from "../../src/cron/engine.ts";
+import { CompiledCron } from "../../src/cron/compiled-cron.ts";
 import { isSurelyPossible, parseCrontab } from "../../src/cron/parse.ts";
 import { range } from "./spec-maker.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.ts";
 import { Temporal } from "../../src/core/temporal.ts";
-import { CompiledCron } from "../../src/cron/engine.ts";
+import { CompiledCron } from "../../src/cron/compiled-cron.ts";
 import { canonicalTimeZone, zoneTable } from "../../src/cron/zone.ts";
 import { ZONES } from "./arbitraries.ts";
 import { at, EVERY_60, EVERY_HOUR, range, specOf } from "./spec-maker.ts";
@@ -16,15 +16,18 @@ describe("names", () => {
   test.each([
     [
       "Europe/Berlim",
-      'timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got "Europe/Berlim": did you mean "Europe/Berlin"?',
+      'timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ' +
+        '"Europe/Berlim": did you mean "Europe/Berlin"?',
     ],
     [
       "berlin",
-      'timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got "berlin": did you mean "Europe/Berlin"?',
+      'timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ' +
+        '"berlin": did you mean "Europe/Berlin"?',
     ],
     [
       "Mars/Olympus_Mons",
-      'timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got "Mars/Olympus_Mons"',
+      'timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ' +
+        '"Mars/Olympus_Mons"',
     ],
     ["", 'timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ""'],
   ])("the unknown zone %j is refused", (name, message) => {
@@ -63,8 +66,8 @@ describe("tables", () => {
   const YEARS_NEAR = [2026, 1985, 2040, 1970, 2090, 2099, 2100, 2101];
   const YEARS_FAR = [2026, 9998, 2499, 2500, 2501, 1971, 3333];
 
-  // Years are in no order, so that tables are extended in both directions. A table for all years costs a third of a second
-  // where Temporal is polyfilled: a few zones show it.
+  // Years are in no order, so that tables are extended in both directions. A table for all years costs a third of a
+  // second where Temporal is polyfilled: a few zones show it.
   test.each([
     ...ZONES.map((timeZone) => ({ timeZone, years: YEARS_NEAR })),
     ...["Europe/Berlin", "America/New_York", "Africa/Casablanca"].map((timeZone) => ({ timeZone, years: YEARS_FAR })),

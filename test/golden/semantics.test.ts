@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CronFields } from "../../src/cron/parse.ts";
+import type { CronFields } from "../../src/cron/fields.ts";
 import { type CronOptions, CronTrigger } from "../../src/triggers/cron.ts";
 
 // Vectors written by hand from the calendar: one or more for every row of every table of the specification.

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Temporal } from "../../src/core/temporal.ts";
-import { CompiledCron } from "../../src/cron/engine.ts";
+import { CompiledCron } from "../../src/cron/compiled-cron.ts";
 import type { CronSpec } from "../../src/cron/spec.ts";
 import { cases } from "../cron/arbitraries.ts";
 import { fromEnvironment } from "../cron/differential.ts";

@@ -75,7 +75,8 @@ describe("a trigger's JSON", () => {
     ],
     [
       or({ type: "excluding", version: 1, trigger: or({ type: "x", version: 1 }), excluded: [] }),
-      'trigger at triggers.0.trigger.triggers.0: the type "x" is unknown; call registerTrigger for it before the store is read',
+      'trigger at triggers.0.trigger.triggers.0: the type "x" is unknown; call registerTrigger for it before ' +
+        "the store is read",
     ],
     [or(), "trigger: OrTrigger: expected a list of 1 to 100 triggers"],
     [{ type: "or", version: 1 }, "trigger: triggers: expected a list"],

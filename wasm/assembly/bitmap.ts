@@ -1,9 +1,10 @@
-// The day bitmap of a date part: 1970-2099, and what comes after each of its words, so that the next day of even the
-// sparsest spec is two loads away. Built when a date part has been searched often enough, shared by all its specs.
+// The day bitmap of a date part: a bit for each day of 1970-2099, and for each word of bits the first marked day after
+// that word. So the next day is found with two loads, even for a spec that fires once in four years. A bitmap is built
+// when its date part has been searched often enough. All specs with the same date part share it.
 import { BITMAPS_MAX, BITMAP_AFTER, BITMAP_BYTES, BITMAP_DAYS, BITMAP_WORDS, PART_DAY_BITS } from "./layout";
 import { monthLength } from "./calendar";
-import { namedMonthMask } from "./days";
 import { acquire, release } from "./memory";
+import { namedMonthMask } from "./years";
 
 let bitmaps: i32 = 0;
 

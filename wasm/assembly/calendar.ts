@@ -1,11 +1,12 @@
 // Civil calendar arithmetic on epoch days, after Neri and Schneider, "Euclidean affine functions and their application
 // to calendar algorithms" (2022): years start in March, and divisions become multiplications and shifts. Valid for all
-// days that come here, 1970-9999 and a little around.
+// days of the years 1969-10000, and no others are asked for.
 
 /** Days from 0000-03-01 to 1970-01-01. */
 const EPOCH_SHIFT: u32 = 719468;
 
-// What splitDay found: a second result without an allocation.
+// The results of splitDay. They are globals, because a function returns one number, and an object would be an
+// allocation.
 export let civilYear: i32 = 0;
 export let civilMonth: i32 = 0;
 export let civilDay: i32 = 0;
@@ -37,7 +38,7 @@ export function monthLength(year: i32, month: i32): i32 {
   return 30 | (month ^ (month >> 3));
 }
 
-// A multiple of 4, and of 16 when of 25: the same as the textbook rule.
+// A leap year is a multiple of 4, and of 16 if it is one of 25. This is the same as the textbook rule.
 function isLeapYear(year: i32): bool {
   return (year & (year % 25 == 0 ? 15 : 3)) == 0;
 }
@@ -46,7 +47,7 @@ function isLeapYear(year: i32): bool {
 // @ts-ignore: decorator
 @inline
 export function weekdayOf(day: i32): u32 {
-  // A seventh, exact up to 2^30 and cheaper than a division: 613,566,757 is 2^32 / 7, rounded up.
+  // A division by 7, as a multiplication: 613,566,757 is 2^32 / 7, rounded up. Exact up to 2^30.
   const shifted = <u32>day + 4;
   return shifted - <u32>((<u64>shifted * 613566757) >> 32) * 7;
 }

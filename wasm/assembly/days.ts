@@ -23,21 +23,14 @@ import {
 import { civilDay, civilMonth, civilYear, firstOfMonth, monthLength, splitDay, weekdayOf } from "./calendar";
 import { bitmapNext, bitmapPrevious, buildBitmap } from "./bitmap";
 import { monthMask } from "./month";
+import { countStep, namedMonthMask, nextYear, previousYear } from "./years";
 
 /** What the searches answer when there is no such day. */
 export const NO_DAY: i32 = i32.MIN_VALUE;
 
-/** Month searches of a date part after which its bitmap pays: it costs about 1,600 month masks. */
+/** The bitmap of a date part is built after this many month searches. Building costs as much as some 1,600 month
+ *  masks. */
 const SEARCHES_BEFORE_BITMAP: u32 = 32;
-
-/** Months and zone stretches looked at since the start. Tests hold the bounds of searches by it. */
-export let steps: i32 = 0;
-
-// @ts-ignore: decorator
-@inline
-export function countStep(): void {
-  steps++;
-}
 
 // @ts-ignore: decorator
 @inline
@@ -74,7 +67,7 @@ export function previousDay(spec: usize, day: i32): i32 {
   }
   if (kind != DAYS_GENERAL) return NO_DAY;
   const index = day - load<i32>(spec, MONTH_FIRST);
-  // A day past the cached month's end must not be taken for one of the month, whose days lie before it.
+  // Only the first 28 days are looked up in the cached month, because a later day may belong to the next month already.
   if (<u32>index < 28) {
     const rest = load<u32>(spec, MONTH_MASK) << (31 - index);
     if (rest != 0) return day - <i32>clz(rest);
@@ -122,14 +115,6 @@ function countGeneral(part: usize, from: i32, to: i32): i32 {
   return count;
 }
 
-/** The mask of one month, 0 where its year or month is not named. */
-export function namedMonthMask(part: usize, year: i32, month: i32, first: i32): u32 {
-  countStep();
-  if (!((load<u32>(part, MONTHS) >> month) & 1)) return 0;
-  if (nextYear(part, year) != year || year > <i32>load<u16>(part, YEAR_LAST)) return 0;
-  return monthMask(part, year, first, monthLength(year, month));
-}
-
 function nextGeneral(spec: usize, day: i32): i32 {
   const part = load<usize>(spec, PART);
   if (day < BITMAP_DAYS) {
@@ -149,7 +134,7 @@ function nextGeneral(spec: usize, day: i32): i32 {
   const startYear = year;
   const startDay = civilDay;
   const bitsYear = load<usize>(part, YEAR_BITS);
-  // A date part without a year bitmap that matches nothing in a whole cycle of the calendar never does.
+  // A date part without a year bitmap that matches nothing within one cycle of the calendar never matches.
   let lastYear = <i32>load<u16>(part, YEAR_LAST);
   if (bitsYear == 0) lastYear = min(lastYear, max(year, <i32>load<u16>(part, YEAR_FIRST)) + CYCLE_YEARS);
   const months = load<u32>(part, MONTHS);
@@ -194,7 +179,9 @@ function previousGeneral(spec: usize, day: i32): i32 {
   const startYear = year;
   const startDay = civilDay;
   let firstYear = <i32>load<u16>(part, YEAR_FIRST);
-  if (load<usize>(part, YEAR_BITS) == 0) firstYear = max(firstYear, min(year, <i32>load<u16>(part, YEAR_LAST)) - CYCLE_YEARS);
+  if (load<usize>(part, YEAR_BITS) == 0) {
+    firstYear = max(firstYear, min(year, <i32>load<u16>(part, YEAR_LAST)) - CYCLE_YEARS);
+  }
   const months = load<u32>(part, MONTHS);
   while (true) {
     const named = previousYear(part, year);
@@ -234,34 +221,4 @@ function bitmapOf(part: usize): usize {
   const searches = load<u32>(part, PART_SEARCHES) + 1;
   store<u32>(part, searches, PART_SEARCHES);
   return searches % SEARCHES_BEFORE_BITMAP == 0 ? buildBitmap(part) : 0;
-}
-
-/** The first named year at or after `year`; past YEAR_LAST when there is none. */
-function nextYear(part: usize, year: i32): i32 {
-  year = max(year, <i32>load<u16>(part, YEAR_FIRST));
-  const bits = load<usize>(part, YEAR_BITS);
-  if (bits == 0) return year;
-  const last = <i32>load<u16>(part, YEAR_LAST);
-  while (year <= last) {
-    const index = year - 1970;
-    const rest = load<u32>(bits + ((<usize>index >> 5) << 2)) >> (index & 31);
-    if (rest != 0) return year + <i32>ctz(rest);
-    year += 32 - (index & 31);
-  }
-  return last + 1;
-}
-
-/** The last named year at or before `year`; before YEAR_FIRST when there is none. */
-function previousYear(part: usize, year: i32): i32 {
-  year = min(year, <i32>load<u16>(part, YEAR_LAST));
-  const bits = load<usize>(part, YEAR_BITS);
-  if (bits == 0) return year;
-  const first = <i32>load<u16>(part, YEAR_FIRST);
-  while (year >= first) {
-    const index = year - 1970;
-    const rest = load<u32>(bits + ((<usize>index >> 5) << 2)) << (31 - (index & 31));
-    if (rest != 0) return year - <i32>clz(rest);
-    year -= (index & 31) + 1;
-  }
-  return first - 1;
 }

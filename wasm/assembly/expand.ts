@@ -1,4 +1,4 @@
-// Many fire times of one spec, and their number.
+// Writes or counts many fire times of one spec.
 import {
   EVEN,
   LAST_OF_DAY,
@@ -16,13 +16,13 @@ import { dayOf, nextLocal } from "./local";
 import { nextInstant } from "./search";
 import { countTimesBefore, hoursOf, nextInHour, timesPerDay } from "./times";
 
-/** Instant (seconds) up to which the last expand or count got, exclusive. */
+/** The instant (seconds, exclusive) up to which the last walk got. */
 export let reached: f64 = 0;
-/** Whether it stopped because the table of the zone ends: 1 above, -1 below. */
+/** Whether the last walk stopped because the zone's table ends: 1 at its upper end, -1 at its lower end, else 0. */
 export let beyond: i32 = 0;
 
-/** Walks the fire times in [from, until] (seconds), at most `limit`: writes them to `out` as milliseconds, or with 0 for
- *  `out` only counts them. Returns how many. */
+/** Walks over the fire times in [from, until] (seconds), at most `limit` of them. Writes them to `out` as
+ *  milliseconds, or only counts them when `out` is 0. Returns their number. */
 export function walk(spec: usize, from: f64, until: f64, out: usize, limit: f64): f64 {
   let count: f64 = 0;
   beyond = 0;
@@ -38,7 +38,7 @@ export function walk(spec: usize, from: f64, until: f64, out: usize, limit: f64)
         count += <f64>fill(spec, from + offset, last + offset, offset, out + (<usize>count << 3), <i32>(limit - count));
       }
       if (count >= limit) {
-        // The limit ended it, so the last fire time says where to go on.
+        // The limit ended the walk, so it goes on behind the last fire time.
         from = load<f64>(out + (<usize>count << 3) - 8) / 1000 + 1;
         break;
       }
@@ -67,9 +67,11 @@ function countLocal(spec: usize, from: f64, to: f64): f64 {
   if (flagsOf(spec) & EVEN) return countEven(spec, nextLocal(spec, from), to);
   const firstDay = dayOf(from);
   const lastDay = dayOf(to);
-  // Whole days, less what lies before `from` on the first and after `to` on the last.
+  // The fire times of whole days, minus those before `from` on the first day and those after `to` on the last.
   let count = <f64>countDays(spec, firstDay, lastDay) * <f64>timesPerDay(spec);
-  if (isMatchingDay(spec, firstDay)) count -= <f64>countTimesBefore(spec, <i32>(from - <f64>firstDay * SECONDS_PER_DAY));
+  if (isMatchingDay(spec, firstDay)) {
+    count -= <f64>countTimesBefore(spec, <i32>(from - <f64>firstDay * SECONDS_PER_DAY));
+  }
   if (isMatchingDay(spec, lastDay)) {
     const end = <i32>(to - <f64>lastDay * SECONDS_PER_DAY) + 1;
     count -= <f64>(timesPerDay(spec) - countTimesBefore(spec, end));
@@ -77,12 +79,12 @@ function countLocal(spec: usize, from: f64, to: f64): f64 {
   return count;
 }
 
-// Fire times from the first, which is one, to `to`.
+// The number of fire times from `first`, which is a fire time, to `to`.
 function countEven(spec: usize, first: f64, to: f64): f64 {
   return first <= to ? floor((to - first + 0.5) * (load<f64>(spec, STEP_INVERSE) * 1000)) + 1 : 0;
 }
 
-// Matches in [from, to] of the wall clock, within one stretch.
+// Writes the matches in [from, to], which are local seconds within one stretch.
 function fill(spec: usize, from: f64, to: f64, offset: f64, out: usize, limit: i32): i32 {
   if (!(flagsOf(spec) & EVEN)) return fillDays(spec, max(from, 0), min(to, LOCAL_LAST), offset, out, limit);
   const first = nextLocal(spec, from);
@@ -91,7 +93,7 @@ function fill(spec: usize, from: f64, to: f64, offset: f64, out: usize, limit: i
   return count;
 }
 
-// Writes start, start + step, ... Four pairs a round, so that additions of different rounds overlap.
+// Writes start, start + step, ... Each round writes four pairs, so that the processor can overlap the additions.
 function fillEvenly(start: f64, step: f64, out: usize, count: i32): void {
   let a = f64x2.replace_lane(f64x2.splat(start), 1, start + step);
   const two = f64x2.splat(2 * step);
@@ -127,7 +129,7 @@ function fillDays(spec: usize, from: f64, to: f64, offset: f64, out: usize, limi
   let at = out;
   let second = <i32>(from - <f64>startDay * SECONDS_PER_DAY);
   let day = startDay;
-  // Where the first whole hour of this run was written: later ones are copies of it, moved.
+  // Where the first whole hour of this run was written: the later hours are copies of that hour, moved in time.
   let pattern: usize = 0;
   let patternMs: f64 = 0;
   const hourBytes = <usize>load<u16>(spec, TIMES_PER_HOUR) << 3;

@@ -1,11 +1,11 @@
-// Matching local seconds: date and time of day together, no time zone. Local seconds count from 1970-01-01 00:00 of the
-// wall clock as if every day had 86,400 of them.
+// Matching local seconds: the date and the time of day, without a time zone. Local seconds count from 1970-01-01 00:00
+// of the wall clock, as if every day had 86,400 seconds.
 import { EVEN, FIRST_OF_DAY, LAST_OF_DAY, LOCAL_LAST, SECONDS_PER_DAY, STEP_INVERSE, STEP_MS } from "./layout";
 import { flagsOf, isMatchingDay, NO_DAY, nextDay, previousDay } from "./days";
 import { isMatchingTime, nextTime, previousTime } from "./times";
 
-/** The epoch day of a local second. The half second keeps the product clear of whole numbers, so that multiplying by
- *  the rounded inverse never lands on the wrong side of one. */
+/** The epoch day of a local second. The half second moves the product away from whole numbers, because the inverse
+ *  is rounded, and the product could otherwise lie on the wrong side of a whole number. */
 // @ts-ignore: decorator
 @inline
 export function dayOf(local: f64): i32 {

@@ -43,8 +43,8 @@ function listOf(size: usize): usize {
   return freeLists + (<usize>ctz<u32>(<u32>size) << 2);
 }
 
-// Growing detaches the views that JavaScript holds, so it is done by a quarter at a time, or by what is needed where
-// the memory is nearly used up.
+// The memory grows by a quarter at a time, because growing detaches the views that JavaScript holds. Where so much is
+// not available, it grows by what is needed.
 function growTo(end: usize): void {
   const pages = memory.size();
   const wanted = <i32>((end + 0xffff) >> 16);

@@ -1,5 +1,5 @@
-// Which days of a month a date part names, as a bit mask made without a loop over days: weekday sets are rotated to
-// the weekday of the first and repeated by one multiplication.
+// Which days of a month a date part names, as a bit mask. It is made without a loop over days: a set of weekdays is
+// rotated to the weekday of the month's first day, and then repeated by one multiplication.
 import {
   DAYS_OF_MONTH,
   DAYS_OF_WEEK,
@@ -26,7 +26,8 @@ export function monthMask(part: usize, year: i32, first: i32, length: i32): u32 
   const days = <u32>-1 >> (32 - length);
   const weekday = weekdayOf(first);
   const byDay = dayPart(part, weekday, length, days);
-  const byWeekday = repeatWeek(load<u32>(part, DAYS_OF_WEEK), weekday) | nthWeekdays(load<u64>(part, NTH_OF_WEEKDAY), weekday, length);
+  const nthOfWeekday = nthWeekdays(load<u64>(part, NTH_OF_WEEKDAY), weekday, length);
+  const byWeekday = repeatWeek(load<u32>(part, DAYS_OF_WEEK), weekday) | nthOfWeekday;
   let mask = (load<u32>(part, PART_FLAGS) & PART_EITHER ? byDay | byWeekday : byDay & byWeekday) & days;
   const weeks = load<u64>(part, ISO_WEEKS);
   if (weeks != ISO_WEEKS_ALL && mask != 0) mask &= weekMask(weeks, year, first, weekday);
@@ -62,8 +63,8 @@ function rotateWeek(week: u32, weekday: u32): u32 {
   return ((week >> weekday) | (week << (7 - weekday))) & 0x7f;
 }
 
-// Bit (n-1)*7 + weekday for n 1-5: each group of 7 is rotated like a week, all five at once. Bit 35 + weekday is the
-// last one: it lies in the month's last 7 days.
+// Bit (n-1)*7 + weekday stands for the nth weekday, n from 1 to 5: each group of 7 bits is rotated like a week, all
+// five at once. Bit 35 + weekday stands for the last such weekday, which lies in the month's last 7 days.
 function nthWeekdays(nth: u64, weekday: u32, length: i32): u32 {
   if (nth == 0) return 0;
   const lower = <u64>(0x7f >> weekday) * WEEKS;
@@ -88,7 +89,7 @@ function nearestWeekdays(nearest: u32, weekday: u32, length: i32): u32 {
   );
 }
 
-// The ISO week of a day is that of its Thursday: the number of weeks of Thursdays since that Thursday's new year.
+// The ISO week of a day is the week of its Thursday: count the Thursdays of that Thursday's year, up to it.
 function weekMask(weeks: u64, year: i32, first: i32, weekday: u32): u32 {
   const newYear = firstOfMonth(year, 1);
   const nextNewYear = firstOfMonth(year + 1, 1);

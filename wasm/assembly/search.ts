@@ -1,13 +1,14 @@
-// Next, previous and matches by search: local matches put on the time line by the zone and the DST policies.
+// Next, previous and matches by search: the zone and the DST policies turn local matches into instants.
 //
-// Within a stretch, local = instant + offset, so the matches of a stretch are those of one local search. Policies touch
-// only the edges of a stretch. Where clocks go back by d, the wall-clock times of the last d seconds before the
-// transition come again in the first d seconds after it: "first" takes away the latter, "second" the former. Where
-// clocks go forward by d, d seconds of wall-clock time are missing: "shift" fires their matches in the first d seconds
-// after the transition, among the regular matches; "advance" fires at the transition if there are any. Two that land on
-// one instant are one, since a search looks for the nearest instant and not for each wall-clock time.
+// Within a stretch of constant offset, local = instant + offset, so one local search finds the matches of the stretch.
+// The policies change only the edges of a stretch. Where clocks go back by d seconds, the wall-clock times of the last
+// d seconds before the transition come again in the first d seconds after it. The policy "first" leaves out the matches
+// after the transition, and "second" leaves out those before it. Where clocks go forward by d seconds, d seconds of
+// wall-clock time are missing. The policy "shift" fires their matches in the first d seconds after the transition,
+// among the regular matches; "advance" fires at the transition if there are any. Two matches that land on one instant
+// fire once, because a search looks for the nearest instant, not for each wall-clock time.
 //
-// This is the way that always works, stretch by stretch. Nearly always window.ts answers before it comes to that.
+// This way always works, stretch by stretch. It is rarely needed, because window.ts answers most questions.
 import {
   COVER_HI,
   COVER_LO,
@@ -25,26 +26,30 @@ import {
   SEGMENT_OFFSET,
   ZONE,
 } from "./layout";
-import { countStep, flagsOf } from "./days";
+import { flagsOf } from "./days";
 import { isMatchingLocal, nextLocal, previousLocal } from "./local";
+import { countStep } from "./years";
 import { locate, nextDelta, nextStart, stretchDelta, stretchOffset, stretchStart } from "./zone";
 
-/** Answers besides instants: NaN is exhausted, these are beyond the table of the zone. */
+/** Answers that are no instants. NaN means that nothing fires any more. These two mean that the zone's table ends. */
 const BEYOND_HI: f64 = Infinity;
 const BEYOND_LO: f64 = -Infinity;
 
 /** No clock was ever put back or forward by more than a day. */
 const SHIFT_MAX: f64 = 2 * 86400;
-/** Offsets lie between -12 and +14 hours (and -24 to +24 in theory); twice that, and a clock change on top. */
+/** Offsets lie between -12 and +14 hours (in theory, between -24 and +24). This is twice as much, and a clock change
+ *  more. */
 const FAR: f64 = 4 * 86400;
-/** Where a search resumes before a far match: everything between cannot match, whatever its offset. */
+/** A search may go on this far before a distant match, because nothing in between matches, whatever the offset
+ *  there. */
 const MARGIN: f64 = 3 * 86400;
 
 // The stretch under search: regular matches lie in [plainLo, plainHi).
 let plainLo: f64 = 0;
 let plainHi: f64 = 0;
 
-/** The last fire time before an instant (both in milliseconds); NaN when exhausted, or beyond the table. */
+/** The last fire time before an instant, both in milliseconds. NaN when nothing fired before; an infinity when the
+ *  zone's table ends before the search does. */
 export function previousBefore(spec: usize, beforeMs: f64): f64 {
   const instant = floor((ceil(beforeMs) - 0.5) * 0.001);
   if (instant >= load<f64>(spec, SEGMENT_LO) && instant < load<f64>(spec, SEGMENT_HI)) {
@@ -55,8 +60,8 @@ export function previousBefore(spec: usize, beforeMs: f64): f64 {
   return previousInstant(spec, instant) * 1000;
 }
 
-/** The first matching instant at or after one, in seconds. Bounded: every round moves on to the next stretch, or to
- *  the neighbourhood of the next local match. */
+/** The first matching instant at or after `instant`, in seconds. The search is bounded, because every round moves on
+ *  to the next stretch, or close to the next local match. */
 export function nextInstant(spec: usize, instant: f64): f64 {
   if (isNaN(instant)) return NaN;
   const zone = load<usize>(spec, ZONE);
@@ -72,7 +77,8 @@ export function nextInstant(spec: usize, instant: f64): f64 {
     if (instant < stretchStart + stretchDelta) best = min(best, nextFromGap(spec, instant, gap));
     if (best < Infinity) return best;
     const isNearEnd = nextStart - instant <= SHIFT_MAX;
-    // Only times of the wall clock that were before `instant` can come again, and only soon.
+    // No local match is left. A wall-clock time from before `instant` can come again, but only at a clock change
+    // nearby.
     if (local == Infinity && !isNearEnd) return NaN;
     if (!isNearEnd && regular - nextStart > FAR && regular < Infinity) instant = regular - MARGIN;
     else instant = min(nextStart, load<f64>(zone, COVER_HI));
@@ -80,7 +86,7 @@ export function nextInstant(spec: usize, instant: f64): f64 {
   return NaN;
 }
 
-/** The last matching instant at or before one, in seconds. Bounded like nextInstant. */
+/** The last matching instant at or before `instant`, in seconds. Bounded like nextInstant. */
 function previousInstant(spec: usize, instant: f64): f64 {
   if (isNaN(instant)) return NaN;
   const zone = load<usize>(spec, ZONE);
@@ -119,8 +125,9 @@ export function matchesAt(spec: usize, ms: f64): i32 {
   return <i32>(instant < stretchStart + stretchDelta && nextFromGap(spec, instant, gap) == instant);
 }
 
-// Locates the stretch, sets its plain bounds, and remembers in the spec the part of it that no policy touches. Which way
-// the clocks went is a coin's toss at random instants, so it is selected, not branched on.
+// Finds the stretch, sets its plain bounds, and remembers in the spec the part of the stretch that no policy changes.
+// Whether the clocks went forward or back is selected, not branched on, because no branch predictor can know it at
+// random instants.
 function enterStretch(spec: usize, zone: usize, instant: f64, gap: u32): void {
   countStep();
   locate(zone, instant);
@@ -134,7 +141,7 @@ function enterStretch(spec: usize, zone: usize, instant: f64, gap: u32): void {
   store<f64>(spec, stretchOffset, SEGMENT_OFFSET);
 }
 
-// The first instant at or after `instant` that a match in the gap before this stretch fires at.
+// The first instant at or after `instant` at which a match in the gap before this stretch fires.
 function nextFromGap(spec: usize, instant: f64, gap: u32): f64 {
   const before = stretchOffset - stretchDelta;
   if (gap == GAP_SHIFT) {

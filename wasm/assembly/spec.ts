@@ -1,4 +1,4 @@
-// Specs from the staging area: derived fields, and the date parts that they share.
+// Makes specs from the staging area: computes their derived fields, and shares date parts between specs.
 import {
   DAYS_EVERY,
   DAYS_GENERAL,
@@ -162,8 +162,9 @@ function kindOfDays(part: usize): u32 {
   return week != 0 && load<u64>(part, NTH_OF_WEEKDAY) == 0 ? DAYS_WEEKLY : DAYS_GENERAL;
 }
 
-// Seconds between fire times that are spread evenly over the day, midnight included, or 0. They are when each of the
-// three sets is evenly spaced and every set above the smallest one that has several values is full.
+// The seconds between fire times when these are spread evenly over the day, across midnight too, else 0. They are
+// spread evenly when each of the three sets is, and when all sets of larger units than the smallest varying one are
+// full.
 function evenStep(hours: u32, minutes: u64, seconds: u64): f64 {
   const everyHours = evenSpacing(hours, 24);
   if (everyHours == 0) return 0;
@@ -215,7 +216,7 @@ function freeDatePart(part: usize): void {
   release(part, PART_BYTES);
 }
 
-// FNV-1a's multiplication over 64-bit words; the high bits are the well mixed ones.
+// FNV-1a's multiplication over 64-bit words. The shift spreads the high bits, because those are the well mixed ones.
 function chainOf(key: usize): usize {
   let hash: u64 = 0xcbf29ce484222325;
   for (let at: usize = 0; at < PART_KEY_BYTES; at += 8) {

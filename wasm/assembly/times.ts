@@ -24,10 +24,10 @@ export function hoursOf(spec: usize): u32 {
 export function nextMinute(spec: usize, minuteOfDay: u32): u32 {
   const hours = hoursOf(spec);
   const minutes = load<u64>(spec, MINUTES);
-  // A sixtieth, exact up to 74,938 and cheaper than a division: 34,953 is 2^21 / 60, rounded up.
+  // A division by 60, as a multiplication: 34,953 is 2^21 / 60, rounded up. Exact up to 74,938.
   const hour = (minuteOfDay * 34953) >> 21;
   const rest = minutes >> (minuteOfDay - hour * 60);
-  // Both answers and a selection: which of them it is, no branch predictor can know.
+  // Both answers are computed and one is selected, because no branch predictor can know which one it is.
   const inHour = minuteOfDay + <u32>ctz(rest);
   const later = (hour + 1 + ctz(hours >> (hour + 1))) * 60 + <u32>ctz(minutes);
   return select(inHour, later, ((hours >> hour) & <u32>(rest != 0)) != 0);
@@ -78,7 +78,9 @@ export function previousTime(spec: usize, second: i32): i32 {
 }
 
 export function isMatchingTime(spec: usize, second: i32): bool {
-  if (flagsOf(spec) & EVEN) return (second - load<i32>(spec, FIRST_OF_DAY)) % (<i32>load<f64>(spec, STEP_MS) / 1000) == 0;
+  if (flagsOf(spec) & EVEN) {
+    return (second - load<i32>(spec, FIRST_OF_DAY)) % (<i32>load<f64>(spec, STEP_MS) / 1000) == 0;
+  }
   const minute = second / 60;
   const hour = minute / 60;
   return (

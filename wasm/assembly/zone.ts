@@ -1,4 +1,4 @@
-// Lookup in a zone table. A stretch is a time of constant offset between two transitions.
+// Looks up instants in a zone table. A stretch is the time between two transitions, in which the offset is constant.
 import {
   BUCKETS,
   BUCKET_LAST,
@@ -15,7 +15,7 @@ import {
   RECORD_START,
 } from "./layout";
 
-// The stretch that locate found: several results without an allocation.
+// The results of locate. They are globals, because a function returns one number, and an object would be an allocation.
 export let stretchStart: f64 = 0;
 export let stretchOffset: f64 = 0;
 /** Its offset minus the one before: negative when clocks went back. */
@@ -32,7 +32,7 @@ export function locate(zone: usize, instant: f64): void {
     instant -= shift;
   }
   let record = recordOf(zone, <u32>floor(max(instant, 0) / 60));
-  // At most as often as there are transitions in a bucket; the record past the last starts at Infinity.
+  // As many rounds at most as the bucket has transitions. The record behind the last one starts at Infinity.
   while (load<f64>(record + RECORD_BYTES, RECORD_START) <= instant) record += RECORD_BYTES;
   const offset = load<i32>(record, RECORD_OFFSET);
   stretchStart = load<f64>(record, RECORD_START) + shift;
@@ -42,7 +42,7 @@ export function locate(zone: usize, instant: f64): void {
   nextDelta = <f64>(load<i32>(record + RECORD_BYTES, RECORD_OFFSET) - offset);
 }
 
-/** The record whose window a minute lies in; junk where it lies in none. */
+/** The record whose window a minute lies in. Where it lies in no window, any record. */
 // @ts-ignore: decorator
 @inline
 export function windowNear(zone: usize, minute: u32): usize {
@@ -56,7 +56,7 @@ export function isInWindow(record: usize, minute: u32): bool {
   return minute - load<u32>(record, RECORD_LO) < load<u32>(record, RECORD_SPAN);
 }
 
-// The record that the bucket of a minute begins with. The last bucket begins after the last transition.
+// The record that the first instant of a minute's bucket lies in. The last bucket begins after the last transition.
 // @ts-ignore: decorator
 @inline
 function recordOf(zone: usize, minute: u32): usize {

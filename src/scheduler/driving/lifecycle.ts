@@ -15,8 +15,8 @@ export interface LifecycleSteps {
 }
 
 /**
- * The states of a scheduler: stopped -> starting -> started <-> paused -> stopping -> stopped. Before the first start it is
- * a client of its store, opened at the first use; once stopped it stays so.
+ * The states of a scheduler: stopped -> starting -> started <-> paused -> stopping -> stopped. Before the first start
+ * it is a client of its store, opened at the first use; once stopped it stays so.
  */
 export class Lifecycle {
   readonly #steps: LifecycleSteps;

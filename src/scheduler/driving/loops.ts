@@ -21,8 +21,8 @@ export interface LoopOptions {
 }
 
 /**
- * The resident driver: calls the steps (`runOnce`) of the collaborators whenever there may be something for them. A step
- * that fails is logged and repeated after a pause that grows; nothing ends a loop but its signal.
+ * The resident driver: calls the steps (`runOnce`) of the collaborators whenever there may be something for them. A
+ * step that fails is logged and repeated after a pause that grows; nothing ends a loop but its signal.
  */
 export class Loops {
   readonly #options: LoopOptions;

@@ -10,8 +10,8 @@ export interface EventStreamOptions {
   readonly onDropped: (count: number) => void;
 }
 
-/** Events as an iteration: what comes is kept until it is asked for. A reader that falls too far behind loses the oldest
- *  events, because memory is finite and the scheduler never waits for a reader. */
+/** Events as an iteration: what comes is kept until it is asked for. A reader that falls too far behind loses the
+ *  oldest events, because memory is finite and the scheduler never waits for a reader. */
 export class EventStream<T extends EventType> implements AsyncIterableIterator<SchedulerEvent<T>> {
   readonly #options: EventStreamOptions;
   readonly #buffer: SchedulerEvent<T>[] = [];

@@ -36,7 +36,8 @@ export interface FirePlan {
 export function planFires(schedule: ScheduleRecord, trigger: Trigger, now: number, random: () => number): FirePlan {
   const { nextFireTime, lastFireTime } = schedule;
   if (nextFireTime === null) throw new BrokenTriggerError(`schedule "${schedule.id}" has no fire time`);
-  // A new trigger may start before what the old one has fired: no schedule goes back, or an occurrence would come twice.
+  // A new trigger may start before what the old one has fired: no schedule goes back, or an occurrence would come
+  // twice.
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
   const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
   // Not due, or not any more: the clock was set back since it was leased.
@@ -122,8 +123,8 @@ function lastUntil(trigger: Trigger, now: number): number | null {
   const last = trigger.previousMs(now + 1);
   if (last === null || (last <= now && Number.isInteger(last))) return last;
   throw new BrokenTriggerError(
-    `the trigger (${trigger.toJSON().type}) answered ${last}, which is not earlier than ${now + 1}; previousMs() must ` +
-      "return a strictly earlier instant or null",
+    `the trigger (${trigger.toJSON().type}) answered ${last}, which is not earlier than ${now + 1}; ` +
+      "previousMs() must return a strictly earlier instant or null",
   );
 }
 

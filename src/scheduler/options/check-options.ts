@@ -13,7 +13,7 @@ import {
   SERIALIZED_LENGTH_MAX,
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
-import { type Instantish, toEpochMs } from "../../core/temporal.ts";
+import { type InstantLike, toEpochMs } from "../../core/temporal.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { type CoalescePolicy, type ConflictPolicy, JOB_OUTCOMES, type Metadata } from "../../records/policies.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
@@ -110,7 +110,7 @@ const durationMs = v.pipe(
   v.maxValue(DURATION_MS_MAX, "must be at most 1,000 years"),
 );
 const positiveDurationMs = v.pipe(durationMs, v.minValue(1, "must be at least one millisecond"));
-const instantMs = converted((value: Instantish) => toEpochMs(value, "the value"));
+const instantMs = converted((value: InstantLike) => toEpochMs(value, "the value"));
 const count = v.pipe(v.number(), v.safeInteger("must be a whole number"), v.minValue(0, "must be 0 or more"));
 const positiveCount = v.pipe(v.number(), v.safeInteger("must be a whole number"), v.minValue(1, "must be 1 or more"));
 const name = v.pipe(
@@ -262,7 +262,7 @@ export const checkResultOptions: Checker<{ wait?: boolean | undefined; signal?: 
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
   v.strictObject({
     resumeFrom: v.optional(
-      converted((value: "now" | Instantish) => (value === "now" ? value : toEpochMs(value, "the value"))),
+      converted((value: "now" | InstantLike) => (value === "now" ? value : toEpochMs(value, "the value"))),
     ),
   }),
 );

@@ -1,5 +1,5 @@
 import type { Duration } from "../../core/duration.ts";
-import type { Instantish } from "../../core/temporal.ts";
+import type { InstantLike } from "../../core/temporal.ts";
 import type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata } from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 
@@ -76,7 +76,7 @@ export interface ScheduleUpdate<P = unknown> extends Omit<ScheduleOptions<P>, "i
 export interface JobOptions<P = unknown> {
   payload?: P;
   /** Not before this. Default: now. */
-  runAt?: Instantish;
+  runAt?: InstantLike;
   /** Higher runs first. Default: 0. */
   priority?: number;
   /** Unique among unfinished jobs: adding again returns the existing job. */
@@ -87,7 +87,7 @@ export interface JobOptions<P = unknown> {
   /** How long the result is kept; zero keeps none. Default: the task's. */
   resultExpirationTime?: Duration;
   /** Not to be started after this; ends as `missedStartDeadline`. Default: none. */
-  startDeadline?: Instantish;
+  startDeadline?: InstantLike;
 }
 
 /** Options of `runJob`. */

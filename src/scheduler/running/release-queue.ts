@@ -16,9 +16,9 @@ interface Item extends EndedAttempt {
 }
 
 /**
- * Outcomes on their way to the store, in order. A commit that the store refuses for another reason than an outage may hold one
- * outcome that it cannot take: the next commits are halved until that one stands alone, and it is left out. So one bad
- * row never stops the others.
+ * Outcomes on their way to the store, in order. A commit that the store refuses for another reason than an outage may
+ * hold one outcome that it cannot take: the next commits are halved until that one stands alone, and it is left out. So
+ * one bad row never stops the others.
  */
 export class ReleaseQueue {
   readonly #env: Environment;

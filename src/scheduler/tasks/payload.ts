@@ -19,7 +19,8 @@ function payloadText(serializer: Serializer, payload: unknown): string | null {
   const text = serializer.serialize(payload);
   if (text.length <= SERIALIZED_LENGTH_MAX) return text;
   throw new SerializationError(
-    `the payload is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; store it elsewhere and pass a reference`,
+    `the payload is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
+      "store it elsewhere and pass a reference",
   );
 }
 

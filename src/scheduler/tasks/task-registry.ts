@@ -87,7 +87,8 @@ export class TaskRegistry {
     const record = this.#byId.get(id)?.record ?? (await this.#store.getTask(id));
     if (record !== null) return record;
     throw new TaskLookupError(
-      `no task "${id}" is known here or in the data store; register it before it is used: scheduler.task("${id}", handler)`,
+      `no task "${id}" is known here or in the data store; ` +
+        `register it before it is used: scheduler.task("${id}", handler)`,
       id,
     );
   }

@@ -1,4 +1,5 @@
-/** Tells whoever waits that the scheduler has stopped. No `AbortSignal`, on which Node warns of more than ten listeners. */
+/** Tells whoever waits that the scheduler has stopped. No `AbortSignal`, on which Node warns of more than ten
+ *  listeners. */
 export class Closing {
   readonly #listeners = new Set<() => void>();
   #isClosed = false;

@@ -40,7 +40,7 @@ function triggerFields(
   trigger: Trigger,
   now: number,
 ): Pick<ScheduleRecord, "trigger" | "triggerRule" | "nextFireTime"> {
-  const anchored = trigger.anchoredAt(now);
+  const anchored = trigger.startingAtMs(now);
   return {
     trigger: JSON.stringify(anchored),
     triggerRule: ruleKey(trigger),

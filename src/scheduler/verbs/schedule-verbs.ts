@@ -1,6 +1,6 @@
 import { ConflictingIdError, OptionsError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
-import { type Instantish, type Temporal, zonedOf } from "../../core/temporal.ts";
+import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { Trigger } from "../../triggers/trigger.ts";
@@ -93,7 +93,7 @@ export class ScheduleVerbs {
     await this.#change(id, () => ({ paused: true }));
   }
 
-  async unpause(id: string, options: { resumeFrom?: "now" | Instantish }): Promise<void> {
+  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<void> {
     const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
     const from = resumeFrom === "now" ? this.#context.env.clock.now() : (resumeFrom ?? null);
     await this.#change(id, (record) => ({
@@ -115,7 +115,7 @@ export class ScheduleVerbs {
     return this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
   }
 
-  async preview(id: string, options: { limit: number; from?: Instantish }): Promise<Temporal.ZonedDateTime[]> {
+  async preview(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
     const { limit, from: fromMs } = checkPreviewOptions(options, "previewSchedule()");
     const record = await this.#record(id);
     const { nextFireTime, lastFireTime } = record;

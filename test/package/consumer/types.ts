@@ -1,9 +1,12 @@
 // What a user's code looks like to the compiler: checked against the packed tarball, never run.
 import { CronTrigger, type JobContext, MemoryDataStore, Scheduler, type Task, type Trigger } from "escapement";
+import { CronTrigger as CronTriggerAlone, triggerFromJSON } from "escapement/cron";
 import { LibsqlDataStore } from "escapement/libsql";
 import { VirtualClock } from "escapement/testing";
 
 export const trigger: Trigger = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
+export const alone: CronTriggerAlone = new CronTriggerAlone({ hour: 9 });
+export const copy: Trigger = triggerFromJSON(alone.toJSON());
 export const zone: string | undefined = trigger.next()?.timeZoneId;
 
 export async function main(): Promise<number> {

@@ -1,11 +1,10 @@
 import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
-import { type CronField, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
-import type { CronFields } from "./parse.ts";
+import { type CronField, type CronFields, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
 import { nearest } from "./suggest.ts";
 import { quote, syntaxError } from "./syntax.ts";
 
-// What can be wrong with an expression as a whole.
+// Checks of an expression as a whole, and the errors for what is wrong with it.
 
 const FIELD_NAMES = FIELDS_BY_SIGNIFICANCE.map((field) => field.name);
 const NOWHERE = { field: null, element: "", position: 0 };

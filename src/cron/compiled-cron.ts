@@ -6,12 +6,12 @@ import { type ZoneTable, zoneTable } from "./zone.ts";
 // The functions themselves: a property of the exports would be looked up on every call.
 const { next, previous, matches } = kernel;
 
-/** Specs that are freed together, when the last of them has been collected. To register an object costs as much as to
- *  compile a spec, and minor collections of V8 keep all that is registered; so one is registered for many specs, which
- *  refer to it, and it refers to nothing. At worst one that lives keeps the memory of 31 that are gone, 4 KB. */
+/** How many specs share one lifetime: their memory is freed together, when the last of the 32 has been collected. Not
+ *  one by one, because registering an object for finalization costs as much as compiling a spec, and because minor
+ *  collections of V8 keep every registered object. At worst one living spec keeps the memory of 31 dead ones, 4 KB. */
 const SPECS_A_LIFETIME = 32;
 
-// Workers of an older compatibility date have none: there a collected spec keeps its 128 bytes.
+// Workers of an older compatibility date have no FinalizationRegistry: there a collected spec keeps its 128 bytes.
 const finalizer =
   typeof FinalizationRegistry === "undefined"
     ? null
@@ -19,10 +19,11 @@ const finalizer =
         for (const address of addresses) kernel.free(address);
       });
 
-/** The lifetime that new specs join, and their addresses. */
+/** The lifetime that the next new spec joins, and the addresses of the specs that joined it. */
 let latest = { token: {}, addresses: [] as number[] };
 
-/** An object that lives at least as long as the spec at an address must: whoever uses the spec refers to it. */
+/** The lifetime of the spec at an address. The spec's memory is not freed while anybody refers to this object, so
+ *  everybody who uses the address must hold it. */
 function lifetimeOf(address: number): object {
   if (latest.addresses.length === SPECS_A_LIFETIME) latest = { token: {}, addresses: [] };
   if (latest.addresses.push(address) === 1) finalizer?.register(latest.token, latest.addresses);
@@ -42,10 +43,10 @@ function lifetimeOf(address: number): object {
  */
 export class CompiledCron {
   readonly spec: CronSpec;
-  /** Where it lies in linear memory. For this folder and its tests. */
+  /** Where the spec lies in linear memory. For this folder and its tests. */
   readonly address: number;
   readonly #zone: ZoneTable;
-  /** Only held: the memory is freed when nobody holds it any more. */
+  /** Never read, only held, because the spec's memory is freed when nobody holds its lifetime any more. */
   protected readonly lifetime: object;
 
   /** @throws {OptionsError} when the spec's time zone is unknown */
@@ -56,8 +57,8 @@ export class CompiledCron {
     this.lifetime = lifetimeOf(this.address);
   }
 
-  /** Whether any date of 1970-9999 matches: false for 30 February. The search is bounded by the 400 years after which
-   *  the calendar repeats. */
+  /** Whether any date of 1970-9999 matches, for example `false` for 30 February. The search ends after 400 years,
+   *  because then the calendar repeats. */
   get canEverMatch(): boolean {
     return kernel.canEverMatch(this.address) !== 0;
   }
@@ -65,7 +66,7 @@ export class CompiledCron {
   /** The first fire time strictly later than `afterMs`, or null. */
   nextMs(afterMs: number): number | null {
     const found = next(this.address, afterMs);
-    // Only a finite number less itself is 0.
+    // Finite, in one comparison: a finite number minus itself is 0, while NaN and infinities give NaN.
     return found - found === 0 ? found : this.#retry(next, afterMs, found);
   }
 
@@ -87,14 +88,6 @@ export class CompiledCron {
     }
   }
 
-  /** The next fire time after each of many instants, `NaN` where there is none (or the instant is `NaN`).
-   *  @param out receives the answers; as long as `afters`, and made when it is left out */
-  nextMany(afters: Float64Array, out: Float64Array = new Float64Array(afters.length)): Float64Array {
-    assertLength(out, afters.length, "out");
-    nextInBatches([this], afters, out, Uint32Array.of(this.address), 0);
-    return out;
-  }
-
   /** The fire times in [fromMs, untilMs], in order, at most `limit`. */
   expand(fromMs: number, untilMs: number, limit: number): Float64Array {
     assertLimit(limit);
@@ -109,7 +102,7 @@ export class CompiledCron {
     return count === out.length ? out : out.slice(0, count);
   }
 
-  /** Like {@link expand}, into an array of the caller's, until it is full. Returns the number of fire times. */
+  /** Like {@link expand}, but writes into the caller's array until that is full. Returns the number of fire times. */
   expandInto(out: Float64Array, fromMs: number, untilMs: number): number {
     assertInstant(fromMs, "from");
     assertInstant(untilMs, "until");
@@ -135,7 +128,8 @@ export class CompiledCron {
     return total;
   }
 
-  // The table of the zone ended before the search did, or the search is exhausted.
+  // Called when the kernel's answer was not finite: NaN means that nothing fires any more, and an infinity means that
+  // the zone's table ended before the search did. Then the table is extended, and the search repeated.
   #retry(search: typeof next, instantMs: number, answer: number): number | null {
     assertInstant(instantMs, "instant");
     let found = answer;
@@ -154,10 +148,16 @@ export class CompiledCron {
   }
 }
 
-/** Many specs, to be asked together: the fastest way to ask about many schedules at once. */
+/**
+ * Many specs that are asked together: the fastest way to ask about many schedules at once.
+ *
+ * @example
+ * new CompiledBatch([hourly, daily]).nextMs(Date.UTC(2030, 0, 1)); // Float64Array of two fire times
+ */
 export class CompiledBatch {
   readonly #crons: readonly CompiledCron[];
-  /** Read out of their objects once: that, more than the search, is what a question to many would wait for. */
+  /** Copied out of the specs' objects once, because reading thousands of objects takes longer than the search
+   *  itself. */
   readonly #addresses: Uint32Array;
 
   constructor(crons: readonly CompiledCron[]) {
@@ -169,41 +169,34 @@ export class CompiledBatch {
     return this.#crons.length;
   }
 
-  /** The next fire time of each spec after one instant, or after one of its own each: `NaN` where there is none.
-   *  @param out receives the answers; as long as the batch, and made when it is left out */
+  /** The next fire time of each spec, `NaN` where there is none.
+   *  @param afters one instant for all specs, or an array with one instant for each spec
+   *  @param out receives the answers; as long as the batch. Default: a new array */
   nextMs(afters: number | Float64Array, out: Float64Array = new Float64Array(this.size)): Float64Array {
     assertLength(out, this.size, "out");
     if (typeof afters === "number") assertInstant(afters, "after");
     else assertLength(afters, this.size, "afters");
-    nextInBatches(this.#crons, afters, out, this.#addresses, 1);
+    for (let start = 0; start < this.size; start += BATCH_ITEMS) this.#nextOfChunk(start, afters, out);
     return out;
   }
-}
 
-// Batches go through the kernel's buffers. One that stops early has met the end of a zone's table: that item is asked for
-// singly, which extends the table. A stride of 0 asks the first spec about everything.
-function nextInBatches(
-  crons: readonly CompiledCron[],
-  afters: number | Float64Array,
-  out: Float64Array,
-  addresses: Uint32Array,
-  stride: 0 | 1,
-): void {
-  const total = out.length;
-  for (let start = 0; start < total; ) {
-    const size = Math.min(total - start, BATCH_ITEMS);
-    const { input, slots } = views();
-    if (typeof afters === "number") input[0] = afters;
-    else input.set(start === 0 && size === total ? afters : afters.subarray(start, start + size));
-    slots.set(stride === 0 ? addresses : addresses.subarray(start, start + size));
-    const done = kernel.nextMany(size, stride * 4, typeof afters === "number" ? 0 : 8);
-    const { output } = views();
-    out.set(done === BATCH_ITEMS ? output : output.subarray(0, done), start);
-    start += done;
-    if (done === size) continue;
-    const afterMs = typeof afters === "number" ? afters : afters[start];
-    out[start] = crons[start * stride]?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
-    start++;
+  // A chunk goes through the kernel's buffers. The kernel stops early where the table of a zone ends: that item is
+  // asked for singly, which extends the table, and the rest of the chunk is asked for again.
+  #nextOfChunk(chunkStart: number, afters: number | Float64Array, out: Float64Array): void {
+    const end = Math.min(chunkStart + BATCH_ITEMS, this.size);
+    for (let start = chunkStart; start < end; start++) {
+      const { input, slots } = views();
+      if (typeof afters === "number") input[0] = afters;
+      else input.set(start === 0 && end === this.size ? afters : afters.subarray(start, end));
+      slots.set(start === 0 && end === this.size ? this.#addresses : this.#addresses.subarray(start, end));
+      const done = kernel.nextMany(end - start, typeof afters === "number" ? 0 : 8);
+      const { output } = views();
+      out.set(done === BATCH_ITEMS ? output : output.subarray(0, done), start);
+      start += done;
+      if (start === end) return;
+      const afterMs = typeof afters === "number" ? afters : afters[start];
+      out[start] = this.#crons[start]?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
+    }
   }
 }
 

@@ -1,8 +1,8 @@
+import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./bit-sets.ts";
 import { type CronField, DAY, DAY_OF_WEEK, HOUR, MINUTE, MONTH, SECOND, WEEK, WEEKDAY_NAMES, YEAR } from "./fields.ts";
-import type { ParsedCron } from "./parse.ts";
-import type { BitSet64 } from "./spec.ts";
+import type { BitSet64, ParsedCron } from "./spec.ts";
 
-/** A longer list of years is kept as it was written. */
+/** Where the list of years would be longer than this, the text has the year field as it was written. */
 const YEAR_TEXT_LENGTH_MAX = 100;
 
 /**
@@ -26,69 +26,12 @@ export function cronText(spec: ParsedCron): string {
   return fields.join(" ");
 }
 
-/** The numbers of a bit set, in order. */
-export function valuesOf(lo: number, hi: number): number[] {
-  const values: number[] = [];
-  for (let value = 0; value < 64; value++) {
-    if (((value < 32 ? lo >>> value : hi >>> (value - 32)) & 1) === 1) values.push(value);
-  }
-  return values;
-}
-
-/** The years of a bitmap. */
-export function yearsOf(bits: Uint32Array): number[] {
-  const years: number[] = [];
-  bits.forEach((word, index) => {
-    for (const bit of valuesOf(word, 0)) years.push(YEAR.min + index * 32 + bit);
-  });
-  return years;
-}
-
-/** Nth weekdays of a month from their bit set: `nth` is 1 to 5, or 6 for the last. */
-export function nthWeekdaysOf(set: BitSet64): { nth: number; weekday: number }[] {
-  return valuesOf(set.lo, set.hi).map((bit) => ({ nth: Math.floor(bit / 7) + 1, weekday: bit % 7 }));
-}
-
-/** Weekdays from Monday (1) to Sunday (7). */
-export function weekdaysOf(daysOfWeek: number): number[] {
-  return valuesOf(daysOfWeek, 0)
-    .map((day) => (day === 0 ? 7 : day))
-    .sort((a, b) => a - b);
-}
-
-/** Neighbours in runs: pairs of first and last. With bounds, the last run goes on over the end where it can. */
-export function runsOf(
-  values: readonly number[],
-  min: number = Number.NaN,
-  max: number = Number.NaN,
-): [first: number, last: number][] {
-  const runs: [number, number][] = [];
-  for (const value of values) {
-    const run = runs.at(-1);
-    if (run !== undefined && run[1] === value - 1) run[1] = value;
-    else runs.push([value, value]);
-  }
-  const [first] = runs;
-  const last = runs.at(-1);
-  if (first !== undefined && last !== undefined && first !== last && first[0] === min && last[1] === max) {
-    last[1] = first[1];
-    runs.shift();
-  }
-  return runs;
-}
-
-/** The distance between neighbours when all are equally far apart and at least 2, else 0. */
-export function stepOf(values: readonly number[]): number {
-  const [first = 0, second = 0] = values;
-  const step = second - first;
-  return values.length > 1 && step > 1 && values.every((value, index) => value === first + index * step) ? step : 0;
-}
-
 function valuesText(lo: number, hi: number, field: CronField): string {
   return listText(valuesOf(lo, hi), field, true);
 }
 
-/** @param mayStar whether it may start with `*`, which `dayMatch: "or"` takes for no restriction */
+/** @param mayStar whether the text may start with `*`. With `dayMatch: "or"` it may not, because such a field counts as
+ *  unrestricted. */
 function listText(values: readonly number[], { min, max, wraps }: CronField, mayStar: boolean): string {
   const [first = min] = values;
   const last = values.at(-1) ?? min;

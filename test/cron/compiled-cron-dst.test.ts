@@ -1,6 +1,7 @@
-// Golden vectors: every row of the daylight saving tables of the semantics, with dates that no time zone update changes.
+// Golden vectors: every row of the daylight saving tables of the semantics, with dates that no time zone update
+// changes.
 import { describe, expect, test } from "vitest";
-import { CompiledCron } from "../../src/cron/engine.ts";
+import { CompiledCron } from "../../src/cron/compiled-cron.ts";
 import type { CronSpec, GapPolicy, OverlapPolicy } from "../../src/cron/spec.ts";
 import { at, bits, bits32, EVERY_60, EVERY_HOUR, range, specOf } from "./spec-maker.ts";
 
