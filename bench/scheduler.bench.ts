@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 import { Cron } from "croner";
 import nodeSchedule from "node-schedule";
 import { Scheduler, type SchedulerOptions } from "../src/scheduler/scheduler.ts";
-import { MemoryDataStore } from "../src/stores/memory.ts";
+import { MemoryDataStore } from "../src/stores/memory/store.ts";
 import { CronTrigger } from "../src/triggers/cron.ts";
 import { DateTrigger } from "../src/triggers/date.ts";
 import { formatRatio, printTable } from "./lib/table.ts";

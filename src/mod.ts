@@ -50,7 +50,7 @@ export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from ".
 export { JSONSerializer } from "./serializers/json.ts";
 export type { Serializer } from "./serializers/serializer.ts";
 export type * from "./stores/data-store.ts";
-export { MemoryDataStore } from "./stores/memory.ts";
+export { MemoryDataStore } from "./stores/memory/store.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
 export type { Dateish } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";

@@ -28,10 +28,10 @@ describe("the rules", () => {
 
   test("name the line of a violation", () => {
     const text = "/* one\n two */\nconst a = `\n\n`;\nDate.now();";
-    expect(checkFile("src/stores/memory.ts", text)).toEqual([
+    expect(checkFile("src/stores/memory/store.ts", text)).toEqual([
       {
         rule: "time",
-        path: "src/stores/memory.ts",
+        path: "src/stores/memory/store.ts",
         line: 6,
         message: "Date.now belongs to core; take a Clock or a RandomSource",
       },

@@ -9,7 +9,7 @@ import type { Instantish, Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
 import type { Event, EventType } from "../records/events.ts";
 import type { TaskRecord } from "../records/task.ts";
-import { MemoryDataStore } from "../stores/memory.ts";
+import { MemoryDataStore } from "../stores/memory/store.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { AttemptContext } from "./attempt-context.ts";
 import {

@@ -5,7 +5,7 @@ import { JobRunner } from "../../src/scheduler/job-runner.ts";
 import { LeaseKeeper } from "../../src/scheduler/lease-keeper.ts";
 import { Loops } from "../../src/scheduler/loops.ts";
 import type * as contract from "../../src/stores/data-store.ts";
-import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import type { SimulationOptions } from "./simulate.ts";
 
 /** A fault of our own, put into the store or between a scheduler and its store. */
