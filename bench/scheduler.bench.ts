@@ -9,7 +9,7 @@ import { Cron } from "croner";
 import nodeSchedule from "node-schedule";
 import type { SchedulerOptions } from "../src/scheduler/options/scheduler-options.ts";
 import { Scheduler } from "../src/scheduler/scheduler.ts";
-import { MemoryDataStore } from "../src/stores/memory.ts";
+import { MemoryDataStore } from "../src/stores/memory/store.ts";
 import { CronTrigger } from "../src/triggers/cron.ts";
 import { DateTrigger } from "../src/triggers/date.ts";
 import { formatRatio, printTable } from "./lib/table.ts";

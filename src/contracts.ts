@@ -50,3 +50,13 @@ export type {
   TurnReport,
   TurnRequest,
 } from "./stores/data-store.ts";
+export {
+  type FailureKind,
+  type Row,
+  SqlDataStore,
+  type SqlDataStoreOptions,
+  type SqlDriver,
+  type SqlStatement,
+  type SqlValue,
+  sqliteFailureKind,
+} from "./stores/sqlite/mod.ts";

@@ -75,7 +75,7 @@ export type { Schedule } from "./scheduler/views/schedule.ts";
 export type { TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
-export { MemoryDataStore } from "./stores/memory.ts";
+export { MemoryDataStore } from "./stores/memory/store.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
 export type { DateLike } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";

@@ -8,7 +8,7 @@ import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { InstantLike, Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
 import type { EventType } from "../records/events.ts";
-import { MemoryDataStore } from "../stores/memory.ts";
+import { MemoryDataStore } from "../stores/memory/store.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { cleanUp } from "./driving/clean-up.ts";
 import { Engine } from "./driving/engine.ts";

@@ -15,7 +15,7 @@ export interface StoreCapabilities {
  * Where tasks, schedules, jobs and results live. The contract suite `dataStoreContract` of `escapement/testing` holds
  * what the comments here say.
  *
- * - Stores own no clock and publish nothing: every method takes `now` (epoch milliseconds) and returns what changed.
+ * - Stores own no clock and publish nothing: methods take `now` (epoch milliseconds) where they need it, and return what changed.
  * - Every method is one atomic step: all of it happened, or nothing.
  * - Every write is safe to repeat with the same arguments when its fate is unknown.
  * - Records that go in or come out are never touched again: a store keeps and returns its own copies (or frozen ones).
@@ -192,7 +192,6 @@ export interface SchedulePlan {
 }
 
 export interface PlanCommit {
-  readonly now: number;
   readonly schedulerId: string;
   readonly plans: readonly SchedulePlan[];
 }
@@ -236,7 +235,7 @@ export interface TurnRequest {
 /** `released`; `fenced`: somebody else holds or held the job since; `missing`: there is no such job (any more). */
 export type ReleaseStatus = "released" | "fenced" | "missing";
 
-/** A job that went back to the queue. The optional facts are for the event about it. */
+/** A job that went back to the queue, with what the event about it says. */
 export interface RecoveredJob {
   readonly jobId: string;
   readonly taskId: string;
@@ -266,7 +265,6 @@ export interface TurnReport extends RecoveryReport {
 
 export interface LeaseExtension {
   readonly schedulerId: string;
-  readonly now: number;
   readonly until: number;
   readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
 }

@@ -17,14 +17,14 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
   },
   {
     name: "a type import that goes up",
-    path: "src/stores/libsql/rows.ts",
+    path: "src/stores/sqlite/rows.ts",
     text: 'import type { Scheduler } from "../../scheduler/scheduler.ts";',
     breaks: "upward",
   },
   {
     name: "a re-export that goes up",
     path: "src/triggers/trigger.ts",
-    text: 'export * from "../stores/memory.ts";',
+    text: 'export * from "../stores/memory/store.ts";',
     breaks: "upward",
   },
   {
@@ -113,8 +113,8 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
   },
   {
     name: "an import across folders of one level",
-    path: "src/stores/memory.ts",
-    text: 'import { LocalEventBroker } from "../brokers/local.ts";',
+    path: "src/stores/memory/store.ts",
+    text: 'import { LocalEventBroker } from "../../brokers/local.ts";',
     breaks: "sideways",
   },
   {
@@ -130,7 +130,7 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
     breaks: "folder",
   },
   { name: "process", path: "src/scheduler/scheduler.ts", text: "const id = process.pid;", breaks: "host" },
-  { name: "Deno", path: "src/stores/memory.ts", text: 'if (typeof Deno !== "undefined") {}', breaks: "host" },
+  { name: "Deno", path: "src/stores/memory/store.ts", text: 'if (typeof Deno !== "undefined") {}', breaks: "host" },
   { name: "Bun", path: "src/core/ids.ts", text: "const hash = Bun.hash(1);", breaks: "host" },
   { name: "Buffer", path: "src/serializers/json.ts", text: "const bytes = Buffer.from(text);", breaks: "host" },
   { name: "a node: module", path: "src/stores/libsql/mod.ts", text: 'import fs from "node:fs";', breaks: "host" },
@@ -150,8 +150,8 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
     text: "const id = `host-${`${process.pid}`}`;",
     breaks: "host",
   },
-  { name: "Date.now", path: "src/stores/memory.ts", text: "const now = Date.now();", breaks: "time" },
-  { name: "new Date()", path: "src/stores/memory.ts", text: "const now = new Date();", breaks: "time" },
+  { name: "Date.now", path: "src/stores/memory/store.ts", text: "const now = Date.now();", breaks: "time" },
+  { name: "new Date()", path: "src/stores/memory/store.ts", text: "const now = new Date();", breaks: "time" },
   { name: "setTimeout", path: "src/brokers/local.ts", text: "setTimeout(wake, 5);", breaks: "time" },
   {
     name: "a named setTimeout",
@@ -179,7 +179,7 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
   },
   {
     name: "a driver outside its store",
-    path: "src/stores/memory.ts",
+    path: "src/stores/memory/store.ts",
     text: 'import { createClient } from "@libsql/client/web";',
     breaks: "package",
   },
@@ -247,7 +247,7 @@ export const ACCEPTED: readonly Fixture[] = [
   },
   {
     name: "forbidden names in comments, strings, regular expressions and templates",
-    path: "src/stores/memory.ts",
+    path: "src/stores/memory/store.ts",
     text: [
       '// process.exit(), Date.now() and import x from "../scheduler/scheduler.ts"',
       "/* setTimeout(Deno) */",

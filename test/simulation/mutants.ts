@@ -5,7 +5,7 @@ import { Loops } from "../../src/scheduler/driving/loops.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { LeaseKeeper } from "../../src/scheduler/running/lease-keeper.ts";
 import type * as contract from "../../src/stores/data-store.ts";
-import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import type { SimulationOptions } from "./simulate.ts";
 
 /** A fault of our own, put into the store or between a scheduler and its store. */

@@ -1,6 +1,6 @@
 import { instantOf } from "../../src/core/temporal.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { type ProcessOptions, SimulatedProcess } from "./process.ts";
 import { Random } from "./random.ts";
 import { drawTasks, registerTasks, type SimulatedTask } from "./tasks.ts";

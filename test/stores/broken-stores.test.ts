@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type * as contract from "../../src/stores/data-store.ts";
-import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { ContractViolation, dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 
 // Each store here is wrong in one way. A contract that lets one pass proves nothing.

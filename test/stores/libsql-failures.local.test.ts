@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { type Client, createClient } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OptionsError, StoreUnavailableError } from "../../src/core/errors.ts";
-import { Connection } from "../../src/stores/libsql/connection.ts";
-import { migrate } from "../../src/stores/libsql/migrations.ts";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { type LibsqlClient, LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
-import { filePragmas } from "../../src/stores/libsql/open-client.ts";
-import { MIGRATIONS, tableNames } from "../../src/stores/libsql/schema.ts";
+import { Connection } from "../../src/stores/sqlite/connection.ts";
+import { connectionSettings, FILE_MODE } from "../../src/stores/sqlite/file-settings.ts";
+import { migrate } from "../../src/stores/sqlite/migrations.ts";
+import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema.ts";
 import { finish, leasedJob, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -237,7 +238,7 @@ describe("options of LibsqlDataStore", () => {
       ["normal", 1],
     ] as const) {
       await withClient(newFile(), async (client) => {
-        for (const sql of filePragmas(durability)) await client.execute(sql);
+        for (const sql of [FILE_MODE, ...connectionSettings(durability)]) await client.execute(sql);
         expect((await client.execute("PRAGMA synchronous")).rows[0]?.[0]).toBe(level);
         expect((await client.execute("PRAGMA journal_mode")).rows[0]?.[0]).toBe("wal");
       });
@@ -256,7 +257,8 @@ describe("migrations", () => {
   };
 
   function connect(client: Client): Connection {
-    return new Connection(client, { where: "the test", random: Math.random, timeoutMs: null, reopen: null });
+    const driver = new LibsqlDriver({ client }, { durability: "full", timeoutMs: 1000 });
+    return new Connection(driver, { where: "the test", random: Math.random, timeoutMs: 1000 });
   }
 
   test("stores that open a new file at once all succeed, and make one schema", async () => {

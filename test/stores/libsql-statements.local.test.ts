@@ -2,8 +2,8 @@ import { createClient } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
-import { tableNames } from "../../src/stores/libsql/schema.ts";
-import { makeStatements } from "../../src/stores/libsql/statements.ts";
+import { tableNames } from "../../src/stores/sqlite/schema.ts";
+import { makeStatements } from "../../src/stores/sqlite/statements.ts";
 import {
   add,
   finish,
@@ -106,7 +106,6 @@ describe("round trips of LibsqlDataStore", () => {
       const trips = await tripsOf(client, async () => {
         const due = await takeSchedules(store, { limit: count });
         await store.commitPlans({
-          now: T0,
           schedulerId: "scheduler-a",
           plans: due.schedules.map(({ id, fence }) => ({
             scheduleId: id,
@@ -136,7 +135,7 @@ describe("round trips of LibsqlDataStore", () => {
     expect(await tripsOf(client, () => store.cancelJob("job-00000", T0))).toBe(1);
     const { acquired } = await take(store);
     const jobs = acquired.map(({ id, fence }) => ({ jobId: id, fence }));
-    const extension = { schedulerId: "scheduler-a", now: T0, until: T0 + 1, jobs };
+    const extension = { schedulerId: "scheduler-a", until: T0 + 1, jobs };
     expect(await tripsOf(client, () => store.extendLeases(extension))).toBe(1);
     expect(await tripsOf(client, () => take(store, { now: T0 + 1 }))).toBe(2);
     expect(await tripsOf(client, () => take(store, { releases: acquired.map((job) => finish(job)) }))).toBe(2);

@@ -3,9 +3,10 @@ import { type Client, createClient } from "@libsql/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { Connection } from "../../src/stores/libsql/connection.ts";
-import { CONNECTION_TRIES_MAX } from "../../src/stores/libsql/limits.ts";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
+import { Connection } from "../../src/stores/sqlite/connection.ts";
+import { CONNECTION_TRIES_MAX } from "../../src/stores/sqlite/limits.ts";
 import { finish, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { ResettingProxy } from "../support/resetting-proxy.ts";
@@ -126,7 +127,7 @@ describe("LibsqlDataStore rides out", () => {
 });
 
 describe("a server that ends connections without an answer", () => {
-  const statement = { sql: "SELECT 42", args: [] };
+  const statement = { sql: "SELECT 42 AS answer", args: [] };
   let proxy: ResettingProxy;
   let client: Client;
   let connection: Connection;
@@ -134,7 +135,8 @@ describe("a server that ends connections without an answer", () => {
     proxy = await ResettingProxy.start(server.port);
     client = createClient({ url: proxy.httpUrl });
     // Without pauses between the tries.
-    connection = new Connection(client, { where: "the test", random: () => 0, timeoutMs: 10_000, reopen: null });
+    const driver = new LibsqlDriver({ client }, { durability: "full", timeoutMs: 10_000 });
+    connection = new Connection(driver, { where: "the test", random: () => 0, timeoutMs: 10_000 });
   });
   afterEach(async () => {
     client.close();
@@ -144,14 +146,14 @@ describe("a server that ends connections without an answer", () => {
   for (const ending of ["reset", "close"] as const) {
     test(`is asked again, for reads and writes (${ending})`, async () => {
       Object.assign(proxy, { ending, endings: CONNECTION_TRIES_MAX - 1 });
-      expect((await connection.read(statement)).rows[0]?.[0]).toBe(42);
+      expect((await connection.read(statement))[0]?.answer).toBe(42);
       Object.assign(proxy, { ending, endings: CONNECTION_TRIES_MAX - 1 });
       const repetitions: boolean[] = [];
       const [result] = await connection.write((isRepetition) => {
         repetitions.push(isRepetition);
         return [statement];
       });
-      expect(result?.rows[0]?.[0]).toBe(42);
+      expect(result?.[0]?.answer).toBe(42);
       expect(repetitions).toEqual([false, ...Array.from({ length: CONNECTION_TRIES_MAX - 1 }, () => true)]);
     });
 

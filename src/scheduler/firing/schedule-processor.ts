@@ -46,7 +46,7 @@ export class ScheduleProcessor {
   /** One step: processes at most {@link SCHEDULES_PER_COMMIT_MAX} due schedules.
    *  @throws {StoreUnavailableError} nothing is lost: the next step repeats what is unsettled */
   async runOnce(now: number): Promise<ProcessReport> {
-    let jobsAdded = this.#uncommitted.length > 0 ? await this.#commit(this.#uncommitted, now) : 0;
+    let jobsAdded = this.#uncommitted.length > 0 ? await this.#commit(this.#uncommitted) : 0;
     this.#acquisitionId ??= this.#env.ids.next(now);
     const { schedules, nextDueAt } = await this.#env.store.acquireSchedules({
       now,
@@ -58,7 +58,7 @@ export class ScheduleProcessor {
     this.#acquisitionId = null;
     if (schedules.length === 0) return { schedulesProcessed: 0, jobsAdded, nextDueAt };
     const planned = schedules.map((schedule) => this.#plan(schedule, now));
-    jobsAdded += await this.#commit(planned, now);
+    jobsAdded += await this.#commit(planned);
     let earliest = nextDueAt ?? Number.POSITIVE_INFINITY;
     for (const { plan } of planned) {
       if (plan.nextFireTime !== null && !plan.paused) earliest = Math.min(earliest, plan.nextFireTime);
@@ -87,26 +87,26 @@ export class ScheduleProcessor {
     }
   }
 
-  async #commit(planned: readonly Planned[], now: number): Promise<number> {
+  async #commit(planned: readonly Planned[]): Promise<number> {
     this.#uncommitted = planned;
     try {
-      return await this.#commitOnce(planned, now);
+      return await this.#commitOnce(planned);
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
-      return this.#commitSingly(planned, now);
+      return this.#commitSingly(planned);
     }
   }
 
   /** One of the plans is something that the store cannot take: that one's schedule is paused, the others go through. */
-  async #commitSingly(planned: readonly Planned[], now: number): Promise<number> {
+  async #commitSingly(planned: readonly Planned[]): Promise<number> {
     let jobsAdded = 0;
     for (const [index, one] of planned.entries()) {
       this.#uncommitted = planned.slice(index);
       try {
-        jobsAdded += await this.#commitOnce([one], now);
+        jobsAdded += await this.#commitOnce([one]);
       } catch (error) {
         if (error instanceof StoreUnavailableError) throw error;
-        await this.#commitOnce([paused(one.schedule, error)], now).catch((failure: unknown) => {
+        await this.#commitOnce([paused(one.schedule, error)]).catch((failure: unknown) => {
           if (failure instanceof StoreUnavailableError) throw failure;
           this.#env.logger.error(`escapement: schedule "${one.schedule.id}" cannot be processed`, failure);
         });
@@ -116,9 +116,9 @@ export class ScheduleProcessor {
     return jobsAdded;
   }
 
-  async #commitOnce(planned: readonly Planned[], now: number): Promise<number> {
+  async #commitOnce(planned: readonly Planned[]): Promise<number> {
     const { store, identity, events } = this.#env;
-    const report = await store.commitPlans({ now, schedulerId: identity, plans: planned.map(({ plan }) => plan) });
+    const report = await store.commitPlans({ schedulerId: identity, plans: planned.map(({ plan }) => plan) });
     this.#uncommitted = [];
     const happened: EventRecord[] = [];
     let jobsAdded = 0;

@@ -38,7 +38,6 @@ export class LeaseKeeper {
     try {
       const { lost, cancelRequested } = await store.extendLeases({
         schedulerId: identity,
-        now,
         until,
         jobs: attempts.map(({ job }) => ({ jobId: job.id, fence: job.fence })),
       });

@@ -1,15 +1,8 @@
-/** A value that travels to the database. */
-export type SqlValue = string | number | null;
-
-export interface SqlStatement {
-  readonly sql: string;
-  readonly args: SqlValue[];
-}
+import type { Row, SqlStatement } from "../sqlite/mod.ts";
 
 /** What comes back of one statement. */
 export interface SqlResult {
-  readonly rows: readonly { readonly [column: number]: unknown }[];
-  readonly rowsAffected: number;
+  readonly rows: readonly Row[];
 }
 
 /**

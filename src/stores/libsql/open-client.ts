@@ -1,7 +1,7 @@
 import { toDurationMs } from "../../core/duration.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
 import type { LibsqlClient } from "./client.ts";
-import { NATIVE_BUSY_WAIT_MS, WAL_CHECKPOINT_PAGES } from "./limits.ts";
 import type { LibsqlUrlConnection } from "./options.ts";
 
 /** What a url stands for. */
@@ -37,7 +37,7 @@ export async function openClient(connection: LibsqlUrlConnection, timeoutMs: num
     ...(syncInterval === undefined ? {} : { syncInterval: toDurationMs(syncInterval, "syncInterval") / 1000 }),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
     // Settings of a connection reach one only, so there must be one only.
-    ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: NATIVE_BUSY_WAIT_MS }),
+    ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: SYNCHRONOUS_BUSY_WAIT_MS }),
     fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) }),
   });
 }
@@ -51,15 +51,4 @@ interface ClientConfig {
   concurrency?: number;
   timeout?: number;
   fetch: (request: Request) => Promise<Response>;
-}
-
-/** What is set on the connection to a database file. */
-export function filePragmas(durability: "full" | "normal"): string[] {
-  return [
-    "PRAGMA journal_mode = WAL",
-    `PRAGMA synchronous = ${durability.toUpperCase()}`,
-    `PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}`,
-    // What a statement of many rows needs to undo itself goes to a temporary file otherwise.
-    "PRAGMA temp_store = MEMORY",
-  ];
 }

@@ -160,7 +160,6 @@ export const leaseCases: readonly DataStoreCase[] = [
       await release(store, [finish(present(acquired[2], "the third job"))]);
       const report = await store.extendLeases({
         schedulerId: "scheduler-a",
-        now: T0 + 1,
         until: T0 + 90_000,
         jobs: [
           { jobId: "job-00002", fence: 1 },
@@ -186,7 +185,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(2));
       await take(store);
-      const extension = { schedulerId: "scheduler-a", now: LATE + 5, until: LATE + 1000 };
+      const extension = { schedulerId: "scheduler-a", until: LATE + 1000 };
       const first = await store.extendLeases({ ...extension, jobs: [{ jobId: "job-00000", fence: 1 }] });
       equal(first, { lost: [], cancelRequested: [] }, "nobody took it");
       const { acquired } = await take(store, { by: "b", now: LATE + 6 });
@@ -200,7 +199,7 @@ export const leaseCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
-      const extension = { schedulerId: "thief", now: T0, until: T0 + 90_000 };
+      const extension = { schedulerId: "thief", until: T0 + 90_000 };
       equal((await store.extendLeases({ ...extension, jobs: [{ jobId: "job", fence: 1 }] })).lost, ["job"], "a thief");
       equal(await store.extendLeases({ ...extension, jobs: [] }), { lost: [], cancelRequested: [] }, "none");
     },
@@ -214,7 +213,6 @@ export const leaseCases: readonly DataStoreCase[] = [
       await store.cancelJob("job-00001", T0);
       const report = await store.extendLeases({
         schedulerId: "scheduler-a",
-        now: T0,
         until: T0 + 90_000,
         jobs: [
           { jobId: "job-00000", fence: 1 },
@@ -281,7 +279,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       await store.giveUpLeases({ now: T0 + 1, schedulerId: "a" });
       const plan = { scheduleId: "ours", jobs: [], nextFireTime: null, lastFireTime: T0, paused: false };
       const fence = present(schedules[0], "the schedule").fence;
-      const { plans } = await store.commitPlans({ now: T0 + 1, schedulerId: "a", plans: [{ ...plan, fence }] });
+      const { plans } = await store.commitPlans({ schedulerId: "a", plans: [{ ...plan, fence }] });
       equal(plans[0]?.committed, false, "the old plan");
       equal(idsOf((await takeSchedules(store, { by: "c", now: T0 + 2 })).schedules), ["ours"], "what is free");
     },

@@ -42,7 +42,7 @@ function planOf(schedule: ScheduleRecord, fields: Partial<SchedulePlan> = {}): S
 }
 
 function commit(store: DataStore, plans: readonly SchedulePlan[], by = "scheduler-a"): Promise<PlanCommitReport> {
-  return store.commitPlans({ now: T0, schedulerId: by, plans });
+  return store.commitPlans({ schedulerId: by, plans });
 }
 
 async function leased(store: DataStore, fields: Partial<ScheduleRecord> = {}): Promise<ScheduleRecord> {
@@ -116,7 +116,7 @@ export const planCases: readonly DataStoreCase[] = [
         "the late plan",
       );
       const other = await leased(store, { id: "other" });
-      const late = await store.commitPlans({ now: T0 + LEASE_MS, schedulerId: "scheduler-a", plans: [planOf(other)] });
+      const late = await store.commitPlans({ schedulerId: "scheduler-a", plans: [planOf(other)] });
       equal(late.plans[0]?.committed, true, "a late plan that nobody overtook");
     },
   },

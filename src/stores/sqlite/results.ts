@@ -2,11 +2,11 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import type { CleanupReport, JobResultFilter, RecordPage } from "../data-store.ts";
 import type { Connection } from "./connection.ts";
 import { readPage } from "./pages.ts";
-import { jsonRows, type ResultRow, toResult } from "./rows.ts";
+import { idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** The results of a `LibsqlDataStore`, and its cleaning. */
-export class LibsqlResults {
+/** The results of a `SqlDataStore`, and its cleaning. */
+export class SqliteResults {
   readonly #connection: Connection;
   readonly #statements: Statements;
 
@@ -16,8 +16,8 @@ export class LibsqlResults {
   }
 
   async get(jobId: string, now: number): Promise<JobResultRecord | null> {
-    const result = await this.#connection.read({ sql: this.#statements.getResult, args: [jobId, now] });
-    const [row] = jsonRows<ResultRow>(result);
+    const rows = await this.#connection.read({ sql: this.#statements.getResult, args: [jobId, now] });
+    const [row] = jsonRecords<ResultRow>(rows);
     return row === undefined ? null : toResult(row);
   }
 
@@ -32,13 +32,14 @@ export class LibsqlResults {
   }
 
   async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
-    const [expired, exhausted] = await this.#connection.write(() => [
+    const [, expired, exhausted] = await this.#connection.write(() => [
       { sql: this.#statements.removeExpired, args: [now, limit] },
+      { sql: this.#statements.countChanges, args: [] },
       { sql: this.#statements.removeExhausted, args: [now, limit] },
     ]);
     return {
-      removedResults: expired?.rowsAffected ?? 0,
-      removedScheduleIds: exhausted?.rows.map((row) => String(row[0])) ?? [],
+      removedResults: numberOrNull(expired, "changes") ?? 0,
+      removedScheduleIds: idsOf(exhausted),
     };
   }
 

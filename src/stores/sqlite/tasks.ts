@@ -1,10 +1,10 @@
 import type { TaskRecord } from "../../records/task.ts";
 import type { Connection } from "./connection.ts";
-import { jsonRows, type TaskRow, taskDetails, toTask } from "./rows.ts";
+import { jsonRecords, numberOrNull, type TaskRow, taskDetails, toTask } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** The tasks of a `LibsqlDataStore`. */
-export class LibsqlTasks {
+/** The tasks of a `SqlDataStore`. */
+export class SqliteTasks {
   readonly #connection: Connection;
   readonly #statements: Statements;
 
@@ -20,7 +20,7 @@ export class LibsqlTasks {
       { sql: this.#statements.getTasksById, args: [JSON.stringify(tasks.map((task) => task.id))] },
       { sql: this.#statements.putTasks, args: [JSON.stringify(rows)] },
     ]);
-    const known = new Map(jsonRows<TaskRow>(existing).map((row) => [row[0][0], settingsText(toTask(row))]));
+    const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], settingsText(toTask(row))]));
     return tasks.map((task) => {
       const before = known.get(task.id);
       const after = settingsText(task);
@@ -31,11 +31,13 @@ export class LibsqlTasks {
   }
 
   async getAll(): Promise<TaskRecord[]> {
-    return jsonRows<TaskRow>(await this.#connection.read({ sql: this.#statements.getTasks, args: [""] })).map(toTask);
+    return jsonRecords<TaskRow>(await this.#connection.read({ sql: this.#statements.getTasks, args: [""] })).map(
+      toTask,
+    );
   }
 
   async get(id: string): Promise<TaskRecord | null> {
-    const [row] = jsonRows<TaskRow>(await this.#connection.read({ sql: this.#statements.getTask, args: [id] }));
+    const [row] = jsonRecords<TaskRow>(await this.#connection.read({ sql: this.#statements.getTask, args: [id] }));
     return row === undefined ? null : toTask(row);
   }
 
@@ -44,8 +46,8 @@ export class LibsqlTasks {
       { sql: this.#statements.isTaskInUse, args: [id] },
       { sql: this.#statements.removeTask, args: [id] },
     ]);
-    if (Number(inUse?.rows[0]?.[0]) === 1) return "inUse";
-    return removed?.rowsAffected === 1 ? "removed" : "missing";
+    if (numberOrNull(inUse, "in_use") === 1) return "inUse";
+    return removed?.length === 1 ? "removed" : "missing";
   }
 }
 

@@ -1,14 +1,14 @@
-import type { JobRecord } from "../records/job.ts";
-import type { JobResultRecord } from "../records/job-result.ts";
-import type { ScheduleRecord } from "../records/schedule.ts";
-import type { TaskRecord } from "../records/task.ts";
-import { JSONSerializer } from "../serializers/json.ts";
-import type { Serializer } from "../serializers/serializer.ts";
-import type * as contract from "./data-store.ts";
-import { MemoryJobs } from "./memory/memory-jobs.ts";
-import { MemoryResults } from "./memory/memory-results.ts";
-import { MemorySchedules } from "./memory/memory-schedules.ts";
-import { frozenCopy } from "./memory/tables.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import { JSONSerializer } from "../../serializers/json.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import type * as contract from "../data-store.ts";
+import { MemoryJobs } from "./jobs.ts";
+import { MemoryResults } from "./results.ts";
+import { MemorySchedules } from "./schedules.ts";
+import { frozenCopy } from "./tables.ts";
 
 /**
  * Keeps everything in memory: for tests, and for schedules that a program makes anew at every start. Nothing survives

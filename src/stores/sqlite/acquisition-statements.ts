@@ -18,7 +18,7 @@ export interface AcquisitionStatements {
   /** By the number of queues, from one on. */
   readonly acquireFew: readonly string[];
   readonly acquireMany: string;
-  /** Columns: earliest delayed `run_at`, earliest lease end, whether there is more, and the jobs of this acquisition. */
+  /** Columns: `next_run_at` of delayed jobs, `next_lease_end`, `has_more`, and `records`, the jobs of this acquisition. */
   readonly lookFew: readonly string[];
   readonly lookMany: string;
   /** The first two columns alone. */
@@ -116,15 +116,15 @@ function hasMoreOfMany(names: TableNames): string {
 function look(names: TableNames, hasMore: string): string {
   const { jobs } = names;
   return (
-    `SELECT ${nextInstants(names)}, (${hasMore}), (SELECT '[' || group_concat(job) || ']' FROM (` +
+    `SELECT ${nextInstants(names)}, (${hasMore}) AS has_more, (SELECT '[' || group_concat(job) || ']' FROM (` +
     `SELECT ${jobAsJson(jobs)} AS job FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?2 ` +
-    "AND acquisition_id = ?6 AND acquired_by = ?4 ORDER BY priority DESC, run_at, seq))"
+    "AND acquisition_id = ?6 AND acquired_by = ?4 ORDER BY priority DESC, run_at, seq)) AS records"
   );
 }
 
 function nextInstants({ jobs }: TableNames): string {
   return (
-    `(SELECT min(run_at) FROM ${jobs} WHERE state = ${delayed}), ` +
-    `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${leased})`
+    `(SELECT min(run_at) FROM ${jobs} WHERE state = ${delayed}) AS next_run_at, ` +
+    `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${leased}) AS next_lease_end`
   );
 }

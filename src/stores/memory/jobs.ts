@@ -18,7 +18,7 @@ import type {
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { Acquisitions } from "./acquisitions.ts";
-import type { MemoryResults } from "./memory-results.ts";
+import type { MemoryResults } from "./results.ts";
 import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 
 interface Entry extends HeapItem {

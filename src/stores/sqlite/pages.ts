@@ -1,8 +1,7 @@
 import type { RecordPage } from "../data-store.ts";
-import type { SqlStatement } from "./client.ts";
 import type { Connection } from "./connection.ts";
-import { failureKind } from "./failures.ts";
-import { jsonRows } from "./rows.ts";
+import type { SqlStatement } from "./driver.ts";
+import { jsonRecords } from "./rows.ts";
 
 /** How to read pages of one kind of record. */
 interface PageSource<Row, Record> {
@@ -21,13 +20,13 @@ export async function readPage<Row, Record>(
   // A remote server refuses answers above 10 MB: then the page is shorter, and the rest follows on the next ones.
   for (let size = limit; ; size = Math.ceil(size / 4)) {
     try {
-      const result = await connection.read(source.statement(cursor ?? "", size + 1));
-      const records = jsonRows<Row>(result).map(source.toRecord);
+      const rows = await connection.read(source.statement(cursor ?? "", size + 1));
+      const records = jsonRecords<Row>(rows).map(source.toRecord);
       const items = records.slice(0, size);
       const last = items.at(-1);
       return { items, cursor: records.length > size && last !== undefined ? source.idOf(last) : null };
     } catch (error) {
-      if (failureKind(error) !== "tooLarge" || size <= 1) throw error;
+      if (connection.failureKind(error) !== "tooLarge" || size <= 1) throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
-import type { SqlStatement } from "./client.ts";
+import type { SqlStatement } from "./driver.ts";
 import { jobDetails, newJobRow, newJobState } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 

@@ -30,6 +30,7 @@ export interface JobStatements {
 
 /** The arguments of each statement are listed before it; `value` is a row of a JSON parameter. */
 export function jobStatements({ jobs, results }: TableNames): JobStatements {
+  const record = `${jobAsJson(jobs)} AS record`;
   const intoResults = `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details)`;
   const intoJobs =
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
@@ -51,26 +52,26 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
     // ?1 rows [id, runAt, details], and what they share: ?2 taskId, ?3 executor, ?4 priority, ?5 state
     insertAlikeJobs: `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ${newJobs}`,
 
-    // ?1 rows [id, idempotencyKey, scheduleId, fireTime]. The jobs that stand for these, with the row's index.
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime]. The jobs that stand for these, with the row's index as `place`.
     findRivals:
-      `SELECT ${jobAsJson("j")}, a.key FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = coalesce(` +
+      `SELECT ${jobAsJson("j")} AS record, a.key AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = coalesce(` +
       `(SELECT seq FROM ${jobs} WHERE idempotency_key = a.value->>1), ` +
       `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) WHERE j.id <> a.value->>0`,
 
     // ?1 id
-    getJob: `SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id = ?1`,
+    getJob: `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
     // ?1 id to start after, ?2 limit, ?3 taskId or null
-    getJobs: `SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id > ?1 AND (?3 IS NULL OR task_id = ?3) ORDER BY id LIMIT ?2`,
+    getJobs: `SELECT ${record} FROM ${jobs} WHERE id > ?1 AND (?3 IS NULL OR task_id = ?3) ORDER BY id LIMIT ?2`,
     // and ?4 scheduleId
     getJobsOfSchedule:
-      `SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE schedule_id = ?4 AND id > ?1 AND (?3 IS NULL OR task_id = ?3) ` +
+      `SELECT ${record} FROM ${jobs} WHERE schedule_id = ?4 AND id > ?1 AND (?3 IS NULL OR task_id = ?3) ` +
       "ORDER BY id LIMIT ?2",
 
-    // ?1 rows [jobId, fence], ?2 schedulerId, ?3 whether this may be a repetition. One letter per row.
+    // ?1 rows [jobId, fence], ?2 schedulerId, ?3 whether this may be a repetition. `letters`, one per row.
     releaseStatuses:
       "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +
       `WHEN j.id IS NOT NULL THEN 'f' WHEN ?3 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
-      `ELSE 'm' END, '') FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
+      `ELSE 'm' END, '') AS letters FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
     // ?1 rows of resultRow
     keepResults: `${intoResults} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?1)`,
     // ?1 rows of resultRow with the fence behind, ?2 schedulerId
@@ -96,11 +97,11 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
     keepLost:
       `${intoResults} ${endedResult(jobs, "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
       `WHERE ${lostForGood} AND details->>'resultExpirationMs' > 0`,
-    removeLost: `DELETE FROM ${jobs} WHERE ${lostForGood} RETURNING ${jobAsJson(jobs)}`,
+    removeLost: `DELETE FROM ${jobs} WHERE ${lostForGood} RETURNING ${record}`,
     putBackLost:
       `UPDATE ${jobs} SET state = CASE WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, recoveries = recoveries + 1, ` +
       `acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL WHERE ${lost} ` +
-      "RETURNING id, task_id, schedule_id, failed_attempts + recoveries",
+      "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
     // ?1 now
     promote:
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
@@ -118,7 +119,7 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
       `${intoResults} ${endedResult(jobs, "'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} ` +
       "AND details->>'resultExpirationMs' > 0",
     // ?1 id
-    removeCancelled: `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${jobAsJson(jobs)}`,
+    removeCancelled: `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${record}`,
   };
 }
 

@@ -1,7 +1,6 @@
 import type { JobQueue, JobRelease, RecoveryReport, ReleaseStatus, TurnReport, TurnRequest } from "../data-store.ts";
-import type { SqlResult, SqlStatement, SqlValue } from "./client.ts";
-import { type Connection, isGuardFailure } from "./connection.ts";
-import { failureKind } from "./failures.ts";
+import type { Connection } from "./connection.ts";
+import type { Row, SqlStatement, SqlValue } from "./driver.ts";
 import { recoveryReport, recoveryStatements } from "./jobs.ts";
 import { ACQUISITION_ARMS_MAX } from "./limits.ts";
 import { type JobRow, jsonArray, numberOrNull, resultRow, toJob } from "./rows.ts";
@@ -14,7 +13,7 @@ const NO_RECOVERY: RecoveryReport = Object.freeze({ recovered: [], ended: [] });
  * granted, with a guard that undoes it where it is wrong, and leases nothing while a lease waits for recovery. Then a second
  * batch, which looks closer, does what is left. That halves the statements of the usual turn.
  */
-export class LibsqlTurns {
+export class SqliteTurns {
   readonly #connection: Connection;
   readonly #statements: Statements;
 
@@ -29,7 +28,8 @@ export class LibsqlTurns {
       return await this.#turn(request);
     } catch (error) {
       // The answer would have been above what the server sends, so nothing was written: with fewer jobs it is not.
-      if (failureKind(error) !== "tooLarge" || acquisition === null || acquisition.limit <= 1) throw error;
+      const isTooLarge = this.#connection.failureKind(error) === "tooLarge";
+      if (!isTooLarge || acquisition === null || acquisition.limit <= 1) throw error;
       return this.turn({ ...request, acquisition: { ...acquisition, limit: Math.ceil(acquisition.limit / 4) } });
     }
   }
@@ -40,7 +40,7 @@ export class LibsqlTurns {
     const acquisition = acquisitionStatements(this.#statements, request);
     let statuses: ReleaseStatus[] | null = null;
     let recovery = NO_RECOVERY;
-    let look: SqlResult | undefined;
+    let look: readonly Row[] | undefined;
     try {
       let isRepeated = false;
       const results = await this.#connection.write((isRepetition) => {
@@ -50,7 +50,7 @@ export class LibsqlTurns {
       statuses = isRepeated ? releases.statuses(results[0]) : releases.allReleased();
       look = results.at(-1);
     } catch (error) {
-      if (!isGuardFailure(error)) throw error;
+      if (this.#connection.failureKind(error) !== "guard") throw error;
     }
     if (statuses === null || hasLostLease(look, now)) {
       const open = statuses === null ? releases : null;
@@ -67,17 +67,19 @@ export class LibsqlTurns {
   }
 }
 
-function hasLostLease(look: SqlResult | undefined, now: number): boolean {
-  const earliestLeaseEnd = numberOrNull(look, 1);
+function hasLostLease(look: readonly Row[] | undefined, now: number): boolean {
+  const earliestLeaseEnd = numberOrNull(look, "next_lease_end");
   return earliestLeaseEnd !== null && earliestLeaseEnd <= now;
 }
 
-function lookReport(look: SqlResult | undefined): Pick<TurnReport, "acquired" | "nextDueAt" | "hasMore"> {
-  const instants = [numberOrNull(look, 0), numberOrNull(look, 1)].filter((instant) => instant !== null);
+function lookReport(look: readonly Row[] | undefined): Pick<TurnReport, "acquired" | "nextDueAt" | "hasMore"> {
+  const instants = [numberOrNull(look, "next_run_at"), numberOrNull(look, "next_lease_end")].filter(
+    (instant) => instant !== null,
+  );
   return {
-    acquired: jsonArray<JobRow>(look, 3).map(toJob),
+    acquired: jsonArray<JobRow>(look, "records").map(toJob),
     nextDueAt: instants.length === 0 ? null : Math.min(...instants),
-    hasMore: numberOrNull(look, 2) === 1,
+    hasMore: numberOrNull(look, "has_more") === 1,
   };
 }
 
@@ -170,8 +172,8 @@ class Releases {
   }
 
   /** Reads the answer of the first statement of {@link exactly}. */
-  statuses(result: SqlResult | undefined): ReleaseStatus[] {
-    const letters = this.#request.releases.length === 0 ? "" : String(result?.rows[0]?.[0] ?? "");
+  statuses(rows: readonly Row[] | undefined): ReleaseStatus[] {
+    const letters = this.#request.releases.length === 0 ? "" : String(rows?.[0]?.letters ?? "");
     return Array.from(letters, (letter, index) =>
       this.#corrected(letter === "r" ? "released" : letter === "f" ? "fenced" : "missing", index),
     );

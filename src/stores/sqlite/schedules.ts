@@ -10,12 +10,13 @@ import type {
   ScheduleChanges,
   ScheduleFilter,
 } from "../data-store.ts";
-import type { SqlStatement } from "./client.ts";
-import { type Connection, isGuardFailure } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import type { SqlStatement } from "./driver.ts";
 import { readPage } from "./pages.ts";
 import {
+  idsOf,
   jsonArray,
-  jsonRows,
+  jsonRecords,
   newJobRow,
   newScheduleRow,
   numberOrNull,
@@ -25,8 +26,8 @@ import {
 } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** The schedules of a `LibsqlDataStore`. */
-export class LibsqlSchedules {
+/** The schedules of a `SqlDataStore`. */
+export class SqliteSchedules {
   readonly #connection: Connection;
   readonly #statements: Statements;
 
@@ -42,15 +43,15 @@ export class LibsqlSchedules {
         try {
           return await this.#write(additions, inserts, replacements, unique);
         } catch (error) {
-          if (!isGuardFailure(error) || tries === CONFLICT_TRIES_MAX) throw error;
+          if (this.#connection.failureKind(error) !== "guard" || tries === CONFLICT_TRIES_MAX) throw error;
         }
       }
       const conflict = await this.#connection.read({
         sql: this.#statements.findConflict,
         args: [conflictRows(unique), 0],
       });
-      const conflictId = conflict.rows[0]?.[0] ?? certainConflictId;
-      if (conflictId !== null) return { conflictId: String(conflictId) };
+      const conflictId = idsOf(conflict)[0] ?? certainConflictId;
+      if (conflictId !== null) return { conflictId };
       // What was in the way is gone already.
     }
   }
@@ -72,8 +73,8 @@ export class LibsqlSchedules {
       ...insert(replaceSchedules, replacements),
       { sql: getSchedulesById, args: [ids] },
     ]);
-    const seen = new Set(jsonArray<string>(answers[0]));
-    const stored = jsonArray<ScheduleRow>(answers.at(-1)).map(toSchedule);
+    const seen = new Set(jsonArray<string>(answers[0], "ids"));
+    const stored = jsonArray<ScheduleRow>(answers.at(-1), "records").map(toSchedule);
     const results: AddedSchedule[] = additions.map(({ schedule, conflictPolicy }, index) => {
       const isNew = !seen.has(schedule.id);
       seen.add(schedule.id);
@@ -84,8 +85,8 @@ export class LibsqlSchedules {
   }
 
   async get(id: string): Promise<ScheduleRecord | null> {
-    const result = await this.#connection.read({ sql: this.#statements.getSchedule, args: [id] });
-    const [row] = jsonRows<ScheduleRow>(result);
+    const rows = await this.#connection.read({ sql: this.#statements.getSchedule, args: [id] });
+    const [row] = jsonRecords<ScheduleRow>(rows);
     return row === undefined ? null : toSchedule(row);
   }
 
@@ -116,20 +117,20 @@ export class LibsqlSchedules {
       { sql: this.#statements.updateSchedule, args: [id, text, expectedFence ?? null] },
       ...(isRepetition ? [{ sql: this.#statements.getSchedule, args: [id] }] : []),
     ]);
-    const [row] = jsonRows<ScheduleRow>(updated);
+    const [row] = jsonRecords<ScheduleRow>(updated);
     if (row !== undefined) return toSchedule(row);
     // A try of unknown fate may have updated it already, which raised its fence by one.
-    const [current] = jsonRows<ScheduleRow>(now).map(toSchedule);
+    const [current] = jsonRecords<ScheduleRow>(now).map(toSchedule);
     return current !== undefined && expectedFence !== undefined && current.fence === expectedFence + 1 ? current : null;
   }
 
   async remove(id: string): Promise<boolean> {
     let mayHaveRemoved = false;
-    const [result] = await this.#connection.write((isRepetition) => {
+    const [removed] = await this.#connection.write((isRepetition) => {
       mayHaveRemoved = isRepetition;
       return [{ sql: this.#statements.removeSchedule, args: [id] }];
     });
-    return mayHaveRemoved || result?.rowsAffected === 1;
+    return mayHaveRemoved || removed?.length === 1;
   }
 
   async acquire(request: ScheduleAcquisition): Promise<ScheduleAcquisitionReport> {
@@ -140,9 +141,11 @@ export class LibsqlSchedules {
       { sql: acquireSchedules, args },
       { sql: lookAtSchedules, args },
     ]);
-    const instants = [numberOrNull(look, 1), numberOrNull(look, 2)].filter((instant) => instant !== null);
+    const instants = [numberOrNull(look, "next_fire_time"), numberOrNull(look, "next_free_at")].filter(
+      (instant) => instant !== null,
+    );
     return {
-      schedules: jsonArray<ScheduleRow>(look).map(toSchedule),
+      schedules: jsonArray<ScheduleRow>(look, "records").map(toSchedule),
       nextDueAt: instants.length === 0 ? null : Math.min(...instants),
     };
   }
@@ -162,8 +165,8 @@ export class LibsqlSchedules {
       ...(jobRows.length === 0 ? [] : [{ sql: insertPlannedJobs, args: [JSON.stringify(jobRows), schedulerId] }]),
       { sql: commitPlans, args: [JSON.stringify(planRows), schedulerId] },
     ]);
-    const committed = new Set(results.at(-1)?.rows.map((row) => String(row[0])));
-    const added = new Set(jobRows.length === 0 ? [] : results[0]?.rows.map((row) => String(row[0])));
+    const committed = new Set(idsOf(results.at(-1)));
+    const added = new Set(jobRows.length === 0 ? [] : idsOf(results[0]));
     return {
       plans: plans.map((plan) =>
         committed.has(plan.scheduleId) && counted.get(plan.scheduleId) === plan

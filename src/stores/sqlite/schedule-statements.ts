@@ -26,11 +26,12 @@ export interface ScheduleStatements {
 /** The arguments of each statement are listed before it; `value` is a row of a JSON parameter. */
 export function scheduleStatements({ schedules, jobs, results }: TableNames): ScheduleStatements {
   const row = scheduleAsJson(schedules);
+  const record = `${row} AS record`;
   const noLease = "acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL";
   // Of the rows [id, trigger, createdAt] in ?1, in order, the first that is in use. After a try of unknown fate (?2) a
   // schedule that is the very same is that try's.
   const conflict =
-    `SELECT a.value->>0 FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
+    `SELECT a.value->>0 AS id FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
     "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2) ORDER BY a.key LIMIT 1";
   // ?1 rows of newScheduleRow
   const insert =
@@ -48,7 +49,7 @@ export function scheduleStatements({ schedules, jobs, results }: TableNames): Sc
     // Fails, and so undoes the whole batch, when there is a conflict.
     guardConflicts: `SELECT CASE WHEN EXISTS (${conflict}) THEN json('conflict') END`,
     // ?1 ids
-    findExisting: `SELECT json_group_array(s.id) FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`,
+    findExisting: `SELECT json_group_array(s.id) AS ids FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`,
     insertSchedules: `${insert} ON CONFLICT (id) DO NOTHING`,
     replaceSchedules:
       `${insert} ON CONFLICT (id) DO UPDATE SET ` +
@@ -58,17 +59,17 @@ export function scheduleStatements({ schedules, jobs, results }: TableNames): Sc
       `metadata = excluded.metadata, details = excluded.details, fence = fence + 1, ${noLease}`,
     // ?1 ids
     getSchedulesById:
-      `SELECT '[' || group_concat(r) || ']' FROM (SELECT ${scheduleAsJson("s")} AS r FROM json_each(?1) a ` +
+      `SELECT '[' || group_concat(r) || ']' AS records FROM (SELECT ${scheduleAsJson("s")} AS r FROM json_each(?1) a ` +
       `CROSS JOIN ${schedules} s ON s.id = a.value)`,
 
     // ?1 id
-    getSchedule: `SELECT ${row} FROM ${schedules} WHERE id = ?1`,
+    getSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
     // ?1 id to start after, ?2 limit, ?3 paused or null
-    getSchedules: `SELECT ${row} FROM ${schedules} WHERE id > ?1 AND (?3 IS NULL OR paused = ?3) ${page}`,
+    getSchedules: `SELECT ${record} FROM ${schedules} WHERE id > ?1 AND (?3 IS NULL OR paused = ?3) ${page}`,
     // and ?4 taskId
-    getSchedulesOfTask: `SELECT ${row} FROM ${schedules} WHERE task_id = ?4 AND id > ?1 AND (?3 IS NULL OR paused = ?3) ${page}`,
+    getSchedulesOfTask: `SELECT ${record} FROM ${schedules} WHERE task_id = ?4 AND id > ?1 AND (?3 IS NULL OR paused = ?3) ${page}`,
     // ?1 id to start after, ?2 limit
-    getPausedSchedules: `SELECT ${row} FROM ${schedules} WHERE paused = 1 AND id > ?1 ${page}`,
+    getPausedSchedules: `SELECT ${record} FROM ${schedules} WHERE paused = 1 AND id > ?1 ${page}`,
 
     // ?1 id, ?2 changes as JSON, ?3 expected fence or null
     updateSchedule:
@@ -76,9 +77,9 @@ export function scheduleStatements({ schedules, jobs, results }: TableNames): Sc
       `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
       `${changed("metadata", "metadata")}, details = json_patch(details, ?2->'details'), fence = fence + 1, ${noLease} ` +
-      `WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) RETURNING ${row}`,
+      `WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) RETURNING ${record}`,
     // ?1 id
-    removeSchedule: `DELETE FROM ${schedules} WHERE id = ?1`,
+    removeSchedule: `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
 
     // ?1 now, ?2 limit, ?3 schedulerId, ?4 end of the leases, ?5 acquisitionId
     acquireSchedules:
@@ -89,15 +90,16 @@ export function scheduleStatements({ schedules, jobs, results }: TableNames): Sc
       `SELECT seq, next_fire_time, id FROM ${schedules} WHERE ${due} AND acquired_until <= ?1) ` +
       `ORDER BY next_fire_time, id LIMIT max(0, ?2 - (SELECT count(*) FROM ${schedules} ` +
       "WHERE acquired_until > ?1 AND acquisition_id = ?5 AND acquired_by = ?3)))",
-    // as acquireSchedules. Columns: the schedules of this acquisition, earliest unleased fire time, and the earliest instant
-    // at which one under another lease is due and free.
+    // as acquireSchedules. Columns: `records`, the schedules of this acquisition, `next_fire_time` of the unleased ones, and
+    // `next_free_at`, the earliest instant at which one under another lease is due and free.
     lookAtSchedules:
       `SELECT (SELECT '[' || group_concat(r) || ']' FROM (SELECT ${row} AS r FROM ${schedules} ` +
-      "WHERE acquired_until > ?1 AND acquisition_id = ?5 AND acquired_by = ?3 ORDER BY next_fire_time, id)), " +
+      "WHERE acquired_until > ?1 AND acquisition_id = ?5 AND acquired_by = ?3 ORDER BY next_fire_time, id)) AS records, " +
       `(SELECT min(next_fire_time) FROM ${schedules} ` +
-      "WHERE paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL), " +
+      "WHERE paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL) AS next_fire_time, " +
       `(SELECT min(max(acquired_until, next_fire_time)) FROM ${schedules} ` +
-      "WHERE acquired_until > 0 AND paused = 0 AND NOT (acquired_until > ?1 AND acquisition_id = ?5 AND acquired_by = ?3))",
+      "WHERE acquired_until > 0 AND paused = 0 AND NOT (acquired_until > ?1 AND acquisition_id = ?5 AND acquired_by = ?3)) " +
+      "AS next_free_at",
 
     // ?1 rows of newJobRow with the plan's fence behind, ?2 schedulerId. Columns of the answer: id
     insertPlannedJobs:

@@ -20,6 +20,7 @@ interface ResultStatements {
   readonly getResultsOfSchedule: string;
   readonly getUnsuccessful: Readonly<Record<string, string>>;
   readonly removeExpired: string;
+  readonly countChanges: string;
 }
 
 /** Every statement that the store sends once it is open. A test reads the query plan of each. */
@@ -41,7 +42,7 @@ export function makeStatements(names: TableNames): Statements {
 }
 
 function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements {
-  const row = taskAsJson(tasks);
+  const record = `${taskAsJson(tasks)} AS record`;
   // Each state of a job has an index of its own, and only together are they all jobs.
   const isInUse =
     `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
@@ -50,22 +51,22 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
     `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > -9e18 AND task_id = ?1)`;
   return {
     // ?1 ids
-    getTasksById: `SELECT ${taskAsJson("t")} FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
+    getTasksById: `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
     // ?1 rows [id, maxRunningJobs, details]
     putTasks:
       `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 FROM json_each(?1) ` +
       "WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = excluded.details",
     // ?1 id to start after
-    getTasks: `SELECT ${row} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
+    getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
     // ?1 id
-    getTask: `SELECT ${row} FROM ${tasks} WHERE id = ?1`,
-    isTaskInUse: `SELECT ${isInUse}`,
-    removeTask: `DELETE FROM ${tasks} WHERE id = ?1 AND NOT (${isInUse})`,
+    getTask: `SELECT ${record} FROM ${tasks} WHERE id = ?1`,
+    isTaskInUse: `SELECT ${isInUse} AS in_use`,
+    removeTask: `DELETE FROM ${tasks} WHERE id = ?1 AND NOT (${isInUse}) RETURNING id`,
   };
 }
 
 function resultStatements({ results }: TableNames): ResultStatements {
-  const select = `SELECT ${resultAsJson(results)} FROM ${results}`;
+  const select = `SELECT ${resultAsJson(results)} AS record FROM ${results}`;
   // ?1 job id to start after, ?2 limit, ?3 now, ?4 taskId, ?5 scheduleId, ?6 outcome, the last three or null
   const page =
     "job_id > ?1 AND expires_at > ?3 AND (?4 IS NULL OR task_id = ?4) AND (?5 IS NULL OR schedule_id = ?5) " +
@@ -85,5 +86,7 @@ function resultStatements({ results }: TableNames): ResultStatements {
     removeExpired:
       `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
       "ORDER BY expires_at LIMIT ?2)",
+    // How many rows the statement before changed.
+    countChanges: "SELECT changes() AS changes",
   };
 }

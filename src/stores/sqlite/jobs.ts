@@ -11,16 +11,16 @@ import type {
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { AdditionQueue } from "./addition-queue.ts";
-import type { SqlResult, SqlStatement } from "./client.ts";
 import type { Connection } from "./connection.ts";
+import type { Row, SqlStatement } from "./driver.ts";
 import { jobInsertion } from "./job-insertion.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
-import { type JobRow, jsonRows, toJob } from "./rows.ts";
+import { type JobRow, jsonRecords, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** The jobs of a `LibsqlDataStore`, but for a worker's turn. */
-export class LibsqlJobs {
+/** The jobs of a `SqlDataStore`, but for a worker's turn. */
+export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #additions = new AdditionQueue((jobs) => this.#addNow(jobs));
@@ -44,10 +44,10 @@ export class LibsqlJobs {
       ...(rivalled.length === 0 ? [] : [{ sql: this.#statements.findRivals, args: [rivalRows] }]),
     ]);
     const existing = new Map<JobRecord | undefined, JobRecord>();
-    const records = jsonRows<JobRow>(rivals).map(toJob);
-    for (const [index, row] of (rivals?.rows ?? []).entries()) {
+    const records = jsonRecords<JobRow>(rivals).map(toJob);
+    for (const [index, row] of (rivals ?? []).entries()) {
       const record = records[index];
-      if (record !== undefined) existing.set(rivalled[Number(row[1])], record);
+      if (record !== undefined) existing.set(rivalled[Number(row.place)], record);
     }
     return jobs.map((job) => {
       const rival = existing.get(job);
@@ -56,7 +56,7 @@ export class LibsqlJobs {
   }
 
   async get(id: string): Promise<JobRecord | null> {
-    const [row] = jsonRows<JobRow>(await this.#connection.read({ sql: this.#statements.getJob, args: [id] }));
+    const [row] = jsonRecords<JobRow>(await this.#connection.read({ sql: this.#statements.getJob, args: [id] }));
     return row === undefined ? null : toJob(row);
   }
 
@@ -76,10 +76,10 @@ export class LibsqlJobs {
   async extendLeases({ schedulerId, until, jobs }: LeaseExtension): Promise<LeaseExtensionReport> {
     if (jobs.length === 0) return { lost: [], cancelRequested: [] };
     const rows = JSON.stringify(jobs.map(({ jobId, fence }) => [jobId, fence]));
-    const [result] = await this.#connection.write(() => [
+    const [answer] = await this.#connection.write(() => [
       { sql: this.#statements.extend, args: [rows, schedulerId, until] },
     ]);
-    const extended = new Map(result?.rows.map((row) => [String(row[0]), Number(row[1]) === 1]));
+    const extended = new Map(answer?.map((row) => [String(row.id), Number(row.cancel_requested) === 1]));
     const ids = jobs.map(({ jobId }) => jobId);
     return {
       lost: ids.filter((id) => !extended.has(id)),
@@ -101,9 +101,11 @@ export class LibsqlJobs {
       { sql: this.#statements.keepCancelled, args: [id, now] },
       { sql: this.#statements.removeCancelled, args: [id] },
     ]);
-    const holder = requested?.rows[0];
-    if (holder !== undefined) return { status: "requested", taskId: String(holder[0]), acquiredBy: String(holder[1]) };
-    const [row] = jsonRows<JobRow>(removed);
+    const lease = requested?.[0];
+    if (lease !== undefined) {
+      return { status: "requested", taskId: String(lease.task_id), acquiredBy: String(lease.acquired_by) };
+    }
+    const [row] = jsonRecords<JobRow>(removed);
     if (row === undefined) return { status: "missing" };
     return { status: "cancelled", result: endedWithoutRun(toJob(row), "cancelled", now) };
   }
@@ -123,16 +125,16 @@ export function recoveryStatements(
   ];
 }
 
-export function recoveryReport([, removed, putBack]: readonly SqlResult[], now: number): RecoveryReport {
-  const ended: JobResultRecord[] = jsonRows<JobRow>(removed).map((row) => {
+export function recoveryReport([, removed, putBack]: readonly Row[][], now: number): RecoveryReport {
+  const ended: JobResultRecord[] = jsonRecords<JobRow>(removed).map((row) => {
     const job = toJob(row);
     return endedWithoutRun(job, job.cancelRequested ? "cancelled" : "abandoned", now);
   });
-  const recovered = putBack?.rows.map((row) => ({
-    jobId: String(row[0]),
-    taskId: String(row[1]),
-    scheduleId: typeof row[2] === "string" ? row[2] : null,
-    attempt: Number(row[3]),
+  const recovered = putBack?.map((row) => ({
+    jobId: String(row.id),
+    taskId: String(row.task_id),
+    scheduleId: typeof row.schedule_id === "string" ? row.schedule_id : null,
+    attempt: Number(row.attempt),
   }));
   return { recovered: recovered ?? [], ended };
 }

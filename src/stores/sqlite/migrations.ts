@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
-import type { SqlStatement } from "./client.ts";
 import type { Connection } from "./connection.ts";
+import type { SqlStatement } from "./driver.ts";
+import { numberOrNull } from "./rows.ts";
 import { createSchemaTable, type Migration, SCHEMA_TABLE_MARK, type TableNames } from "./schema.ts";
 
 /**
@@ -50,7 +51,7 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
     sql: "SELECT name, sql FROM sqlite_master WHERE lower(name) IN (SELECT value FROM json_each(?1))",
     args: [JSON.stringify(tables)],
   });
-  const definitions = new Map(found.rows.map((row) => [String(row[0]).toLowerCase(), String(row[1])]));
+  const definitions = new Map(found.map((row) => [String(row.name).toLowerCase(), String(row.sql)]));
   if (definitions.size === 0) return 0;
   const isOurs = definitions.get(names.schema.toLowerCase())?.includes(SCHEMA_TABLE_MARK) === true;
   if (!isOurs) {
@@ -60,6 +61,6 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
         "database, or set another tablePrefix",
     );
   }
-  const version = await connection.read({ sql: `SELECT max(version) FROM ${names.schema}`, args: [] });
-  return Number(version.rows[0]?.[0] ?? 0);
+  const newest = await connection.read({ sql: `SELECT max(version) AS version FROM ${names.schema}`, args: [] });
+  return numberOrNull(newest, "version") ?? 0;
 }

@@ -3,7 +3,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { SqlResult } from "./client.ts";
+import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
 
 // Rows travel as JSON text in both directions: many rows go in as one parameter, and come out as one value. The client spends
@@ -109,21 +109,26 @@ export type ResultRow = [
 
 export type TaskRow = [[id: string, maxRunningJobs: number | null], Omit<TaskRecord, "id" | "maxRunningJobs">];
 
-/** The JSON rows in one column of a result, in order. */
-export function jsonRows<Row>(result: SqlResult | undefined, column = 0): Row[] {
-  return (result?.rows ?? []).map((row) => parseJson<Row>(row[column]));
+/** The records of an answer, in order: the JSON in the column `record` of each row. */
+export function jsonRecords<R>(rows: readonly Row[] | undefined): R[] {
+  return (rows ?? []).map((row) => parseJson<R>(row.record));
 }
 
-/** The JSON array in the first row and the given column of a result; empty for null. */
-export function jsonArray<Row>(result: SqlResult | undefined, column = 0): Row[] {
-  const text = result?.rows[0]?.[column];
-  return text === null || text === undefined ? [] : parseJson<Row[]>(text);
+/** The JSON array in the first row of an answer; empty for null. */
+export function jsonArray<R>(rows: readonly Row[] | undefined, column: string): R[] {
+  const text = rows?.[0]?.[column];
+  return text === null || text === undefined ? [] : parseJson<R[]>(text);
 }
 
-/** The number in the first row and the given column of a result, or null. */
-export function numberOrNull(result: SqlResult | undefined, column = 0): number | null {
-  const value = result?.rows[0]?.[column];
+/** The number in the first row of an answer, or null. */
+export function numberOrNull(rows: readonly Row[] | undefined, column: string): number | null {
+  const value = rows?.[0]?.[column];
   return value === null || value === undefined ? null : Number(value);
+}
+
+/** The ids that the rows of an answer name. */
+export function idsOf(rows: readonly Row[] | undefined): string[] {
+  return (rows ?? []).map((row) => String(row.id));
 }
 
 function parseJson<T>(text: unknown): T {

@@ -1,0 +1,101 @@
+import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
+import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
+import type { LibsqlClient } from "./client.ts";
+import { adviceFor, failureKind } from "./failures.ts";
+import { type DatabaseKind, databaseKind, openClient } from "./open-client.ts";
+import type { LibsqlConnection } from "./options.ts";
+
+/** Settings of a connection that whoever made the client may have changed, and that a new connection would not have. */
+const KEPT_SETTINGS = ["synchronous", "wal_autocheckpoint", "temp_store", "cache_size", "foreign_keys", "query_only"];
+
+/**
+ * A client of `@libsql/client`: one that it opens, and closes, or one of the caller's.
+ *
+ * A `BEGIN IMMEDIATE` that finds a file locked stays an active statement of the native client until the garbage collector takes it.
+ * Meanwhile the snapshot of the next read stays open with it, so later reads are stale and writes fail with
+ * SQLITE_BUSY_SNAPSHOT, however often they are repeated. Hence a busy file is opened anew before whatever comes next.
+ */
+export class LibsqlDriver implements SqlDriver {
+  readonly isLocal: boolean;
+  readonly failureKind: SqlDriver["failureKind"] = failureKind;
+  readonly adviceFor: (error: unknown) => string = adviceFor;
+  readonly #connection: LibsqlConnection;
+  readonly #options: { readonly durability: "full" | "normal"; readonly timeoutMs: number };
+  /** What stands behind a url; null for a client of the caller's. */
+  readonly #kind: DatabaseKind | null;
+  #client: LibsqlClient | null;
+  /** What sets up each connection to a file; null where no file can be opened anew. */
+  #settings: readonly string[] | null = null;
+
+  constructor(
+    connection: LibsqlConnection,
+    options: { readonly durability: "full" | "normal"; readonly timeoutMs: number },
+  ) {
+    this.#connection = { ...connection };
+    this.#options = options;
+    this.#client = "client" in connection ? connection.client : null;
+    this.#kind = "client" in connection ? null : databaseKind(connection);
+    this.isLocal = this.#kind === null ? this.#client?.protocol === "file" : this.#kind !== "remote";
+  }
+
+  async open(): Promise<void> {
+    if (this.#client === null && "url" in this.#connection) {
+      this.#client = await openClient(this.#connection, this.#options.timeoutMs);
+    }
+    const client = this.#opened;
+    if (this.#kind === null) this.#settings = await keptSettings(client);
+    if (this.#kind === "file") {
+      this.#settings = connectionSettings(this.#options.durability);
+      await run(client, [FILE_MODE, ...this.#settings]);
+    }
+    // A new replica is empty: without this its tables would seem to be missing.
+    if (this.#kind === "replica") await client.sync?.();
+  }
+
+  async execute(statement: SqlStatement): Promise<Row[]> {
+    const { rows } = await this.#opened.execute(statement);
+    return [...rows];
+  }
+
+  async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    const results = await this.#opened.batch([...statements], "write");
+    return results.map(({ rows }) => [...rows]);
+  }
+
+  async reopen(): Promise<void> {
+    const client = this.#opened;
+    // What is in memory would be lost.
+    if (this.isLocal && this.#settings === null) return;
+    await client.reconnect?.();
+    await run(client, this.#settings ?? []);
+  }
+
+  close(): void {
+    if (this.#kind === null) return;
+    this.#client?.close();
+    this.#client = null;
+  }
+
+  get #opened(): LibsqlClient {
+    if (this.#client === null) throw new Error("the client is not open");
+    return this.#client;
+  }
+}
+
+/** The settings of a client's connection to a file. Null where it has no file or cannot be opened anew. */
+async function keptSettings(client: LibsqlClient): Promise<string[] | null> {
+  if (client.protocol !== "file" || client.reconnect === undefined) return null;
+  const sql = "SELECT file FROM pragma_database_list WHERE name = 'main'";
+  const databases = await client.execute({ sql, args: [] });
+  if (!databases.rows[0]?.file) return null;
+  const settings: string[] = [];
+  for (const setting of KEPT_SETTINGS) {
+    const { rows } = await client.execute({ sql: `PRAGMA ${setting}`, args: [] });
+    settings.push(`PRAGMA ${setting} = ${Number(rows[0]?.[setting])}`);
+  }
+  return settings;
+}
+
+async function run(client: LibsqlClient, statements: readonly string[]): Promise<void> {
+  for (const sql of statements) await client.execute({ sql, args: [] });
+}

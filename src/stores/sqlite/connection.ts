@@ -1,0 +1,160 @@
+import { systemClock, yieldToEventLoop } from "../../core/clock.ts";
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { RandomSource } from "../../core/ids.ts";
+import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
+import { unavailable } from "./failures.ts";
+import {
+  BUSY_RETRY_MS_MAX,
+  CONNECTION_RETRY_MS_MAX,
+  CONNECTION_TRIES_MAX,
+  LOCAL_RETRY_PAUSE_MS_MAX,
+  OPERATIONS_PER_YIELD,
+  RETRY_PAUSE_MS_FIRST,
+  RETRY_PAUSE_MS_MAX,
+} from "./limits.ts";
+
+export interface ConnectionOptions {
+  /** Shown in errors; never holds a token. */
+  readonly where: string;
+  readonly random: RandomSource;
+  /** Longest wait for an answer of a database that is not local. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Runs statements on a driver. Writes go one after the other: a local database has one lock, and a remote server was seen to
+ * hang under many concurrent writers of one client. What fails for a passing reason is repeated, with full jitter
+ * and within bounds, and ends as `StoreUnavailableError`.
+ */
+export class Connection {
+  readonly #driver: SqlDriver;
+  readonly #options: ConnectionOptions;
+  #lastWrite: Promise<unknown> = Promise.resolve();
+  #operations = 0;
+  /** Whether the connection is to be opened anew before whatever comes next. */
+  #isStale = false;
+  #reopening: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(driver: SqlDriver, options: ConnectionOptions) {
+    this.#driver = driver;
+    this.#options = options;
+  }
+
+  open(): Promise<void> {
+    return this.#repeat("opening", async () => this.#driver.open?.());
+  }
+
+  /** One statement outside of any transaction. */
+  read(statement: SqlStatement): Promise<Row[]> {
+    return this.#repeat("reading from", () => this.#driver.execute(statement));
+  }
+
+  /**
+   * One write transaction. `build` makes its statements, anew for every try: `isRepetition` says that an earlier try may
+   * have been committed without our knowing.
+   */
+  write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
+    const run = (): Promise<Row[][]> =>
+      this.#repeat("writing to", (isRepetition) => this.#driver.batch(build(isRepetition)));
+    const result = this.#lastWrite.then(run, run);
+    this.#lastWrite = result;
+    return result;
+  }
+
+  /** What it means that one of the methods above rejected. */
+  failureKind(error: unknown): FailureKind {
+    const cause = error instanceof StoreUnavailableError ? error.cause : error;
+    return cause instanceof TimeoutFailure ? "connection" : this.#driver.failureKind(cause);
+  }
+
+  /** Lets the writes that were asked for end, refuses new operations, and closes the driver. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#lastWrite.catch(() => undefined);
+    await this.#driver.close?.();
+  }
+
+  async #repeat<T>(doing: string, run: (isRepetition: boolean) => Promise<T>): Promise<T> {
+    const startedAt = systemClock.now();
+    let isRepetition = false;
+    let kind: FailureKind;
+    for (let tries = 1; ; tries++) {
+      if (this.#isClosed) throw this.#unavailable(doing, new Error("the store is closed"));
+      if (++this.#operations % OPERATIONS_PER_YIELD === 0) await yieldToEventLoop();
+      try {
+        const reopening = this.#refresh();
+        if (reopening !== null) await reopening;
+        return await this.#inTime(run(isRepetition));
+      } catch (error) {
+        // It says what to do already.
+        if (error instanceof StoreUnavailableError) throw error;
+        kind = this.failureKind(error);
+        const { isLocal } = this.#driver;
+        this.#isStale ||= isLocal ? kind === "busy" : error instanceof TimeoutFailure;
+        const elapsedMs = systemClock.now() - startedAt;
+        const isWorthIt =
+          kind === "busy"
+            ? elapsedMs < BUSY_RETRY_MS_MAX
+            : kind === "connection" && tries < CONNECTION_TRIES_MAX && elapsedMs < CONNECTION_RETRY_MS_MAX;
+        if (!isWorthIt) throw this.#unavailable(doing, error);
+        isRepetition ||= kind === "connection";
+      }
+      // A local lock is free again in milliseconds, and goes to whoever asks next: long pauses would starve.
+      const isLock = kind === "busy" && this.#driver.isLocal;
+      const longestMs = isLock ? LOCAL_RETRY_PAUSE_MS_MAX : RETRY_PAUSE_MS_MAX;
+      const pauseMs = Math.min(longestMs, RETRY_PAUSE_MS_FIRST * 2 ** Math.min(tries - 1, 10));
+      await systemClock.sleep(systemClock.now() + this.#options.random() * pauseMs);
+    }
+  }
+
+  #unavailable(doing: string, error: unknown): StoreUnavailableError {
+    const isLate = error instanceof TimeoutFailure;
+    const advice = isLate ? "check that the server runs and can be reached" : this.#driver.adviceFor?.(error);
+    return unavailable(doing, this.#options.where, error, advice);
+  }
+
+  /** Opens a stale connection anew. That can find the database busy too, and is repeated like the rest. */
+  #refresh(): Promise<void> | null {
+    if (!this.#isStale || this.#driver.reopen === undefined) return this.#reopening;
+    this.#isStale = false;
+    const reopening = this.#driver
+      .reopen()
+      .catch((error: unknown) => {
+        this.#isStale = true;
+        throw error;
+      })
+      .finally(() => {
+        if (this.#reopening === reopening) this.#reopening = null;
+      });
+    this.#reopening = reopening;
+    return reopening;
+  }
+
+  /** Rejects with a {@link TimeoutFailure} when the answer takes too long; what the server does then is unknown. */
+  async #inTime<T>(answer: Promise<T>): Promise<T> {
+    if (this.#driver.isLocal) return answer;
+    const { timeoutMs } = this.#options;
+    const cancellation = new AbortController();
+    const timeout = systemClock.sleep(systemClock.now() + timeoutMs, cancellation.signal).then(() => {
+      if (cancellation.signal.aborted) return undefined;
+      throw new TimeoutFailure(timeoutMs);
+    });
+    try {
+      // The timeout only ever wins by throwing.
+      return (await Promise.race([answer, timeout])) as T;
+    } finally {
+      cancellation.abort();
+      answer.catch(() => undefined);
+      timeout.catch(() => undefined);
+    }
+  }
+}
+
+/** A remote database that took longer than `timeoutMs`. A connection on which an answer is overdue blocks what comes after it. */
+class TimeoutFailure extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms`);
+    this.name = "TimeoutFailure";
+  }
+}

@@ -1,0 +1,93 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { FailureKind } from "./driver.ts";
+
+/** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give the number alone. */
+const RESULT_CODES: Readonly<Record<number, string>> = {
+  1: "SQLITE_ERROR",
+  5: "SQLITE_BUSY",
+  6: "SQLITE_LOCKED",
+  8: "SQLITE_READONLY",
+  10: "SQLITE_IOERR",
+  11: "SQLITE_CORRUPT",
+  13: "SQLITE_FULL",
+  14: "SQLITE_CANTOPEN",
+  18: "SQLITE_TOOBIG",
+  19: "SQLITE_CONSTRAINT",
+  20: "SQLITE_MISMATCH",
+  26: "SQLITE_NOTADB",
+  522: "SQLITE_IOERR_SHORT_READ",
+};
+
+/** Most errors in a chain of causes that are looked at. */
+const CAUSES_MAX = 5;
+
+/** What an error of SQLite means for the next step, however the client writes its result code. */
+export function sqliteFailureKind(error: unknown): FailureKind {
+  // The text of SQLite's error for `json('mismatch')`, which a batch uses to undo itself (see `guardChanges`).
+  if (/malformed JSON/i.test(messageOf(error))) return "guard";
+  const code = resultCode(error);
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return "busy";
+  if (code.startsWith("SQLITE_TOOBIG")) return "tooLarge";
+  if (/^SQLITE_(CONSTRAINT|MISMATCH|RANGE)/.test(code)) return "refused";
+  // Seen where another process made the file shorter meanwhile.
+  if (code === "SQLITE_IOERR_SHORT_READ") return "connection";
+  return "unavailable";
+}
+
+/** The error that users get: says what happened and what to do. */
+export function unavailable(doing: string, where: string, error: unknown, driverAdvice = ""): StoreUnavailableError {
+  const shown = adviceFor(error) || driverAdvice;
+  const message = `${doing} ${where} failed: ${messageOf(error)}${shown === "" ? "" : `; ${shown}`}`;
+  return new StoreUnavailableError(message, { cause: error });
+}
+
+/** The first `code` in an error or its causes that is text. */
+export function codeOf(error: unknown): string {
+  for (const { code } of causesOf(error)) if (typeof code === "string") return code;
+  return "";
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function adviceFor(error: unknown): string {
+  const code = resultCode(error);
+  if (code.startsWith("SQLITE_NOTADB")) return "the file is not an SQLite database; name another file";
+  if (code.startsWith("SQLITE_CORRUPT")) return "the database is damaged; restore it from a backup";
+  if (code.startsWith("SQLITE_READONLY")) {
+    return "the database cannot be written; give this process write permission to the file and to its folder";
+  }
+  if (code.startsWith("SQLITE_FULL")) return "the disk or the database's quota is full; free space and try again";
+  // What a full disk is called where SQLite cannot grow the files beside the database.
+  if (code.startsWith("SQLITE_IOERR")) return "the disk is full, or fails; free space, and check it";
+  if (code.startsWith("SQLITE_CANTOPEN") || /unable to open/i.test(messageOf(error))) {
+    return "create the folder first, and give this process write permission to it";
+  }
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
+    return "another process holds the database's lock all the time; look for a transaction that stays open";
+  }
+  return code.startsWith("SQLITE_TOOBIG") ? "add less in one call" : "";
+}
+
+/** SQLite's name for what went wrong (`SQLITE_BUSY`), or empty. Extended codes begin with the name of their primary one. */
+function resultCode(error: unknown): string {
+  for (const { code, errcode, message } of causesOf(error)) {
+    if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
+    if (typeof errcode === "number") return RESULT_CODES[errcode] ?? RESULT_CODES[errcode % 256] ?? "";
+    const named = typeof message === "string" && /\bSQLITE_[A-Z]+(_[A-Z]+)*/.exec(message);
+    if (named) return named[0];
+  }
+  return "";
+}
+
+type ErrorFacts = Partial<Record<"code" | "errcode" | "message", unknown>>;
+
+function causesOf(error: unknown): ErrorFacts[] {
+  const causes: ErrorFacts[] = [];
+  for (let current = error; causes.length < CAUSES_MAX && typeof current === "object" && current !== null; ) {
+    causes.push(current);
+    current = "cause" in current ? current.cause : null;
+  }
+  return causes;
+}

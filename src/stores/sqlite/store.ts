@@ -1,0 +1,206 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+import { systemRandom } from "../../core/ids.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import { JSONSerializer } from "../../serializers/json.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import type * as contract from "../data-store.ts";
+import { Connection } from "./connection.ts";
+import type { SqlDriver } from "./driver.ts";
+import { SqliteJobs } from "./jobs.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
+import { migrate } from "./migrations.ts";
+import { SqliteResults } from "./results.ts";
+import { SqliteSchedules } from "./schedules.ts";
+import { MIGRATIONS, tableNames } from "./schema.ts";
+import { makeStatements } from "./statements.ts";
+import { SqliteTasks } from "./tasks.ts";
+import { SqliteTurns } from "./turn.ts";
+
+export interface SqlDataStoreOptions {
+  /** What errors call the database; without a token in it. Default: `"the database"`. */
+  readonly where?: string;
+  /** Whether other processes may write to the same data. Default: true. */
+  readonly sharedByProcesses?: boolean;
+  /** Begins the names of all tables. Letters, digits and `_`, and taken as it is. Default: `"escapement_"`. */
+  readonly tablePrefix?: string;
+  /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
+  readonly serializer?: Serializer | undefined;
+  /** Longest wait for one answer of a database that is not local, in milliseconds. Default: 10 seconds. */
+  readonly timeoutMs?: number;
+}
+
+/** What a store consists of once it is open. */
+interface OpenStore {
+  readonly connection: Connection;
+  readonly tasks: SqliteTasks;
+  readonly schedules: SqliteSchedules;
+  readonly jobs: SqliteJobs;
+  readonly turns: SqliteTurns;
+  readonly results: SqliteResults;
+}
+
+/** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may share it. */
+export class SqlDataStore implements contract.DataStore {
+  readonly serializer: Serializer;
+  readonly capabilities: contract.StoreCapabilities;
+  readonly #driver: SqlDriver;
+  readonly #options: SqlDataStoreOptions;
+  #opening: Promise<OpenStore> | null = null;
+  #open: OpenStore | null = null;
+
+  constructor(driver: SqlDriver, options: SqlDataStoreOptions = {}) {
+    this.#driver = driver;
+    this.#options = options;
+    this.serializer = options.serializer ?? new JSONSerializer();
+    this.capabilities = Object.freeze({ sharedByProcesses: options.sharedByProcesses ?? true });
+  }
+
+  async open(now: number): Promise<void> {
+    this.#opening ??= this.#openStore(now);
+    const opening = this.#opening;
+    try {
+      this.#open = await opening;
+    } catch (error) {
+      // So that it can be tried again.
+      if (this.#opening === opening) this.#opening = null;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const open = await this.#opening?.catch(() => null);
+    this.#opening = null;
+    this.#open = null;
+    await open?.connection.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+    return this.#opened.tasks.put(tasks);
+  }
+
+  async getTasks(): Promise<TaskRecord[]> {
+    return this.#opened.tasks.getAll();
+  }
+
+  async getTask(id: string): Promise<TaskRecord | null> {
+    return this.#opened.tasks.get(id);
+  }
+
+  async removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
+    return this.#opened.tasks.remove(id);
+  }
+
+  async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
+    return this.#opened.schedules.add(additions);
+  }
+
+  async getSchedule(id: string): Promise<ScheduleRecord | null> {
+    return this.#opened.schedules.get(id);
+  }
+
+  async getSchedules(filter: contract.ScheduleFilter): Promise<contract.RecordPage<ScheduleRecord>> {
+    return this.#opened.schedules.getPage(filter);
+  }
+
+  async updateSchedule(
+    id: string,
+    changes: contract.ScheduleChanges,
+    expectedFence?: number,
+  ): Promise<ScheduleRecord | null> {
+    return this.#opened.schedules.update(id, changes, expectedFence);
+  }
+
+  async removeSchedule(id: string): Promise<boolean> {
+    return this.#opened.schedules.remove(id);
+  }
+
+  async acquireSchedules(request: contract.ScheduleAcquisition): Promise<contract.ScheduleAcquisitionReport> {
+    return this.#opened.schedules.acquire(request);
+  }
+
+  async commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
+    return this.#opened.schedules.commit(commit);
+  }
+
+  /** Calls that come while an insert is in flight travel together in the next one. */
+  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+    return this.#opened.jobs.add(jobs);
+  }
+
+  async getJob(id: string): Promise<JobRecord | null> {
+    return this.#opened.jobs.get(id);
+  }
+
+  async getJobs(filter: contract.JobFilter): Promise<contract.RecordPage<JobRecord>> {
+    return this.#opened.jobs.getPage(filter);
+  }
+
+  async turn(request: contract.TurnRequest): Promise<contract.TurnReport> {
+    return this.#opened.turns.turn(request);
+  }
+
+  async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+    return this.#opened.jobs.extendLeases(extension);
+  }
+
+  async giveUpLeases(request: {
+    readonly now: number;
+    readonly schedulerId: string;
+  }): Promise<contract.RecoveryReport> {
+    return this.#opened.jobs.giveUpLeases(request);
+  }
+
+  async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
+    return this.#opened.jobs.cancel(id, now);
+  }
+
+  async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
+    return this.#opened.results.get(jobId, now);
+  }
+
+  async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
+    return this.#opened.results.getPage(filter, now);
+  }
+
+  async cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
+    return this.#opened.results.cleanup(request);
+  }
+
+  get #opened(): OpenStore {
+    if (this.#open === null) throw new StoreUnavailableError("the data store is not open: await open() first");
+    return this.#open;
+  }
+
+  async #openStore(now: number): Promise<OpenStore> {
+    const {
+      where = "the database",
+      tablePrefix = "escapement_",
+      timeoutMs = REMOTE_TIMEOUT_MS_DEFAULT,
+    } = this.#options;
+    const connection = new Connection(this.#driver, { where, random: systemRandom, timeoutMs });
+    try {
+      await connection.open();
+      const names = tableNames(tablePrefix);
+      await migrate(connection, names, MIGRATIONS, now);
+      const statements = makeStatements(names);
+      return {
+        connection,
+        tasks: new SqliteTasks(connection, statements),
+        schedules: new SqliteSchedules(connection, statements),
+        jobs: new SqliteJobs(connection, statements),
+        turns: new SqliteTurns(connection, statements),
+        results: new SqliteResults(connection, statements),
+      };
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+}
