@@ -67,19 +67,28 @@ export interface DataStore extends AsyncDisposable {
    *    each of the plan's fires (one whose `(scheduleId, fireTime)` an unfinished job has already is left out) with the
    *    payload, executor, priority, metadata and limits that the schedule has; `nextFireTime`, `lastFireTime` and
    *    `paused` are replaced, `fence` grows by 1, and the favourite becomes this scheduler (`isFavourite`) or nobody.
-   *    Otherwise nothing of the plan happens. A schedule has one plan in a step at most.
+   *    Otherwise nothing of the plan happens. Of several plans of one schedule in a step only the first can count.
    * 5. *Acquisition* of at most `jobs.limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `jobs.queues`,
    *    `cancelRequested` not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than
    *    its `maxRunningJobs` are ever under live leases (counted over everybody's; a task without a record has no
    *    limit); a task at its limit takes no place from others. Each gets `acquiredBy`, `acquiredUntil` = `until`,
    *    `fence` + 1. `runAt <= now` may also have been found by an earlier call, or when the job was added: a clock that
-   *    is behind does not take it back. Nothing is acquired while a lease waits for recovery.
+   *    is behind does not take it back. Nothing is acquired while a lease, of any queue, waits for recovery.
    * 6. A look, whose answer is part of the report.
    *
-   * Repeated with the same `stepId` and `isRepetition`, it answers what the first try did as far as that can be known:
-   * `acquired` holds what any try of the step leased and still holds, topped up to the limit; additions and fires are
-   * never made twice; `addedJobIds` names the jobs of the plan that exist. `committed` may be false for a plan that an
-   * earlier try committed and others have moved on since; recovery may be told by the earlier try alone.
+   * Repeated with the same `stepId` and `isRepetition` (and perhaps another `now` and `until`), it does what the earlier
+   * tries did not, and answers what they did as far as that can be known:
+   *
+   * - A release is `released` when the job is as an earlier try of the step left it: put back by it and not touched since,
+   *   or leased by it again. When the job is gone it is `released` if a result of it is kept, and `missing` if not: who
+   *   knows that an earlier try was sent takes that for `released`.
+   * - Additions and fires are never made twice, see {@link addJobs}. `addedJobIds` names the jobs of the plan that exist.
+   * - `committed` is true when the schedule is as an earlier try left it. It may be false for a plan that one committed
+   *   when others have changed the schedule since.
+   * - `acquired` holds what any try of the step leased and still holds, also while a lease waits for recovery, topped up
+   *   to the limit.
+   * - What was recovered may be told by the earlier try alone.
+   *
    * @throws {StoreUnavailableError} its fate is unknown: repeat it with the same `stepId` and `isRepetition`
    * @throws any other error when the store refuses something in it: then nothing of the step happened
    */
@@ -109,19 +118,22 @@ export interface DataStore extends AsyncDisposable {
 
   /**
    * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
-   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists is not
-   * added again and answers with `isNew: true`, since it is the repetition of an unknown write.
+   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists, as a job
+   * or as a result, is not added again and answers with `isNew: true`, since it is the repetition of an unknown write. So
+   * does one whose job ended without a result that is kept, for 10 minutes (as long as there is room to remember it).
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
   getJob(id: string): Promise<JobRecord | null>;
   /** A page of unfinished jobs by id. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
   /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another).
-   *  Leases of the caller that it does not name, and that a step of its `incarnation` other than `pendingStepId` made,
-   *  run nowhere: a try of that step arrived late. They are given up, and count as no recovery. */
+   *  Leases of the caller that it does not name (by job and fence), and that a step of its `incarnation` other than
+   *  `pendingStepId` made, run nowhere: a try of that step arrived late. They are given up, and count as no recovery; the
+   *  lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
-  /** Gives up every lease on jobs that an identity holds: for a scheduler that starts after a crash. Jobs go the way of
-   *  *recovery* (see {@link step}). */
+  /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a scheduler
+   *  that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery* (see
+   *  {@link step}). */
   giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
   /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased
    *  one gets `cancelRequested`, which its holder learns when it extends its lease. */
@@ -202,7 +214,7 @@ export interface View {
   readonly now: number;
   /** Identity of the scheduler. */
   readonly schedulerId: string;
-  /** What it could run, and most jobs to acquire; null when it runs none. */
+  /** What it could run, and most jobs to acquire in a step; null when it runs none. */
   readonly jobs: { readonly queues: readonly JobQueue[]; readonly limit: number } | null;
   /** Which schedules to show; null when it fires none. */
   readonly schedules: ScheduleWindow | null;
@@ -212,7 +224,7 @@ export interface ScheduleWindow {
   /** Schedules whose `nextFireTime` is at most this; later than `now` for a look ahead. */
   readonly dueBy: number;
   readonly limit: number;
-  /** Most bytes of rows to show; the first schedule is shown whatever its size. */
+  /** Most `bytes` of the schedules that are shown, together; the first one is shown whatever its size. */
   readonly bytesMax: number;
   /** Only schedules that come after this one, in order of `nextFireTime`, then id; null for all. */
   readonly after: readonly [nextFireTime: number, id: string] | null;
@@ -234,27 +246,29 @@ export interface Seen {
   readonly nextRunAt: number | null;
   /** The earliest end of a lease on a job, whoever holds it. */
   readonly leaseEndsAt: number | null;
-  /** Whether there are jobs of the queues, beyond those of this step, that could be acquired now. */
+  /** Whether there are jobs of the queues, beyond those of this step, that could be acquired now, were the limit higher:
+   *  `runAt <= now`, and their task has room. It may say either while a lease waits for recovery (`leaseEndsAt <= now`). */
   readonly hasReady: boolean;
 }
 
 export interface LookReport extends Seen {
-  /** Ids of the request's `tasks` whose stored record is missing or differs. */
+  /** Ids of the request's `tasks` whose stored record is missing or differs, in order. */
   readonly staleTaskIds: readonly string[];
 }
 
 /** What a planner needs of a schedule. */
 export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metadata"> {
   readonly nextFireTime: number;
-  /** The scheduler that committed its last plan and can run its jobs, while it is alive; null for nobody. Others leave
-   *  it a moment's advantage, because one commit is cheaper than a race. */
+  /** The scheduler that committed its last plan and can run its jobs, while it is alive (`aliveUntil > now`); null for
+   *  nobody, as it may be after a change of the schedule. Others leave it a moment's advantage, because one commit is
+   *  cheaper than a race. */
   readonly favourite: string | null;
-  /** Size of the stored row, payload and metadata included: what a job of it costs at most. */
+  /** Size of the stored row, payload and metadata included, about: what a job of it costs at most. */
   readonly bytes: number;
 }
 
 export interface StepRequest extends View {
-  /** Names the step; begins with the scheduler's incarnation. The same for all tries of one step. */
+  /** Names the step: the scheduler's incarnation, then a number. The same for all tries of one step. */
   readonly stepId: string;
   /** Whether an earlier try may have been committed without an answer. */
   readonly isRepetition: boolean;

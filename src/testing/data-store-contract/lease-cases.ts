@@ -1,19 +1,24 @@
+import type { LeaseSurrender } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
-  add,
+  extend,
   finish,
   idsOf,
   LEASE_MS,
   leasedJob,
+  look,
+  lookedAt,
   makeJob,
   makeJobs,
   makeSchedule,
   makeTask,
+  planOf,
+  QUEUE,
   release,
+  step,
   T0,
   take,
-  takeSchedules,
 } from "./makers.ts";
 
 /** When the leases that were taken at {@link T0} have ended. */
@@ -21,14 +26,19 @@ const LATE = T0 + LEASE_MS;
 
 const LOST_JOB = { jobId: "job", taskId: "task", scheduleId: null, attempt: 1 };
 
+/** Of a scheduler that has just started. */
+function surrender(fields: Partial<LeaseSurrender> = {}): LeaseSurrender {
+  return { now: T0, schedulerId: "scheduler-a", incarnation: "just started", aliveUntil: null, ...fields };
+}
+
 export const leaseCases: readonly DataStoreCase[] = [
   {
-    name: "recovery: a job whose lease has ended goes back to the queue, and the same turn can acquire it",
+    name: "recovery: a job whose lease has ended goes back to the queue, and the same step can acquire it",
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { payload: '"p"' });
       const early = await take(store, { by: "b", now: LATE - 1 });
-      equal([early.recovered, early.acquired, early.nextDueAt], [[], [], LATE], "just before");
+      equal([early.recovered, early.acquired, early.leaseEndsAt], [[], [], LATE], "just before");
       const report = await take(store, { by: "b", now: LATE });
       equal([report.recovered, report.ended], [[LOST_JOB], []], "what was recovered");
       const expected = makeJob({
@@ -42,7 +52,7 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: whoever held it and whoever looks, also in a turn that acquires nothing",
+    name: "recovery: whoever held it and whoever looks, also in a step that acquires nothing",
     async run(context) {
       const [first, second] = await openTwo(context);
       await leasedJob(first);
@@ -52,13 +62,67 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: a job comes before less urgent ones in the very turn that recovers it",
+    name: "recovery: a job comes before less urgent ones in the very step that recovers it",
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "urgent", priority: 5 });
       await store.addJobs(makeJobs(3));
       const { acquired } = await take(store, { now: LATE, limit: 2 });
       equal(idsOf(acquired), ["urgent", "job-00000"], "the order");
+    },
+  },
+  {
+    name: "recovery: a step that does not ask for it recovers nothing, and acquires nothing while a dead lease waits",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, { id: "lost" });
+      await store.addJobs([makeJob({ id: "urgent", priority: 9 }), makeJob({ id: "foreign", taskId: "other" })]);
+      const queues = [QUEUE, { executor: "inline", taskId: "other" }];
+      const blind = await step(store, { by: "b", now: LATE, queues });
+      equal(
+        [blind.recovered, blind.ended, blind.acquired, blind.leaseEndsAt],
+        [[], [], [], LATE],
+        "a step that does not ask",
+      );
+      equal((await store.getJob("lost"))?.acquiredBy, "scheduler-a", "the holder");
+      const foreign = await step(store, { by: "b", now: LATE, queues: queues.slice(1) });
+      equal(foreign.acquired, [], "another queue");
+      const { recovered, acquired } = await step(store, { by: "b", now: LATE, queues, recover: true });
+      equal(
+        [recovered.map(({ jobId }) => jobId), idsOf(acquired)],
+        [["lost"], ["urgent", "lost", "foreign"]],
+        "one that asks",
+      );
+    },
+  },
+  {
+    name: "recovery: what a step does without acquiring counts also while a dead lease waits",
+    async run({ open }) {
+      const store = await open();
+      const done = await leasedJob(store, { id: "done" }, { until: LATE + 5 });
+      await leasedJob(store, { id: "lost" });
+      const [due] = await lookedAt(store, makeSchedule());
+      const report = await step(store, {
+        now: LATE,
+        releases: [finish(done)],
+        additions: [makeJob({ id: "added" })],
+        plans: [planOf(present(due, "the schedule"))],
+      });
+      equal(
+        [report.releases, report.additions[0]?.isNew, report.plans[0]?.committed, report.acquired],
+        [["released"], true, true, []],
+        "the answer",
+      );
+    },
+  },
+  {
+    name: "recovery: asked for while every lease is live, it changes nothing",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store);
+      const report = await take(store, { by: "b", now: LATE - 1 });
+      equal([report.recovered, report.ended, report.acquired], [[], [], []], "the answer");
+      equal(await store.getJob("job"), job, "the job");
     },
   },
   {
@@ -125,7 +189,7 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: a release in the same turn comes first, so the work of a late holder is kept",
+    name: "recovery: a release in the same step comes first, so the work of a late holder is kept",
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -142,13 +206,13 @@ export const leaseCases: readonly DataStoreCase[] = [
       await take(store, { by: "a", limit: 2, until: T0 + 10 });
       await take(store, { by: "b", limit: 2, until: T0 + 20 });
       await take(store, { by: "c", limit: 2, until: T0 + 30 });
-      const { recovered, nextDueAt } = await release(store, [], { now: T0 + 20 });
+      const { recovered, leaseEndsAt } = await take(store, { now: T0 + 20, limit: 0 });
       equal(
         recovered.map(({ jobId }) => jobId).toSorted(),
         ["job-00000", "job-00001", "job-00002", "job-00003"],
         "the recovered jobs",
       );
-      equal(nextDueAt, T0 + 30, "the next lease end");
+      equal(leaseEndsAt, T0 + 30, "the next lease end");
     },
   },
   {
@@ -158,16 +222,13 @@ export const leaseCases: readonly DataStoreCase[] = [
       await store.addJobs(makeJobs(3));
       const { acquired } = await take(store);
       await release(store, [finish(present(acquired[2], "the third job"))]);
-      const report = await store.extendLeases({
-        schedulerId: "scheduler-a",
-        until: T0 + 90_000,
-        jobs: [
-          { jobId: "job-00002", fence: 1 },
-          { jobId: "job-00000", fence: 1 },
-          { jobId: "job-00001", fence: 2 },
-          { jobId: "unknown", fence: 1 },
-        ],
-      });
+      const named = [
+        { jobId: "job-00002", fence: 1 },
+        { jobId: "job-00000", fence: 1 },
+        { jobId: "job-00001", fence: 2 },
+        { jobId: "unknown", fence: 1 },
+      ];
+      const report = await extend(store, named, { incarnation: "another" });
       equal(report, { lost: ["job-00002", "job-00001", "unknown"], cancelRequested: [] }, "the answer");
       equal((await store.getJob("job-00000"))?.acquiredUntil, T0 + 90_000, "the extended lease");
       equal((await store.getJob("job-00001"))?.acquiredUntil, LATE, "the other lease");
@@ -185,12 +246,12 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(2));
       await take(store);
-      const extension = { schedulerId: "scheduler-a", until: LATE + 1000 };
-      const first = await store.extendLeases({ ...extension, jobs: [{ jobId: "job-00000", fence: 1 }] });
+      const lateExtension = { now: LATE, until: LATE + 1000, incarnation: "another" };
+      const first = await extend(store, [{ jobId: "job-00000", fence: 1 }], lateExtension);
       equal(first, { lost: [], cancelRequested: [] }, "nobody took it");
       const { acquired } = await take(store, { by: "b", now: LATE + 6 });
       equal(idsOf(acquired), ["job-00001"], "what another one takes");
-      const second = await store.extendLeases({ ...extension, jobs: [{ jobId: "job-00001", fence: 1 }] });
+      const second = await extend(store, [{ jobId: "job-00001", fence: 1 }], lateExtension);
       equal(second, { lost: ["job-00001"], cancelRequested: [] }, "the taken one");
     },
   },
@@ -199,9 +260,9 @@ export const leaseCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
-      const extension = { schedulerId: "thief", until: T0 + 90_000 };
-      equal((await store.extendLeases({ ...extension, jobs: [{ jobId: "job", fence: 1 }] })).lost, ["job"], "a thief");
-      equal(await store.extendLeases({ ...extension, jobs: [] }), { lost: [], cancelRequested: [] }, "none");
+      const thief = { schedulerId: "thief" };
+      equal((await extend(store, [{ jobId: "job", fence: 1 }], thief)).lost, ["job"], "a thief");
+      equal(await extend(store, [], thief), { lost: [], cancelRequested: [] }, "none");
     },
   },
   {
@@ -211,14 +272,11 @@ export const leaseCases: readonly DataStoreCase[] = [
       await store.addJobs(makeJobs(2));
       await take(store);
       await store.cancelJob("job-00001", T0);
-      const report = await store.extendLeases({
-        schedulerId: "scheduler-a",
-        until: T0 + 90_000,
-        jobs: [
-          { jobId: "job-00000", fence: 1 },
-          { jobId: "job-00001", fence: 1 },
-        ],
-      });
+      const named = [
+        { jobId: "job-00000", fence: 1 },
+        { jobId: "job-00001", fence: 1 },
+      ];
+      const report = await extend(store, named);
       equal(report, { lost: [], cancelRequested: ["job-00001"] }, "the answer");
       equal((await store.getJob("job-00001"))?.acquiredUntil, T0 + 90_000, "its lease");
     },
@@ -230,7 +288,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       await store.addJobs(makeJobs(3));
       await take(store, { by: "a", limit: 2 });
       await take(store, { by: "b", limit: 1 });
-      const { recovered, ended } = await store.giveUpLeases({ now: T0 + 1, schedulerId: "a" });
+      const { recovered, ended } = await store.giveUpLeases(surrender({ now: T0 + 1, schedulerId: "a" }));
       equal(
         [recovered.map(({ jobId }) => jobId).toSorted(), ended],
         [["job-00000", "job-00001"], []],
@@ -246,7 +304,7 @@ export const leaseCases: readonly DataStoreCase[] = [
         ],
         "what it gets at once",
       );
-      equal(await store.giveUpLeases({ now: T0, schedulerId: "nobody" }), { recovered: [], ended: [] }, "a stranger");
+      equal(await store.giveUpLeases(surrender({ schedulerId: "nobody" })), { recovered: [], ended: [] }, "a stranger");
     },
   },
   {
@@ -256,7 +314,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       await store.addJobs([makeJob({ id: "a", maxRecoveries: 0 }), makeJob({ id: "b" }), makeJob({ id: "c" })]);
       await take(store);
       await store.cancelJob("b", T0);
-      const { recovered, ended } = await store.giveUpLeases({ now: T0 + 1, schedulerId: "scheduler-a" });
+      const { recovered, ended } = await store.giveUpLeases(surrender({ now: T0 + 1 }));
       equal(recovered, [{ ...LOST_JOB, jobId: "c" }], "the recovered job");
       equal(
         ended.map(({ jobId, outcome, finishedAt }) => [jobId, outcome, finishedAt]).toSorted(),
@@ -270,18 +328,124 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "leases: giving up frees schedules too, and plans made under them no longer count",
+    name: "leases: giving up spares what this very incarnation leased, so that a try that arrives late takes nothing",
     async run({ open }) {
       const store = await open();
-      await store.addSchedules(add(makeSchedule({ id: "ours" }), makeSchedule({ id: "theirs", nextFireTime: T0 + 1 })));
-      const { schedules } = await takeSchedules(store, { by: "a" });
-      await takeSchedules(store, { by: "b", now: T0 + 1 });
-      await store.giveUpLeases({ now: T0 + 1, schedulerId: "a" });
-      const plan = { scheduleId: "ours", jobs: [], nextFireTime: null, lastFireTime: T0, paused: false };
-      const fence = present(schedules[0], "the schedule").fence;
-      const { plans } = await store.commitPlans({ schedulerId: "a", plans: [{ ...plan, fence }] });
-      equal(plans[0]?.committed, false, "the old plan");
-      equal(idsOf((await takeSchedules(store, { by: "c", now: T0 + 2 })).schedules), ["ours"], "what is free");
+      await store.addJobs(makeJobs(3));
+      await take(store, { limit: 1, stepId: "dead#1" });
+      await take(store, { limit: 1, stepId: "alive#1" });
+      const { recovered } = await store.giveUpLeases(surrender({ incarnation: "alive#" }));
+      equal(
+        recovered.map(({ jobId }) => jobId),
+        ["job-00000"],
+        "the recovered jobs",
+      );
+      equal((await store.getJob("job-00001"))?.acquiredBy, "scheduler-a", "the holder of the other");
+    },
+  },
+  {
+    name: "leases: what a step fired and leased before its process died is recovered when its identity comes back",
+    async run({ open }) {
+      const store = await open();
+      const [due] = await lookedAt(store, makeSchedule());
+      await step(store, { stepId: "dead#1", plans: [planOf(present(due, "the schedule"))] });
+      const { recovered } = await store.giveUpLeases(surrender({ now: T0 + 1 }));
+      equal(recovered, [{ jobId: "job of schedule", taskId: "task", scheduleId: "schedule", attempt: 1 }], "the job");
+      const { acquired } = await step(store, { now: T0 + 1 });
+      equal(
+        acquired.map(({ id, fireTime, recoveries, fence }) => [id, fireTime, recoveries, fence]),
+        [["job of schedule", T0, 1, 2]],
+        "what it runs",
+      );
+    },
+  },
+  {
+    name: "orphans: leases of a step of this incarnation that run nowhere are given up, and count as no recovery",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(3, { startDeadline: T0 + 5 }));
+      await take(store, { limit: 2 });
+      const report = await extend(store, [{ jobId: "job-00000", fence: 1 }], { now: T0 + 1 });
+      equal(report, { lost: [], cancelRequested: [] }, "the answer");
+      equal(
+        await store.getJob("job-00001"),
+        makeJob({ id: "job-00001", startDeadline: T0 + 5, fence: 1 }),
+        "the job that runs nowhere",
+      );
+      equal((await store.getJob("job-00000"))?.acquiredUntil, T0 + 90_000, "the one that runs");
+      const { acquired } = await take(store, { by: "b" });
+      equal(
+        acquired.map(({ id, fence }) => [id, fence]),
+        [
+          ["job-00001", 2],
+          ["job-00002", 1],
+        ],
+        "what another one gets at once",
+      );
+    },
+  },
+  {
+    name: "orphans: one that is named with an earlier fence runs nowhere either",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store);
+      await take(store, { now: LATE });
+      const report = await extend(store, [{ jobId: "job", fence: 1 }], { now: LATE });
+      equal(report, { lost: ["job"], cancelRequested: [] }, "the answer");
+      equal(await store.getJob("job"), makeJob({ recoveries: 1, fence: 2 }), "the job");
+    },
+  },
+  {
+    name: "orphans: leases of the pending step, of another incarnation, and of others are left alone",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(4));
+      await take(store, { limit: 1, stepId: "now#7" });
+      await take(store, { limit: 1, stepId: "before#7" });
+      await take(store, { limit: 1, stepId: "now#8", by: "b" });
+      await take(store, { limit: 1, stepId: "now#9" });
+      await extend(store, [], { incarnation: "now#", pendingStepId: "now#7" });
+      const jobs = await store.getJobs({ limit: 10, cursor: null });
+      equal(
+        jobs.items.map(({ id, acquiredBy }) => [id, acquiredBy]),
+        [
+          ["job-00000", "scheduler-a"],
+          ["job-00001", "scheduler-a"],
+          ["job-00002", "b"],
+          ["job-00003", null],
+        ],
+        "the holders",
+      );
+    },
+  },
+  {
+    name: "orphans: giving one up makes room for another of its task, and its old fence releases nothing",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
+      const job = await leasedJob(store);
+      await extend(store, []);
+      equal((await release(store, [finish(job)])).releases, ["fenced"], "a release of the old lease");
+      await store.addJobs([makeJob({ id: "urgent", priority: 1 })]);
+      equal(idsOf((await take(store)).acquired), ["urgent"], "what takes its slot");
+    },
+  },
+  {
+    name: "orphans: one that is to be cancelled ends at the next recovery",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store);
+      await store.cancelJob("job", T0);
+      const report = await extend(store, [], { now: T0 + 1 });
+      equal(report, { lost: [], cancelRequested: [] }, "the answer");
+      const { leaseEndsAt } = await look(store, { now: T0 + 1 });
+      equal(present(leaseEndsAt, "the end of its lease") <= T0 + 1, true, "its lease has ended");
+      const { ended, recovered, acquired } = await take(store, { now: T0 + 1 });
+      equal(
+        [ended.map(({ jobId, outcome }) => [jobId, outcome]), recovered, acquired],
+        [[["job", "cancelled"]], [], []],
+        "the next step",
+      );
     },
   },
   {
