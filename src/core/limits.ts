@@ -15,8 +15,31 @@ export const ID_LENGTH_MAX = 256;
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
-/** Most due schedules that one commit processes: keeps a commit's lock short and its parameters well below 1 MB. */
-export const SCHEDULES_PER_COMMIT_MAX = 200;
+/** Most schedules that one step plans, and most jobs that it makes of them: a commit's lock stays short, and each of
+ *  its parameters below 500 KB. */
+export const PLANS_PER_STEP_MAX = 200;
+export const FIRES_PER_STEP_MAX = 1000;
+
+/** Most bytes of schedules that one look shows, and most that one step copies into jobs. Servers refuse requests and
+ *  answers of some megabytes. */
+export const STEP_BYTES_MAX = 500_000;
+
+/** Most jobs, and most characters of theirs, that an addition may have to share a step with other work. */
+export const STEP_ADDITIONS_MAX = 200;
+export const STEP_ADDITION_LENGTH_MAX = 100_000;
+
+/** How long before a known fire time a resident scheduler looks for what fires then, in milliseconds. A read wakes the
+ *  disk and the connection, and what it shows is planned before the instant. */
+export const LOOK_AHEAD_MS = 60;
+
+/** How long after a fire time a scheduler leaves it to the favourite of the schedule, in milliseconds: from, and up to.
+ *  A favourite commits within a few. */
+export const FAVOURITE_WAIT_MS_MIN = 50;
+export const FAVOURITE_WAIT_MS_MAX = 100;
+
+/** Steps, and milliseconds, after which a loop lets timers and messages have their turn. */
+export const STEPS_PER_TURN_MAX = 16;
+export const TURN_MS_MAX = 10;
 
 /** Most jobs that one commit of `coalesce: "all"` makes per schedule; the rest follows on the next pass. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;

@@ -91,7 +91,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? ids.next(clock.now());
     const leaseMs = checked.leaseDuration ?? LEASE_MS;
-    const env = { store, clock, random, ids, events, logger, identity: this.identity, leaseMs };
+    const incarnation = ids.next(clock.now());
+    const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
     this.#env = env;
     this.#tasks = new TaskRegistry(store, checked.taskDefaults ?? {});
     this.#engine = new Engine({
@@ -109,7 +110,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       end: (drainMs) => this.#engine.end(drainMs),
       close: () => this.#close(),
     });
-    const context: VerbContext = { env, tasks: this.#tasks, ready: () => this.#ready(), closing: this.#closing };
+    const context: VerbContext = {
+      env,
+      tasks: this.#tasks,
+      ready: () => this.#ready(),
+      addJobs: (jobs) => this.#engine.addJobs(jobs),
+      closing: this.#closing,
+    };
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, this.#engine.runner);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);

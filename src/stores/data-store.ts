@@ -117,8 +117,8 @@ export interface DataStore extends AsyncDisposable {
   /** A page of unfinished jobs by id. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
   /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another).
-   *  Leases of the caller that it does not name, and that a step of its `incarnation` other than `pendingStepId` made,
-   *  run nowhere: a try of that step arrived late. They are given up, and count as no recovery. */
+   *  Leases of the caller that it does not name, and that steps of its `incarnation` up to `settledStepId` made, run
+   *  nowhere: a try of such a step arrived late. They are given up, and count as no recovery. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
   /** Gives up every lease on jobs that an identity holds: for a scheduler that starts after a crash. Jobs go the way of
    *  *recovery* (see {@link step}). */
@@ -254,7 +254,8 @@ export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metada
 }
 
 export interface StepRequest extends View {
-  /** Names the step; begins with the scheduler's incarnation. The same for all tries of one step. */
+  /** Names the step: the scheduler's incarnation, then text that grows with every step. The same for all tries of one
+   *  step. */
   readonly stepId: string;
   /** Whether an earlier try may have been committed without an answer. */
   readonly isRepetition: boolean;
@@ -336,8 +337,8 @@ export interface LeaseExtension {
   readonly schedulerId: string;
   /** Begins the ids of the steps of this run of the scheduler, and of no other run. */
   readonly incarnation: string;
-  /** The step whose fate is unknown, or null. */
-  readonly pendingStepId: string | null;
+  /** The last step whose answer is known; null before the first. Ids of steps grow, as text, in the order of sending. */
+  readonly settledStepId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
   readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
