@@ -1,34 +1,49 @@
-import { Heap, type HeapItem } from "../../core/heap.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
+  LookedSchedule,
   RecordPage,
-  ScheduleAcquisition,
-  ScheduleAcquisitionReport,
   ScheduleAddition,
   ScheduleAdditionReport,
   ScheduleChanges,
   ScheduleFilter,
+  SchedulePlan,
+  ScheduleWindow,
+  Seen,
+  StepRequest,
 } from "../data-store.ts";
-import { Acquisitions } from "./acquisitions.ts";
+import { countIn } from "./queues.ts";
+import { SortedList } from "./sorted-list.ts";
 import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 
-interface Entry extends HeapItem {
+interface Entry {
   readonly record: Mutable<ScheduleRecord>;
-  acquisitionId: string | null;
-  heap: Heap<Entry> | null;
+  /** Size of the record, about. */
+  bytes: number;
+  /** The scheduler that committed the last plan and can run its jobs. */
+  favourite: string | null;
+  /** Id of the step that committed the last plan. */
+  stamp: string | null;
 }
 
-/** The schedules of a `MemoryDataStore`: by id, due ones in a heap by fire time, leased ones in a heap by lease end. */
+/** What {@link MemorySchedules.see} tells. */
+type SeenSchedules = Pick<Seen, "due" | "nextFireAt">;
+
+const NOTHING_SEEN: SeenSchedules = Object.freeze({ due: Object.freeze([]), nextFireAt: null });
+
+/** The schedules of a `MemoryDataStore`: by id, and those that wait for a fire time in its order. */
 export class MemorySchedules {
   readonly #byId = new Map<string, Entry>();
-  readonly #waiting = new Heap<Entry>(isEarlier);
-  readonly #leased = new Heap<Entry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
+  readonly #waiting = new SortedList<Entry>(inOrderOfFireTimes);
   readonly #exhausted = new Set<Entry>();
   readonly #countByTask = new Map<string, number>();
-  readonly #acquisitions = new Acquisitions<Entry>();
+  readonly #isAlive: (schedulerId: string, now: number) => boolean;
+
+  constructor(isAlive: (schedulerId: string, now: number) => boolean) {
+    this.#isAlive = isAlive;
+  }
 
   isTaskInUse(taskId: string): boolean {
-    return (this.#countByTask.get(taskId) ?? 0) > 0;
+    return this.#countByTask.has(taskId);
   }
 
   add(additions: readonly ScheduleAddition[]): ScheduleAdditionReport {
@@ -39,7 +54,12 @@ export class MemorySchedules {
       }
       seen.add(schedule.id);
     }
-    return { conflictId: null, results: additions.map((addition) => this.#addOne(addition)) };
+    // What may throw while it is read comes before the first change.
+    const entries = additions.map(({ schedule }) => newEntry(schedule));
+    return {
+      conflictId: null,
+      results: entries.map((entry, index) => this.#addOne(entry, additions[index]?.conflictPolicy === "replace")),
+    };
   }
 
   get(id: string): ScheduleRecord | null {
@@ -58,159 +78,171 @@ export class MemorySchedules {
   update(id: string, changes: ScheduleChanges, expectedFence: number | undefined): ScheduleRecord | null {
     const entry = this.#byId.get(id);
     if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return null;
-    this.#countTask(entry.record.taskId, -1);
-    Object.assign(entry.record, changes);
-    if (changes.metadata !== undefined) entry.record.metadata = frozenCopy(changes.metadata);
-    this.#countTask(entry.record.taskId, 1);
-    this.#endLease(entry, entry.record.fence + 1);
+    const metadata = changes.metadata === undefined ? entry.record.metadata : frozenCopy(changes.metadata);
+    this.#change(entry, { ...changes, metadata, fence: entry.record.fence + 1 });
     return { ...entry.record };
   }
 
   remove(id: string): boolean {
     const entry = this.#byId.get(id);
     if (entry === undefined) return false;
+    this.#takeOut(entry);
     this.#byId.delete(id);
-    this.#exhausted.delete(entry);
-    entry.heap?.remove(entry);
-    // Or a repetition of the acquisition that leased it would find it.
-    this.#acquisitions.end(entry);
-    this.#countTask(entry.record.taskId, -1);
     return true;
   }
 
-  acquire(request: ScheduleAcquisition): ScheduleAcquisitionReport {
-    const { now, schedulerId, acquisitionId, until, limit } = request;
-    this.endExpiredLeases(now);
-    const schedules: ScheduleRecord[] = [];
-    const held = this.#acquisitions.heldUnder(acquisitionId).filter(({ record }) => record.acquiredBy === schedulerId);
-    for (const entry of held) schedules.push({ ...entry.record });
-    // What this acquisition leases is no news to its caller, so the others' leases are looked at without it.
-    for (const entry of held) this.#leased.remove(entry);
-    const othersLeaseEnd = this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY;
-    for (const entry of held) this.#leased.push(entry);
-    while (schedules.length < limit) {
-      const entry = this.#waiting.peek();
-      if (entry === undefined || (entry.record.nextFireTime ?? Number.POSITIVE_INFINITY) > now) break;
-      this.#waiting.pop();
-      entry.record.acquiredBy = schedulerId;
-      entry.record.acquiredUntil = until;
-      entry.record.fence++;
-      this.#acquisitions.begin(acquisitionId, entry);
-      this.#place(entry);
-      schedules.push({ ...entry.record });
-    }
-    const nextDueAt = Math.min(this.#waiting.peek()?.record.nextFireTime ?? Number.POSITIVE_INFINITY, othersLeaseEnd);
-    return { schedules, nextDueAt: Number.isFinite(nextDueAt) ? nextDueAt : null };
+  /** A page of what is due, and the earliest fire time behind it. */
+  see(window: ScheduleWindow | null, now: number): SeenSchedules {
+    if (window === null) return NOTHING_SEEN;
+    const { dueBy, limit, bytesMax, after } = window;
+    const due: LookedSchedule[] = [];
+    let nextFireAt: number | null = null;
+    let bytes = 0;
+    this.#waiting.visitFrom(
+      (entry) => after === null || isAfter(entry, after),
+      (entry) => {
+        const nextFireTime = fireTimeOf(entry);
+        bytes += entry.bytes;
+        if (nextFireTime > dueBy || due.length >= limit || (bytes > bytesMax && due.length > 0)) {
+          nextFireAt = nextFireTime;
+          return false;
+        }
+        const { favourite } = entry;
+        const isLive = favourite !== null && this.#isAlive(favourite, now);
+        due.push(lookedAt(entry, nextFireTime, isLive ? favourite : null));
+        return true;
+      },
+    );
+    return { due, nextFireAt };
   }
 
-  /** Ends the lease and replaces the fields when the plan's fence still holds. */
-  commit(
-    plan: {
-      scheduleId: string;
-      fence: number;
-      nextFireTime: number | null;
-      lastFireTime: number | null;
-      paused: boolean;
-    },
-    schedulerId: string,
-  ): boolean {
+  /** The schedule as it stands now, when the plan counts. */
+  commit(plan: SchedulePlan, { now, schedulerId, stepId }: StepRequest): ScheduleRecord | null {
     const entry = this.#byId.get(plan.scheduleId);
-    if (entry === undefined || entry.record.fence !== plan.fence || entry.record.acquiredBy !== schedulerId)
-      return false;
+    if (entry === undefined) return null;
+    const { fence, nextFireTime, paused } = entry.record;
+    if (fence !== plan.fence || nextFireTime !== plan.expected || paused || plan.expected > now) return null;
+    this.#takeOut(entry);
     entry.record.nextFireTime = plan.nextFireTime;
     entry.record.lastFireTime = plan.lastFireTime;
     entry.record.paused = plan.paused;
-    this.#endLease(entry, entry.record.fence);
-    return true;
+    entry.record.fence = fence + 1;
+    entry.favourite = plan.isFavourite ? schedulerId : null;
+    entry.stamp = stepId;
+    this.#putIn(entry);
+    return entry.record;
   }
 
-  giveUp(schedulerId: string): void {
-    for (const entry of this.#byId.values()) {
-      if (entry.record.acquiredBy === schedulerId) this.#endLease(entry, entry.record.fence);
-    }
+  /** Whether the last commit was that of this plan in a try of this step. */
+  wasCommitted(plan: SchedulePlan, stepId: string): boolean {
+    const entry = this.#byId.get(plan.scheduleId);
+    return entry !== undefined && entry.stamp === stepId && entry.record.fence === plan.fence + 1;
   }
 
-  endExpiredLeases(now: number): void {
-    for (;;) {
-      const entry = this.#leased.peek();
-      if (entry === undefined || (entry.record.acquiredUntil ?? 0) > now) return;
-      this.#endLease(entry, entry.record.fence);
-    }
-  }
-
-  /** Removes exhausted, unleased schedules that `isBusy` does not hold back. */
+  /** Removes exhausted schedules that `isBusy` does not hold back. */
   cleanup(limit: number, isBusy: (scheduleId: string) => boolean): string[] {
     const removed: string[] = [];
     for (const { record } of this.#exhausted) {
       if (removed.length >= limit) break;
-      if (record.acquiredBy === null && !isBusy(record.id)) removed.push(record.id);
+      if (!isBusy(record.id)) removed.push(record.id);
     }
     for (const id of removed) this.remove(id);
     return removed;
   }
 
-  #addOne({ schedule, conflictPolicy }: ScheduleAddition): {
-    change: "added" | "replaced" | "kept";
-    schedule: ScheduleRecord;
-  } {
-    const existing = this.#byId.get(schedule.id);
+  #addOne(
+    entry: Entry,
+    mayReplace: boolean,
+  ): { readonly change: "added" | "replaced" | "kept"; readonly schedule: ScheduleRecord } {
+    const existing = this.#byId.get(entry.record.id);
     if (existing === undefined) {
-      const entry: Entry = {
-        record: { ...schedule, metadata: frozenCopy(schedule.metadata) },
-        acquisitionId: null,
-        heap: null,
-        heapIndex: -1,
-      };
-      this.#byId.set(schedule.id, entry);
-      this.#countTask(schedule.taskId, 1);
-      this.#place(entry);
+      this.#byId.set(entry.record.id, entry);
+      this.#putIn(entry);
       return { change: "added", schedule: { ...entry.record } };
     }
-    if (conflictPolicy !== "replace") return { change: "kept", schedule: { ...existing.record } };
+    if (!mayReplace) return { change: "kept", schedule: { ...existing.record } };
     const { record } = existing;
-    const kept = record.triggerRule === schedule.triggerRule ? record : schedule;
-    this.#countTask(record.taskId, -1);
-    this.#countTask(schedule.taskId, 1);
-    Object.assign(record, {
-      ...schedule,
-      metadata: frozenCopy(schedule.metadata),
-      trigger: kept.trigger,
-      nextFireTime: kept.nextFireTime,
-      createdAt: record.createdAt,
-      lastFireTime: record.lastFireTime,
-      fence: record.fence,
-    });
-    this.#endLease(existing, record.fence + 1);
+    const { trigger, nextFireTime } = record.triggerRule === entry.record.triggerRule ? record : entry.record;
+    const { createdAt, lastFireTime, fence } = record;
+    this.#change(existing, { ...entry.record, trigger, nextFireTime, createdAt, lastFireTime, fence: fence + 1 });
     return { change: "replaced", schedule: { ...record } };
   }
 
-  #endLease(entry: Entry, fence: number): void {
-    entry.heap?.remove(entry);
-    entry.record.acquiredBy = null;
-    entry.record.acquiredUntil = null;
-    entry.record.fence = fence;
-    this.#acquisitions.end(entry);
-    this.#place(entry);
+  /** Nobody's favourite any more, as its new task or executor may be none that the last committer can run. */
+  #change(entry: Entry, fields: Partial<ScheduleRecord>): void {
+    this.#takeOut(entry);
+    Object.assign(entry.record, fields);
+    entry.bytes = bytesOf(entry.record);
+    entry.favourite = null;
+    entry.stamp = null;
+    this.#putIn(entry);
   }
 
-  /** Puts an entry that is in no heap where it belongs. */
-  #place(entry: Entry): void {
-    const { acquiredBy, nextFireTime, paused } = entry.record;
+  #putIn(entry: Entry): void {
+    const { nextFireTime, paused, taskId } = entry.record;
     if (nextFireTime === null) this.#exhausted.add(entry);
-    else this.#exhausted.delete(entry);
-    if (acquiredBy !== null) entry.heap = this.#leased;
-    else entry.heap = nextFireTime === null || paused ? null : this.#waiting;
-    entry.heap?.push(entry);
+    else if (!paused) this.#waiting.add(entry);
+    countIn(this.#countByTask, taskId, 1);
   }
 
-  #countTask(taskId: string, change: number): void {
-    const sum = (this.#countByTask.get(taskId) ?? 0) + change;
-    if (sum === 0) this.#countByTask.delete(taskId);
-    else this.#countByTask.set(taskId, sum);
+  #takeOut(entry: Entry): void {
+    const { nextFireTime, paused, taskId } = entry.record;
+    if (nextFireTime === null) this.#exhausted.delete(entry);
+    else if (!paused) this.#waiting.remove(entry);
+    countIn(this.#countByTask, taskId, -1);
   }
 }
 
-function isEarlier(a: Entry, b: Entry): boolean {
-  const difference = (a.record.nextFireTime ?? 0) - (b.record.nextFireTime ?? 0);
-  return difference !== 0 ? difference < 0 : a.record.id < b.record.id;
+function newEntry(schedule: ScheduleRecord): Entry {
+  const record = { ...schedule, metadata: frozenCopy(schedule.metadata) };
+  return { record, bytes: bytesOf(record), favourite: null, stamp: null };
+}
+
+/** Without payload and metadata. */
+function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: string | null): LookedSchedule {
+  return {
+    id: record.id,
+    taskId: record.taskId,
+    trigger: record.trigger,
+    triggerRule: record.triggerRule,
+    executor: record.executor,
+    priority: record.priority,
+    coalesce: record.coalesce,
+    misfireGraceMs: record.misfireGraceMs,
+    maxJitterMs: record.maxJitterMs,
+    maxCatchUp: record.maxCatchUp,
+    resultExpirationMs: record.resultExpirationMs,
+    maxRecoveries: record.maxRecoveries,
+    paused: record.paused,
+    createdAt: record.createdAt,
+    nextFireTime,
+    lastFireTime: record.lastFireTime,
+    fence: record.fence,
+    favourite,
+    bytes,
+  };
+}
+
+/** What the fields beside the texts weigh, about. */
+const BYTES_FIXED = 200;
+
+function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, metadata }: ScheduleRecord): number {
+  const texts = id.length + taskId.length + executor.length + trigger.length + triggerRule.length;
+  return BYTES_FIXED + texts + (payload?.length ?? 0) + JSON.stringify(metadata).length;
+}
+
+function fireTimeOf({ record }: Entry): number {
+  return record.nextFireTime ?? Number.POSITIVE_INFINITY;
+}
+
+function inOrderOfFireTimes(a: Entry, b: Entry): number {
+  const difference = fireTimeOf(a) - fireTimeOf(b);
+  if (difference !== 0) return difference;
+  if (a.record.id === b.record.id) return 0;
+  return a.record.id < b.record.id ? -1 : 1;
+}
+
+function isAfter(entry: Entry, [nextFireTime, id]: readonly [number, string]): boolean {
+  const difference = fireTimeOf(entry) - nextFireTime;
+  return difference > 0 || (difference === 0 && entry.record.id > id);
 }

@@ -1,11 +1,13 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import { MemoryJobs } from "./jobs.ts";
+import { Living } from "./living.ts";
 import { MemoryResults } from "./results.ts";
 import { MemorySchedules } from "./schedules.ts";
 import { frozenCopy } from "./tables.ts";
@@ -18,7 +20,8 @@ export class MemoryDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities = Object.freeze({ sharedByProcesses: false });
   readonly #tasks = new Map<string, TaskRecord>();
-  readonly #schedules = new MemorySchedules();
+  readonly #living = new Living();
+  readonly #schedules = new MemorySchedules((schedulerId, now) => this.#living.isAlive(schedulerId, now));
   readonly #results = new MemoryResults();
   readonly #jobs = new MemoryJobs(this.#results, (taskId) => this.#tasks.get(taskId)?.maxRunningJobs ?? null);
 
@@ -32,11 +35,13 @@ export class MemoryDataStore implements contract.DataStore {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
-    return tasks.map((task) => {
+    // What may throw while it is read comes before the first change.
+    const copies = tasks.map((task) => frozenCopy(task));
+    return copies.map((task) => {
       const existing = this.#tasks.get(task.id);
-      this.#tasks.set(task.id, frozenCopy(task));
+      this.#tasks.set(task.id, task);
       if (existing === undefined) return "added";
-      return JSON.stringify(existing) === JSON.stringify(task) ? "unchanged" : "updated";
+      return isSame(existing, task) ? "unchanged" : "updated";
     });
   }
 
@@ -51,6 +56,24 @@ export class MemoryDataStore implements contract.DataStore {
   async removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
     if (this.#schedules.isTaskInUse(id) || this.#jobs.isTaskInUse(id)) return "inUse";
     return this.#tasks.delete(id) ? "removed" : "missing";
+  }
+
+  async look(request: contract.LookRequest): Promise<contract.LookReport> {
+    const stale = request.tasks?.filter((task) => !isSame(this.#tasks.get(task.id), task)) ?? [];
+    return { ...this.#see(request), staleTaskIds: stale.map((task) => task.id) };
+  }
+
+  async step(request: contract.StepRequest): Promise<contract.StepReport> {
+    const { now, additions, plans } = request;
+    // What may throw while it is read comes before the first change.
+    const metadata = frozenMetadata(additions);
+    const ended: JobResultRecord[] = [];
+    const releases = this.#jobs.release(request, ended);
+    const recovered = request.recover ? this.#jobs.recover(now, ended) : [];
+    const added = this.#addJobs(additions, metadata);
+    const planned = plans.length === 0 ? [] : this.#commitPlans(request);
+    const acquired = this.#jobs.acquire(request);
+    return { releases, recovered, ended, additions: added, plans: planned, acquired, ...this.#see(request) };
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -77,22 +100,8 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.remove(id);
   }
 
-  async acquireSchedules(request: contract.ScheduleAcquisition): Promise<contract.ScheduleAcquisitionReport> {
-    return this.#schedules.acquire(request);
-  }
-
-  async commitPlans({ plans, schedulerId }: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-    return {
-      plans: plans.map((plan) => {
-        if (!this.#schedules.commit(plan, schedulerId)) return { committed: false, addedJobIds: [] };
-        const added = plan.jobs.filter((job) => this.#jobs.addOfSchedule(job));
-        return { committed: true, addedJobIds: added.map((job) => job.id) };
-      }),
-    };
-  }
-
   async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-    return jobs.map((job) => this.#jobs.add(job));
+    return this.#addJobs(jobs, frozenMetadata(jobs));
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
@@ -103,17 +112,14 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#jobs.page(filter);
   }
 
-  async turn(request: contract.TurnRequest): Promise<contract.TurnReport> {
-    return this.#jobs.turn(request);
-  }
-
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+    this.#living.report(extension.schedulerId, extension.aliveUntil, extension.now);
     return this.#jobs.extendLeases(extension);
   }
 
-  async giveUpLeases(request: { now: number; schedulerId: string }): Promise<contract.RecoveryReport> {
-    this.#schedules.giveUp(request.schedulerId);
-    return this.#jobs.giveUp(request.schedulerId, request.now);
+  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+    this.#living.report(surrender.schedulerId, surrender.aliveUntil, surrender.now);
+    return this.#jobs.giveUp(surrender);
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
@@ -129,10 +135,53 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async cleanup({ now, limit }: { now: number; limit: number }): Promise<contract.CleanupReport> {
-    this.#schedules.endExpiredLeases(now);
+    this.#living.cleanup(now);
     return {
       removedResults: this.#results.cleanup(now, limit),
       removedScheduleIds: this.#schedules.cleanup(limit, (id) => this.#jobs.hasJobsOf(id)),
     };
   }
+
+  #addJobs(jobs: readonly JobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
+    return jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
+  }
+
+  /** Of several plans of one schedule the first alone can count. */
+  #commitPlans(request: contract.StepRequest): contract.PlanReport[] {
+    const seen = new Set<string>();
+    return request.plans.map((plan) => {
+      if (seen.has(plan.scheduleId)) return NO_COMMIT;
+      seen.add(plan.scheduleId);
+      return this.#commitPlan(plan, request);
+    });
+  }
+
+  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest): contract.PlanReport {
+    const { now, stepId, isRepetition } = request;
+    const schedule = this.#schedules.commit(plan, request);
+    const ids = plan.fires.map((fire) => fire.jobId);
+    if (schedule !== null) {
+      for (const fire of plan.fires) this.#jobs.addOfSchedule(schedule, fire, now);
+    } else if (!isRepetition) {
+      return NO_COMMIT;
+    }
+    return {
+      committed: schedule !== null || this.#schedules.wasCommitted(plan, stepId),
+      addedJobIds: ids.filter((id) => this.#jobs.has(id)),
+    };
+  }
+
+  #see(view: contract.View): contract.Seen {
+    return { ...this.#schedules.see(view.schedules, view.now), ...this.#jobs.see(view) };
+  }
+}
+
+const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
+
+function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
+  return jobs.map((job) => frozenCopy(job.metadata));
+}
+
+function isSame(a: TaskRecord | undefined, b: TaskRecord): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
