@@ -51,10 +51,6 @@ export const STEP_BYTES_MAX = 500_000;
 export const STEP_ADDITIONS_MAX = 200;
 export const STEP_ADDITION_LENGTH_MAX = 100_000;
 
-/** How long before a known fire time a resident scheduler looks for what fires then, in milliseconds. A read wakes the
- *  disk and the connection, and what it shows is planned before the instant. */
-export const LOOK_AHEAD_MS = 60;
-
 /** How long after a fire time a scheduler leaves it to the favourite of the schedule, in milliseconds: from, and up to.
  *  A favourite commits within a few. */
 export const FAVOURITE_WAIT_MS_MIN = 50;

@@ -209,7 +209,8 @@ export class Loop {
   async #wait({ kind, at }: Exclude<Next, { kind: "now" }>, signal: AbortSignal): Promise<void> {
     const { env, stepper } = this.#options;
     this.#stepsInTurn = 0;
-    await this.#wakeup.wait(at, signal);
+    if (kind === "fire") await this.#wakeup.waitExactly(at, signal);
+    else await this.#wakeup.wait(at, signal);
     this.#isFruitless = false;
     // At the instant of a fire all is known. Otherwise something changed, or the time for a look has come.
     if (!stepper.hasCargo && (kind === "look" || env.clock.now() < at)) this.#isStale = true;
