@@ -1,6 +1,6 @@
-import { systemClock } from "../core/clock.ts";
 import { OptionsError } from "../core/errors.ts";
 import { Temporal } from "../core/temporal.ts";
+import { timerHost } from "../core/timer-host.ts";
 import { kernel, views } from "./kernel.ts";
 
 const DAY = 86_400;
@@ -94,7 +94,7 @@ export class ZoneTable {
   constructor(timeZone: string) {
     this.timeZone = timeZone;
     this.address = kernel.acquire(64);
-    const now = Math.min(Math.max(Math.floor(systemClock.now() / 1000), 0), FOLD_BASE);
+    const now = Math.min(Math.max(Math.floor(timerHost.now() / 1000), 0), FOLD_BASE);
     this.#knownLo = Math.max(Math.floor(now - YEAR), KNOWN_LO_MIN);
     this.#knownHi = this.#knownLo;
     this.#firstOffset = offsetAt(this.#knownLo, timeZone);

@@ -1,4 +1,3 @@
-import { LocalEventBroker } from "../brokers/local.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import { SchedulerStateError } from "../core/errors.ts";
@@ -11,6 +10,7 @@ import type { EventType } from "../records/events.ts";
 import { MemoryDataStore } from "../stores/memory/store.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { cleanUp } from "./driving/clean-up.ts";
+import { defaultBroker } from "./driving/default-broker.ts";
 import { Engine } from "./driving/engine.ts";
 import { Lifecycle, type SchedulerState } from "./driving/lifecycle.ts";
 import type { TickReport } from "./driving/tick.ts";
@@ -86,12 +86,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       logger.error("escapement: the given random() failed; Math.random takes its place", fault),
     );
     const store = options.dataStore ?? new MemoryDataStore();
-    const broker = options.eventBroker ?? new LocalEventBroker();
+    const broker = options.eventBroker ?? defaultBroker(store);
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? ids.next(clock.now());
     const leaseMs = checked.leaseDuration ?? LEASE_MS;
-    const env = { store, clock, random, ids, events, logger, identity: this.identity, leaseMs };
+    const incarnation = ids.next(clock.now());
+    const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
     this.#env = env;
     this.#tasks = new TaskRegistry(store, checked.taskDefaults ?? {});
     this.#engine = new Engine({
@@ -109,7 +110,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       end: (drainMs) => this.#engine.end(drainMs),
       close: () => this.#close(),
     });
-    const context: VerbContext = { env, tasks: this.#tasks, ready: () => this.#ready(), closing: this.#closing };
+    const context: VerbContext = {
+      env,
+      tasks: this.#tasks,
+      ready: () => this.#ready(),
+      addJobs: (jobs) => this.#engine.addJobs(jobs),
+      closing: this.#closing,
+    };
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, this.#engine.runner);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);

@@ -127,9 +127,9 @@ export interface DataStore extends AsyncDisposable {
   /** A page of unfinished jobs by id. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
   /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another).
-   *  Leases of the caller that it does not name (by job and fence), and that a step of its `incarnation` other than
-   *  `pendingStepId` made, run nowhere: a try of that step arrived late. They are given up, and count as no recovery; the
-   *  lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
+   *  Leases of the caller that it does not name (by job and fence), and that steps of its `incarnation` up to
+   *  `settledStepId` made, run nowhere: a try of such a step arrived late. They are given up, and count as no recovery;
+   *  the lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
   /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a scheduler
    *  that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery* (see
@@ -268,7 +268,8 @@ export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metada
 }
 
 export interface StepRequest extends View {
-  /** Names the step: the scheduler's incarnation, then a number. The same for all tries of one step. */
+  /** Names the step: the scheduler's incarnation, then text that grows with every step. The same for all tries of one
+   *  step. */
   readonly stepId: string;
   /** Whether an earlier try may have been committed without an answer. */
   readonly isRepetition: boolean;
@@ -350,8 +351,8 @@ export interface LeaseExtension {
   readonly schedulerId: string;
   /** Begins the ids of the steps of this run of the scheduler, and of no other run. */
   readonly incarnation: string;
-  /** The step whose fate is unknown, or null. */
-  readonly pendingStepId: string | null;
+  /** The last step whose answer is known; null before the first. Ids of steps grow, as text, in the order of sending. */
+  readonly settledStepId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
   readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];

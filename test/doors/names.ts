@@ -42,6 +42,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TaskLookupError",
       "Temporal",
       "Trigger",
+      "coarseClock",
       "currentJob",
       "registerTrigger",
       "systemClock",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Heap } from "../../src/core/heap.ts";
 import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { newJobRecord, newScheduleRecord } from "../../src/scheduler/verbs/new-records.ts";
-import { everySecond, START_MS, setUp } from "./support.ts";
+import { everySecond, START_MS, setUp, stepRequest } from "./support.ts";
 
 const task = {
   id: "t",
@@ -32,7 +32,7 @@ async function stepsOfTick(waitingJobs: number, waitingSchedules: number): Promi
   await dataStore.addJobs(Array.from({ length: waitingJobs / 2 }, (_, index) => delayed(index)));
   await dataStore.addJobs(Array.from({ length: waitingJobs / 2 }, (_, index) => ready(index)));
   // Ready is what a turn found due: this one is paid for by the jobs that it moves, once.
-  await dataStore.turn({ now: START_MS, schedulerId: "x", releases: [], acquisition: null });
+  await dataStore.step(stepRequest({ now: START_MS, schedulerId: "x", jobs: { queues: [], limit: 0 } }));
   const schedule = newScheduleRecord({ ...facts, id: "x", trigger: new DateTrigger(new Date(later)) }, {});
   const waiting = Array.from({ length: waitingSchedules }, (_, index) => ({ ...schedule, id: `s${index}` }));
   await dataStore.addSchedules(waiting.map((one) => ({ schedule: one, conflictPolicy: "error" as const })));

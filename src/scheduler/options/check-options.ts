@@ -207,7 +207,7 @@ const jobOptions = v.strictObject({
 });
 
 const schedulerOptions = v.strictObject({
-  dataStore: v.optional(implementing<DataStore>("a DataStore", ["open", "turn", "commitPlans"])),
+  dataStore: v.optional(implementing<DataStore>("a DataStore", ["open", "look", "step"])),
   eventBroker: v.optional(implementing<EventBroker>("an EventBroker", ["open", "publish", "subscribe"])),
   executors: v.optional(v.record(name, implementing<JobExecutor>("a JobExecutor", ["open", "execute"]))),
   role: v.optional(v.picklist(["both", "scheduler", "worker"])),

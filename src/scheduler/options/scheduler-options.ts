@@ -11,7 +11,8 @@ import type { TaskSettings } from "./options.ts";
 export interface SchedulerOptions {
   /** Where everything is kept. Default: a new `MemoryDataStore`. Closed with the last scheduler of this process that uses it. */
   dataStore?: DataStore;
-  /** How schedulers hear of each other's changes. Default: a new `LocalEventBroker`. Closed as the store is. */
+  /** How schedulers hear of each other's changes. Default: a `LocalEventBroker` of the data
+   *  store, which all schedulers of this process that share the store object share too. Closed as the store is. */
   eventBroker?: EventBroker;
   /** Executors by name. Default: `{ inline: new InlineExecutor() }`; `inline` is always there. Closed as the store is. */
   executors?: Record<string, JobExecutor>;

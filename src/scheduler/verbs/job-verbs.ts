@@ -3,7 +3,6 @@ import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import { jobAdded } from "../events/event-records.ts";
 import {
   type CheckedJobOptions,
   checkId,
@@ -124,15 +123,8 @@ export class JobVerbs {
   }
 
   async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
-    const { env } = this.#context;
-    const additions = await env.store.addJobs(records);
-    const happened: EventRecord[] = [];
-    const jobs = additions.map(({ job, isNew }) => {
-      if (isNew) happened.push(jobAdded(env, job));
-      return this.#jobOf(job);
-    });
-    env.events.publish(happened);
-    return jobs;
+    const additions = await this.#context.addJobs(records);
+    return additions.map(({ job }) => this.#jobOf(job));
   }
 
   #jobOf(record: JobRecord): Job {

@@ -1,3 +1,4 @@
+import { firstFence } from "../../core/ids.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -29,9 +30,7 @@ export function newScheduleRecord(
     paused: options.paused ?? false,
     createdAt: now,
     lastFireTime: null,
-    acquiredBy: null,
-    acquiredUntil: null,
-    fence: 0,
+    fence: firstFence(),
   };
 }
 

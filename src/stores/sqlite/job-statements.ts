@@ -69,14 +69,15 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
     extend:
       `UPDATE ${jobs} SET acquired_until = ?3 FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
-    // ?1 rows [jobId, fence] of what runs, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the step of unknown fate or null.
-    // A job that is to be cancelled gets a lease that has ended, so that recovery ends it.
+    // ?1 rows [jobId, fence] of what runs, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose answer is known
+    // or null. The lease of a job that is to be cancelled ends instead, so that recovery ends the job.
     giveUpStrays:
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
-      `WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, acquired_by = NULL, ` +
+      `WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
+      "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
       "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
-      "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id IS NOT ?5 AND acquired_by = ?2 " +
+      "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
       "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
     // ?1 identity, ?2 incarnation, ?3 until when it counts as alive
     keepAlive:

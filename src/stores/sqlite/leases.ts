@@ -18,12 +18,12 @@ export class SqliteLeases {
   }
 
   async extend(extension: LeaseExtension): Promise<LeaseExtensionReport> {
-    const { now, schedulerId, until, jobs, incarnation, pendingStepId } = extension;
+    const { now, schedulerId, until, jobs, incarnation, settledStepId } = extension;
     const { extend, giveUpStrays } = this.#statements;
     const rows = jobs.map(({ jobId, fence }) => [jobId, fence]);
     const batch = new Batch();
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
-    batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, incarnation, pendingStepId)]);
+    batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, incarnation, settledStepId)]);
     batch.add(this.#signOfLife(extension));
     const results = await this.#connection.write(() => batch.statements);
     const answer = extensions.of(results).flat();
@@ -44,6 +44,7 @@ export class SqliteLeases {
         endedBy: FAR_FUTURE_MS,
         holder: schedulerId,
         putBackBy: null,
+        spares: surrender.incarnation,
         limit: SURRENDERS_MAX,
       }),
     );

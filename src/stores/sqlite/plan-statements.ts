@@ -45,10 +45,11 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
       "paused = r.value->>5, fence = s.fence + 1, acquired_by = CASE WHEN r.value->>6 THEN ?4 END, " +
       `acquisition_id = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: the places of those plans that count, and of
-    // those jobs that exist.
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: how many plans this very try
+    // committed, the places of those that any try of the step committed, and of those jobs that exist.
     confirmPlans:
-      `SELECT (SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      "SELECT changes() AS changes, " +
+      `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       "WHERE s.fence = (r.value->>1) + 1 AND s.acquisition_id = ?3) AS committed, " +
       `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
   };

@@ -3,7 +3,7 @@ import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
-import { jsonArray } from "./rows.ts";
+import { jsonArray, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** The plans of one step, as statements. */
@@ -35,7 +35,7 @@ export class Plans {
     ];
   }
 
-  /** For {@link reports}. Comes after the acquisition or before it, but in any case after the {@link commits}. */
+  /** For {@link reports}. Follows the {@link commits}. */
   confirmation(): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const plans = JSON.stringify(this.#counted.map(({ scheduleId, fence }) => [scheduleId, fence]));
@@ -43,8 +43,11 @@ export class Plans {
   }
 
   /** What became of each plan; `answers` are those of the {@link confirmation}. */
-  reports([confirmation]: readonly Row[][]): PlanReport[] {
-    const committed = new Set(jsonArray<number>(confirmation, "committed").map((place) => this.#counted[place]));
+  reports([confirmation]: readonly Row[][], isRepetition: boolean): PlanReport[] {
+    // Schedules can carry the stamp of an earlier try only in a repetition, or where the first try arrives after one.
+    const counts = isRepetition || numberOrNull(confirmation, "changes") !== 0;
+    const places = counts ? jsonArray<number>(confirmation, "committed") : [];
+    const committed = new Set(places.map((place) => this.#counted[place]));
     const existing = new Set(jsonArray<number>(confirmation, "existing").map((place) => this.#jobIds[place]));
     const counted = new Set(this.#counted);
     return this.#request.plans.map((plan) => ({

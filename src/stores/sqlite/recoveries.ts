@@ -15,15 +15,19 @@ export interface Recovery {
   readonly holder: string | null;
   /** Those of jobs that this step put back though they are to be cancelled, or of all. */
   readonly putBackBy: string | null;
+  /** The incarnation whose leases are left alone, or null. */
+  readonly spares: string | null;
   readonly limit: number;
 }
 
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
 export function recovery(
   { keepLost, removeLost, putBackLost }: Statements,
-  { now, endedBy, holder, putBackBy, limit }: Recovery,
+  { now, endedBy, holder, putBackBy, spares, limit }: Recovery,
 ): SqlStatement[] {
-  return [keepLost, removeLost, putBackLost].map((sql) => statement(sql, endedBy, holder, now, putBackBy, limit));
+  return [keepLost, removeLost, putBackLost].map((sql) =>
+    statement(sql, endedBy, holder, now, putBackBy, limit, spares),
+  );
 }
 
 export function recoveryReport([, removed, putBack]: readonly Row[][], now: number): RecoveryReport {

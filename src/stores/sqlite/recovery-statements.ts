@@ -5,7 +5,8 @@ const { delayed, ready, leased } = JOB_STATE;
 
 /**
  * How leases that ended are taken back, and how jobs end without a run. The arguments of the first three: ?1 latest end
- * of the leases, ?2 their holder or null, ?3 now, ?4 the step that put the jobs back or null, ?5 limit.
+ * of the leases, ?2 their holder or null, ?3 now, ?4 the step that put the jobs back or null, ?5 limit, ?6 the
+ * incarnation whose leases are left alone or null.
  */
 export interface RecoveryStatements {
   readonly keepLost: string;
@@ -22,6 +23,7 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
   const lost =
     `seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1 ` +
     "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
+    "AND (?6 IS NULL OR substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6) " +
     "ORDER BY acquired_until, seq LIMIT ?5)";
   const isForGood = `(cancel_requested OR recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
   const keep = (outcome: string, now: string): string =>

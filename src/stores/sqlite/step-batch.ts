@@ -31,6 +31,7 @@ export class StepBatch {
   readonly #request: StepRequest;
   readonly #batch = new Batch();
   readonly #isExact: boolean;
+  readonly #isRepetition: boolean;
   readonly #releases: Releases;
   readonly #additions: Additions;
   readonly #plans: Plans;
@@ -41,6 +42,7 @@ export class StepBatch {
     const { statements } = context;
     this.#request = request;
     this.#isExact = isExact;
+    this.#isRepetition = isRepetition;
     this.#releases = new Releases(statements, request);
     this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
     this.#plans = new Plans(statements, request);
@@ -51,8 +53,8 @@ export class StepBatch {
     batch.add(this.#additions.insertions());
     const rivals = batch.add(this.#additions.search());
     batch.add(this.#plans.commits());
-    batch.add(acquisition(statements, request));
     const confirmation = batch.add(this.#plans.confirmation());
+    batch.add(acquisition(statements, request));
     const look = context.looks.statement(request, { stepId: request.stepId });
     this.#answers = {
       releases,
@@ -75,7 +77,7 @@ export class StepBatch {
       ...recoveryReport(recovered.of(results), this.#request.now),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
       additions: this.#additions.answers(rivals.of(results)),
-      plans: this.#plans.reports(confirmation.of(results)),
+      plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),
       acquired: jsonArray<JobRow>(seen, "acquired").map(toJob),
     };
   }
@@ -84,7 +86,14 @@ export class StepBatch {
     const { now, recover, stepId } = this.#request;
     if (!recover && !this.#releases.hasPutBacks) return [];
     const putBackBy = recover ? null : stepId;
-    return recovery(statements, { now, endedBy: now, holder: null, putBackBy, limit: RECOVERIES_PER_STEP_MAX });
+    return recovery(statements, {
+      now,
+      endedBy: now,
+      holder: null,
+      putBackBy,
+      spares: null,
+      limit: RECOVERIES_PER_STEP_MAX,
+    });
   }
 }
 

@@ -400,11 +400,11 @@ export const leaseCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(4));
-      await take(store, { limit: 1, stepId: "now#7" });
-      await take(store, { limit: 1, stepId: "before#7" });
-      await take(store, { limit: 1, stepId: "now#8", by: "b" });
       await take(store, { limit: 1, stepId: "now#9" });
-      await extend(store, [], { incarnation: "now#", pendingStepId: "now#7" });
+      await take(store, { limit: 1, stepId: "before#7" });
+      await take(store, { limit: 1, stepId: "now#7", by: "b" });
+      await take(store, { limit: 1, stepId: "now#8" });
+      await extend(store, [], { incarnation: "now#", settledStepId: "now#8" });
       const jobs = await store.getJobs({ limit: 10, cursor: null });
       equal(
         jobs.items.map(({ id, acquiredBy }) => [id, acquiredBy]),

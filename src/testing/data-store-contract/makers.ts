@@ -225,7 +225,8 @@ export function extend(
     now: T0,
     schedulerId,
     incarnation: incarnationOf(schedulerId),
-    pendingStepId: null,
+    // After all of them.
+    settledStepId: `${incarnationOf(schedulerId)}~`,
     until: T0 + 90_000,
     jobs,
     aliveUntil: null,
