@@ -85,7 +85,11 @@ function adviceFor(error: unknown): string {
   if (code.startsWith("SQLITE_FULL")) return "the disk or the database's quota is full; free space and try again";
   // What a full disk is called where SQLite cannot grow the files beside the database.
   if (code.startsWith("SQLITE_IOERR")) return "the disk is full, or fails; free space, and check it";
-  if (code.startsWith("SQLITE_CANTOPEN") || /unable to open/i.test(message)) {
+  // The native client opens the database without a code of SQLite, so this is about files that a statement needs.
+  if (code.startsWith("SQLITE_CANTOPEN")) {
+    return "the files beside the database (-wal, -shm) cannot be made; give this process write permission to its folder";
+  }
+  if (/unable to open/i.test(message)) {
     return "create the folder first, and give this process write permission to it";
   }
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
