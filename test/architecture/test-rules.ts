@@ -35,8 +35,8 @@ const OPENING = new Set(["(", "[", "{"]);
 const CLOSING = new Set([")", "]", "}"]);
 
 /**
- * Holds a file of tests to two rules: nothing that was computed from the host's clock is expected to be anything, because
- * a busy machine takes any time; and no test has a time limit of its own (see `support/hang.ts`). A clock may bound a wait
+ * Holds a file of tests to two rules. Nothing that was computed from the host's clock is expected to be anything: a busy
+ * machine takes any time. No test has a time limit of its own (see `support/hang.ts`). A clock may bound a wait
  * for another process. Pure.
  */
 export function checkTestFile(path: string, text: string): TestViolation[] {
