@@ -11,6 +11,7 @@ import { parseOptions, USAGE } from "./check-options.mjs";
 import { CHECKS, RUNTIMES, vitestArguments } from "./check-parts.mjs";
 import { endCommandsOnSignal, runCommand } from "./check-process.mjs";
 import { countRun, formatRow, formatSeconds, formatTotal } from "./check-summary.mjs";
+import { startBusyLoops } from "./lib/busy-loops.mjs";
 
 // Both are far beyond what a healthy run takes, on a busy machine too: they end a run that hangs. A test that hangs ends
 // before, unless it blocks its process.
@@ -35,9 +36,8 @@ async function main() {
     console.log(USAGE);
     return 0;
   }
-  const rows = [];
-  if (options.parts.has("checks")) rows.push(await runChecks(options));
-  for (const runtime of RUNTIMES) if (options.parts.has(runtime.name)) rows.push(await runSuite(runtime, options));
+  const endBusyLoops = startBusyLoops(options.busyLoops);
+  const rows = await runParts(options).finally(endBusyLoops);
 
   const isNothingRun = rows.every(({ passed, failed, skipped }) => passed + failed + skipped === 0);
   if (isNothingRun) console.log(`\nNo test file matches ${options.filters.join(" ")}.`);
@@ -45,6 +45,14 @@ async function main() {
   for (const row of rows) console.log(formatRow(row));
   console.log(formatTotal(rows));
   return isNothingRun || rows.some(({ failed }) => failed > 0) ? 1 : 0;
+}
+
+/** @param {ReturnType<typeof parseOptions>} options */
+async function runParts(options) {
+  const rows = [];
+  if (options.parts.has("checks")) rows.push(await runChecks(options));
+  for (const runtime of RUNTIMES) if (options.parts.has(runtime.name)) rows.push(await runSuite(runtime, options));
+  return rows;
 }
 
 /** @param {{ isFast: boolean }} options */
