@@ -13,8 +13,8 @@ import { endCommandsOnSignal, runCommand } from "./check-process.mjs";
 import { countRun, formatRow, formatSeconds, formatTotal } from "./check-summary.mjs";
 import { startBusyLoops } from "./lib/busy-loops.mjs";
 
-// Both are far beyond what a healthy run takes, on a busy machine too: they end a run that hangs. A test that hangs ends
-// before, unless it blocks its process.
+// Both are far beyond what a healthy run takes, on a busy machine too: they end a run that hangs. A test that hangs
+// ends before, unless it blocks its process.
 const CHECK_HANG_MS = 900_000;
 const RUNTIME_HANG_MS = 3_600_000;
 

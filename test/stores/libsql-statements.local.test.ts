@@ -175,7 +175,7 @@ describe("a hundred thousand delayed jobs of high priority", () => {
   });
   afterAll(() => client.close?.());
 
-  /** The most steps of SQLite's virtual machine that one of the statements took. Those are listed until they are garbage. */
+  /** The most steps of SQLite's virtual machine that one of the statements took. They are listed until collected. */
   async function stepsMax(statements: readonly SqlStatement[]): Promise<number> {
     const texts = JSON.stringify(statements.map(({ sql }) => sql));
     const sql = "SELECT max(nstep) FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?))";
