@@ -15,4 +15,4 @@ test("processes that are killed and frozen on one server, which is killed too, e
   await annotate(`chaos on sqld: ${JSON.stringify(report)}`);
   expect(report.violations).toEqual([]);
   expect(report.kills + report.freezes).toBeGreaterThan(0);
-}, 150_000);
+});

@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createClient } from "@libsql/client";
 import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
@@ -65,29 +66,48 @@ describe("LibsqlDataStore on a disk", () => {
     await store.close();
   });
 
+  // SQLite reads a database in WAL mode only where its -wal and -shm files are, or can be made.
   test("that cannot be written says so, and leaves what is there alone", async (context) => {
     const here = mounted(context);
     const file = join(here.path, "jobs.db");
-    const url = `file:${file}`;
-    const first = new LibsqlDataStore({ url });
+    const first = new LibsqlDataStore({ url: `file:${file}` });
     await first.open(T0);
     await first.addJobs(makeJobs(3));
-    await first.close();
     const names = await readdir(here.path);
     const bytes = await readFile(file);
     const readOnly = await here.mountReadOnly();
     const missing = new LibsqlDataStore({ url: `file:${join(readOnly, "new.db")}` });
     expect((await failureOf(missing.open(T0))).message).toMatch(/give this process write permission/);
     await missing.close();
-    // Opening a database that is up to date writes nothing.
+    // Opening a database that is up to date writes nothing. As long as the first store is open, its files are there.
     const existing = new LibsqlDataStore({ url: `file:${join(readOnly, "jobs.db")}` });
     await existing.open(T0);
     expect((await existing.getJobs({ limit: 10, cursor: null })).items.length).toBe(3);
     expect((await failureOf(existing.addJobs([makeJob()]))).message).toMatch(/give this process write permission/);
     await existing.close();
     expect(await readFile(file)).toEqual(bytes);
-    // The native client closes its handle when the garbage collector comes by, and the files beside it go then.
-    const beside = (await readdir(here.path)).filter((name) => !names.includes(name));
-    expect(beside).toEqual([]);
+    expect(await readdir(here.path)).toEqual(names);
+    expect((await first.getJobs({ limit: 10, cursor: null })).items.length).toBe(3);
+    await first.close();
+  });
+
+  test("that cannot be written, with a database that nobody has open, names the files beside it", async (context) => {
+    const here = mounted(context);
+    const file = join(here.path, "jobs.db");
+    const client = createClient({ url: `file:${file}` });
+    const first = new LibsqlDataStore({ client });
+    await first.open(T0);
+    await client.execute("PRAGMA journal_mode = WAL");
+    await client.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    // A closed client keeps its files until the garbage collector comes by, hence a copy.
+    await copyFile(file, join(here.path, "copy.db"));
+    const readOnly = await here.mountReadOnly();
+    const store = new LibsqlDataStore({ url: `file:${join(readOnly, "copy.db")}` });
+    const { message } = await failureOf(store.open(T0));
+    expect(message).toMatch(/the files beside the database \(-wal, -shm\) .* write permission to its folder/);
+    await store.close();
+    await first.close();
+    client.close();
+    expect((await readdir(here.path)).filter((name) => name.startsWith("copy"))).toEqual(["copy.db"]);
   });
 });
