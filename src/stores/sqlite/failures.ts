@@ -75,6 +75,7 @@ function resultCode(error: unknown): string {
   for (const { code, errcode, message } of causesOf(error)) {
     if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
     if (typeof errcode === "number") return RESULT_CODES[errcode] ?? RESULT_CODES[errcode % 256] ?? "";
+    if (message === "database is locked") return "SQLITE_BUSY";
     const named = typeof message === "string" && /\bSQLITE_[A-Z]+(_[A-Z]+)*/.exec(message);
     if (named) return named[0];
   }
