@@ -19,7 +19,7 @@ function newFile(): string {
   return join(folder.path, `${++files}.db`);
 }
 
-test("a file whose client was passed and that others keep locked is waited for, and keeps the settings of its connection", async () => {
+test("a locked file of a client that was passed is waited for, and keeps its connection's settings", async () => {
   const file = newFile();
   const client = createClient({ url: `file:${file}`, concurrency: 1, timeout: 10 });
   const store = new LibsqlDataStore({ client });

@@ -16,7 +16,8 @@ export interface LocalStore {
   readonly whyMissing: string | null;
   /** A store on a path, which may be `":memory:"`. */
   make(path: string, options?: LocalOptions): SqlDataStore;
-  /** Its driver. SQLite's locks do not hold between two libraries in one process, so nothing else may look into its files. */
+  /** Its driver. SQLite's locks do not hold between two libraries in one process, so nothing else may look into its
+   *  files. */
   driver(path: string, durability?: "full" | "normal"): LocalDriver;
   /** Writes in a transaction of somebody else's, which then keeps the lock until `commit`. */
   hold(path: string, sql: string): Promise<{ commit(): Promise<void> }>;

@@ -16,8 +16,8 @@ export function openDatabase(path: string): FileDatabase {
   const sqlite = (globalThis as Host).process?.getBuiltinModule?.("node:sqlite") as NodeSqlite | undefined;
   if (sqlite === undefined) {
     throw new StoreUnavailableError(
-      "escapement/sqlite needs a runtime that brings SQLite along: Node 22.13 or later, Deno, or Bun. Update the runtime, or use " +
-        "LibsqlDataStore of escapement/libsql, which opens the same files",
+      "escapement/sqlite needs a runtime that brings SQLite along: Node 22.13 or later, Deno, or Bun. Update the " +
+        "runtime, or use LibsqlDataStore of escapement/libsql, which opens the same files",
     );
   }
   return new sqlite.DatabaseSync(path);

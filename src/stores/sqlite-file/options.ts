@@ -5,8 +5,8 @@ import { TABLE_PREFIX_LENGTH_MAX } from "../sqlite/limits.ts";
 
 /** A database by its place. */
 export interface SqliteConnection {
-  /** The path of the database file, which is made where there is none, or `":memory:"`. A relative one begins at the folder that
-   *  the process works in. */
+  /** The path of the database file, which is made where there is none, or `":memory:"`. A relative one begins at the
+   *  folder that the process works in. */
   readonly path: string;
 }
 

@@ -1,6 +1,7 @@
 // What a user's code looks like to the compiler: checked against the packed tarball, never run.
 import { CronTrigger, type JobContext, MemoryDataStore, Scheduler, type Task, type Trigger } from "escapement";
 import { LibsqlDataStore } from "escapement/libsql";
+import { SqliteDataStore } from "escapement/sqlite";
 import { VirtualClock } from "escapement/testing";
 
 export const trigger: Trigger = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
@@ -20,3 +21,4 @@ export async function main(): Promise<number> {
 }
 
 export const store: MemoryDataStore = new MemoryDataStore();
+export const kept: SqliteDataStore = new SqliteDataStore({ path: ":memory:" }, { durability: "normal" });
