@@ -15,7 +15,8 @@ export interface StoreCapabilities {
  * Where tasks, schedules, jobs and results live. The contract suite `dataStoreContract` of `escapement/testing` holds
  * what the comments here say.
  *
- * - Stores own no clock and publish nothing: methods take `now` (epoch milliseconds) where they need it, and return what changed.
+ * - Stores own no clock and publish nothing: methods take `now` (epoch milliseconds) where they need it, and return
+ *   what changed.
  * - Every method is one atomic step: all of it happened, or nothing.
  * - Every write is safe to repeat with the same arguments when its fate is unknown.
  * - Records that go in or come out are never touched again: a store keeps and returns its own copies (or frozen ones).

@@ -39,8 +39,8 @@ interface Slots {
 }
 
 /**
- * The unfinished jobs of a `MemoryDataStore`. A job is in exactly one heap: delayed ones by `runAt`, ready ones in their queue's
- * by order of acquisition, leased ones by lease end. So no step looks at more jobs than it moves.
+ * The unfinished jobs of a `MemoryDataStore`. A job is in exactly one heap: delayed ones by `runAt`, ready ones in
+ * their queue's by order of acquisition, leased ones by lease end. So no step looks at more jobs than it moves.
  */
 export class MemoryJobs {
   readonly #byId = new Map<string, Entry>();

@@ -11,14 +11,15 @@ const { delayed, ready, leased } = JOB_STATE;
  * With few queues each has a sub-select whose LIMIT is exact. A LIMIT cannot depend on a row, so for many queues one
  * general statement takes up to the whole limit of each, and ranks what it took.
  *
- * Arguments: ?1 JSON rows [executor, taskId] (only of the general form), ?2 now, ?3 limit, ?4 schedulerId, ?5 end of the
- * leases, ?6 acquisitionId, from ?7 on, with few queues, taskId and executor of each.
+ * Arguments: ?1 JSON rows [executor, taskId] (only of the general form), ?2 now, ?3 limit, ?4 schedulerId, ?5 end of
+ * the leases, ?6 acquisitionId, from ?7 on, with few queues, taskId and executor of each.
  */
 export interface AcquisitionStatements {
   /** By the number of queues, from one on. */
   readonly acquireFew: readonly string[];
   readonly acquireMany: string;
-  /** Columns: `next_run_at` of delayed jobs, `next_lease_end`, `has_more`, and `records`, the jobs of this acquisition. */
+  /** Columns: `next_run_at` of delayed jobs, `next_lease_end`, `has_more`, and `records`, the jobs of this acquisition.
+   *  */
   readonly lookFew: readonly string[];
   readonly lookMany: string;
   /** The first two columns alone. */

@@ -1,7 +1,8 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { FailureKind } from "./driver.ts";
 
-/** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give the number alone. */
+/** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give the number
+ *  alone. */
 const RESULT_CODES: Readonly<Record<number, string>> = {
   1: "SQLITE_ERROR",
   5: "SQLITE_BUSY",
@@ -74,11 +75,13 @@ function adviceFor(error: unknown): string {
   return code.startsWith("SQLITE_TOOBIG") ? "add less in one call" : "";
 }
 
-/** SQLite's name for what went wrong (`SQLITE_BUSY`), or empty. Extended codes begin with the name of their primary one. */
+/** SQLite's name for what went wrong (`SQLITE_BUSY`), or empty. Extended codes begin with the name of their primary
+ *  one. */
 function resultCode(error: unknown): string {
   for (const { code, errcode, message } of causesOf(error)) {
     if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
     if (typeof errcode === "number") return RESULT_CODES[errcode] ?? RESULT_CODES[errcode % 256] ?? "";
+    if (message === "database is locked") return "SQLITE_BUSY";
     const named = typeof message === "string" && /\bSQLITE_[A-Z]+(_[A-Z]+)*/.exec(message);
     if (named) return named[0];
   }

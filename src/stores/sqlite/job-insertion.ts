@@ -4,8 +4,9 @@ import { jobDetails, newJobRow, newJobState } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /**
- * The statement that adds jobs. Nearly always they are of one task, and set little: then what they share travels once. Reading
- * the columns out of each row is what costs SQLite most, so that halves it, and a smaller statement is prepared faster.
+ * The statement that adds jobs. Nearly always they are of one task, and set little: then what they share travels once.
+ * Reading the columns out of each row is what costs SQLite most, so that halves it, and a smaller statement is prepared
+ * faster.
  */
 export function jobInsertion(statements: Statements, jobs: readonly JobRecord[]): SqlStatement {
   const [first] = jobs;

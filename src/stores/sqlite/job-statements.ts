@@ -52,7 +52,8 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
     // ?1 rows [id, runAt, details], and what they share: ?2 taskId, ?3 executor, ?4 priority, ?5 state
     insertAlikeJobs: `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ${newJobs}`,
 
-    // ?1 rows [id, idempotencyKey, scheduleId, fireTime]. The jobs that stand for these, with the row's index as `place`.
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime]. The jobs that stand for these, with the row's index as
+    // `place`.
     findRivals:
       `SELECT ${jobAsJson("j")} AS record, a.key AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = coalesce(` +
       `(SELECT seq FROM ${jobs} WHERE idempotency_key = a.value->>1), ` +
@@ -80,8 +81,8 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
       `${held.replace("value->>1", "value->>6")}`,
     // ?1 rows [jobId, fence], ?2 schedulerId
     removeHeld: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held})`,
-    // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether it started], ?2 schedulerId, ?3 now. A job that is to be cancelled
-    // gets a lease that has ended, so that recovery, which follows, ends it.
+    // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether it started], ?2 schedulerId, ?3 now. A job
+    // that is to be cancelled gets a lease that has ended, so that recovery, which follows, ends it.
     putBack:
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN coalesce(r.value->>2, run_at) <= ?3 THEN ${ready} ELSE ${delayed} END, ` +

@@ -111,7 +111,8 @@ export class SqliteJobs {
   }
 }
 
-/** Takes back leases that ended by `endedBy`, of one holder or of all. Read their answers with {@link recoveryReport}. */
+/** Takes back leases that ended by `endedBy`, of one holder or of all. Read their answers with {@link recoveryReport}.
+ *  */
 export function recoveryStatements(
   statements: Statements,
   endedBy: number,

@@ -7,12 +7,12 @@ export const SYNCHRONOUS_BUSY_WAIT_MS = 10;
 /** Longest time that an operation is repeated while others hold the database's lock. */
 export const BUSY_RETRY_MS_MAX = 20_000;
 
-/** Tries of an operation whose connection fails at once. With the pauses below they span two seconds on average and four
- *  at most; longer outages are the scheduler's business, which comes back with its next turn. */
+/** Tries of an operation whose connection fails at once. With the pauses below they span two seconds on average and
+ *  four at most; longer outages are the scheduler's business, which comes back with its next turn. */
 export const CONNECTION_TRIES_MAX = 10;
 
-/** Time after which an operation whose connection fails is not tried again: where each failure takes a whole timeout, the
- *  tries alone would take minutes. */
+/** Time after which an operation whose connection fails is not tried again: where each failure takes a whole timeout,
+ *  the tries alone would take minutes. */
 export const CONNECTION_RETRY_MS_MAX = 30_000;
 
 /** First and longest pause between two tries; each is drawn from the whole range below it (full jitter). */
@@ -25,8 +25,9 @@ export const LOCAL_RETRY_PAUSE_MS_MAX = 100;
 /** Longest wait for the answer of a remote database, by default. */
 export const REMOTE_TIMEOUT_MS_DEFAULT = 10_000;
 
-/** Operations after which the event loop gets a turn. A local database answers within microtasks, so without it a loop of awaited
- *  calls would hold up everything else; and libSQL's native client frees memory only in between, so it would grow by gigabytes. */
+/** Operations after which the event loop gets a turn. A local database answers within microtasks, so without it a loop
+ *  of awaited calls would hold up everything else; and libSQL's native client frees memory only in between, so it would
+ *  grow by gigabytes. */
 export const OPERATIONS_PER_YIELD = 64;
 
 /** Delayed jobs that become ready in one turn. Bounds the time under the write lock when very many are due at once; the

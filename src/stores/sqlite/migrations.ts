@@ -8,7 +8,8 @@ import { createSchemaTable, type Migration, SCHEMA_TABLE_MARK, type TableNames }
  * Brings the schema up to date, one atomic step per version. Several processes may do so at once: each step begins with
  * the row of its version, which only one of them can insert; the others' step is undone and they look again.
  *
- * @throws {StoreUnavailableError} when the schema is newer than this library, or a table of ours belongs to someone else
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or a table of ours belongs to someone
+ * else
  */
 export async function migrate(
   connection: Connection,

@@ -6,10 +6,11 @@ import type { TaskRecord } from "../../records/task.ts";
 import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
 
-// Rows travel as JSON text in both directions: many rows go in as one parameter, and come out as one value. The client spends
-// microseconds on every single value of a result, which is more than SQLite needs for the whole row.
+// Rows travel as JSON text in both directions: many rows go in as one parameter, and come out as one value. The client
+// spends microseconds on every single value of a result, which is more than SQLite needs for the whole row.
 
-/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is its name or alias in the statement. */
+/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is its name or alias in the
+ *  statement. */
 export function jobAsJson(table: string): string {
   return asJson(table, JOB_COLUMNS, ["details"]);
 }

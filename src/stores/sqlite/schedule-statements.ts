@@ -90,8 +90,8 @@ export function scheduleStatements({ schedules, jobs, results }: TableNames): Sc
       `SELECT seq, next_fire_time, id FROM ${schedules} WHERE ${due} AND acquired_until <= ?1) ` +
       `ORDER BY next_fire_time, id LIMIT max(0, ?2 - (SELECT count(*) FROM ${schedules} ` +
       "WHERE acquired_until > ?1 AND acquisition_id = ?5 AND acquired_by = ?3)))",
-    // as acquireSchedules. Columns: `records`, the schedules of this acquisition, `next_fire_time` of the unleased ones, and
-    // `next_free_at`, the earliest instant at which one under another lease is due and free.
+    // as acquireSchedules. Columns: `records`, the schedules of this acquisition, `next_fire_time` of the unleased
+    // ones, and `next_free_at`, the earliest instant at which one under another lease is due and free.
     lookAtSchedules:
       `SELECT (SELECT '[' || group_concat(r) || ']' FROM (SELECT ${row} AS r FROM ${schedules} ` +
       "WHERE acquired_until > ?1 AND acquisition_id = ?5 AND acquired_by = ?3 ORDER BY next_fire_time, id)) AS records, " +

@@ -193,7 +193,8 @@ interface SortedAdditions {
   readonly certainConflictId: string | null;
 }
 
-/** One statement adds, the next replaces. An id that comes again counts as existing, so its earlier addition decides. */
+/** One statement adds, the next replaces. An id that comes again counts as existing, so its earlier addition decides.
+ *  */
 function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions {
   const seen = new Set<string>();
   const inserts: ScheduleRecord[] = [];

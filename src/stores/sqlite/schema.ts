@@ -41,8 +41,8 @@ export function createSchemaTable(names: TableNames): string {
 }
 
 /**
- * Times are epoch milliseconds in INTEGER columns (as text they are a third larger and half as fast). What only travels with
- * a row, and is never searched for, is one JSON object in `details`, which leaves null out.
+ * Times are epoch milliseconds in INTEGER columns (as text they are a third larger and half as fast). What only travels
+ * with a row, and is never searched for, is one JSON object in `details`, which leaves null out.
  */
 export const MIGRATIONS: readonly Migration[] = Object.freeze([
   {

@@ -42,7 +42,8 @@ interface OpenStore {
   readonly results: SqliteResults;
 }
 
-/** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may share it. */
+/** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
+ *  share it. */
 export class SqlDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities;

@@ -10,8 +10,8 @@ const NO_RECOVERY: RecoveryReport = Object.freeze({ recovered: [], ended: [] });
 
 /**
  * A worker's turn. Nearly always all of its releases count and no lease has ended, so the first batch takes that for
- * granted, with a guard that undoes it where it is wrong, and leases nothing while a lease waits for recovery. Then a second
- * batch, which looks closer, does what is left. That halves the statements of the usual turn.
+ * granted, with a guard that undoes it where it is wrong, and leases nothing while a lease waits for recovery. Then a
+ * second batch, which looks closer, does what is left. That halves the statements of the usual turn.
  */
 export class SqliteTurns {
   readonly #connection: Connection;
