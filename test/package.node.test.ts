@@ -41,9 +41,8 @@ beforeAll(async () => {
   const install = ["npm", "install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball.filename}`];
   await runOk([...install, `@libsql/client@${devDependencies["@libsql/client"]}`], {
     cwd: project,
-    timeoutMs: INSTALL_TIMEOUT_MS,
   });
-}, INSTALL_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   for (const item of cleanup) await item[Symbol.asyncDispose]();
