@@ -16,7 +16,6 @@ const REQUIRED = [
   "dist/mod.d.ts",
   "wasm/dist/cron.wasm",
 ];
-const INSTALL_TIMEOUT_MS = 180_000;
 
 const cleanup: AsyncDisposable[] = [];
 let packed: readonly string[] = [];
