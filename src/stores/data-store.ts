@@ -64,16 +64,17 @@ export interface DataStore extends AsyncDisposable {
   /** Removes a schedule; jobs that it made stay. False when missing. */
   removeSchedule(id: string): Promise<boolean>;
   /**
-   * Leases due schedules to a scheduler, earliest `nextFireTime` first (then id), at most `limit`. Due: `nextFireTime <= now`,
-   * not paused, and unleased or the lease no longer live. Each gets `acquiredBy`, `acquiredUntil`, `fence` + 1.
-   * Repeating a call with the same `acquisitionId` returns what the first one leased and still holds, and tops it up to
-   * `limit`.
+   * Leases due schedules to a scheduler, earliest `nextFireTime` first (then id), at most `limit`. Due: `nextFireTime
+   * <= now`, not paused, and unleased or the lease no longer live. Each gets `acquiredBy`, `acquiredUntil`, `fence` +
+   * 1. Repeating a call with the same `acquisitionId` returns what the first one leased and still holds, and tops it up
+   * to `limit`.
    */
   acquireSchedules(request: ScheduleAcquisition): Promise<ScheduleAcquisitionReport>;
   /**
-   * Commits what came of leased schedules, all plans in one commit. A plan counts when the stored `fence` and `acquiredBy`
-   * are the plan's: then its jobs are added (one whose `(scheduleId, fireTime)` an unfinished job has already is left
-   * out), `nextFireTime`, `lastFireTime` and `paused` are replaced, and the lease ends. Otherwise nothing of it happens.
+   * Commits what came of leased schedules, all plans in one commit. A plan counts when the stored `fence` and
+   * `acquiredBy` are the plan's: then its jobs are added (one whose `(scheduleId, fireTime)` an unfinished job has
+   * already is left out), `nextFireTime`, `lastFireTime` and `paused` are replaced, and the lease ends. Otherwise
+   * nothing of it happens.
    */
   commitPlans(commit: PlanCommit): Promise<PlanCommitReport>;
 
@@ -81,8 +82,8 @@ export interface DataStore extends AsyncDisposable {
 
   /**
    * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
-   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists is not added again and answers
-   * with `isNew: true`, since it is the repetition of an unknown write.
+   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists is not
+   * added again and answers with `isNew: true`, since it is the repetition of an unknown write.
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
   getJob(id: string): Promise<JobRecord | null>;
@@ -91,17 +92,18 @@ export interface DataStore extends AsyncDisposable {
   /**
    * One turn of a worker, one commit, in this order:
    * 1. *Releases* of jobs that it holds: each counts only when the stored `fence` and `acquiredBy` are the release's.
-   *    `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new `runAt` and
-   *    `failedAttempts`; `giveUp` puts it back as it was, but without a start deadline if it `hasStarted` in
-   *    time. One that is to be cancelled is not put back: *recovery* ends it.
-   * 2. *Recovery* of jobs whose lease is no longer live, whoever held it: back to the queue with `recoveries` + 1, or when
-   *    `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as `abandoned` (`cancelled`).
-   * 3. *Acquisition* of at most `limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `queues`, `cancelRequested`
-   *    not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than its `maxRunningJobs`
-   *    are ever under live leases (counted over everybody's; a task without a record has no limit); a task at its limit
-   *    takes no place from others. Each gets `acquiredBy`, `acquiredUntil`, `fence` + 1. Repeating a call with the same
-   *    `acquisitionId` returns what the first one leased and still holds, and tops it up to `limit`. `runAt <= now` may also have
-   *    been found by an earlier call, or when the job was added: a clock that is behind does not take it back.
+   *  `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new
+   *    `runAt` and `failedAttempts`; `giveUp` puts it back as it was, but without a start deadline if it `hasStarted`
+   *    in time. One that is to be cancelled is not put back: *recovery* ends it.
+   * 2. *Recovery* of jobs whose lease is no longer live, whoever held it: back to the queue with `recoveries` + 1, or
+   *    when `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as `abandoned` (`cancelled`).
+   * 3. *Acquisition* of at most `limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `queues`,
+   *    `cancelRequested` not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than
+   *    its `maxRunningJobs` are ever under live leases (counted over everybody's; a task without a record has no
+   *    limit); a task at its limit takes no place from others. Each gets `acquiredBy`, `acquiredUntil`, `fence` + 1.
+   *    Repeating a call with the same `acquisitionId` returns what the first one leased and still holds, and tops it up
+   *    to `limit`. `runAt <= now` may also have been found by an earlier call, or when the job was added: a clock that
+   *    is behind does not take it back.
    */
   turn(request: TurnRequest): Promise<TurnReport>;
   /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another). */
@@ -109,14 +111,15 @@ export interface DataStore extends AsyncDisposable {
   /** Gives up every lease on schedules and jobs that an identity holds: for a scheduler that starts after a crash. Jobs
    *  go the way of *recovery* (see {@link turn}). */
   giveUpLeases(request: { readonly now: number; readonly schedulerId: string }): Promise<RecoveryReport>;
-  /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased one
-   *  gets `cancelRequested`, which its holder learns when it extends its lease. */
+  /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased
+   *  one gets `cancelRequested`, which its holder learns when it extends its lease. */
   cancelJob(id: string, now: number): Promise<CancelReport>;
   /** The result of a job; null when there is none, or it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
   /** A page of results that have not expired at `now`, by job id. */
   getJobResults(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>>;
-  /** Removes expired results, and schedules that have no fire time left, no live lease and no unfinished job; at most `limit` of each. */
+  /** Removes expired results, and schedules that have no fire time left, no live lease and no unfinished job; at most
+   *  `limit` of each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 }
 
@@ -178,8 +181,8 @@ export interface ScheduleAcquisition {
 
 export interface ScheduleAcquisitionReport {
   readonly schedules: ScheduleRecord[];
-  /** The earliest instant at which a schedule that was not acquired can be acquired: a next fire time, or the end of somebody's lease on a due
-   *  one; `<= now` when the limit left due ones behind; null when there is none. */
+  /** The earliest instant at which a schedule that was not acquired can be acquired: a next fire time, or the end of
+   *  somebody's lease on a due one; `<= now` when the limit left due ones behind; null when there is none. */
   readonly nextDueAt: number | null;
 }
 
@@ -257,8 +260,8 @@ export interface TurnReport extends RecoveryReport {
   readonly releases: readonly ReleaseStatus[];
   /** In the order of acquisition. */
   readonly acquired: readonly JobRecord[];
-  /** The earliest instant at which there may be something new to acquire or recover: the `runAt`, later than `now`, of a
-   *  waiting job of any queue, or the end of a lease. Null when there is none. */
+  /** The earliest instant at which there may be something new to acquire or recover: the `runAt`, later than `now`, of
+   *  a waiting job of any queue, or the end of a lease. Null when there is none. */
   readonly nextDueAt: number | null;
   /** Whether the limit left jobs behind that could have been acquired. */
   readonly hasMore: boolean;

@@ -1,4 +1,5 @@
-/** What each acquisition leased and still holds, so that a repetition of it finds that. Forgotten with its last lease. */
+/** What each acquisition leased and still holds, so that a repetition of it finds that. Forgotten with its last
+ *  lease. */
 export class Acquisitions<E extends { acquisitionId: string | null }> {
   readonly #byId = new Map<string, Set<E>>();
 

@@ -40,7 +40,8 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
 /** Leases the first candidates. While a lease has ended but is not taken back, none: recovery comes first. */
 function acquire({ jobs }: TableNames, candidates: string): string {
   return (
-    `UPDATE ${jobs} SET state = ${leased}, acquired_by = ?4, acquired_until = ?5, acquisition_id = ?6, fence = fence + 1 ` +
+    `UPDATE ${jobs} SET state = ${leased}, acquired_by = ?4, acquired_until = ?5, acquisition_id = ?6, fence = ` +
+    `fence + 1 ` +
     `WHERE seq IN (${candidates} ORDER BY priority DESC, run_at, seq LIMIT CASE ` +
     `WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?2) THEN 0 ` +
     `ELSE max(0, ?3 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?2 ` +
@@ -97,8 +98,10 @@ function candidatesOfMany(names: TableNames): string {
   const { jobs } = names;
   // Most tasks have one slot: taking the whole limit of each would read a hundred times what can be acquired.
   const arm = (slots: string, limit: string): string =>
-    `SELECT j.seq, j.priority, j.run_at, q.task_id, q.free FROM q CROSS JOIN ${jobs} j WHERE q.free ${slots} AND j.seq IN (` +
-    `SELECT seq FROM ${jobs} WHERE ${readyIn("q.task_id", "q.executor")} ORDER BY priority DESC, run_at, seq LIMIT ${limit})`;
+    `SELECT j.seq, j.priority, j.run_at, q.task_id, q.free FROM q CROSS JOIN ${jobs} j WHERE q.free ${slots} AND ` +
+    `j.seq IN (` +
+    `SELECT seq FROM ${jobs} WHERE ${readyIn("q.task_id", "q.executor")} ORDER BY priority DESC, run_at, seq ` +
+    `LIMIT ${limit})`;
   return (
     `WITH ${manyQueues(names)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "?3")}) ` +
     "SELECT seq FROM (SELECT seq, priority, run_at, free, " +

@@ -35,7 +35,9 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
   const intoJobs =
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
     "fence, failed_attempts, recoveries, cancel_requested, details)";
-  const newJobs = `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ON CONFLICT DO NOTHING`;
+  const newJobs =
+    `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ON ` +
+    `CONFLICT DO NOTHING`;
   /** Jobs of the rows `[jobId, fence]` in ?1 that are held by ?2. */
   const held =
     `FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
@@ -50,14 +52,18 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
       `${intoJobs} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ` +
       `value->>8, value->>9, value->>10, value->>11, 0, value->>12 ${newJobs}`,
     // ?1 rows [id, runAt, details], and what they share: ?2 taskId, ?3 executor, ?4 priority, ?5 state
-    insertAlikeJobs: `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ${newJobs}`,
+    insertAlikeJobs:
+      `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, ` +
+      `value->>2 ${newJobs}`,
 
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime]. The jobs that stand for these, with the row's index as
     // `place`.
     findRivals:
-      `SELECT ${jobAsJson("j")} AS record, a.key AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = coalesce(` +
+      `SELECT ${jobAsJson("j")} AS record, a.key AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
+      `coalesce(` +
       `(SELECT seq FROM ${jobs} WHERE idempotency_key = a.value->>1), ` +
-      `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) WHERE j.id <> a.value->>0`,
+      `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) WHERE j.id <> ` +
+      `a.value->>0`,
 
     // ?1 id
     getJob: `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
@@ -71,10 +77,12 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
     // ?1 rows [jobId, fence], ?2 schedulerId, ?3 whether this may be a repetition. `letters`, one per row.
     releaseStatuses:
       "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +
-      `WHEN j.id IS NOT NULL THEN 'f' WHEN ?3 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
+      `WHEN j.id IS NOT NULL THEN 'f' WHEN ?3 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) ` +
+      `THEN 'r' ` +
       `ELSE 'm' END, '') AS letters FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
     // ?1 rows of resultRow
-    keepResults: `${intoResults} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?1)`,
+    keepResults:
+      `${intoResults} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM ` + `json_each(?1)`,
     // ?1 rows of resultRow with the fence behind, ?2 schedulerId
     keepHeldResults:
       `${intoResults} SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5 ` +
@@ -89,7 +97,8 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
       "run_at = coalesce(r.value->>2, run_at), failed_attempts = coalesce(r.value->>3, failed_attempts), " +
       "details = CASE WHEN r.value->>4 THEN json_remove(details, '$.startDeadline') ELSE details END, " +
       "acquired_by = NULL, acquired_until = CASE WHEN cancel_requested THEN ?3 ELSE NULL END, acquisition_id = NULL " +
-      `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2`,
+      `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 AND ` +
+      `${jobs}.acquired_by = ?2`,
     // ?1 how many rows the statement before must have changed. When it were others, this fails and so undoes the whole
     // batch: a batch has no other way to branch.
     guardChanges: "SELECT CASE WHEN changes() = ?1 THEN 1 ELSE json('mismatch') END",
@@ -100,7 +109,8 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
       `WHERE ${lostForGood} AND details->>'resultExpirationMs' > 0`,
     removeLost: `DELETE FROM ${jobs} WHERE ${lostForGood} RETURNING ${record}`,
     putBackLost:
-      `UPDATE ${jobs} SET state = CASE WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, recoveries = recoveries + 1, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, recoveries = ` +
+      `recoveries + 1, ` +
       `acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL WHERE ${lost} ` +
       "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
     // ?1 now
@@ -114,7 +124,8 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
 
     // ?1 id
-    requestCancel: `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} RETURNING task_id, acquired_by`,
+    requestCancel:
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} RETURNING ` + `task_id, acquired_by`,
     // ?1 id, ?2 now
     keepCancelled:
       `${intoResults} ${endedResult(jobs, "'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} ` +
@@ -127,7 +138,8 @@ export function jobStatements({ jobs, results }: TableNames): JobStatements {
 /** The result of a job that ends without a run, as `endedWithoutRun` makes it. Merging into `{}` leaves null out. */
 function endedResult(jobs: string, outcome: string, now: string): string {
   return (
-    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + (details->>'resultExpirationMs'), json_patch('{}', json_object(` +
+    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + (details->>'resultExpirationMs'), json_patch('{}', ` +
+    `json_object(` +
     `'scheduledFireTime', details->>'scheduledFireTime', 'finishedAt', CAST(${now} AS INTEGER), ` +
     `'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))) FROM ${jobs}`
   );

@@ -23,7 +23,8 @@ export async function migrate(
     const version = await readVersion(connection, names);
     if (version > newest) {
       throw new StoreUnavailableError(
-        `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ${newest}: ` +
+        `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ` +
+          `${newest}: ` +
           "update the library, or use another database or tablePrefix",
       );
     }
@@ -58,7 +59,8 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
   if (!isOurs) {
     const foreign = [...definitions.keys()].join(", ");
     throw new StoreUnavailableError(
-      `the database has a table that this library did not make under a name that it needs (${foreign}): choose another ` +
+      `the database has a table that this library did not make under a name that it needs (${foreign}): choose ` +
+        `another ` +
         "database, or set another tablePrefix",
     );
   }

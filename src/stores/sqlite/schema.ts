@@ -37,7 +37,10 @@ export interface Migration {
 export const SCHEMA_TABLE_MARK = "escapement schema versions";
 
 export function createSchemaTable(names: TableNames): string {
-  return `CREATE TABLE ${names.schema} (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL /* ${SCHEMA_TABLE_MARK} */)`;
+  return (
+    `CREATE TABLE ${names.schema} (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL /* ` +
+    `${SCHEMA_TABLE_MARK} */)`
+  );
 }
 
 /**
@@ -73,7 +76,8 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       )`,
       `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id)
         WHERE paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL`,
-      `CREATE INDEX ${schedules}_leased ON ${schedules} (acquired_until, acquisition_id) WHERE acquired_until IS NOT NULL`,
+      `CREATE INDEX ${schedules}_leased ON ${schedules} (acquired_until, acquisition_id) WHERE acquired_until IS ` +
+        `NOT NULL`,
       `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,
       `CREATE INDEX ${schedules}_paused ON ${schedules} (id) WHERE paused = 1`,
       `CREATE INDEX ${schedules}_exhausted ON ${schedules} (id) WHERE next_fire_time IS NULL`,
@@ -100,8 +104,10 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
         details TEXT NOT NULL
       )`,
       `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
-      `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, run_at, seq) WHERE state = ${JOB_STATE.ready}`,
-      `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) WHERE state = ${JOB_STATE.leased}`,
+      `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, run_at, seq) WHERE state = ` +
+        `${JOB_STATE.ready}`,
+      `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) WHERE state = ` +
+        `${JOB_STATE.leased}`,
       `CREATE UNIQUE INDEX ${jobs}_schedule ON ${jobs} (schedule_id, fire_time) WHERE schedule_id IS NOT NULL`,
       `CREATE UNIQUE INDEX ${jobs}_key ON ${jobs} (idempotency_key) WHERE idempotency_key IS NOT NULL`,
 

@@ -54,8 +54,10 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
     getTasksById: `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
     // ?1 rows [id, maxRunningJobs, details]
     putTasks:
-      `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 FROM json_each(?1) ` +
-      "WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = excluded.details",
+      `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 FROM ` +
+      `json_each(?1) ` +
+      "WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = " +
+      "excluded.details",
     // ?1 id to start after
     getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
     // ?1 id
