@@ -43,6 +43,7 @@ export const HOST_ROOMS: readonly RegExp[] = [
   /^src\/(http|cloudflare|cli|testing)\//,
   /^src\/executors\/(worker|process)\b/,
   /^src\/core\/host\.ts$/,
+  /^src\/stores\/(node|bun)-sqlite\//,
   /^src\/brokers\/(redis|mqtt|postgres)\b/,
 ];
 

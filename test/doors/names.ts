@@ -228,6 +228,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SqlValue",
     ],
   },
+  "./sqlite": {
+    values: ["SqliteDataStore"],
+    types: ["SqliteConnection", "SqliteStoreOptions"],
+  },
   "./testing": {
     values: [
       "ContractViolation",

@@ -67,9 +67,14 @@ describe("CronTrigger", () => {
   });
 
   test("asks about the present when nothing is said", () => {
-    const now = Date.now();
-    expect(daily().next()?.epochMilliseconds).toBeGreaterThan(now);
-    expect(daily().previous()?.epochMilliseconds).toBeLessThan(now + 1000);
+    const { now } = Date;
+    Date.now = () => ms("2030-01-01T09:00:00Z");
+    try {
+      expect(String(daily().next())).toBe("2030-01-02T09:00:00+00:00[UTC]");
+      expect(String(daily().previous())).toBe("2029-12-31T09:00:00+00:00[UTC]");
+    } finally {
+      Date.now = now;
+    }
   });
 
   test("is not anchored by startingAt", () => {

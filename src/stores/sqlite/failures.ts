@@ -74,7 +74,11 @@ function adviceFor(error: unknown): string {
   // What a full disk is called where SQLite cannot grow the files beside the database.
   if (code.startsWith("SQLITE_IOERR")) return "the disk is full, or fails; free space, and check it";
   if (code.startsWith("SQLITE_CANTOPEN") || /unable to open/i.test(messageOf(error))) {
-    return "create the folder first, and give this process write permission to it";
+    // The file itself, or what a statement needs beside it: the message does not tell which.
+    return (
+      "create the folder first if it is missing; where the database or the files beside the database (-wal, -shm) " +
+      "cannot be made, give this process write permission to its folder"
+    );
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     return "another process holds the database's lock all the time; look for a transaction that stays open";
