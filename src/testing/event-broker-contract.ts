@@ -294,13 +294,13 @@ function sampleOf(type: EventType): EventRecord {
     case "scheduleFailed":
       return { type, ...schedule, error };
     case "jobAdded":
-      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003 , isLeased: false};
+      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003, isLeased: false };
     case "jobAcquired":
       return { type, ...job, schedulerId: "scheduler", attempt: 2 };
     case "jobProgressed":
       return { type, ...job, fraction: 0.25, note: null };
     case "jobRetried":
-      return { type, ...job, attempt: 1, runAtMs: 1_800_000_000_004, isLeased: false, error };
+      return { type, ...job, attempt: 1, runAtMs: 1_800_000_000_004, error };
     case "jobReleased":
       return { type, ...job, schedulerId: null, outcome: "error", error, scheduledFireTimeMs: null, startedAtMs: 5 };
     case "schedulerStarted":

@@ -32,8 +32,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 /**
  * The resident driver. It looks a moment before a fire time, plans, waits exactly, and steps; when jobs end, or are
- * added, it steps at once. A round that fails is logged and repeated after a pause that grows; nothing ends the loop but
- * its signal.
+ * added, it steps at once. A round that fails is logged and repeated after a pause that grows; nothing ends the loop
+ * but its signal.
  */
 export class Loop {
   readonly #options: LoopOptions;
