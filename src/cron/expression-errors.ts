@@ -1,8 +1,8 @@
 import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
+import { nearest } from "../core/suggest.ts";
 import { type CronField, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
 import type { CronFields } from "./parse.ts";
-import { nearest } from "./suggest.ts";
 import { quote, syntaxError } from "./syntax.ts";
 
 // What can be wrong with an expression as a whole.

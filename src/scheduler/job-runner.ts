@@ -118,7 +118,7 @@ export class JobRunner {
   /** Events of jobs that were taken back from a lost lease or ended without a run. Those that run here are aborted. */
   recordRecovery(report: RecoveryReport, now: number, happened: EventRecord[]): void {
     const { env } = this.#options;
-    for (const { jobId, taskId, scheduleId = null, attempt = 0 } of report.recovered) {
+    for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
       this.#lose(jobId);
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
     }

@@ -1,15 +1,16 @@
-import { ConflictingIdError, OptionsError, ScheduleLookupError, SchedulerStateError } from "../core/errors.ts";
+import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../core/errors.ts";
 import { UPDATE_TRIES_MAX } from "../core/limits.ts";
 import { type Instantish, type Temporal, zonedOf } from "../core/temporal.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { ScheduleChanges } from "../stores/data-store.ts";
-import { Trigger } from "../triggers/trigger.ts";
+import type { Trigger } from "../triggers/trigger.ts";
 import {
   checkId,
   checkPreviewOptions,
   checkScheduleChanges,
   checkScheduleFilter,
   checkScheduleOptions,
+  checkTrigger,
   checkUnpauseOptions,
 } from "./check-options.ts";
 import { type Client, mapPage } from "./client.ts";
@@ -35,7 +36,7 @@ export class ScheduleVerbs {
   async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
     const { env, tasks, ready } = this.#client;
     const checked = checkScheduleOptions(options, "addSchedule()");
-    assertTrigger(trigger, "addSchedule()");
+    checkTrigger(trigger, "addSchedule()");
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
@@ -43,7 +44,7 @@ export class ScheduleVerbs {
     const now = env.clock.now();
     const id = checked.id ?? env.ids.next(now);
     const schedule = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
-    const conflictPolicy = checked.conflictPolicy ?? "doNothing";
+    const { conflictPolicy } = checked;
     const report = await env.store.addSchedules([{ schedule, conflictPolicy }]);
     const result = report.conflictId === null ? report.results[0] : undefined;
     if (result === undefined) {
@@ -67,12 +68,10 @@ export class ScheduleVerbs {
   }
 
   async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
-    const { trigger, ...options } = changes;
-    const checked = checkScheduleChanges(options, "updateSchedule()");
-    if (trigger !== undefined) assertTrigger(trigger, "updateSchedule()");
+    const { trigger, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
     const { taskId } = await this.#record(id);
     // Given as undefined, it is no payload; not given at all, it stays.
-    const payload = "payload" in options ? await payloadTextOf(this.#client, taskId, checked.payload) : undefined;
+    const payload = "payload" in changes ? await payloadTextOf(this.#client, taskId, checked.payload) : undefined;
     const taskMetadata = checked.metadata === undefined ? {} : (await this.#client.tasks.settingsOf(taskId)).metadata;
     const now = this.#client.env.clock.now();
     return this.#change(id, (record) => scheduleChanges(record, { taskMetadata, trigger, payload, now }, checked));
@@ -157,12 +156,6 @@ export class ScheduleVerbs {
   #scheduleOf(record: ScheduleRecord): Schedule {
     return new Schedule(record, this.#client.env.store.serializer);
   }
-}
-
-function assertTrigger(value: unknown, where: string): void {
-  if (value instanceof Trigger) return;
-  const message = "must be a trigger, such as CronTrigger.fromCrontab(...) or new IntervalTrigger({ minutes: 5 })";
-  throw new OptionsError(`${where}: trigger ${message}`, [{ path: "trigger", message }]);
 }
 
 function noSchedule(id: string): ScheduleLookupError {
