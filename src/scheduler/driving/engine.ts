@@ -16,9 +16,7 @@ import { Loops } from "./loops.ts";
 import { SharedParts } from "./shared-parts.ts";
 import { type TickBounds, type TickReport, tick } from "./tick.ts";
 
-const CLEANUP_MS = 900_000;
 const IDLE_MS = 10_000;
-const CONCURRENT_JOBS_MAX = 100;
 
 export interface EngineParts {
   readonly env: Environment;
@@ -41,14 +39,13 @@ export class Engine {
 
   constructor(parts: EngineParts) {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
-    const maxConcurrentJobs = options.maxConcurrentJobs ?? CONCURRENT_JOBS_MAX;
     this.#parts = parts;
     this.#processor = new ScheduleProcessor(env);
     this.runner = new JobRunner({
       env,
       tasks,
       executors,
-      maxConcurrentJobs,
+      maxConcurrentJobs: options.maxConcurrentJobs,
       contextOf,
       onEnded: () => this.#loops.wakeJobs(),
     });
@@ -59,7 +56,7 @@ export class Engine {
       runner: this.runner,
       keeper: this.#keeper,
       maxIdleMs: options.maxIdle ?? (env.store.capabilities.sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED),
-      cleanupIntervalMs: options.cleanupInterval === undefined ? CLEANUP_MS : options.cleanupInterval,
+      cleanupIntervalMs: options.cleanupInterval,
       hasScheduleLoop: this.#hasScheduleRole,
       hasJobLoop: this.#hasJobRole,
       isPaused,
