@@ -23,9 +23,7 @@ import { SharedParts } from "./shared-parts.ts";
 import { Stepper } from "./stepper.ts";
 import { type TickBounds, type TickReport, tick } from "./tick.ts";
 
-const CLEANUP_MS = 900_000;
 const IDLE_MS = 10_000;
-const CONCURRENT_JOBS_MAX = 100;
 
 export interface EngineParts {
   readonly env: Environment;
@@ -53,14 +51,14 @@ export class Engine {
 
   constructor(parts: EngineParts) {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
-    const maxConcurrentJobs = options.maxConcurrentJobs ?? CONCURRENT_JOBS_MAX;
+    const maxConcurrentJobs = options.maxConcurrentJobs;
     const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
     this.runner = new JobRunner({
       env,
       tasks,
       executors,
-      maxConcurrentJobs,
+      maxConcurrentJobs: options.maxConcurrentJobs,
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
@@ -189,7 +187,7 @@ export class Engine {
 
   async #cleanUp(): Promise<void> {
     const { env, options } = this.#parts;
-    const periodMs = options.cleanupInterval === undefined ? CLEANUP_MS : options.cleanupInterval;
+    const periodMs = options.cleanupInterval;
     if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
   }
 

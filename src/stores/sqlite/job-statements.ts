@@ -69,8 +69,8 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
     extend:
       `UPDATE ${jobs} SET acquired_until = ?3 FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
-    // ?1 rows [jobId, fence] of what runs, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose answer is known
-    // or null. The lease of a job that is to be cancelled ends instead, so that recovery ends the job.
+    // ?1 rows [jobId, fence] of what runs, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose answer is
+    // known or null. The lease of a job that is to be cancelled ends instead, so that recovery ends the job.
     giveUpStrays:
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
