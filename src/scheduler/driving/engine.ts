@@ -62,9 +62,9 @@ export class Engine {
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
-    const planner = new FirePlanner(env, (schedule) => this.#isResident && this.runner.canRun(schedule));
     const hasScheduleRole = options.role !== "worker";
     const hasJobRole = options.role !== "scheduler";
+    const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
     const { runner } = this;
     const additions = this.#additions;
     this.#stepper = new Stepper({ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole });
