@@ -11,6 +11,10 @@ export class SortedList<T> {
     this.#compare = compare;
   }
 
+  get isEmpty(): boolean {
+    return this.#chunks.length === 0;
+  }
+
   add(item: T): void {
     const isAfter = this.#isNotBefore(item);
     const place = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
