@@ -9,8 +9,8 @@ export interface PlanStatements {
 }
 
 export function planStatements({ schedules, jobs }: TableNames): PlanStatements {
-  // The schedule of the row [scheduleId, fence, expected, ...], while it is what the planner saw; ?2 now. The plus keeps
-  // SQLite from the index of what is due, in which many may share one fire time.
+  // The schedule of the row [scheduleId, fence, expected, ...], while it is what the planner saw; ?2 now. The plus
+  // keeps SQLite from the index of what is due, in which many may share one fire time.
   const asPlanned =
     "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0 " +
     "AND +s.acquired_until IS NULL";
@@ -45,8 +45,8 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
       "paused = r.value->>5, fence = s.fence + 1, acquired_by = CASE WHEN r.value->>6 THEN ?4 END, " +
       `acquisition_id = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: how many plans this very try
-    // committed, the places of those that any try of the step committed, and of those jobs that exist.
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: how many plans this very
+    // try committed, the places of those that any try of the step committed, and of those jobs that exist.
     confirmPlans:
       "SELECT changes() AS changes, " +
       `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
