@@ -32,6 +32,7 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
     `SELECT a.value->>0 AS id FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
     "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2) ORDER BY a.key LIMIT 1";
   const byIds = `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`;
+  const recordsById = `SELECT ${scheduleAsJson("s")} AS r ${byIds}`;
   // ?1 rows of newScheduleRow
   const insert =
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
@@ -58,7 +59,7 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
       "task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, paused = excluded.paused, " +
       `metadata = excluded.metadata, details = excluded.details, fence = fence + 1, ${endLease}, acquisition_id = NULL`,
     // ?1 ids
-    getSchedulesById: `SELECT '[' || group_concat(r) || ']' AS records FROM (SELECT ${scheduleAsJson("s")} AS r ${byIds})`,
+    getSchedulesById: `SELECT '[' || group_concat(r) || ']' AS records FROM (${recordsById})`,
 
     // ?1 id
     getSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
