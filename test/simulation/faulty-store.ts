@@ -137,6 +137,7 @@ export class FaultyStore implements contract.DataStore {
       });
       protocol.onAnswer(request, report);
       this.#world.jobs.onAnswer(report);
+      this.#world.announcements.onAnswer(this.#process, report.additions, report.plans);
       return report;
     } catch (error) {
       protocol.onFailure();
@@ -144,8 +145,8 @@ export class FaultyStore implements contract.DataStore {
     }
   }
 
-  addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-    return this.#call("addJobs", async () => {
+  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+    const additions = await this.#call("addJobs", async () => {
       const report = await this.#store.addJobs(jobs);
       // What a schedule's occurrence became must come through a plan; whatever way it comes, it comes once.
       for (const job of jobs) {
@@ -154,6 +155,8 @@ export class FaultyStore implements contract.DataStore {
       this.#world.jobs.onAdd(jobs, report);
       return report;
     });
+    this.#world.announcements.onAnswer(this.#process, additions, []);
+    return additions;
   }
 
   getJob(id: string): Promise<JobRecord | null> {

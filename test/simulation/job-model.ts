@@ -97,6 +97,16 @@ export class JobModel {
     return false;
   }
 
+  /** When the first lease ends, or has ended, in epoch milliseconds; null without leases. */
+  get leaseEndsAt(): number | null {
+    let endedAt: number | null = null;
+    for (const { lease, record } of this.#unfinished.values()) {
+      const until = lease === null ? null : record.acquiredUntil;
+      if (until !== null) endedAt = Math.min(endedAt ?? until, until);
+    }
+    return endedAt;
+  }
+
   /** @param isReady by the adder's clock; a clock that is behind does not take that back */
   insert(record: JobRecord, isReady: boolean): void {
     if (this.#all.has(record.id)) {

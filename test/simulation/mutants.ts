@@ -183,8 +183,8 @@ const PLANS: readonly Mutant[] = [
   })),
   scheduler("takes a look for a commit", (inner) => ({
     async step(request) {
-      const { plans, releases, additions, isRepetition } = request;
-      if (plans.length === 0 || releases.length > 0 || additions.length > 0 || isRepetition) return inner.step(request);
+      const { plans, releases, additions } = request;
+      if (plans.length === 0 || releases.length > 0 || additions.length > 0) return inner.step(request);
       const seen = await inner.look({ ...request, tasks: null });
       const committed = plans.map(({ fires }) => ({ committed: true, addedJobIds: fires.map(({ jobId }) => jobId) }));
       const nothing = { releases: [], additions: [], recovered: [], ended: [], acquired: [] };
@@ -282,7 +282,8 @@ const STEPS: readonly Mutant[] = [
       async step(request) {
         try {
           const additions = request.isRepetition ? failed : request.additions;
-          return { ...(await inner.step({ ...request, additions })), additions: [] };
+          const report = await inner.step({ ...request, additions });
+          return request.isRepetition ? { ...report, additions: [] } : report;
         } catch (error) {
           failed = request.additions;
           throw error;
@@ -290,6 +291,24 @@ const STEPS: readonly Mutant[] = [
       },
     };
   }),
+  scheduler("keeps quiet about jobs that an earlier try of a step added", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      if (!request.isRepetition) return report;
+      return { ...report, plans: report.plans.map((plan) => ({ ...plan, addedJobIds: [] })) };
+    },
+  })),
+  scheduler("takes all jobs that it adds for leased", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      const ids = report.plans.flatMap(({ addedJobIds }) => addedJobIds);
+      const jobs = await Promise.all(ids.map((id) => inner.getJob(id)));
+      return {
+        ...report,
+        acquired: [...report.acquired, ...jobs.filter((job) => job !== null && job.fence === 0)] as JobRecord[],
+      };
+    },
+  })),
   scheduler("never looks for leases that have ended", (inner) => ({
     step: (request) => inner.step({ ...request, recover: false }),
   })),
@@ -411,8 +430,8 @@ const LEASES: readonly Mutant[] = [
   store(
     "keeps the leases that a restarted scheduler gives up",
     class extends MemoryDataStore {
-      override async giveUpLeases(): Promise<contract.RecoveryReport> {
-        return { recovered: [], ended: [] };
+      override giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+        return super.giveUpLeases({ ...surrender, incarnation: "" });
       }
     },
   ),

@@ -231,6 +231,7 @@ class FaultyBroker implements EventBroker {
   async publish(events: readonly EventRecord[]): Promise<void> {
     const { faults, random, brokers } = this.#world;
     if (this.#process.isCrashed) return;
+    this.#world.announcements.onPublish(this.#process, events);
     if (faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss / 10))
       throw new Error("the broker is down");
     for (const broker of brokers) {

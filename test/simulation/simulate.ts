@@ -98,18 +98,24 @@ class Simulation {
     else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]));
   }
 
-  /** No schedule waits while there is somebody who could fire it, whoever its favourite is and whatever was lost. */
+  /** Nothing waits while there is somebody who could see to it, whatever was lost: no schedule that is due, whoever its
+   *  favourite is, and no job whose lease has ended. */
   #checkPunctuality(): void {
-    const { clock, history, schedules, processes } = this.#world;
+    const { clock, history, schedules, jobs, processes } = this.#world;
     const { dueSince } = schedules;
-    if (dueSince === null) return;
+    const { leaseEndsAt } = jobs;
     for (const process of processes) {
       const { role, isTicker, maxIdleMs } = process.options;
-      if (role === "worker" || isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
-      const waitingSince = Math.max(dueSince, schedules.changedAtMs, process.lastTroubleMs + OUTAGE_PAUSE_MS_MAX);
-      if (clock.now() - waitingSince <= maxIdleMs + FAVOURITE_WAIT_MS_MAX) continue;
-      history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
-      return;
+      if (isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
+      const calmSince = process.lastTroubleMs + OUTAGE_PAUSE_MS_MAX;
+      const isLate = (since: number | null): boolean =>
+        since !== null && clock.now() - Math.max(since, calmSince) > maxIdleMs + FAVOURITE_WAIT_MS_MAX;
+      if (role !== "worker" && isLate(dueSince === null ? null : Math.max(dueSince, schedules.changedAtMs))) {
+        history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
+      }
+      if (role !== "scheduler" && isLate(leaseEndsAt)) {
+        history.violate(`${process.name} leaves a job waiting whose lease ended at ${leaseEndsAt}`);
+      }
     }
   }
 
@@ -142,7 +148,7 @@ class Simulation {
 
   /** No faults from here on: what was promised has to come true. */
   async #heal(): Promise<void> {
-    const { clock, history, faults, jobs, schedules, attempts, store } = this.#world;
+    const { clock, history, faults, jobs, schedules, attempts, announcements, store } = this.#world;
     history.trace("world", "heals");
     faults.areOn = false;
     for (const slot of this.#slots) {
@@ -164,6 +170,7 @@ class Simulation {
     // Handlers that ignored their signals end, and lost outcomes come to nothing.
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     attempts.checkAtRest();
+    announcements.checkAtRest();
     const stops = this.#slots.map(({ process }) => process?.stop(0));
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     schedules.checkAtRest(clock.now());
