@@ -2,12 +2,19 @@ import { describe, expect, test } from "vitest";
 import { casesOf, check } from "./check.ts";
 import { MUTANTS, SPARE_GUARDS } from "./mutants.ts";
 
-const STATES_MAX = 200_000;
-// The work is bounded; a machine may be slow.
-const TIMEOUT_MS = 120_000;
+/** The states are the same everywhere, so that the other runtimes are asked for a sample. */
+const isNode = !(
+  "Deno" in globalThis ||
+  "Bun" in globalThis ||
+  globalThis.navigator?.userAgent === "Cloudflare-Workers"
+);
+const STATES_MAX = 100_000;
+const TIMEOUT_MS = 60_000;
+
+const cases = casesOf(false).filter((_, index) => isNode || index % 4 === 1);
 
 describe("the stores' protocol keeps its promises in every state of", () => {
-  test.each(casesOf(false))(
+  test.each(cases)(
     "$name",
     ({ settings }) => {
       const { flaw, trace } = check(settings, STATES_MAX);

@@ -1,7 +1,9 @@
+import { EnvironmentMoves } from "./environment-moves.ts";
 import type { Emit, Kind, Model } from "./explore.ts";
-import { Moves } from "./moves.ts";
 import { pack, unpack, widthOf } from "./packing.ts";
+import { SchedulerMoves } from "./scheduler-moves.ts";
 import type { Settings } from "./settings.ts";
+import { Stage } from "./stage.ts";
 import { JOBS, JobState, MessageKind, NO_PLAN, noMessage, Phase, Truth, type World } from "./world.ts";
 
 /** The schedulers, the store and what goes wrong between them, as states to explore. */
@@ -14,13 +16,15 @@ export function makeModel(settings: Settings): Model {
   let sourceOffset = 0;
   let take: Emit = () => {};
   const fresh = (): World => unpack(source, sourceOffset, width, schedulers);
-  const moves = new Moves(settings, {
+  const stage = new Stage(settings, {
     fresh,
     emit: (kind: Kind, name, by, flaw, world) => {
       pack(world, out, keepsFences);
       take(kind, name, by, flaw);
     },
   });
+  const ofSchedulers = new SchedulerMoves(stage);
+  const ofEnvironment = new EnvironmentMoves(stage);
   return {
     width,
     out,
@@ -34,7 +38,9 @@ export function makeModel(settings: Settings): Model {
       source = bytes;
       sourceOffset = offset;
       take = emit;
-      moves.from(fresh());
+      const world = fresh();
+      for (let by = 0; by < schedulers; by++) ofSchedulers.from(world, by);
+      ofEnvironment.from(world);
     },
     checkRest: (bytes, offset) => checkRest(unpack(bytes, offset, width, schedulers)),
     show: (bytes, offset) => show(unpack(bytes, offset, width, schedulers)),

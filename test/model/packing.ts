@@ -28,33 +28,24 @@ export function pack(world: World, out: Uint8Array, keepsFences: boolean): void 
   renumberJobFences(world);
   renumberFences(world, keepsFences);
   const { schedule, older, pause } = world;
-  let index = 0;
-  const put = (value: number | boolean): void => {
-    out[index++] = Number(value);
-  };
-  const putPlan = ({ fence, expected, last, asOf, version }: Plan): void => {
-    put(fence);
-    put(expected);
-    put(last);
-    put(asOf + 1);
-    put(version);
-  };
+  bytes = out;
+  cursor = 0;
   put(world.time);
   put(world.faults);
   put(world.crashes);
   put(world.changes);
   put(world.jumps);
-  put(world.hasOlder);
-  put(schedule.exists);
+  put(Number(world.hasOlder));
+  put(Number(schedule.exists));
   put(schedule.fence);
   put(schedule.nextFireTime);
   put(schedule.lastFireTime);
-  put(schedule.isPaused);
+  put(Number(schedule.isPaused));
   put(schedule.stampBy + 1);
   put(schedule.stampStep);
   put(schedule.favourite + 1);
   put(schedule.leasedUntil);
-  for (const fate of schedule.fates) put(fate);
+  putAll(schedule.fates);
   for (const { state, fence, by, step, until } of world.jobs) {
     put(state);
     put(fence);
@@ -62,10 +53,10 @@ export function pack(world: World, out: Uint8Array, keepsFences: boolean): void 
     put(step);
     put(until);
   }
-  put(pause.isUnknown);
+  put(Number(pause.isUnknown));
   put(pause.fence);
-  put(pause.wasCommitted);
-  put(older.isAtWork);
+  put(Number(pause.wasCommitted));
+  put(Number(older.isAtWork));
   put(older.fence);
   put(older.fireTime);
   for (const scheduler of world.schedulers) {
@@ -75,76 +66,27 @@ export function pack(world: World, out: Uint8Array, keepsFences: boolean): void 
     put(scheduler.step);
     put(scheduler.truth);
     putPlan(scheduler.plan);
-    for (const fence of scheduler.releases) put(fence);
-    for (const hold of scheduler.holds) put(hold);
-    for (const fence of scheduler.fences) put(fence);
+    putAll(scheduler.releases);
+    putAll(scheduler.holds);
+    putAll(scheduler.fences);
   }
   for (const message of world.messages) {
     put(message.kind);
     put(message.by);
     put(message.step);
     put(message.firstStep);
-    put(message.recovers);
+    put(Number(message.recovers));
     put(message.limit);
     put(message.now + 1);
     putPlan(message.plan);
-    for (const fence of message.fences) put(fence);
+    putAll(message.fences);
   }
-  if (index !== out.length) throw new RangeError(`${index} bytes instead of ${out.length}`);
+  if (cursor !== out.length) throw new RangeError(`${cursor} bytes instead of ${out.length}`);
 }
 
-export function unpack(bytes: Uint8Array, offset: number, width: number, schedulersCount: number): World {
-  let index = offset;
-  const take = (): number => bytes[index++] ?? 0;
-  const takeFires = (): number[] => [take(), take(), take()];
-  const takePlan = (): Plan => ({
-    fence: take(),
-    expected: take(),
-    last: take(),
-    asOf: take() - 1,
-    version: take(),
-  });
-  const takeJob = (): Job => ({
-    state: take() as JobState,
-    fence: take(),
-    by: take(),
-    step: take(),
-    until: take(),
-  });
-  const takeSchedule = (): Schedule => ({
-    exists: take() === 1,
-    fence: take(),
-    nextFireTime: take(),
-    lastFireTime: take(),
-    isPaused: take() === 1,
-    stampBy: take() - 1,
-    stampStep: take(),
-    favourite: take() - 1,
-    leasedUntil: take(),
-    fates: takeFires() as Fate[],
-  });
-  const takeScheduler = (): Scheduler => ({
-    phase: take() as Phase,
-    skew: take() - 1,
-    firstStep: take(),
-    step: take(),
-    truth: take() as Truth,
-    plan: takePlan(),
-    releases: takeFires(),
-    holds: takeFires() as Hold[],
-    fences: takeFires(),
-  });
-  const takeMessage = (): Message => ({
-    kind: take() as MessageKind,
-    by: take(),
-    step: take(),
-    firstStep: take(),
-    recovers: take() === 1,
-    limit: take(),
-    now: take() - 1,
-    plan: takePlan(),
-    fences: takeFires(),
-  });
+export function unpack(source: Uint8Array, offset: number, width: number, schedulersCount: number): World {
+  bytes = source;
+  cursor = offset;
   const world: World = {
     time: take(),
     faults: take(),
@@ -160,8 +102,87 @@ export function unpack(bytes: Uint8Array, offset: number, width: number, schedul
     messages: [],
   };
   for (let left = schedulersCount; left > 0; left--) world.schedulers.push(takeScheduler());
-  while (index < offset + width) world.messages.push(takeMessage());
+  while (cursor < offset + width) world.messages.push(takeMessage());
   return world;
+}
+
+// Where the next byte is put or taken. Closures instead took a third of the time.
+let bytes: Uint8Array = new Uint8Array();
+let cursor = 0;
+
+function put(value: number): void {
+  bytes[cursor++] = value;
+}
+
+function putAll(values: readonly number[]): void {
+  for (let index = 0; index < values.length; index++) put(values[index] ?? 0);
+}
+
+function putPlan({ fence, expected, last, asOf, version }: Plan): void {
+  put(fence);
+  put(expected);
+  put(last);
+  put(asOf + 1);
+  put(version);
+}
+
+function take(): number {
+  return bytes[cursor++] ?? 0;
+}
+
+function takeThree(): number[] {
+  return [take(), take(), take()];
+}
+
+function takePlan(): Plan {
+  return { fence: take(), expected: take(), last: take(), asOf: take() - 1, version: take() };
+}
+
+function takeSchedule(): Schedule {
+  return {
+    exists: take() === 1,
+    fence: take(),
+    nextFireTime: take(),
+    lastFireTime: take(),
+    isPaused: take() === 1,
+    stampBy: take() - 1,
+    stampStep: take(),
+    favourite: take() - 1,
+    leasedUntil: take(),
+    fates: takeThree() as Fate[],
+  };
+}
+
+function takeJob(): Job {
+  return { state: take() as JobState, fence: take(), by: take(), step: take(), until: take() };
+}
+
+function takeScheduler(): Scheduler {
+  return {
+    phase: take() as Phase,
+    skew: take() - 1,
+    firstStep: take(),
+    step: take(),
+    truth: take() as Truth,
+    plan: takePlan(),
+    releases: takeThree(),
+    holds: takeThree() as Hold[],
+    fences: takeThree(),
+  };
+}
+
+function takeMessage(): Message {
+  return {
+    kind: take() as MessageKind,
+    by: take(),
+    step: take(),
+    firstStep: take(),
+    recovers: take() === 1,
+    limit: take(),
+    now: take() - 1,
+    plan: takePlan(),
+    fences: takeThree(),
+  };
 }
 
 /**

@@ -14,6 +14,7 @@ export interface Planned {
 }
 
 const FIRES_PER_PLAN_MAX = 2;
+const NO_FIRES: readonly number[] = Object.freeze([]);
 
 export function nextFire({ fires }: Settings, after: number): number {
   return after < fires ? after + 1 : 0;
@@ -24,30 +25,20 @@ export function planOf(settings: Settings, { expected, last, asOf }: Plan): Plan
   const { trigger, rules } = settings;
   const isBehind = rules.neverGoesBack && expected <= last;
   const first = isBehind ? nextFire(settings, last) : expected;
-  const nothing = { fires: [], first, lastFireTime: last, isPaused: false, isCut: false };
-  if (first === 0 || first > asOf) return { ...nothing, nextFireTime: first };
-  if (trigger === "breaks" && first === 2) return { ...nothing, nextFireTime: expected, isPaused: true };
-  const latest = Math.min(asOf, settings.fires);
-  if (trigger !== "all") {
-    const fire = trigger === "breaks" ? first : latest;
-    return {
-      ...nothing,
-      fires: [fire],
-      nextFireTime: nextFire(settings, fire),
-      lastFireTime: fire,
-      isCut: fire < latest,
-    };
+  if (first === 0 || first > asOf) {
+    return { fires: NO_FIRES, first, nextFireTime: first, lastFireTime: last, isPaused: false, isCut: false };
   }
+  if (trigger === "breaks" && first === 2) {
+    return { fires: NO_FIRES, first, nextFireTime: expected, lastFireTime: last, isPaused: true, isCut: false };
+  }
+  const latest = Math.min(asOf, settings.fires);
   const fires: number[] = [];
-  for (let fire = first; fire <= latest && fires.length < FIRES_PER_PLAN_MAX; fire++) fires.push(fire);
-  const lastFireTime = first + fires.length - 1;
-  return {
-    ...nothing,
-    fires,
-    nextFireTime: nextFire(settings, lastFireTime),
-    lastFireTime,
-    isCut: lastFireTime < latest,
-  };
+  if (trigger === "all") {
+    for (let fire = first; fire <= latest && fires.length < FIRES_PER_PLAN_MAX; fire++) fires.push(fire);
+  } else fires.push(trigger === "breaks" ? first : latest);
+  const lastFireTime = fires.at(-1) ?? last;
+  const nextFireTime = nextFire(settings, lastFireTime);
+  return { fires, first, nextFireTime, lastFireTime, isPaused: false, isCut: lastFireTime < latest };
 }
 
 /** Whether a plan that was made before may be sent now. */

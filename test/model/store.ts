@@ -8,23 +8,12 @@ import {
   JOBS,
   JobState,
   LEASE,
+  type Message,
   Phase,
   type Plan,
   Truth,
   type World,
 } from "./world.ts";
-
-/** What a try of a step asks for. */
-export interface StepTry {
-  readonly by: number;
-  readonly step: number;
-  readonly plan: Plan;
-  readonly releases: readonly number[];
-  readonly recovers: boolean;
-  readonly limit: number;
-  readonly now: number;
-  readonly isFirst: boolean;
-}
 
 /** The rows and what the store does with them, as `src/stores/data-store.ts` has it. Every method is one commit, and
  *  notes in `flaw` what must never happen. */
@@ -37,10 +26,10 @@ export class Store {
   }
 
   /** One step: releases, recovery, plan, acquisition. */
-  step(world: World, request: StepTry): void {
+  step(world: World, request: Message, isFirst: boolean): void {
     this.#release(world, request);
     if (request.recovers) this.#recover(world, request.now);
-    if (request.plan.expected !== 0) this.#commit(world, request);
+    if (request.plan.expected !== 0) this.#commit(world, request, isFirst);
     this.#acquire(world, request);
   }
 
@@ -136,9 +125,9 @@ export class Store {
     schedule.nextFireTime = fireTime > this.#settings.fires ? 0 : fireTime;
   }
 
-  #release({ jobs }: World, { by, releases }: StepTry): void {
+  #release({ jobs }: World, { by, fences }: Message): void {
     for (let index = 0; index < JOBS; index++) {
-      const fence = at(releases, index);
+      const fence = at(fences, index);
       const job = at(jobs, index);
       if (fence === 0 || job.state !== JobState.leased) continue;
       const isOurs = job.by === by && job.fence === fence;
@@ -159,7 +148,7 @@ export class Store {
     }
   }
 
-  #commit(world: World, { by, step, plan, now, isFirst }: StepTry): void {
+  #commit(world: World, { by, step, plan, now }: Message, isFirst: boolean): void {
     const { schedule } = world;
     const planned = planOf(this.#settings, plan);
     const { addsJobsFirst, commitRaisesFence } = this.#settings.rules;
@@ -234,7 +223,7 @@ export class Store {
     older.fireTime = 0;
   }
 
-  #acquire(world: World, { by, step, limit, now }: StepTry): void {
+  #acquire(world: World, { by, step, limit, now }: Message): void {
     const { acquiresBesideDead, topsUp, raisesJobFence } = this.#settings.rules;
     if (!acquiresBesideDead && hasDeadLease(world, now)) return;
     const maxRunningJobs = this.#settings.maxRunningJobs ?? JOBS;

@@ -107,8 +107,9 @@ export type MessageKind = (typeof MessageKind)[keyof typeof MessageKind];
 export interface Message {
   kind: MessageKind;
   by: number;
-  /** A step's number; for extensions see {@link Rules.orphans}. */
+  /** A step's number. For an extension: of the step under way, or the next one; see `Rules.orphans`. */
   step: number;
+  /** Of the incarnation that sent it, where it matters. */
   firstStep: number;
   plan: Plan;
   /** Fences of the jobs that are released, or of those that an extension names. */
