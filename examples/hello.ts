@@ -11,7 +11,15 @@ import { mkdirSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { CronTrigger, DateTrigger, type SchedulerEvent, IntervalTrigger, type Job, type Schedule, Scheduler } from "escapement";
+import {
+  CronTrigger,
+  DateTrigger,
+  IntervalTrigger,
+  type Job,
+  type Schedule,
+  Scheduler,
+  type SchedulerEvent,
+} from "escapement";
 import { LibsqlDataStore } from "escapement/libsql";
 
 const { values: options } = parseArgs({

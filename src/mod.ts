@@ -6,7 +6,7 @@
  */
 export { BroadcastChannelEventBroker } from "./brokers/broadcast-channel.ts";
 export { LocalEventBroker } from "./brokers/local.ts";
-export { type Clock, systemClock } from "./core/clock.ts";
+export { type Clock, coarseClock, systemClock } from "./core/clock.ts";
 export type { Duration } from "./core/duration.ts";
 export {
   BrokenTriggerError,

@@ -7,8 +7,6 @@ import { run } from "./package/run.ts";
 import { ROOT, stagePackage, temporaryFolder } from "./package/stage.ts";
 import { type CodeBlock, extractCodeBlocks } from "./readme/code-blocks.ts";
 
-const BLOCK_TIMEOUT_MS = 30_000;
-
 describe("the code blocks of a Markdown text", () => {
   test("are its ts blocks, with what the comments before them ask for", () => {
     const markdown = [
@@ -62,7 +60,7 @@ describe("README.md", () => {
   });
 
   for (const block of blocks) {
-    test(`does what it says at line ${block.line}`, { timeout: BLOCK_TIMEOUT_MS + 5_000 }, async ({ skip }) => {
+    test(`does what it says at line ${block.line}`, async ({ skip }) => {
       if (block.skipReason !== null) skip(block.skipReason);
       expect(await outcomeOf(block, stage?.path ?? "")).toEqual({ exitCode: 0, missing: [] });
     });
@@ -80,7 +78,6 @@ async function outcomeOf({ code, line, expected }: CodeBlock, packageFolder: str
   const isComplete = (output: string): boolean => missingIn(output).length === 0;
   const ended = await run(["node", program], {
     cwd: folder.path,
-    timeoutMs: BLOCK_TIMEOUT_MS,
     ...(expected.length > 0 && { until: isComplete }),
   });
   const missing = missingIn(ended.output);

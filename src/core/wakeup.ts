@@ -23,25 +23,36 @@ export class Wakeup {
 
   /** Resolves at `untilMs`, at the earliest instant somebody called for, when the signal is aborted, or when the clock
    *  was set back, since then nobody knows what `untilMs` was to mean. */
-  async wait(untilMs: number, signal?: AbortSignal): Promise<void> {
+  wait(untilMs: number, signal?: AbortSignal): Promise<void> {
+    return this.#wait(untilMs, false, signal);
+  }
+
+  /** As `wait`, but as punctual as the clock can be. For an instant at which something is known to happen: it costs
+   *  more CPU than `wait`. */
+  waitExactly(untilMs: number, signal?: AbortSignal): Promise<void> {
+    return this.#wait(untilMs, true, signal);
+  }
+
+  async #wait(untilMs: number, isExact: boolean, signal: AbortSignal | undefined): Promise<void> {
     const startedAt = this.#clock.now();
     while (signal?.aborted !== true) {
       const now = this.#clock.now();
       const until = Math.min(untilMs, this.#calledFor);
       if (until <= now || now < startedAt) break;
-      await this.#sleep(until, signal);
+      await this.#sleep(until, isExact, signal);
     }
     this.#calledFor = Number.POSITIVE_INFINITY;
   }
 
-  async #sleep(until: number, signal: AbortSignal | undefined): Promise<void> {
+  async #sleep(until: number, isExact: boolean, signal: AbortSignal | undefined): Promise<void> {
     const sleeper = new AbortController();
     // With a reason of ours, as the default one is an exception with a stack, which costs more than the sleep.
     const wake = (): void => sleeper.abort(WOKEN);
     this.#wake = wake;
     this.#sleepsUntil = until;
     signal?.addEventListener("abort", wake);
-    await this.#clock.sleep(until, sleeper.signal);
+    if (isExact && this.#clock.sleepExactly !== undefined) await this.#clock.sleepExactly(until, sleeper.signal);
+    else await this.#clock.sleep(until, sleeper.signal);
     signal?.removeEventListener("abort", wake);
     this.#sleepsUntil = Number.NEGATIVE_INFINITY;
     this.#wake = null;

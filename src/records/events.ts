@@ -31,7 +31,8 @@ interface EventFactsByType {
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
-  jobAdded: JobFacts & { readonly runAtMs: number };
+  /** `isLeased`: the commit that added the job also gave it to a scheduler, so that no other has to look for it. */
+  jobAdded: JobFacts & { readonly runAtMs: number; readonly isLeased: boolean };
   jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number };
   jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
   /** An attempt failed (`error`), or was lost with its process (`error` is null), and the job is back in the queue. */

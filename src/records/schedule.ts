@@ -27,6 +27,7 @@ export interface ScheduleRecord {
   readonly nextFireTime: number | null;
   /** The last fire time that was processed. */
   readonly lastFireTime: number | null;
-  /** Grows with every commit of a plan and with every change, so that a stale plan no longer counts. Begins anywhere. */
+  /** Grows with every commit of a plan and with every change, so that a stale plan no longer counts. Begins
+   *  anywhere. */
   readonly fence: number;
 }

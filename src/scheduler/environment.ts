@@ -13,5 +13,7 @@ export interface Environment {
   readonly events: EventHub;
   readonly logger: Logger;
   readonly identity: string;
+  /** Tells this run of the scheduler from others under the same identity. */
+  readonly incarnation: string;
   readonly leaseMs: number;
 }

@@ -1,4 +1,3 @@
-import { LocalEventBroker } from "../brokers/local.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import { SchedulerStateError } from "../core/errors.ts";
@@ -11,6 +10,7 @@ import type { EventType } from "../records/events.ts";
 import { MemoryDataStore } from "../stores/memory/store.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { cleanUp } from "./driving/clean-up.ts";
+import { defaultBroker } from "./driving/default-broker.ts";
 import { Engine } from "./driving/engine.ts";
 import { Lifecycle, type SchedulerState } from "./driving/lifecycle.ts";
 import type { TickReport } from "./driving/tick.ts";
@@ -51,10 +51,6 @@ import type { Page } from "./views/page.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
-const DRAIN_MS = 30_000;
-const TICK_MS = 30_000;
-const LEASE_MS = 60_000;
-
 /**
  * Fires schedules and runs jobs. Until it is started it is a client of its data store: everything but running works.
  *
@@ -86,14 +82,15 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       logger.error("escapement: the given random() failed; Math.random takes its place", fault),
     );
     const store = options.dataStore ?? new MemoryDataStore();
-    const broker = options.eventBroker ?? new LocalEventBroker();
+    const broker = options.eventBroker ?? defaultBroker(store);
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? ids.next(clock.now());
-    const leaseMs = checked.leaseDuration ?? LEASE_MS;
-    const env = { store, clock, random, ids, events, logger, identity: this.identity, leaseMs };
+    const leaseMs = checked.leaseDuration;
+    const incarnation = ids.next(clock.now());
+    const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
     this.#env = env;
-    this.#tasks = new TaskRegistry(store, checked.taskDefaults ?? {});
+    this.#tasks = new TaskRegistry(store, checked.taskDefaults);
     this.#engine = new Engine({
       env,
       broker,
@@ -109,7 +106,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       end: (drainMs) => this.#engine.end(drainMs),
       close: () => this.#close(),
     });
-    const context: VerbContext = { env, tasks: this.#tasks, ready: () => this.#ready(), closing: this.#closing };
+    const context: VerbContext = {
+      env,
+      tasks: this.#tasks,
+      ready: () => this.#ready(),
+      addJobs: (jobs) => this.#engine.addJobs(jobs),
+      closing: this.#closing,
+    };
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, this.#engine.runner);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
@@ -133,7 +136,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   async start(options: { paused?: boolean } = {}): Promise<void> {
     const { paused } = checkStartOptions(options, "start()");
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way; await it before start()");
-    await this.#lifecycle.start(paused ?? false);
+    await this.#lifecycle.start(paused);
     this.#env.events.publish([schedulerStarted(this.#env)]);
   }
 
@@ -145,7 +148,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   async runUntilStopped(options: { signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = checkRunOptions(options, "runUntilStopped()");
     this.#lifecycle.assertUsable();
-    const onAbort = (): void => this.#stopInBackground(DRAIN_MS);
+    const { drainTimeout } = checkStopOptions({}, "stop()");
+    const onAbort = (): void => this.#stopInBackground(drainTimeout);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
@@ -159,7 +163,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
-    await this.#lifecycle.stop(DRAIN_MS);
+    await this.#lifecycle.stop(drainTimeout);
   }
 
   /**
@@ -172,8 +176,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    */
   async stop(options: { drainTimeout?: Duration } = {}): Promise<void> {
     const { drainTimeout } = checkStopOptions(options, "stop()");
-    if (currentJob()?.scheduler === this) this.#stopInBackground(drainTimeout ?? DRAIN_MS);
-    else await this.#lifecycle.stop(drainTimeout ?? DRAIN_MS);
+    if (currentJob()?.scheduler === this) this.#stopInBackground(drainTimeout);
+    else await this.#lifecycle.stop(drainTimeout);
   }
 
   /** {@link stop} with its defaults, for `await using`. */
@@ -212,7 +216,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     }
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way already; await it first");
     const ticking = this.#tick({
-      deadline: this.#env.clock.now() + (maxDuration ?? TICK_MS),
+      deadline: this.#env.clock.now() + maxDuration,
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
       isAborted: () => signal?.aborted === true || this.#lifecycle.isEnding,
     });

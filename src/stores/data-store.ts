@@ -76,17 +76,18 @@ export interface DataStore extends AsyncDisposable {
    *    is behind does not take it back. Nothing is acquired while a lease, of any queue, waits for recovery.
    * 6. A look, whose answer is part of the report.
    *
-   * Repeated with the same `stepId` and `isRepetition` (and perhaps another `now` and `until`), it does what the earlier
-   * tries did not, and answers what they did as far as that can be known:
+   * Repeated with the same `stepId` and `isRepetition` (and perhaps another `now` and `until`), it does what the
+   * earlier tries did not, and answers what they did as far as that can be known:
    *
-   * - A release is `released` when the job is as an earlier try of the step left it: put back by it and not touched since,
-   *   or leased by it again. When the job is gone it is `released` if a result of it is kept, and `missing` if not: who
-   *   knows that an earlier try was sent takes that for `released`.
-   * - Additions and fires are never made twice, see {@link addJobs}. `addedJobIds` names the jobs of the plan that exist.
+   * - A release is `released` when the job is as an earlier try of the step left it: put back by it and not touched
+   *   since, or leased by it again. When the job is gone it is `released` if a result of it is kept, and `missing` if
+   *   not: who knows that an earlier try was sent takes that for `released`.
+   * - Additions and fires are never made twice, see {@link addJobs}. `addedJobIds` names the jobs of the plan that
+   *   exist.
    * - `committed` is true when the schedule is as an earlier try left it. It may be false for a plan that one committed
    *   when others have changed the schedule since.
-   * - `acquired` holds what any try of the step leased and still holds, also while a lease waits for recovery, topped up
-   *   to the limit.
+   * - `acquired` holds what any try of the step leased and still holds, also while a lease waits for recovery, topped
+   *   up to the limit.
    * - What was recovered may be told by the earlier try alone.
    *
    * @throws {StoreUnavailableError} its fate is unknown: repeat it with the same `stepId` and `isRepetition`
@@ -118,22 +119,23 @@ export interface DataStore extends AsyncDisposable {
 
   /**
    * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
-   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists, as a job
-   * or as a result, is not added again and answers with `isNew: true`, since it is the repetition of an unknown write. So
-   * does one whose job ended without a result that is kept, for 10 minutes (as long as there is room to remember it).
+   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists, as a
+   * job or as a result, is not added again and answers with `isNew: true`, since it is the repetition of an unknown
+   * write. So does one whose job ended without a result that is kept, for 10 minutes (as long as there is room to
+   * remember it).
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
   getJob(id: string): Promise<JobRecord | null>;
   /** A page of unfinished jobs by id. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
   /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another).
-   *  Leases of the caller that it does not name (by job and fence), and that a step of its `incarnation` other than
-   *  `pendingStepId` made, run nowhere: a try of that step arrived late. They are given up, and count as no recovery; the
-   *  lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
+   *  Leases of the caller that it does not name (by job and fence), and that steps of its `incarnation` up to
+   *  `settledStepId` made, run nowhere: a try of such a step arrived late. They are given up, and count as no recovery;
+   *  the lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
-  /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a scheduler
-   *  that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery* (see
-   *  {@link step}). */
+  /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a
+   *  scheduler that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery*
+   *  (see {@link step}). */
   giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
   /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased
    *  one gets `cancelRequested`, which its holder learns when it extends its lease. */
@@ -246,8 +248,9 @@ export interface Seen {
   readonly nextRunAt: number | null;
   /** The earliest end of a lease on a job, whoever holds it. */
   readonly leaseEndsAt: number | null;
-  /** Whether there are jobs of the queues, beyond those of this step, that could be acquired now, were the limit higher:
-   *  `runAt <= now`, and their task has room. It may say either while a lease waits for recovery (`leaseEndsAt <= now`). */
+  /** Whether there are jobs of the queues, beyond those of this step, that could be acquired now, were the limit
+   *  higher: `runAt <= now`, and their task has room. It may say either while a lease waits for recovery (`leaseEndsAt
+   *  <= now`). */
   readonly hasReady: boolean;
 }
 
@@ -268,7 +271,8 @@ export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metada
 }
 
 export interface StepRequest extends View {
-  /** Names the step: the scheduler's incarnation, then a number. The same for all tries of one step. */
+  /** Names the step: the scheduler's incarnation, then text that grows with every step. The same for all tries of one
+   *  step. */
   readonly stepId: string;
   /** Whether an earlier try may have been committed without an answer. */
   readonly isRepetition: boolean;
@@ -350,8 +354,9 @@ export interface LeaseExtension {
   readonly schedulerId: string;
   /** Begins the ids of the steps of this run of the scheduler, and of no other run. */
   readonly incarnation: string;
-  /** The step whose fate is unknown, or null. */
-  readonly pendingStepId: string | null;
+  /** The last step whose answer is known; null before the first. Ids of steps grow, as text, in the order of
+   *  sending. */
+  readonly settledStepId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
   readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];

@@ -294,7 +294,7 @@ function sampleOf(type: EventType): EventRecord {
     case "scheduleFailed":
       return { type, ...schedule, error };
     case "jobAdded":
-      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003 };
+      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003, isLeased: false };
     case "jobAcquired":
       return { type, ...job, schedulerId: "scheduler", attempt: 2 };
     case "jobProgressed":

@@ -3,10 +3,19 @@ import type { DenoManifest, PackageManifest } from "./exports-maps.ts";
 // Vite replaces `import.meta.glob` where a test is transformed, so that the files are at hand on workerd too, which has
 // no file system. The cast stands in for Vite's ambient types, which would put `process` into every test's scope.
 interface GlobImporter {
-  glob(pattern: string, options: { query: "?raw"; import: "default"; eager: true }): Record<string, string>;
+  glob(
+    pattern: string | readonly string[],
+    options: { query: "?raw"; import: "default"; eager: true },
+  ): Record<string, string>;
 }
 
 const sources = (import.meta as unknown as GlobImporter).glob("../../src/**/*.ts", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+// The contract suites that the package ships are tests too.
+const tests = (import.meta as unknown as GlobImporter).glob(["../**/*.ts", "../../src/testing/**/*.ts"], {
   query: "?raw",
   import: "default",
   eager: true,
@@ -39,6 +48,11 @@ export const sourceFiles: readonly SourceFile[] = filesOf(sources);
 export const assemblyFiles: readonly SourceFile[] = filesOf(assembly);
 /** The page that the rules are written on. */
 export const architecturePage: string = pages["../../docs/architecture.md"] ?? "";
+
+/** Every file of the tests, likewise. */
+export const testFiles: readonly SourceFile[] = Object.entries(tests).map(
+  ([path, text]) => [path.replace("../../", "").replace(/^\.\.?\//, "test/"), text] as const,
+);
 
 export const packageManifest: PackageManifest = JSON.parse(manifests["../../package.json"] ?? "null");
 export const denoManifest: DenoManifest = JSON.parse(manifests["../../deno.json"] ?? "null");

@@ -42,6 +42,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TaskLookupError",
       "Temporal",
       "Trigger",
+      "coarseClock",
       "currentJob",
       "registerTrigger",
       "systemClock",
@@ -226,6 +227,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SqlStatement",
       "SqlValue",
     ],
+  },
+  "./sqlite": {
+    values: ["SqliteDataStore"],
+    types: ["SqliteConnection", "SqliteStoreOptions"],
   },
   "./testing": {
     values: [

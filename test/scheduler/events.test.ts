@@ -41,7 +41,15 @@ describe("events", () => {
         timestampMs: 1893456000000,
         nextFireTimeMs: 1893456000000,
       },
-      { type: "jobAdded", jobId, taskId: "t", scheduleId: "s", timestampMs: 1893456000000, runAtMs: 1893456000000 },
+      {
+        type: "jobAdded",
+        jobId,
+        taskId: "t",
+        scheduleId: "s",
+        timestampMs: 1893456000000,
+        runAtMs: 1893456000000,
+        isLeased: true,
+      },
       {
         type: "scheduleUpdated",
         scheduleId: "s",

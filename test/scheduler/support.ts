@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from "vitest";
+import type { DataStore, StepRequest } from "../../src/contracts.ts";
 import {
   IntervalTrigger,
   type JobContext,
@@ -143,4 +144,32 @@ export function gate(): { passed: Promise<void>; pass: () => void } {
     pass = resolve;
   });
   return { passed, pass: () => pass() };
+}
+
+/** A step that does nothing, for tests that take one as somebody else: name what it does do. */
+export function stepRequest(request: Pick<StepRequest, "now" | "schedulerId"> & Partial<StepRequest>): StepRequest {
+  return {
+    stepId: `${request.schedulerId}/1`,
+    isRepetition: false,
+    until: request.now + 60_000,
+    releases: [],
+    additions: [],
+    recover: false,
+    plans: [],
+    jobs: null,
+    schedules: null,
+    ...request,
+  };
+}
+
+/** Leases a task's jobs as a process does that dies at once. Returns how many. */
+export async function leaseAndDie(
+  store: DataStore,
+  now: number,
+  { taskId = "t", schedulerId = "dead", limit = 1 } = {},
+): Promise<number> {
+  const jobs = { queues: [{ executor: "inline", taskId }], limit };
+  const stepId = `${schedulerId}/${now}`;
+  const { acquired } = await store.step(stepRequest({ now, schedulerId, stepId, recover: true, jobs }));
+  return acquired.length;
 }

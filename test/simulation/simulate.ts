@@ -1,3 +1,4 @@
+import { FAVOURITE_WAIT_MS_MAX, OUTAGE_PAUSE_MS_MAX } from "../../src/core/limits.ts";
 import { instantOf } from "../../src/core/temporal.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
@@ -67,6 +68,7 @@ class Simulation {
     for (const slot of this.#slots) this.#start(slot);
     while (clock.now() < this.#endMs && history.violations.length === 0) {
       await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1000)));
+      this.#checkPunctuality();
       this.#act();
     }
     if (history.violations.length === 0) await this.#heal();
@@ -94,6 +96,21 @@ class Simulation {
     else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
     else if (kind === "jump") this.#jump(process);
     else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]));
+  }
+
+  /** No schedule waits while there is somebody who could fire it, whoever its favourite is and whatever was lost. */
+  #checkPunctuality(): void {
+    const { clock, history, schedules, processes } = this.#world;
+    const { dueSince } = schedules;
+    if (dueSince === null) return;
+    for (const process of processes) {
+      const { role, isTicker, maxIdleMs } = process.options;
+      if (role === "worker" || isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
+      const waitingSince = Math.max(dueSince, schedules.changedAtMs, process.lastTroubleMs + OUTAGE_PAUSE_MS_MAX);
+      if (clock.now() - waitingSince <= maxIdleMs + FAVOURITE_WAIT_MS_MAX) continue;
+      history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
+      return;
+    }
   }
 
   /** All clocks but one stay within a lease of the true one, or leases would mean nothing. */
@@ -137,6 +154,7 @@ class Simulation {
     while (clock.now() < restAt && history.violations.length === 0) {
       await clock.advanceTo(instantOf(clock.now() + HEALING_STEP_MS));
       for (const slot of this.#slots) if (slot.process?.isAlive !== true) this.#start(slot);
+      this.#checkPunctuality();
       const [{ process }] = this.#slots as [Slot];
       if (process !== null && !process.isStopping) this.#workload.resumeAll(process);
       const isBusy = this.#world.processes.some((other) => other.isAlive && (other.isStalled || other.isStopping));

@@ -13,6 +13,7 @@ const OF_SQLITE: [string, Error, FailureKind][] = [
   ["an overtaken snapshot", failure("database is locked", { code: "SQLITE_BUSY_SNAPSHOT" }), "busy"],
   ["a lock, by its number", failure("database is locked", { code: "ERR_SQLITE_ERROR", errcode: 5 }), "busy"],
   ["an overtaken snapshot, by its number", failure("database is locked", { errcode: 517 }), "busy"],
+  ["a lock, without a code", failure("database is locked"), "busy"],
   ["a lock, in the message alone", failure("D1_ERROR: database is locked: SQLITE_BUSY"), "busy"],
   ["a lock, as the cause", failure("batch failed", { cause: failure("locked", { code: "SQLITE_LOCKED" }) }), "busy"],
   ["a value that a column refuses", failure("NOT NULL", { code: "SQLITE_CONSTRAINT_NOTNULL" }), "refused"],

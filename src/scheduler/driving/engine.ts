@@ -1,24 +1,29 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
 import { sleepFor } from "../../core/clock.ts";
+import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { schedulerStopped } from "../events/event-records.ts";
-import { ScheduleProcessor } from "../firing/schedule-processor.ts";
+import { jobAdded, schedulerStopped } from "../events/event-records.ts";
+import { FirePlanner } from "../firing/fire-planner.ts";
 import type { CheckedSchedulerOptions } from "../options/check-options.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import { JobRunner } from "../running/job-runner.ts";
 import { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
-import { Loops } from "./loops.ts";
+import { AdditionLine } from "./addition-line.ts";
+import { cleanUp } from "./clean-up.ts";
+import { every } from "./every.ts";
+import { Loop } from "./loop.ts";
 import { SharedParts } from "./shared-parts.ts";
+import { Stepper } from "./stepper.ts";
 import { type TickBounds, type TickReport, tick } from "./tick.ts";
 
-const CLEANUP_MS = 900_000;
 const IDLE_MS = 10_000;
-const CONCURRENT_JOBS_MAX = 100;
 
 export interface EngineParts {
   readonly env: Environment;
@@ -34,44 +39,50 @@ export interface EngineParts {
 export class Engine {
   readonly runner: JobRunner;
   readonly #parts: EngineParts;
-  readonly #processor: ScheduleProcessor;
+  readonly #additions = new AdditionLine();
+  readonly #stepper: Stepper;
   readonly #keeper: LeaseKeeper;
-  readonly #loops: Loops;
+  readonly #loop: Loop;
+  readonly #cleaning = new AbortController();
+  #background: Promise<unknown> = Promise.resolve();
   readonly #shared = new SharedParts();
+  /** Whether the loop runs, and takes additions. */
+  #isResident = false;
 
   constructor(parts: EngineParts) {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
-    const maxConcurrentJobs = options.maxConcurrentJobs ?? CONCURRENT_JOBS_MAX;
+    const maxConcurrentJobs = options.maxConcurrentJobs;
+    const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
-    this.#processor = new ScheduleProcessor(env);
     this.runner = new JobRunner({
       env,
       tasks,
       executors,
-      maxConcurrentJobs,
+      maxConcurrentJobs: options.maxConcurrentJobs,
       contextOf,
-      onEnded: () => this.#loops.wakeJobs(),
+      onEnded: () => this.#loop.jobEnded(),
     });
-    this.#keeper = new LeaseKeeper(env, this.runner);
-    this.#loops = new Loops({
+    const hasScheduleRole = options.role !== "worker";
+    const hasJobRole = options.role !== "scheduler";
+    const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
+    const { runner } = this;
+    const additions = this.#additions;
+    this.#stepper = new Stepper({ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole });
+    this.#keeper = new LeaseKeeper({
       env,
-      processor: this.#processor,
-      runner: this.runner,
+      runner,
+      isSeen: () => this.#isResident && sharedByProcesses,
+      settledStepId: () => this.#stepper.settledStepId,
+    });
+    this.#loop = new Loop({
+      env,
+      stepper: this.#stepper,
+      planner,
+      runner,
       keeper: this.#keeper,
-      maxIdleMs: options.maxIdle ?? (env.store.capabilities.sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED),
-      cleanupIntervalMs: options.cleanupInterval === undefined ? CLEANUP_MS : options.cleanupInterval,
-      hasScheduleLoop: this.#hasScheduleRole,
-      hasJobLoop: this.#hasJobRole,
+      maxIdleMs: options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED),
       isPaused,
     });
-  }
-
-  get #hasScheduleRole(): boolean {
-    return this.#parts.options.role !== "worker";
-  }
-
-  get #hasJobRole(): boolean {
-    return this.#parts.options.role !== "scheduler";
   }
 
   /** @throws {StoreUnavailableError} it may be tried again */
@@ -88,17 +99,34 @@ export class Engine {
     env.events.open();
   }
 
-  /** Gives up leases that this identity left behind, and starts the loops. */
+  /** Gives up leases that this identity left behind, and starts the loop. */
   async begin(): Promise<void> {
     const { env } = this.#parts;
+    const { store, clock, identity, incarnation, leaseMs } = env;
     await this.#openExecutors();
-    const now = env.clock.now();
-    const report = await env.store.giveUpLeases({ now, schedulerId: env.identity });
+    const now = clock.now();
+    const aliveUntil = store.capabilities.sharedByProcesses ? now + leaseMs : null;
+    const report = await store.giveUpLeases({ now, schedulerId: identity, incarnation, aliveUntil });
     const happened: EventRecord[] = [];
     this.runner.recordRecovery(report, now, happened);
     env.events.publish(happened);
     this.#wakeOnEvents();
-    this.#loops.start();
+    this.#isResident = true;
+    this.#loop.start();
+    this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
+  }
+
+  /** Adds jobs: in the loop's next step, or at once where no loop runs jobs here. */
+  async addJobs(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
+    const { env, options } = this.#parts;
+    if (this.#isResident && options.role !== "scheduler" && AdditionLine.fits(jobs)) {
+      const waiting = this.#additions.add(jobs);
+      this.#loop.step();
+      return waiting;
+    }
+    const additions = await env.store.addJobs(jobs);
+    env.events.publish(additions.flatMap(({ job, isNew }) => (isNew ? jobAdded(env, job, false) : [])));
+    return additions;
   }
 
   /** The same steps as the loops, until nothing is due or a bound is reached. */
@@ -107,11 +135,9 @@ export class Engine {
     const report = await tick(
       {
         env: this.#parts.env,
-        processor: this.#processor,
+        stepper: this.#stepper,
         runner: this.runner,
         keeper: this.#keeper,
-        hasScheduleRole: this.#hasScheduleRole,
-        hasJobRole: this.#hasJobRole,
       },
       bounds,
     );
@@ -122,19 +148,20 @@ export class Engine {
 
   /** There may be something to do. */
   wake(): void {
-    this.#loops.wakeSchedules();
-    this.#loops.wakeJobs();
+    this.#loop.lookForSchedule();
   }
 
   /** No new work; running jobs may end within the time, then they are aborted; what is left goes back to the queue. */
   async end(drainMs: number): Promise<void> {
     const { clock, events } = this.#parts.env;
-    await this.#loops.stopWork();
+    await this.#loop.drain();
     const drained = new AbortController();
     await Promise.race([this.runner.whenIdle().then(() => drained.abort()), sleepFor(clock, drainMs, drained.signal)]);
     this.runner.abortAll();
     await this.runner.whenIdle();
-    await this.#loops.stopAll();
+    this.#isResident = false;
+    this.#cleaning.abort();
+    await Promise.all([this.#loop.stop(), this.#background]);
     await this.#settle();
     events.publish([schedulerStopped(this.#parts.env)]);
   }
@@ -153,40 +180,65 @@ export class Engine {
     }
   }
 
-  /** Others' changes, and our own, wake the loops. */
+  async #keepLeases(): Promise<void> {
+    const { env } = this.#parts;
+    await every(env, "leases", this.#keeper.periodMs, this.#cleaning.signal, () => this.#keeper.runOnce());
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { env, options } = this.#parts;
+    const periodMs = options.cleanupInterval;
+    if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
+  }
+
+  /** Others' changes, and our own, wake the loop. */
   #wakeOnEvents(): void {
     const { events, identity } = this.#parts.env;
     const onSchedule = ({ nextFireTimeMs }: { nextFireTimeMs: number | null }): void => {
-      if (nextFireTimeMs !== null) this.#loops.wakeSchedules(nextFireTimeMs);
+      if (nextFireTimeMs !== null) this.#loop.lookForSchedule(nextFireTimeMs);
     };
     events.watch("scheduleAdded", onSchedule);
     events.watch("scheduleUpdated", onSchedule);
-    events.watch("jobAdded", ({ runAtMs }) => this.#loops.wakeJobs(runAtMs));
-    events.watch("jobRetried", ({ runAtMs }) => this.#loops.wakeJobs(runAtMs));
+    events.watch("jobAdded", ({ runAtMs, isLeased }) => {
+      if (isLeased !== true) this.#loop.lookBy(runAtMs);
+    });
+    events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobReleased", ({ schedulerId }) => {
       // Its slot may be what a job of ours waits for. Our own releases are followed by an acquisition anyway.
-      if (schedulerId !== identity) this.#loops.wakeJobs();
+      if (schedulerId !== identity) this.#loop.lookBy();
     });
   }
 
-  /** Records the last outcomes, and gives back what is leased without being needed. */
+  /** Records the last outcomes, gives back what is leased without being needed, and is seen no more. */
   async #settle(): Promise<void> {
     const { env } = this.#parts;
-    for (let left = STOP_FLUSH_TRIES; this.runner.isUnsettled && left > 0; left--) {
+    const { store, clock, identity, incarnation, logger } = env;
+    for (let left = STOP_FLUSH_TRIES; this.#stepper.hasCargo && left > 0; left--) {
       try {
-        await this.runner.settle(env.clock.now());
+        await this.#stepper.settle(clock.now());
       } catch (error) {
-        env.logger.warn(
+        logger.warn(
           "escapement: the last outcomes are not recorded yet; their jobs run again when the leases end",
           error,
         );
       }
     }
-    if (!this.#processor.isUnsettled || this.runner.isUnsettled) return;
+    this.#additions.rejectAll(new SchedulerStateError("the scheduler stopped before the job was added"));
+    if (!store.capabilities.sharedByProcesses) return;
+    const now = clock.now();
+    const settledStepId = this.#stepper.settledStepId;
     try {
-      await env.store.giveUpLeases({ now: env.clock.now(), schedulerId: env.identity });
+      await store.extendLeases({
+        now,
+        schedulerId: identity,
+        incarnation,
+        settledStepId,
+        until: now,
+        jobs: [],
+        aliveUntil: now,
+      });
     } catch (error) {
-      env.logger.warn("escapement: schedules stay leased until their leases end", error);
+      logger.warn("escapement: others count this scheduler as alive until its lease ends", error);
     }
   }
 }

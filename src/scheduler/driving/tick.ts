@@ -1,10 +1,11 @@
 import { sleepFor } from "../../core/clock.ts";
 import { instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobOutcome } from "../../records/policies.ts";
+import type { Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import type { ScheduleProcessor } from "../firing/schedule-processor.ts";
 import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
+import type { Stepper } from "./stepper.ts";
 
 /** What one `tick()` did. */
 export interface TickReport {
@@ -22,11 +23,9 @@ export interface TickReport {
 
 export interface TickParts {
   readonly env: Environment;
-  readonly processor: ScheduleProcessor;
+  readonly stepper: Stepper;
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;
-  readonly hasScheduleRole: boolean;
-  readonly hasJobRole: boolean;
 }
 
 export interface TickBounds {
@@ -69,36 +68,51 @@ interface Work {
   nextDueAt: number | null;
 }
 
-/** Rounds of both steps, until neither finds anything. Over its bounds it only records, and looks what is left. */
-async function workOff(parts: TickParts, bounds: TickBounds): Promise<Work> {
-  const { env, processor, runner, hasScheduleRole, hasJobRole } = parts;
+/** A look, then steps until there is nothing for one. Over its bounds it only records, and looks what is left. */
+async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds): Promise<Work> {
   const work = { schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 };
-  let scheduleDueAt: number | null = hasScheduleRole ? env.clock.now() : null;
+  let now = env.clock.now();
+  stepper.lookFromStart();
+  let seen = await stepper.look(now, now);
   for (;;) {
-    const isOver = env.clock.now() >= bounds.deadline || bounds.isAborted();
-    if (hasScheduleRole && !isOver) {
-      const report = await processor.runOnce(env.clock.now());
-      work.schedulesProcessed += report.schedulesProcessed;
-      work.jobsAdded += report.jobsAdded;
-      scheduleDueAt = report.nextDueAt;
+    const isOver = now >= bounds.deadline || bounds.isAborted();
+    const due = isOver ? [] : seen.due.filter(({ nextFireTime }) => nextFireTime <= now);
+    const jobsMax = isOver ? 0 : bounds.jobsMax - work.jobsRun;
+    const hasReady = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
+    const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
+    const canStart = hasReady && jobsMax > 0 && runner.room > 0;
+    let hasStarted = false;
+    if (stepper.hasCargo || due.length > 0 || isLeaseLost || canStart) {
+      const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
+      if (hasMore && stepper.looksFromStart) stepper.lookBeyond(seen.due.at(-1));
+      else stepper.lookFromStart();
+      const result = await stepper.step(now, { due, jobsMax, dueBy: now });
+      work.schedulesProcessed += result.schedulesProcessed;
+      work.jobsAdded += result.jobsAdded;
+      work.jobsRun += result.jobsStarted;
+      hasStarted = result.jobsStarted > 0;
+      seen = stepper.seen ?? seen;
     }
-    const jobsLeft = isOver ? 0 : bounds.jobsMax - work.jobsRun;
-    const report = hasJobRole ? await runner.runOnce(env.clock.now(), jobsLeft) : null;
-    const jobsStarted = report?.jobsStarted ?? 0;
-    work.jobsRun += jobsStarted;
     // One outcome is not kept waiting for another job, or its lease would run out meanwhile.
     await runner.whenEnded();
     await env.clock.yield();
-    const isScheduleDue = scheduleDueAt !== null && scheduleDueAt <= env.clock.now();
-    if (jobsStarted > 0 || !runner.isIdle || runner.isUnsettled || (isScheduleDue && !isOver)) continue;
-    const jobDueAt = report?.nextDueAt ?? null;
-    const dueAt = Math.min(scheduleDueAt ?? Number.POSITIVE_INFINITY, jobDueAt ?? Number.POSITIVE_INFINITY);
-    return {
-      ...work,
-      exhausted: report?.hasMore === true || (isOver && isScheduleDue),
-      nextDueAt: Number.isFinite(dueAt) ? dueAt : null,
-    };
+    now = env.clock.now();
+    const dueAt = earliestDueAt(seen);
+    const isScheduleDue = seen.due.length > 0 && (seen.due[0]?.nextFireTime ?? now) <= now;
+    const isBusy = hasStarted || !runner.isIdle || stepper.hasCargo;
+    if (isBusy || (isScheduleDue && !isOver)) continue;
+    if (!stepper.looksFromStart) {
+      stepper.lookFromStart();
+      seen = await stepper.look(now, now);
+      continue;
+    }
+    return { ...work, exhausted: seen.hasReady || (isOver && isScheduleDue), nextDueAt: dueAt };
   }
+}
+
+function earliestDueAt({ due, nextFireAt, nextRunAt, leaseEndsAt }: Seen): number | null {
+  const instants = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, leaseEndsAt].filter((at) => at !== null);
+  return instants.length === 0 ? null : Math.min(...instants);
 }
 
 async function keepLeases({ env, keeper }: TickParts, signal: AbortSignal): Promise<void> {

@@ -53,9 +53,14 @@ export function scheduleFailed(
 // ---- jobs, in the order of a job's life: `jobAdded`, then per attempt `jobAcquired` and, when it is not the last
 // attempt, `jobRetried`; at last `jobReleased`
 
-export function jobAdded({ clock }: Origin, job: JobRecord): EventRecord {
+/** @param isLeased whether the commit that added the job also leased it */
+export function jobAdded(
+  { clock }: Origin,
+  job: Pick<JobRecord, "id" | "taskId" | "scheduleId" | "runAt">,
+  isLeased: boolean,
+): EventRecord {
   const { id: jobId, taskId, scheduleId, runAt: runAtMs } = job;
-  return { type: "jobAdded", timestampMs: clock.now(), jobId, taskId, scheduleId, runAtMs };
+  return { type: "jobAdded", timestampMs: clock.now(), jobId, taskId, scheduleId, runAtMs, isLeased };
 }
 
 export function jobAcquired({ clock, identity }: Origin, job: JobRecord, attempt: number): EventRecord {

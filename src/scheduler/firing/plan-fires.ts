@@ -24,16 +24,31 @@ export interface FirePlan {
   readonly fires: readonly PlannedFire[];
   readonly nextFireTime: number | null;
   readonly lastFireTime: number | null;
+  /** Whether more fire times are due than there are fires. */
+  readonly isCut: boolean;
 }
+
+/** The part of a schedule that decides when it fires. */
+export type FiringSchedule = Pick<
+  ScheduleRecord,
+  "id" | "nextFireTime" | "lastFireTime" | "coalesce" | "maxCatchUp" | "maxJitterMs"
+>;
 
 /**
  * Which jobs a due schedule makes, and its next fire time. Pure. `latest` and `earliest` look at a constant number of
  * fire times whatever was missed; `all` makes a bounded number and leaves the rest due, oldest first.
  *
  * @param random uniform in [0, 1), for the jitter
+ * @param firesMax most fires that the plan may have; at least 1
  * @throws {BrokenTriggerError} when the trigger does not advance
  */
-export function planFires(schedule: ScheduleRecord, trigger: Trigger, now: number, random: () => number): FirePlan {
+export function planFires(
+  schedule: FiringSchedule,
+  trigger: Trigger,
+  now: number,
+  random: () => number,
+  firesMax: number = CATCH_UP_JOBS_PER_COMMIT_MAX,
+): FirePlan {
   const { nextFireTime, lastFireTime } = schedule;
   if (nextFireTime === null) throw new BrokenTriggerError(`schedule "${schedule.id}" has no fire time`);
   // A new trigger may start before what the old one has fired: no schedule goes back, or an occurrence would come
@@ -41,14 +56,14 @@ export function planFires(schedule: ScheduleRecord, trigger: Trigger, now: numbe
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
   const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
   // Not due, or not any more: the clock was set back since it was leased.
-  if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime };
+  if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime, isCut: false };
   return schedule.coalesce === "all"
-    ? planAll(schedule, trigger, first, now, random)
+    ? planAll(schedule, trigger, first, now, random, firesMax)
     : planOne(schedule, trigger, first, now, random);
 }
 
 function planOne(
-  schedule: ScheduleRecord,
+  schedule: FiringSchedule,
   trigger: Trigger,
   first: number,
   now: number,
@@ -59,7 +74,8 @@ function planOne(
   const isLatest = schedule.coalesce === "latest";
   if (last === first) {
     const scheduledFireTime = jittered(schedule, first, next, random);
-    return { fires: [{ fireTime: first, scheduledFireTime, ...NONE_MISSED }], nextFireTime: next, lastFireTime: last };
+    const fires = [{ fireTime: first, scheduledFireTime, ...NONE_MISSED }];
+    return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
   }
   const second = nextAfter(trigger, first);
   const missed = {
@@ -69,15 +85,17 @@ function planOne(
   };
   const fireTime = isLatest ? last : first;
   const scheduledFireTime = jittered(schedule, fireTime, isLatest ? next : second, random);
-  return { fires: [{ fireTime, scheduledFireTime, ...missed }], nextFireTime: next, lastFireTime: last };
+  const fires = [{ fireTime, scheduledFireTime, ...missed }];
+  return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
 }
 
 function planAll(
-  schedule: ScheduleRecord,
+  schedule: FiringSchedule,
   trigger: Trigger,
   first: number,
   now: number,
   random: () => number,
+  firesMax: number,
 ): FirePlan {
   const fires: PlannedFire[] = [];
   const start = schedule.maxCatchUp === null ? first : newest(trigger, first, now, schedule.maxCatchUp);
@@ -93,8 +111,9 @@ function planAll(
   for (;;) {
     const next = nextAfter(trigger, fireTime);
     fires.push({ fireTime, scheduledFireTime: jittered(schedule, fireTime, next, random), ...missed });
-    if (next === null || next > now || fires.length >= CATCH_UP_JOBS_PER_COMMIT_MAX) {
-      return { fires, nextFireTime: next, lastFireTime: fireTime };
+    const isOver = next === null || next > now;
+    if (isOver || fires.length >= Math.min(firesMax, CATCH_UP_JOBS_PER_COMMIT_MAX)) {
+      return { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver };
     }
     missed = NONE_MISSED;
     fireTime = next;
@@ -137,7 +156,7 @@ function countBetween(trigger: Trigger, first: number, last: number): number | n
   return count;
 }
 
-function jittered(schedule: ScheduleRecord, fireTime: number, next: number | null, random: () => number): number {
+function jittered(schedule: FiringSchedule, fireTime: number, next: number | null, random: () => number): number {
   if (schedule.maxJitterMs === 0) return fireTime;
   const room = next === null ? schedule.maxJitterMs : Math.min(schedule.maxJitterMs, next - fireTime - 1);
   return fireTime + Math.floor(random() * (room + 1));

@@ -1,28 +1,18 @@
-import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
-import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { LookedSchedule, PlannedJob } from "../../stores/data-store.ts";
 import type { PlannedFire } from "./plan-fires.ts";
 
-/** The job of one fire of a schedule. */
-export function jobOfFire(schedule: ScheduleRecord, fire: PlannedFire, id: string, now: number): JobRecord {
+/** The job of one fire of a schedule, as far as the schedule's row does not tell. */
+export function plannedJob(schedule: LookedSchedule, fire: PlannedFire, jobId: string, now: number): PlannedJob {
+  const { fireTime, scheduledFireTime, missedCount, firstMissedTime, lastMissedTime } = fire;
   return {
-    id,
-    taskId: schedule.taskId,
-    scheduleId: schedule.id,
-    executor: schedule.executor,
-    payload: schedule.payload,
-    priority: schedule.priority,
-    runAt: fire.scheduledFireTime,
+    jobId,
     createdAt: now,
-    fireTime: fire.fireTime,
-    scheduledFireTime: fire.scheduledFireTime,
-    startDeadline: schedule.misfireGraceMs === null ? null : fire.scheduledFireTime + schedule.misfireGraceMs,
-    missedCount: fire.missedCount,
-    firstMissedTime: fire.firstMissedTime,
-    lastMissedTime: fire.lastMissedTime,
-    resultExpirationMs: schedule.resultExpirationMs,
-    maxRecoveries: schedule.maxRecoveries,
-    metadata: schedule.metadata,
-    ...NEVER_RUN,
-    idempotencyKey: null,
+    fireTime,
+    scheduledFireTime,
+    runAt: scheduledFireTime,
+    startDeadline: schedule.misfireGraceMs === null ? null : scheduledFireTime + schedule.misfireGraceMs,
+    missedCount,
+    firstMissedTime,
+    lastMissedTime,
   };
 }

@@ -1,10 +1,10 @@
-import { JobCancelledError, LeaseLostError, SchedulerStateError, StoreUnavailableError } from "../../core/errors.ts";
+import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { RecoveryReport, ReleaseStatus, TurnReport } from "../../stores/data-store.ts";
+import type { JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
 import type { JobContext } from "../scheduler-client.ts";
@@ -22,33 +22,19 @@ export interface RunnerOptions {
   readonly onEnded: () => void;
 }
 
-export interface RunReport {
-  readonly jobsStarted: number;
-  /** When there may be something to acquire again (epoch milliseconds), or null. */
-  readonly nextDueAt: number | null;
-  /** Whether jobs are left that could be acquired as soon as there is room. */
-  readonly hasMore: boolean;
-}
-
-/**
- * Acquires jobs, runs them, and records their outcomes. What ended is released together with the next acquisition, in
- * one commit, and never more than `maxConcurrentJobs` are held.
- */
+/** Runs leased jobs, and keeps their outcomes until a step has told the store. Never more than `maxConcurrentJobs`. */
 export class JobRunner {
   readonly #options: RunnerOptions;
   readonly #running = new Map<string, JobAttempt>();
   /** Attempts whose job runs here again already, as their lease was lost; they have not noticed yet. */
   readonly #outdated = new Set<JobAttempt>();
-  readonly #releases: ReleaseQueue;
+  readonly #releases = new ReleaseQueue();
   readonly #outcomes: Record<JobOutcome, number> = emptyOutcomes();
   #whenIdle: (() => void)[] = [];
   #whenEnded: (() => void)[] = [];
-  /** Kept while the fate of an acquisition is unknown, so that its repetition finds what it leased. */
-  #acquisitionId: string | null = null;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
-    this.#releases = new ReleaseQueue(options.env);
   }
 
   /** Attempts that are under way, by job. */
@@ -56,9 +42,34 @@ export class JobRunner {
     return this.#running;
   }
 
-  /** Whether outcomes wait to be recorded, or it is unknown what the last acquisition leased. */
-  get isUnsettled(): boolean {
-    return this.#releases.size > 0 || this.#acquisitionId !== null;
+  /** Leases that are ours: jobs that run, and those whose outcome the store does not know of yet. */
+  get held(): readonly { readonly jobId: string; readonly fence: number }[] {
+    const waiting = this.#releases.waiting().map(({ release: { jobId, fence } }) => ({ jobId, fence }));
+    return [...[...this.#running.values()].map(({ job }) => ({ jobId: job.id, fence: job.fence })), ...waiting];
+  }
+
+  /** How many more jobs fit. */
+  get room(): number {
+    return Math.max(0, this.#options.maxConcurrentJobs - this.#running.size - this.#outdated.size);
+  }
+
+  /** What this scheduler can run. */
+  get queues(): readonly JobQueue[] {
+    return this.#options.tasks.queues(Object.keys(this.#options.executors));
+  }
+
+  canRun({ taskId, executor }: JobQueue): boolean {
+    const { tasks, executors } = this.#options;
+    return tasks.get(taskId) !== undefined && executors[executor] !== undefined;
+  }
+
+  /** Outcomes that the store does not know of yet. */
+  get waiting(): readonly EndedAttempt[] {
+    return this.#releases.waiting();
+  }
+
+  get hasWaiting(): boolean {
+    return this.#releases.size > 0;
   }
 
   /** Outcomes recorded so far. */
@@ -66,32 +77,49 @@ export class JobRunner {
     return this.#outcomes;
   }
 
-  /**
-   * One step: releases what ended, and starts what is due and fits.
-   * @param jobsMax start at most so many; 0 only looks whether there are any, null does not even look
-   * @throws {StoreUnavailableError} nothing is lost: the next step repeats what is unsettled
-   */
-  async runOnce(now: number, jobsMax: number | null = Number.POSITIVE_INFINITY): Promise<RunReport> {
-    const { env, maxConcurrentJobs } = this.#options;
-    const room = maxConcurrentJobs - this.#running.size - this.#outdated.size;
-    const limit = jobsMax === null || this.#releases.isSuspect ? null : Math.max(0, Math.min(room, jobsMax));
-    const isLook = limit !== null && (limit > 0 || jobsMax === 0);
-    if (this.#releases.size === 0 && !isLook) return { jobsStarted: 0, nextDueAt: null, hasMore: false };
-    const happened: EventRecord[] = [];
-    const report = await this.#turn(now, isLook ? limit : null, happened);
-    const attempts = report.acquired.flatMap((job) => this.#admit(job, happened) ?? []);
-    env.events.publish(happened);
-    for (const attempt of attempts) void this.#run(attempt);
-    return { jobsStarted: attempts.length, nextDueAt: report.nextDueAt, hasMore: report.hasMore };
+  /** Takes in what a step leased; run the attempts once their events are on their way. */
+  admit(jobs: readonly JobRecord[], happened: EventRecord[]): JobAttempt[] {
+    return jobs.flatMap((job) => this.#admit(job, happened) ?? []);
   }
 
-  /** For the stop: releases what ended, and gives back what the last acquisition may have leased.
-   *  @throws {StoreUnavailableError} */
-  async settle(now: number): Promise<void> {
-    const happened: EventRecord[] = [];
-    const report = await this.#turn(now, this.#acquisitionId === null ? null : 0, happened);
-    for (const job of report.acquired) this.#giveBack(job);
-    this.#options.env.events.publish(happened);
+  /** Runs attempts in the background. */
+  run(attempts: readonly JobAttempt[]): void {
+    for (const attempt of attempts) void this.#run(attempt);
+  }
+
+  /** Gives back what was leased and is not to run. */
+  giveBack(jobs: readonly JobRecord[]): void {
+    for (const job of jobs) {
+      const attempt = this.#newAttempt(job);
+      const release = { jobId: job.id, fence: job.fence, kind: "giveUp" } as const;
+      if (attempt !== null) this.#releases.add(attempt, release, null);
+    }
+  }
+
+  /** A step told the store of outcomes. `endedIds`: jobs that recovery ended instead of putting them back. */
+  recordReleases(
+    batch: readonly EndedAttempt[],
+    statuses: readonly ReleaseStatus[],
+    endedIds: ReadonlySet<string> | null,
+    happened: EventRecord[],
+  ): void {
+    this.#releases.settled(batch, statuses, ({ attempt, release, error }, status) => {
+      if (endedIds?.has(release.jobId) !== true) this.#recordRelease(attempt, release, error, status, happened);
+    });
+  }
+
+  /** It is unknown whether a step took effect that told the store of these. */
+  releasesUnknown(batch: readonly EndedAttempt[]): void {
+    this.#releases.unknown(batch);
+  }
+
+  /** The store will never take this outcome: its job runs again when its lease ends. */
+  releaseRefused(ended: EndedAttempt, error: unknown): void {
+    this.#releases.refused(ended);
+    this.#options.env.logger.error(
+      `escapement: the store refuses the outcome of job ${ended.release.jobId}; it runs again when its lease ends`,
+      error,
+    );
   }
 
   /** Ends attempts early. */
@@ -138,36 +166,6 @@ export class JobRunner {
     return this.#running.size === 0 && this.#outdated.size === 0;
   }
 
-  async #turn(now: number, limit: number | null, happened: EventRecord[]): Promise<TurnReport> {
-    const { env, tasks, executors } = this.#options;
-    const batch = this.#releases.next();
-    const queues = limit === null ? [] : tasks.queues(Object.keys(executors));
-    if (queues.length > 0) this.#acquisitionId ??= env.ids.next(now);
-    const acquisition =
-      this.#acquisitionId === null || limit === null || queues.length === 0
-        ? null
-        : { acquisitionId: this.#acquisitionId, until: now + env.leaseMs, limit, queues };
-    const releases = batch.map(({ release }) => release);
-    let report: TurnReport;
-    try {
-      report = await env.store.turn({ now, schedulerId: env.identity, releases, acquisition });
-    } catch (error) {
-      this.#releases.failed(batch, !(error instanceof StoreUnavailableError), acquisition === null);
-      throw error;
-    }
-    if (acquisition !== null) this.#acquisitionId = null;
-    const endedIds = report.ended.length === 0 ? null : new Set(report.ended.map(({ jobId }) => jobId));
-    this.#releases.settled(batch, report.releases, (status, index) => {
-      const ended = batch[index];
-      // One that somebody asked to cancel ends instead of going back to the queue.
-      if (ended !== undefined && endedIds?.has(ended.release.jobId) !== true) {
-        this.#recordRelease(ended.attempt, ended.release, ended.error, status, happened);
-      }
-    });
-    this.recordRecovery(report, now, happened);
-    return report;
-  }
-
   /** Null when it cannot run here after all. */
   #admit(job: JobRecord, happened: EventRecord[]): JobAttempt | null {
     this.#lose(job.id);
@@ -190,12 +188,6 @@ export class JobRunner {
     if (task === undefined || executor === undefined) return null;
     const { clock, random } = env;
     return new JobAttempt(job, task, executor, { clock, random, serializer: env.store.serializer, contextOf });
-  }
-
-  #giveBack(job: JobRecord): void {
-    const attempt = this.#newAttempt(job);
-    const release = { jobId: job.id, fence: job.fence, kind: "giveUp" } as const;
-    if (attempt !== null) this.#releases.add(attempt, release, null);
   }
 
   async #run(attempt: JobAttempt): Promise<void> {

@@ -1,22 +1,30 @@
 import type { Environment } from "../environment.ts";
 import { type JobRunner, loseLease } from "./job-runner.ts";
 
+/** How long leases are, and whose. */
+export interface LeaseKeeperOptions {
+  readonly env: Environment;
+  readonly runner: JobRunner;
+  /** Whether others may see this scheduler as alive: one that stays, on a store that others use too. */
+  readonly isSeen: () => boolean;
+  /** The last step whose answer is known; null before the first. */
+  readonly settledStepId: () => string | null;
+}
+
 /** Extends the leases of running jobs, aborts work whose lease is lost, and passes on cancellations from elsewhere. */
 export class LeaseKeeper {
-  readonly #env: Environment;
-  readonly #runner: JobRunner;
+  readonly #options: LeaseKeeperOptions;
   /** When leases were last extended, in epoch milliseconds. */
   #lastRunAt: number;
 
-  constructor(env: Environment, runner: JobRunner) {
-    this.#env = env;
-    this.#runner = runner;
-    this.#lastRunAt = env.clock.now();
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+    this.#lastRunAt = options.env.clock.now();
   }
 
   /** How often to run, in milliseconds: two tries may fail before a lease ends. */
   get periodMs(): number {
-    return this.#env.leaseMs / 3;
+    return this.#options.env.leaseMs / 3;
   }
 
   /** Whether leases may be about to end: the event loop stood still, or the clock was set. */
@@ -27,19 +35,25 @@ export class LeaseKeeper {
   /** One step. A store that cannot be reached is tried again at the next one; a lease that ran out meanwhile is lost.
    *  @throws {StoreUnavailableError} */
   async runOnce(): Promise<void> {
-    const { store, clock, identity, leaseMs } = this.#env;
+    const { env, runner, isSeen, settledStepId } = this.#options;
+    const { store, clock, identity, incarnation, leaseMs } = env;
     const now = clock.now();
-    const attempts = [...this.#runner.running.values()];
-    if (attempts.length === 0) {
+    const attempts = [...runner.running.values()];
+    const jobs = runner.held;
+    if (jobs.length === 0 && !isSeen()) {
       this.#lastRunAt = now;
       return;
     }
     const until = now + leaseMs;
     try {
       const { lost, cancelRequested } = await store.extendLeases({
+        now,
         schedulerId: identity,
+        incarnation,
+        settledStepId: settledStepId(),
         until,
-        jobs: attempts.map(({ job }) => ({ jobId: job.id, fence: job.fence })),
+        jobs,
+        aliveUntil: isSeen() ? until : null,
       });
       this.#lastRunAt = now;
       const lostIds = new Set(lost);
@@ -48,7 +62,7 @@ export class LeaseKeeper {
         if (lostIds.has(attempt.job.id)) loseLease(attempt);
         else attempt.extendTo(until);
       }
-      for (const jobId of cancelRequested) this.#runner.cancel(jobId);
+      for (const jobId of cancelRequested) runner.cancel(jobId);
     } catch (error) {
       for (const attempt of attempts) if (attempt.leaseEndsAt <= clock.now()) loseLease(attempt);
       throw error;

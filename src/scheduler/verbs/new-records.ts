@@ -1,3 +1,4 @@
+import { firstFence } from "../../core/ids.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -18,20 +19,18 @@ export function newScheduleRecord(
     ...triggerFields(trigger, now),
     payload,
     executor: options.executor ?? task.executor,
-    priority: options.priority ?? 0,
-    coalesce: options.coalesce ?? "latest",
+    priority: options.priority,
+    coalesce: options.coalesce,
     misfireGraceMs: options.misfireGraceTime === undefined ? task.misfireGraceMs : options.misfireGraceTime,
-    maxJitterMs: options.maxJitter ?? 0,
-    maxCatchUp: options.maxCatchUp ?? null,
+    maxJitterMs: options.maxJitter,
+    maxCatchUp: options.maxCatchUp,
     resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
     maxRecoveries: task.maxRecoveries,
     metadata: { ...task.metadata, ...options.metadata },
-    paused: options.paused ?? false,
+    paused: options.paused,
     createdAt: now,
     lastFireTime: null,
-    acquiredBy: null,
-    acquiredUntil: null,
-    fence: 0,
+    fence: firstFence(),
   };
 }
 
@@ -83,7 +82,7 @@ export function newJobRecord(
     scheduleId: null,
     executor: options.executor ?? task.executor,
     payload,
-    priority: options.priority ?? 0,
+    priority: options.priority,
     runAt: options.runAt ?? now,
     createdAt: now,
     fireTime: null,

@@ -11,9 +11,10 @@ const KEPT_SETTINGS = ["synchronous", "wal_autocheckpoint", "temp_store", "cache
 /**
  * A client of `@libsql/client`: one that it opens, and closes, or one of the caller's.
  *
- * A `BEGIN IMMEDIATE` that finds a file locked stays an active statement of the native client until the garbage collector takes it.
- * Meanwhile the snapshot of the next read stays open with it, so later reads are stale and writes fail with
- * SQLITE_BUSY_SNAPSHOT, however often they are repeated. Hence a busy file is opened anew before whatever comes next.
+ * A `BEGIN IMMEDIATE` that finds a file locked stays an active statement of the native client until the garbage
+ * collector takes it. Meanwhile the snapshot of the next read stays open with it, so later reads are stale and writes
+ * fail with SQLITE_BUSY_SNAPSHOT, however often they are repeated. Hence a busy file is opened anew before whatever
+ * comes next.
  */
 export class LibsqlDriver implements SqlDriver {
   readonly isLocal: boolean;

@@ -42,8 +42,8 @@ export function adviceFor(error: unknown): string {
   return failureKind(error) === "connection" ? "check that the server runs and can be reached" : "";
 }
 
-/** How workerd marks a plain Error that stands for a lost or refused connection (developers.cloudflare.com/durable-objects,
- *  "Error handling"). */
+/** How workerd marks a plain Error that stands for a lost or refused connection
+ *  (developers.cloudflare.com/durable-objects, "Error handling"). */
 function isRetryable(error: unknown): boolean {
   return typeof error === "object" && error !== null && "retryable" in error && error.retryable === true;
 }

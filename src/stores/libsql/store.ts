@@ -13,9 +13,9 @@ import { checkConnection, checkOptions, type LibsqlConnection, type LibsqlStoreO
  * ```
  *
  * With a `client` that you made, see that it has one connection to a file (`concurrency: 1`), and close it yourself.
- * The store opens that connection anew (`reconnect`) when others kept the file locked, with SQLite's usual settings kept.
- * Failures that pass (a busy database, a lost connection) are repeated for a few seconds before a method rejects with
- * `StoreUnavailableError`.
+ * The store opens that connection anew (`reconnect`) when others kept the file locked, with SQLite's usual settings
+ * kept. Failures that pass (a busy database, a lost connection) are repeated for a few seconds before a method rejects
+ * with `StoreUnavailableError`.
  */
 export class LibsqlDataStore extends SqlDataStore {
   /** @throws {OptionsError} when an option is unknown, of a wrong type or out of range */

@@ -265,8 +265,9 @@ export class MemoryJobs {
 
   /** What steps of this incarnation leased and nobody here runs: a try of such a step arrived late. */
   #giveUpOrphans(extension: LeaseExtension, extended: ReadonlySet<JobEntry>): void {
-    const { now, schedulerId, incarnation, pendingStepId } = extension;
-    const isOurs = (stepId: string): boolean => stepId !== pendingStepId && stepId.startsWith(incarnation);
+    const { now, schedulerId, incarnation, settledStepId } = extension;
+    const isOurs = (stepId: string): boolean =>
+      settledStepId !== null && stepId <= settledStepId && stepId.startsWith(incarnation);
     for (const entry of [...this.#steps.leasedWhere(isOurs)]) {
       if (entry.record.acquiredBy !== schedulerId || extended.has(entry)) continue;
       if (entry.record.cancelRequested) this.#endLeaseAt(entry, now);

@@ -25,7 +25,8 @@ export class MemoryDataStore implements contract.DataStore {
   readonly #results = new MemoryResults();
   readonly #jobs = new MemoryJobs(this.#results, (taskId) => this.#tasks.get(taskId)?.maxRunningJobs ?? null);
 
-  /** @param options.serializer default: a {@link JSONSerializer}, as the other stores have, so that moving to them changes nothing */
+  /** @param options.serializer default: a {@link JSONSerializer}, as the other stores have, so that moving to them
+   *  changes nothing */
   constructor(options: { serializer?: Serializer } = {}) {
     this.serializer = options.serializer ?? new JSONSerializer();
   }

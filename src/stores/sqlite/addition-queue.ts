@@ -8,7 +8,8 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gathers the calls that come while an insert is in flight into the next one: one commit, and one round trip, for all. */
+/** Gathers the calls that come while an insert is in flight into the next one: one commit, and one round trip, for all.
+ *  */
 export class AdditionQueue {
   readonly #insert: (jobs: readonly JobRecord[]) => Promise<JobAddition[]>;
   readonly #waiting: WaitingCall[] = [];

@@ -22,9 +22,9 @@ export interface ConnectionOptions {
 }
 
 /**
- * Runs statements on a driver. Writes go one after the other: a local database has one lock, and a remote server was seen to
- * hang under many concurrent writers of one client. What fails for a passing reason is repeated, with full jitter
- * and within bounds, and ends as `StoreUnavailableError`.
+ * Runs statements on a driver. Writes go one after the other: a local database has one lock, and a remote server was
+ * seen to hang under many concurrent writers of one client. What fails for a passing reason is repeated, with full
+ * jitter and within bounds, and ends as `StoreUnavailableError`.
  */
 export class Connection {
   readonly #driver: SqlDriver;
@@ -41,6 +41,11 @@ export class Connection {
     this.#options = options;
   }
 
+  /** Whether no answer can get lost. */
+  get isLocal(): boolean {
+    return this.#driver.isLocal;
+  }
+
   open(): Promise<void> {
     return this.#repeat("opening", async () => this.#driver.open?.());
   }
@@ -50,9 +55,18 @@ export class Connection {
     return this.#repeat("reading from", () => this.#driver.execute(statement));
   }
 
+  /** The same, of what others have written too, also where a database is a copy. */
+  readFresh(statement: SqlStatement): Promise<Row[]> {
+    if (this.#driver.synchronize === undefined) return this.read(statement);
+    return this.#repeat("reading from", async () => {
+      await this.#driver.synchronize?.();
+      return this.#driver.execute(statement);
+    });
+  }
+
   /**
-   * One write transaction. `build` makes its statements, anew for every try: `isRepetition` says that an earlier try may
-   * have been committed without our knowing.
+   * One write transaction. `build` makes its statements, anew for every try: `isRepetition` says that an earlier try
+   * may have been committed without our knowing.
    */
   write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
     const run = (): Promise<Row[][]> =>
@@ -151,7 +165,8 @@ export class Connection {
   }
 }
 
-/** A remote database that took longer than `timeoutMs`. A connection on which an answer is overdue blocks what comes after it. */
+/** A remote database that took longer than `timeoutMs`. A connection on which an answer is overdue blocks what comes
+ *  after it. */
 class TimeoutFailure extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms`);

@@ -15,17 +15,19 @@ export type Row = Readonly<Record<string, unknown>>;
  * What a failure means for the next step. Nothing was written, except where `connection` says otherwise.
  * - `busy`: others hold the lock; worth repeating.
  * - `connection`: the answer is lost, and whether it was written is unknown; worth repeating.
- * - `unavailable`: the database itself does not work (a full disk, no permission, damage, a wrong token). Repeating at once does
+ * - `unavailable`: the database itself does not work (a full disk, no permission, damage, a wrong token). Repeating at
+ * once does
  *   not help, and the statement is not at fault.
  * - `refused`: the database will never take this statement with these values.
  * - `tooLarge`: the statement or its answer is larger than the database allows; with less in it, it is not.
- * - `guard`: a statement of the batch undid the batch on purpose (SQLite says "malformed JSON").
+ * - `guard`: a statement of the batch undid the batch on purpose (SQLite says "escapement guard").
  */
 export type FailureKind = "busy" | "connection" | "unavailable" | "refused" | "tooLarge" | "guard";
 
 /**
- * What the store needs of a database that speaks SQLite's SQL (3.38 or later, with `RETURNING` and JSON). The store runs writes
- * one after the other, repeats what failed for a passing reason, and makes every write safe to repeat; a driver does none of that.
+ * What the store needs of a database that speaks SQLite's SQL (3.38 or later, with `RETURNING` and JSON). The store
+ * runs writes one after the other, repeats what failed for a passing reason, and makes every write safe to repeat; a
+ * driver does none of that.
  */
 export interface SqlDriver {
   /** Whether the database is in this process (a file, or memory), so that there is no answer to wait for. */
@@ -36,12 +38,14 @@ export interface SqlDriver {
   execute(statement: SqlStatement): Promise<Row[]>;
   /** Runs the statements in one write transaction, which counts as a whole or not at all, in one round trip. */
   batch(statements: readonly SqlStatement[]): Promise<Row[][]>;
+  /** Fetches what others wrote, for a database that reads a copy. Called before a scheduler looks for work. */
+  synchronize?(): Promise<void>;
   /** What an error that `open`, `execute` or `batch` rejected with means. Drivers may ask `sqliteFailureKind`. */
   failureKind(error: unknown): FailureKind;
   /** What users should do about a failure that is not SQLite's own; empty where that is unknown. */
   adviceFor?(error: unknown): string;
-  /** Opens the connection anew. Called before what comes next when a local database was `busy`, or a remote one did not answer
-   *  in time. */
+  /** Opens the connection anew. Called before what comes next when a local database was `busy`, or a remote one did not
+   *  answer in time. */
   reopen?(): Promise<void>;
   /** Closes what `open` opened. `open` may follow. */
   close?(): Promise<void> | void;

@@ -1,7 +1,8 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { FailureKind } from "./driver.ts";
 
-/** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give the number alone. */
+/** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give the number
+ *  alone. */
 const RESULT_CODES: Readonly<Record<number, string>> = {
   1: "SQLITE_ERROR",
   5: "SQLITE_BUSY",
@@ -18,13 +19,24 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
   522: "SQLITE_IOERR_SHORT_READ",
 };
 
+/** What SQLite's error says when a batch undoes itself. */
+const GUARD = "escapement guard";
+
+/**
+ * SQL that fails when a condition does not hold, and so undoes the whole batch: a batch has no other way to branch. No
+ * damaged row can fail in the same words.
+ */
+export function guardSql(condition: string): string {
+  // An error of a path shows the path, in every version of SQLite.
+  return `json_extract('{}', CASE WHEN ${condition} THEN '$' ELSE '${GUARD}' END)`;
+}
+
 /** Most errors in a chain of causes that are looked at. */
 const CAUSES_MAX = 5;
 
 /** What an error of SQLite means for the next step, however the client writes its result code. */
 export function sqliteFailureKind(error: unknown): FailureKind {
-  // The text of SQLite's error for `json('mismatch')`, which a batch uses to undo itself (see `guardChanges`).
-  if (/malformed JSON/i.test(messageOf(error))) return "guard";
+  if (messageOf(error).includes(GUARD)) return "guard";
   const code = resultCode(error);
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return "busy";
   if (code.startsWith("SQLITE_TOOBIG")) return "tooLarge";
@@ -62,7 +74,11 @@ function adviceFor(error: unknown): string {
   // What a full disk is called where SQLite cannot grow the files beside the database.
   if (code.startsWith("SQLITE_IOERR")) return "the disk is full, or fails; free space, and check it";
   if (code.startsWith("SQLITE_CANTOPEN") || /unable to open/i.test(messageOf(error))) {
-    return "create the folder first, and give this process write permission to it";
+    // The file itself, or what a statement needs beside it: the message does not tell which.
+    return (
+      "create the folder first if it is missing; where the database or the files beside the database (-wal, -shm) " +
+      "cannot be made, give this process write permission to its folder"
+    );
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     return "another process holds the database's lock all the time; look for a transaction that stays open";
@@ -70,11 +86,13 @@ function adviceFor(error: unknown): string {
   return code.startsWith("SQLITE_TOOBIG") ? "add less in one call" : "";
 }
 
-/** SQLite's name for what went wrong (`SQLITE_BUSY`), or empty. Extended codes begin with the name of their primary one. */
+/** SQLite's name for what went wrong (`SQLITE_BUSY`), or empty. Extended codes begin with the name of their primary
+ *  one. */
 function resultCode(error: unknown): string {
   for (const { code, errcode, message } of causesOf(error)) {
     if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
     if (typeof errcode === "number") return RESULT_CODES[errcode] ?? RESULT_CODES[errcode % 256] ?? "";
+    if (message === "database is locked") return "SQLITE_BUSY";
     const named = typeof message === "string" && /\bSQLITE_[A-Z]+(_[A-Z]+)*/.exec(message);
     if (named) return named[0];
   }

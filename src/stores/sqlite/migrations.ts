@@ -8,7 +8,8 @@ import { createSchemaTable, type Migration, SCHEMA_TABLE_MARK, type TableNames }
  * Brings the schema up to date, one atomic step per version. Several processes may do so at once: each step begins with
  * the row of its version, which only one of them can insert; the others' step is undone and they look again.
  *
- * @throws {StoreUnavailableError} when the schema is newer than this library, or a table of ours belongs to someone else
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or a table of ours belongs to someone
+ * else
  */
 export async function migrate(
   connection: Connection,
@@ -22,8 +23,8 @@ export async function migrate(
     const version = await readVersion(connection, names);
     if (version > newest) {
       throw new StoreUnavailableError(
-        `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ${newest}: ` +
-          "update the library, or use another database or tablePrefix",
+        `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ` +
+          `${newest}: update the library, or use another database or tablePrefix`,
       );
     }
     const next = migrations.find((migration) => migration.version > version);
@@ -57,8 +58,8 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
   if (!isOurs) {
     const foreign = [...definitions.keys()].join(", ");
     throw new StoreUnavailableError(
-      `the database has a table that this library did not make under a name that it needs (${foreign}): choose another ` +
-        "database, or set another tablePrefix",
+      `the database has a table that this library did not make under a name that it needs (${foreign}): choose ` +
+        "another database, or set another tablePrefix",
     );
   }
   const newest = await connection.read({ sql: `SELECT max(version) AS version FROM ${names.schema}`, args: [] });

@@ -1,6 +1,8 @@
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { CleanupReport, JobResultFilter, RecordPage } from "../data-store.ts";
+import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
+import { DEAD_SCHEDULER_MS, STAMP_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
@@ -16,7 +18,7 @@ export class SqliteResults {
   }
 
   async get(jobId: string, now: number): Promise<JobResultRecord | null> {
-    const rows = await this.#connection.read({ sql: this.#statements.getResult, args: [jobId, now] });
+    const rows = await this.#connection.read(statement(this.#statements.getResult, jobId, now));
     const [row] = jsonRecords<ResultRow>(rows);
     return row === undefined ? null : toResult(row);
   }
@@ -25,17 +27,20 @@ export class SqliteResults {
     const { taskId = null, scheduleId = null, outcome = null } = filter;
     const sql = this.#statementFor(filter);
     return readPage(this.#connection, filter, {
-      statement: (after, limit) => ({ sql, args: [after, limit, now, taskId, scheduleId, outcome] }),
+      statement: (after, limit) => statement(sql, after, limit, now, taskId, scheduleId, outcome),
       toRecord: toResult,
       idOf: (result) => result.jobId,
     });
   }
 
   async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
+    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead } = this.#statements;
     const [, expired, exhausted] = await this.#connection.write(() => [
-      { sql: this.#statements.removeExpired, args: [now, limit] },
-      { sql: this.#statements.countChanges, args: [] },
-      { sql: this.#statements.removeExhausted, args: [now, limit] },
+      statement(removeExpired, now, limit),
+      statement(countChanges),
+      statement(removeExhausted, now, limit),
+      statement(removeStamps, now - STAMP_MS),
+      statement(removeDead, now - DEAD_SCHEDULER_MS),
     ]);
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,

@@ -1,35 +1,60 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
 
-// Rows travel as JSON text in both directions: many rows go in as one parameter, and come out as one value. The client spends
-// microseconds on every single value of a result, which is more than SQLite needs for the whole row.
+// Rows travel as JSON text in both directions: many rows go in as one parameter, and come out as one value. The client
+// spends microseconds on every single value of a result, which is more than SQLite needs for the whole row.
 
-/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is its name or alias in the statement. */
+/** Details of a job whose own are no JSON. Its payload is none either, so the job ends as one that cannot be read. */
+const DAMAGED_JOB = '{"payload":"this row is damaged"}';
+
+/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is its name or alias in the
+ *  statement. */
 export function jobAsJson(table: string): string {
-  return asJson(table, JOB_COLUMNS, ["details"]);
+  return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB)]);
 }
 
-export function scheduleAsJson(table: string): string {
-  return asJson(table, SCHEDULE_COLUMNS, ["metadata", "details"]);
+/** The same with no more details than `endedWithoutRun` needs, so that the answer stays small. */
+export function endedJobAsJson(table: string): string {
+  const fields = ["scheduledFireTime", "resultExpirationMs"].map((name) => `'${name}', ${detail(name, table)}`);
+  return rowAsJson(table, JOB_COLUMNS, [`json_object(${fields.join(", ")})`]);
 }
 
 export function resultAsJson(table: string): string {
-  return asJson(table, ["job_id", "task_id", "schedule_id", "outcome", "expires_at"], ["details"]);
+  const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at"];
+  return rowAsJson(table, columns, [validJson(`${table}.details`)]);
 }
 
 export function taskAsJson(table: string): string {
-  return asJson(table, ["id", "max_running_jobs"], ["details"]);
+  return rowAsJson(table, ["id", "max_running_jobs"], [`${table}.details`]);
 }
 
-/** What is JSON already is joined as it is: parsing and printing it once more is what would cost most. */
-function asJson(table: string, columns: readonly string[], jsonColumns: readonly string[]): string {
-  const plain = columns.map((column) => `${table}.${column}`).join(", ");
-  return `'[' || json_array(${plain})${jsonColumns.map((column) => ` || ',' || ${table}.${column}`).join("")} || ']'`;
+/**
+ * SQL of the JSON array of a JSON array of plain values, and of `jsons`, which are joined as they are: parsing and
+ * printing them once more is what would cost most. Without `table`, the plain ones are SQL by themselves.
+ */
+export function rowAsJson(table: string | null, columns: readonly string[], jsons: readonly string[]): string {
+  const plain = columns.map((column) => (table === null ? column : `${table}.${column}`)).join(", ");
+  return `'[' || json_array(${plain})${jsons.map((json) => ` || ',' || ${json}`).join("")} || ']'`;
+}
+
+/** SQL of a column that holds JSON. One row that is damaged must not make the text of all rows unreadable. */
+export function validJson(column: string, otherwise = "{}"): string {
+  return `CASE WHEN json_valid(${column}) THEN ${column} ELSE '${otherwise}' END`;
+}
+
+/** SQL of one field of a row's details; NULL where it has none. */
+export function detail(name: string, table?: string): string {
+  const column = table === undefined ? "details" : `${table}.details`;
+  return `CASE WHEN json_valid(${column}) THEN ${column}->>'${name}' END`;
+}
+
+/** SQL of the length of a text in bytes. `length` alone counts characters, and stops at a NUL. */
+export function sizeInBytes(text: string): string {
+  return `length(CAST(${text} AS BLOB))`;
 }
 
 const JOB_COLUMNS = [
@@ -44,20 +69,6 @@ const JOB_COLUMNS = [
   "failed_attempts",
   "recoveries",
   "cancel_requested",
-  "acquired_by",
-  "acquired_until",
-  "fence",
-];
-
-const SCHEDULE_COLUMNS = [
-  "id",
-  "task_id",
-  "trigger_json",
-  "trigger_rule",
-  "paused",
-  "created_at",
-  "next_fire_time",
-  "last_fire_time",
   "acquired_by",
   "acquired_until",
   "fence",
@@ -82,24 +93,6 @@ export type JobRow = [
     fence: number,
   ],
   Partial<JobRecord>,
-];
-
-export type ScheduleRow = [
-  [
-    id: string,
-    taskId: string,
-    trigger: string,
-    triggerRule: string,
-    paused: number,
-    createdAt: number,
-    nextFireTime: number | null,
-    lastFireTime: number | null,
-    acquiredBy: string | null,
-    acquiredUntil: number | null,
-    fence: number,
-  ],
-  ScheduleRecord["metadata"],
-  Partial<ScheduleRecord>,
 ];
 
 export type ResultRow = [
@@ -240,69 +233,14 @@ export function toResult([columns, details]: ResultRow): JobResultRecord {
   };
 }
 
-/** The columns of a schedule as `insertSchedules` reads them. */
-export function newScheduleRow(schedule: ScheduleRecord): (string | number | null)[] {
-  return [
-    schedule.id,
-    schedule.taskId,
-    schedule.trigger,
-    schedule.triggerRule,
-    schedule.paused ? 1 : 0,
-    schedule.createdAt,
-    schedule.nextFireTime,
-    schedule.lastFireTime,
-    schedule.fence,
-    JSON.stringify(schedule.metadata),
-    JSON.stringify(scheduleDetails(schedule)),
-  ];
-}
-
-/** The fields that live in `details`; null leaves them out, which reads back as null. */
-export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
-  const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
-  const { resultExpirationMs, maxRecoveries } = schedule;
-  return {
-    payload,
-    executor,
-    priority,
-    coalesce,
-    misfireGraceMs,
-    maxJitterMs,
-    maxCatchUp,
-    resultExpirationMs,
-    maxRecoveries,
-  };
-}
-
-export function toSchedule([columns, metadata, details]: ScheduleRow): ScheduleRecord {
-  return {
-    id: columns[0],
-    taskId: columns[1],
-    trigger: columns[2],
-    triggerRule: columns[3],
-    payload: details.payload ?? null,
-    executor: details.executor ?? "",
-    priority: details.priority ?? 0,
-    coalesce: details.coalesce ?? "latest",
-    misfireGraceMs: details.misfireGraceMs ?? null,
-    maxJitterMs: details.maxJitterMs ?? 0,
-    maxCatchUp: details.maxCatchUp ?? null,
-    resultExpirationMs: details.resultExpirationMs ?? 0,
-    maxRecoveries: details.maxRecoveries ?? 0,
-    metadata,
-    paused: columns[4] === 1,
-    createdAt: columns[5],
-    nextFireTime: columns[6],
-    lastFireTime: columns[7],
-    acquiredBy: columns[8],
-    acquiredUntil: columns[9],
-    fence: columns[10],
-  };
-}
-
-export function taskDetails(task: TaskRecord): string {
+function taskDetails(task: TaskRecord): string {
   const { id: _id, maxRunningJobs: _maxRunningJobs, ...details } = task;
   return JSON.stringify(details);
+}
+
+/** The columns of a task as `putTasks` and looks read them. */
+export function taskRow(task: TaskRecord): (string | number | null)[] {
+  return [task.id, task.maxRunningJobs, taskDetails(task)];
 }
 
 export function toTask([[id, maxRunningJobs], details]: TaskRow): TaskRecord {

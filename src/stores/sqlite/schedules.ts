@@ -1,35 +1,27 @@
+import { systemClock } from "../../core/clock.ts";
+import { IdGenerator } from "../../core/ids.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
-  PlanCommit,
-  PlanCommitReport,
   RecordPage,
-  ScheduleAcquisition,
-  ScheduleAcquisitionReport,
   ScheduleAddition,
   ScheduleAdditionReport,
   ScheduleChanges,
   ScheduleFilter,
 } from "../data-store.ts";
+import { type Answers, Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
 import { readPage } from "./pages.ts";
-import {
-  idsOf,
-  jsonArray,
-  jsonRecords,
-  newJobRow,
-  newScheduleRow,
-  numberOrNull,
-  type ScheduleRow,
-  scheduleDetails,
-  toSchedule,
-} from "./rows.ts";
+import { rowParameters } from "./parameters.ts";
+import { idsOf, jsonArray, jsonRecords } from "./rows.ts";
+import { newScheduleRow, type ScheduleRow, scheduleDetails, toSchedule } from "./schedule-rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** The schedules of a `SqlDataStore`. */
 export class SqliteSchedules {
   readonly #connection: Connection;
   readonly #statements: Statements;
+  readonly #ids = new IdGenerator();
 
   constructor(connection: Connection, statements: Statements) {
     this.#connection = connection;
@@ -46,14 +38,18 @@ export class SqliteSchedules {
           if (this.#connection.failureKind(error) !== "guard" || tries === CONFLICT_TRIES_MAX) throw error;
         }
       }
-      const conflict = await this.#connection.read({
-        sql: this.#statements.findConflict,
-        args: [conflictRows(unique), 0],
-      });
-      const conflictId = idsOf(conflict)[0] ?? certainConflictId;
+      const conflictId = (await this.#findConflict(unique)) ?? certainConflictId;
       if (conflictId !== null) return { conflictId };
       // What was in the way is gone already.
     }
+  }
+
+  async #findConflict(unique: readonly ScheduleRecord[]): Promise<string | null> {
+    for (const rows of conflictRows(unique)) {
+      const [id] = idsOf(await this.#connection.read(statement(this.#statements.findConflict, rows, 0)));
+      if (id !== undefined) return id;
+    }
+    return null;
   }
 
   async #write(
@@ -62,19 +58,24 @@ export class SqliteSchedules {
     replacements: readonly ScheduleRecord[],
     unique: readonly ScheduleRecord[],
   ): Promise<ScheduleAdditionReport> {
-    const ids = JSON.stringify(additions.map(({ schedule }) => schedule.id));
     const { guardConflicts, findExisting, insertSchedules, replaceSchedules, getSchedulesById } = this.#statements;
+    const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
     const insert = (sql: string, schedules: readonly ScheduleRecord[]): SqlStatement[] =>
-      schedules.length === 0 ? [] : [{ sql, args: [JSON.stringify(schedules.map(newScheduleRow))] }];
-    const answers = await this.#connection.write((isRepetition) => [
-      { sql: findExisting, args: [ids] },
-      ...(unique.length === 0 ? [] : [{ sql: guardConflicts, args: [conflictRows(unique), isRepetition ? 1 : 0] }]),
-      ...insert(insertSchedules, inserts),
-      ...insert(replaceSchedules, replacements),
-      { sql: getSchedulesById, args: [ids] },
-    ]);
-    const seen = new Set(jsonArray<string>(answers[0], "ids"));
-    const stored = jsonArray<ScheduleRow>(answers.at(-1), "records").map(toSchedule);
+      rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text));
+    const build = (isRepetition: boolean): BatchOfAdditions => {
+      const batch = new Batch();
+      const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
+      batch.add(conflictRows(unique).map((rows) => statement(guardConflicts, rows, isRepetition ? 1 : 0)));
+      batch.add([...insert(insertSchedules, inserts), ...insert(replaceSchedules, replacements)]);
+      return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
+    };
+    let built = build(false);
+    const answers = await this.#connection.write((isRepetition) => {
+      if (isRepetition) built = build(true);
+      return built.batch.statements;
+    });
+    const seen = new Set(built.existing.of(answers).flatMap((rows) => jsonArray<string>(rows, "ids")));
+    const stored = built.stored.of(answers).flatMap((rows) => jsonArray<ScheduleRow>(rows, "records").map(toSchedule));
     const results: AddedSchedule[] = additions.map(({ schedule, conflictPolicy }, index) => {
       const isNew = !seen.has(schedule.id);
       seen.add(schedule.id);
@@ -85,7 +86,7 @@ export class SqliteSchedules {
   }
 
   async get(id: string): Promise<ScheduleRecord | null> {
-    const rows = await this.#connection.read({ sql: this.#statements.getSchedule, args: [id] });
+    const rows = await this.#connection.read(statement(this.#statements.getSchedule, id));
     const [row] = jsonRecords<ScheduleRow>(rows);
     return row === undefined ? null : toSchedule(row);
   }
@@ -96,9 +97,9 @@ export class SqliteSchedules {
     const pausedArg = paused === undefined ? null : paused ? 1 : 0;
     return readPage(this.#connection, filter, {
       statement: (after, limit) => {
-        if (taskId !== undefined) return { sql: getSchedulesOfTask, args: [after, limit, pausedArg, taskId] };
-        if (paused === true) return { sql: getPausedSchedules, args: [after, limit] };
-        return { sql: getSchedules, args: [after, limit, pausedArg] };
+        if (taskId !== undefined) return statement(getSchedulesOfTask, after, limit, pausedArg, taskId);
+        if (paused === true) return statement(getPausedSchedules, after, limit);
+        return statement(getSchedules, after, limit, pausedArg);
       },
       toRecord: toSchedule,
       idOf: (schedule) => schedule.id,
@@ -113,68 +114,32 @@ export class SqliteSchedules {
     const { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, metadata } = changes;
     const columns = { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, metadata };
     const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
-    const [updated, now] = await this.#connection.write((isRepetition) => [
-      { sql: this.#statements.updateSchedule, args: [id, text, expectedFence ?? null] },
-      ...(isRepetition ? [{ sql: this.#statements.getSchedule, args: [id] }] : []),
+    // Others change schedules too, so that no count of the fence tells whose change it is.
+    const stamp = this.#ids.next(systemClock.now());
+    const { updateSchedule, getStampedSchedule } = this.#statements;
+    const [, updated] = await this.#connection.write(() => [
+      statement(updateSchedule, id, text, expectedFence ?? null, stamp),
+      statement(getStampedSchedule, id, stamp),
     ]);
     const [row] = jsonRecords<ScheduleRow>(updated);
-    if (row !== undefined) return toSchedule(row);
-    // A try of unknown fate may have updated it already, which raised its fence by one.
-    const [current] = jsonRecords<ScheduleRow>(now).map(toSchedule);
-    return current !== undefined && expectedFence !== undefined && current.fence === expectedFence + 1 ? current : null;
+    return row === undefined ? null : toSchedule(row);
   }
 
   async remove(id: string): Promise<boolean> {
     let mayHaveRemoved = false;
     const [removed] = await this.#connection.write((isRepetition) => {
       mayHaveRemoved = isRepetition;
-      return [{ sql: this.#statements.removeSchedule, args: [id] }];
+      return [statement(this.#statements.removeSchedule, id)];
     });
     return mayHaveRemoved || removed?.length === 1;
   }
+}
 
-  async acquire(request: ScheduleAcquisition): Promise<ScheduleAcquisitionReport> {
-    const { now, limit, schedulerId, until, acquisitionId } = request;
-    const args = [now, limit, schedulerId, until, acquisitionId];
-    const { acquireSchedules, lookAtSchedules } = this.#statements;
-    const [, look] = await this.#connection.write(() => [
-      { sql: acquireSchedules, args },
-      { sql: lookAtSchedules, args },
-    ]);
-    const instants = [numberOrNull(look, "next_fire_time"), numberOrNull(look, "next_free_at")].filter(
-      (instant) => instant !== null,
-    );
-    return {
-      schedules: jsonArray<ScheduleRow>(look, "records").map(toSchedule),
-      nextDueAt: instants.length === 0 ? null : Math.min(...instants),
-    };
-  }
-
-  async commit({ plans, schedulerId }: PlanCommit): Promise<PlanCommitReport> {
-    // A schedule's lease ends with its first plan, so further ones in the same call cannot count.
-    const counted = new Map(plans.toReversed().map((plan) => [plan.scheduleId, plan]));
-    const jobRows: (string | number | null)[][] = [];
-    const planRows: (string | number | boolean | null)[][] = [];
-    for (const plan of counted.values()) {
-      for (const job of plan.jobs) jobRows.push([...newJobRow(job), plan.fence, plan.scheduleId]);
-      planRows.push([plan.scheduleId, plan.fence, plan.nextFireTime, plan.lastFireTime, plan.paused]);
-    }
-    if (planRows.length === 0) return { plans: [] };
-    const { insertPlannedJobs, commitPlans } = this.#statements;
-    const results = await this.#connection.write(() => [
-      ...(jobRows.length === 0 ? [] : [{ sql: insertPlannedJobs, args: [JSON.stringify(jobRows), schedulerId] }]),
-      { sql: commitPlans, args: [JSON.stringify(planRows), schedulerId] },
-    ]);
-    const committed = new Set(idsOf(results.at(-1)));
-    const added = new Set(jobRows.length === 0 ? [] : idsOf(results[0]));
-    return {
-      plans: plans.map((plan) =>
-        committed.has(plan.scheduleId) && counted.get(plan.scheduleId) === plan
-          ? { committed: true, addedJobIds: plan.jobs.map((job) => job.id).filter((id) => added.has(id)) }
-          : { committed: false, addedJobIds: [] },
-      ),
-    };
-  }
+/** One try to add schedules. */
+interface BatchOfAdditions {
+  readonly batch: Batch;
+  readonly existing: Answers;
+  readonly stored: Answers;
 }
 
 type AddedSchedule = { readonly change: "added" | "replaced" | "kept"; readonly schedule: ScheduleRecord };
@@ -193,7 +158,8 @@ interface SortedAdditions {
   readonly certainConflictId: string | null;
 }
 
-/** One statement adds, the next replaces. An id that comes again counts as existing, so its earlier addition decides. */
+/** One statement adds, the next replaces. An id that comes again counts as existing, so its earlier addition decides.
+ *  */
 function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions {
   const seen = new Set<string>();
   const inserts: ScheduleRecord[] = [];
@@ -213,6 +179,8 @@ function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions 
 }
 
 /** The rows that `findConflict` and `guardConflicts` read. */
-function conflictRows(unique: readonly ScheduleRecord[]): string {
-  return JSON.stringify(unique.map((schedule) => [schedule.id, schedule.trigger, schedule.createdAt]));
+function conflictRows(unique: readonly ScheduleRecord[]): string[] {
+  return rowParameters(unique.map((schedule) => [schedule.id, schedule.trigger, schedule.createdAt])).map(
+    ({ text }) => text,
+  );
 }

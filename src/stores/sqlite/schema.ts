@@ -5,6 +5,10 @@ export interface TableNames {
   readonly schedules: string;
   readonly jobs: string;
   readonly results: string;
+  /** Which schedulers live (since version 2). */
+  readonly schedulers: string;
+  /** Stamps of additions whose jobs leave nothing behind (since version 2). */
+  readonly steps: string;
 }
 
 /** Where a job stands, as the column `state` has it: each state has a partial index of its own. */
@@ -24,6 +28,8 @@ export function tableNames(prefix: string): TableNames {
     schedules: `${prefix}schedules`,
     jobs: `${prefix}jobs`,
     results: `${prefix}results`,
+    schedulers: `${prefix}schedulers`,
+    steps: `${prefix}steps`,
   });
 }
 
@@ -37,12 +43,15 @@ export interface Migration {
 export const SCHEMA_TABLE_MARK = "escapement schema versions";
 
 export function createSchemaTable(names: TableNames): string {
-  return `CREATE TABLE ${names.schema} (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL /* ${SCHEMA_TABLE_MARK} */)`;
+  return (
+    `CREATE TABLE ${names.schema} (version INTEGER PRIMARY KEY, ` +
+    `applied_at INTEGER NOT NULL /* ${SCHEMA_TABLE_MARK} */)`
+  );
 }
 
 /**
- * Times are epoch milliseconds in INTEGER columns (as text they are a third larger and half as fast). What only travels with
- * a row, and is never searched for, is one JSON object in `details`, which leaves null out.
+ * Times are epoch milliseconds in INTEGER columns (as text they are a third larger and half as fast). What only travels
+ * with a row, and is never searched for, is one JSON object in `details`, which leaves null out.
  */
 export const MIGRATIONS: readonly Migration[] = Object.freeze([
   {
@@ -73,12 +82,13 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       )`,
       `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id)
         WHERE paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL`,
-      `CREATE INDEX ${schedules}_leased ON ${schedules} (acquired_until, acquisition_id) WHERE acquired_until IS NOT NULL`,
+      `CREATE INDEX ${schedules}_leased ON ${schedules} (acquired_until, acquisition_id) ` +
+        "WHERE acquired_until IS NOT NULL",
       `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,
       `CREATE INDEX ${schedules}_paused ON ${schedules} (id) WHERE paused = 1`,
       `CREATE INDEX ${schedules}_exhausted ON ${schedules} (id) WHERE next_fire_time IS NULL`,
 
-      // Rows are named by small integers: \`seq\` is the order of addition, and what the other indexes carry.
+      // Rows are named by small integers: `seq` is the order of addition, and what the other indexes carry.
       `CREATE TABLE ${jobs} (
         seq INTEGER PRIMARY KEY,
         id TEXT UNIQUE NOT NULL,
@@ -100,8 +110,10 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
         details TEXT NOT NULL
       )`,
       `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
-      `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, run_at, seq) WHERE state = ${JOB_STATE.ready}`,
-      `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) WHERE state = ${JOB_STATE.leased}`,
+      `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, run_at, seq) ` +
+        `WHERE state = ${JOB_STATE.ready}`,
+      `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) ` +
+        `WHERE state = ${JOB_STATE.leased}`,
       `CREATE UNIQUE INDEX ${jobs}_schedule ON ${jobs} (schedule_id, fire_time) WHERE schedule_id IS NOT NULL`,
       `CREATE UNIQUE INDEX ${jobs}_key ON ${jobs} (idempotency_key) WHERE idempotency_key IS NOT NULL`,
 
@@ -117,6 +129,28 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       `CREATE INDEX ${results}_task ON ${results} (task_id, job_id)`,
       `CREATE INDEX ${results}_schedule ON ${results} (schedule_id, job_id) WHERE schedule_id IS NOT NULL`,
       `CREATE INDEX ${results}_unsuccessful ON ${results} (outcome, job_id) WHERE outcome <> 'success'`,
+    ],
+  },
+  {
+    version: 2,
+    statements: ({ schedules, schedulers, steps }: TableNames): readonly string[] => [
+      `CREATE TABLE ${schedulers} (
+        identity TEXT PRIMARY KEY NOT NULL,
+        incarnation TEXT NOT NULL,
+        alive_until INTEGER NOT NULL
+      )`,
+      `CREATE INDEX ${schedulers}_alive ON ${schedulers} (alive_until)`,
+
+      `CREATE TABLE ${steps} (
+        id TEXT PRIMARY KEY NOT NULL,
+        at INTEGER NOT NULL
+      ) WITHOUT ROWID`,
+      `CREATE INDEX ${steps}_at ON ${steps} (at)`,
+
+      // Schedules are not leased any more: `acquired_by` without an end names the favourite. A process of version 1
+      // that still runs goes on to lease them, see `freeSchedules`.
+      `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, fence = fence + 1
+        WHERE acquired_until IS NOT NULL`,
     ],
   },
 ]);

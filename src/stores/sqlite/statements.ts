@@ -1,5 +1,9 @@
 import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
+import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
+import { type PlanStatements, planStatements } from "./plan-statements.ts";
+import { type RecoveryStatements, recoveryStatements } from "./recovery-statements.ts";
+import { type ReleaseStatements, releaseStatements } from "./release-statements.ts";
 import { resultAsJson, taskAsJson } from "./rows.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedule-statements.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
@@ -21,14 +25,20 @@ interface ResultStatements {
   readonly getUnsuccessful: Readonly<Record<string, string>>;
   readonly removeExpired: string;
   readonly countChanges: string;
+  readonly removeStamps: string;
+  readonly removeDead: string;
 }
 
-/** Every statement that the store sends once it is open. A test reads the query plan of each. */
+/** Every statement that the store sends once it is open, but for looks (see `lookStatement`). A test reads the query
+ *  plan of each. */
 export interface Statements
   extends TaskStatements,
     ResultStatements,
     JobStatements,
+    ReleaseStatements,
+    RecoveryStatements,
     ScheduleStatements,
+    PlanStatements,
     AcquisitionStatements {}
 
 export function makeStatements(names: TableNames): Statements {
@@ -36,7 +46,10 @@ export function makeStatements(names: TableNames): Statements {
     ...taskStatements(names),
     ...resultStatements(names),
     ...jobStatements(names),
+    ...releaseStatements(names),
+    ...recoveryStatements(names),
     ...scheduleStatements(names),
+    ...planStatements(names),
     ...acquisitionStatements(names),
   });
 }
@@ -54,8 +67,9 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
     getTasksById: `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
     // ?1 rows [id, maxRunningJobs, details]
     putTasks:
-      `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 FROM json_each(?1) ` +
-      "WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = excluded.details",
+      `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 ` +
+      "FROM json_each(?1) WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, " +
+      "details = excluded.details",
     // ?1 id to start after
     getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
     // ?1 id
@@ -65,7 +79,7 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
   };
 }
 
-function resultStatements({ results }: TableNames): ResultStatements {
+function resultStatements({ results, steps, schedulers }: TableNames): ResultStatements {
   const select = `SELECT ${resultAsJson(results)} AS record FROM ${results}`;
   // ?1 job id to start after, ?2 limit, ?3 now, ?4 taskId, ?5 scheduleId, ?6 outcome, the last three or null
   const page =
@@ -88,5 +102,10 @@ function resultStatements({ results }: TableNames): ResultStatements {
       "ORDER BY expires_at LIMIT ?2)",
     // How many rows the statement before changed.
     countChanges: "SELECT changes() AS changes",
+    // ?1 the instant up to which they go
+    removeStamps:
+      `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
+      `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
+    removeDead: `DELETE FROM ${schedulers} WHERE alive_until <= ?1`,
   };
 }

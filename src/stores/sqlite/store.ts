@@ -10,14 +10,15 @@ import type * as contract from "../data-store.ts";
 import { Connection } from "./connection.ts";
 import type { SqlDriver } from "./driver.ts";
 import { SqliteJobs } from "./jobs.ts";
+import { SqliteLeases } from "./leases.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 import { migrate } from "./migrations.ts";
 import { SqliteResults } from "./results.ts";
 import { SqliteSchedules } from "./schedules.ts";
 import { MIGRATIONS, tableNames } from "./schema.ts";
 import { makeStatements } from "./statements.ts";
+import { SqliteSteps } from "./steps.ts";
 import { SqliteTasks } from "./tasks.ts";
-import { SqliteTurns } from "./turn.ts";
 
 export interface SqlDataStoreOptions {
   /** What errors call the database; without a token in it. Default: `"the database"`. */
@@ -38,11 +39,13 @@ interface OpenStore {
   readonly tasks: SqliteTasks;
   readonly schedules: SqliteSchedules;
   readonly jobs: SqliteJobs;
-  readonly turns: SqliteTurns;
+  readonly leases: SqliteLeases;
+  readonly steps: SqliteSteps;
   readonly results: SqliteResults;
 }
 
-/** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may share it. */
+/** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
+ *  share it. */
 export class SqlDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities;
@@ -97,6 +100,14 @@ export class SqlDataStore implements contract.DataStore {
     return this.#opened.tasks.remove(id);
   }
 
+  async look(request: contract.LookRequest): Promise<contract.LookReport> {
+    return this.#opened.steps.look(request);
+  }
+
+  async step(request: contract.StepRequest): Promise<contract.StepReport> {
+    return this.#opened.steps.step(request);
+  }
+
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
     return this.#opened.schedules.add(additions);
   }
@@ -121,14 +132,6 @@ export class SqlDataStore implements contract.DataStore {
     return this.#opened.schedules.remove(id);
   }
 
-  async acquireSchedules(request: contract.ScheduleAcquisition): Promise<contract.ScheduleAcquisitionReport> {
-    return this.#opened.schedules.acquire(request);
-  }
-
-  async commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-    return this.#opened.schedules.commit(commit);
-  }
-
   /** Calls that come while an insert is in flight travel together in the next one. */
   async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
     return this.#opened.jobs.add(jobs);
@@ -142,19 +145,12 @@ export class SqlDataStore implements contract.DataStore {
     return this.#opened.jobs.getPage(filter);
   }
 
-  async turn(request: contract.TurnRequest): Promise<contract.TurnReport> {
-    return this.#opened.turns.turn(request);
-  }
-
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return this.#opened.jobs.extendLeases(extension);
+    return this.#opened.leases.extend(extension);
   }
 
-  async giveUpLeases(request: {
-    readonly now: number;
-    readonly schedulerId: string;
-  }): Promise<contract.RecoveryReport> {
-    return this.#opened.jobs.giveUpLeases(request);
+  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+    return this.#opened.leases.giveUp(surrender);
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
@@ -195,7 +191,8 @@ export class SqlDataStore implements contract.DataStore {
         tasks: new SqliteTasks(connection, statements),
         schedules: new SqliteSchedules(connection, statements),
         jobs: new SqliteJobs(connection, statements),
-        turns: new SqliteTurns(connection, statements),
+        leases: new SqliteLeases(connection, statements),
+        steps: new SqliteSteps(connection, statements, names),
         results: new SqliteResults(connection, statements),
       };
     } catch (error) {

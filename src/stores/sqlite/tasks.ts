@@ -1,6 +1,8 @@
 import type { TaskRecord } from "../../records/task.ts";
+import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { jsonRecords, numberOrNull, type TaskRow, taskDetails, toTask } from "./rows.ts";
+import { rowParameters } from "./parameters.ts";
+import { jsonRecords, numberOrNull, type TaskRow, taskRow, toTask } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** The tasks of a `SqlDataStore`. */
@@ -15,10 +17,9 @@ export class SqliteTasks {
 
   async put(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
     if (tasks.length === 0) return [];
-    const rows = tasks.map((task) => [task.id, task.maxRunningJobs, taskDetails(task)]);
     const [existing] = await this.#connection.write(() => [
-      { sql: this.#statements.getTasksById, args: [JSON.stringify(tasks.map((task) => task.id))] },
-      { sql: this.#statements.putTasks, args: [JSON.stringify(rows)] },
+      statement(this.#statements.getTasksById, JSON.stringify(tasks.map((task) => task.id))),
+      ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(this.#statements.putTasks, text)),
     ]);
     const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], settingsText(toTask(row))]));
     return tasks.map((task) => {
@@ -31,20 +32,18 @@ export class SqliteTasks {
   }
 
   async getAll(): Promise<TaskRecord[]> {
-    return jsonRecords<TaskRow>(await this.#connection.read({ sql: this.#statements.getTasks, args: [""] })).map(
-      toTask,
-    );
+    return jsonRecords<TaskRow>(await this.#connection.read(statement(this.#statements.getTasks, ""))).map(toTask);
   }
 
   async get(id: string): Promise<TaskRecord | null> {
-    const [row] = jsonRecords<TaskRow>(await this.#connection.read({ sql: this.#statements.getTask, args: [id] }));
+    const [row] = jsonRecords<TaskRow>(await this.#connection.read(statement(this.#statements.getTask, id)));
     return row === undefined ? null : toTask(row);
   }
 
   async remove(id: string): Promise<"removed" | "inUse" | "missing"> {
     const [inUse, removed] = await this.#connection.write(() => [
-      { sql: this.#statements.isTaskInUse, args: [id] },
-      { sql: this.#statements.removeTask, args: [id] },
+      statement(this.#statements.isTaskInUse, id),
+      statement(this.#statements.removeTask, id),
     ]);
     if (numberOrNull(inUse, "in_use") === 1) return "inUse";
     return removed?.length === 1 ? "removed" : "missing";

@@ -153,9 +153,9 @@ export interface StepFields extends ViewFields, Partial<Omit<StepRequest, keyof 
 
 let steps = 0;
 
-/** The id of a step that nobody else has, of the only incarnation of `scheduler-a` or another one. */
+/** The id of the next step of the only incarnation of `scheduler-a` or another one: they grow, as text. */
 export function newStepId(by = "scheduler-a"): string {
-  return `${incarnationOf(by)}${++steps}`;
+  return `${incarnationOf(by)}${String(++steps).padStart(9, "0")}`;
 }
 
 export function incarnationOf(by = "scheduler-a"): string {
@@ -225,7 +225,8 @@ export function extend(
     now: T0,
     schedulerId,
     incarnation: incarnationOf(schedulerId),
-    pendingStepId: null,
+    // After all of them.
+    settledStepId: `${incarnationOf(schedulerId)}~`,
     until: T0 + 90_000,
     jobs,
     aliveUntil: null,

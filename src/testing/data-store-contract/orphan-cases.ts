@@ -11,7 +11,6 @@ import {
   makeJobs,
   makeTask,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -57,15 +56,15 @@ export const orphanCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "orphans: leases of the pending step, of another incarnation, and of others are left alone",
+    name: "orphans: leases of steps under way, of another incarnation, and of others are left alone",
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(4));
-      await take(store, { limit: 1, stepId: "now#7" });
-      await take(store, { limit: 1, stepId: "before#7" });
-      await take(store, { limit: 1, stepId: "now#8", by: "b" });
       await take(store, { limit: 1, stepId: "now#9" });
-      await extend(store, [], { incarnation: "now#", pendingStepId: "now#7" });
+      await take(store, { limit: 1, stepId: "before#7" });
+      await take(store, { limit: 1, stepId: "now#7", by: "b" });
+      await take(store, { limit: 1, stepId: "now#8" });
+      await extend(store, [], { incarnation: "now#", settledStepId: "now#8" });
       const jobs = await store.getJobs({ limit: 10, cursor: null });
       equal(
         jobs.items.map(({ id, acquiredBy }) => [id, acquiredBy]),
@@ -77,6 +76,15 @@ export const orphanCases: readonly DataStoreCase[] = [
         ],
         "the holders",
       );
+    },
+  },
+  {
+    name: "orphans: before the answer to the first step nothing is one",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store);
+      await extend(store, [], { settledStepId: null });
+      equal(await store.getJob("job"), job, "the job");
     },
   },
   {

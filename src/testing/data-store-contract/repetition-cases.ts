@@ -66,6 +66,17 @@ export const repetitionCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "repetitions: what the step leased counts to the limit of its task, in theirs as in any other's",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
+      await store.addJobs(makeJobs(3));
+      const [lost, answer] = await twice(store, { limit: 5 });
+      equal([idsOf(lost.acquired), answer.acquired], [["job-00000", "job-00001"], lost.acquired], "the answers");
+      equal([answer.hasReady, (await take(store, { by: "b" })).acquired], [false, []], "what is left for others");
+    },
+  },
+  {
     name: "repetitions: they find what was leased also after another step of the same scheduler",
     async run({ open }) {
       const store = await open();
