@@ -35,7 +35,7 @@ async function openStore(connection: LibsqlUrlConnection, options: LibsqlStoreOp
 async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   const client = createClient({ url: of.httpUrl });
   try {
-    const tables = ["tasks", "schedules", "jobs", "results"];
+    const tables = ["tasks", "schedules", "jobs", "results", "schedulers", "steps"];
     await client.batch(
       tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),
       "write",
@@ -184,7 +184,7 @@ describe("answers above what the server sends", () => {
     expect(page.cursor).not.toBeNull();
     const first = await take(store, { limit: 100 });
     expect(first.acquired.length).toBeGreaterThan(0);
-    expect(first.hasMore).toBe(true);
+    expect(first.hasReady).toBe(true);
     const second = await take(store, { limit: 100 });
     expect(second.acquired.length).toBeGreaterThan(0);
     expect(new Set([...first.acquired, ...second.acquired].map(({ id }) => id)).size).toBe(

@@ -17,7 +17,6 @@ const KEPT_SETTINGS = ["synchronous", "wal_autocheckpoint", "temp_store", "cache
  * comes next.
  */
 export class LibsqlDriver implements SqlDriver {
-  readonly isLocal: boolean;
   readonly failureKind: SqlDriver["failureKind"] = failureKind;
   readonly adviceFor: (error: unknown) => string = adviceFor;
   readonly #connection: LibsqlConnection;
@@ -25,6 +24,8 @@ export class LibsqlDriver implements SqlDriver {
   /** What stands behind a url; null for a client of the caller's. */
   readonly #kind: DatabaseKind | null;
   #client: LibsqlClient | null;
+  /** Whether the file is a copy of a database elsewhere, which takes the writes. */
+  #isReplica: boolean;
   /** What sets up each connection to a file; null where no file can be opened anew. */
   #settings: readonly string[] | null = null;
 
@@ -36,7 +37,12 @@ export class LibsqlDriver implements SqlDriver {
     this.#options = options;
     this.#client = "client" in connection ? connection.client : null;
     this.#kind = "client" in connection ? null : databaseKind(connection);
-    this.isLocal = this.#kind === null ? this.#client?.protocol === "file" : this.#kind !== "remote";
+    this.#isReplica = this.#kind === "replica";
+  }
+
+  get isLocal(): boolean {
+    if (this.#isReplica) return false;
+    return this.#kind === null ? this.#client?.protocol === "file" : this.#kind !== "remote";
   }
 
   async open(): Promise<void> {
@@ -44,13 +50,20 @@ export class LibsqlDriver implements SqlDriver {
       this.#client = await openClient(this.#connection, this.#options.timeoutMs);
     }
     const client = this.#opened;
-    if (this.#kind === null) this.#settings = await keptSettings(client);
+    if (this.#kind === null) {
+      this.#isReplica = await isReplica(client);
+      if (!this.#isReplica) this.#settings = await keptSettings(client);
+    }
     if (this.#kind === "file") {
       this.#settings = connectionSettings(this.#options.durability);
       await run(client, [FILE_MODE, ...this.#settings]);
     }
     // A new replica is empty: without this its tables would seem to be missing.
     if (this.#kind === "replica") await client.sync?.();
+  }
+
+  async synchronize(): Promise<void> {
+    if (this.#isReplica) await this.#opened.sync?.();
   }
 
   async execute(statement: SqlStatement): Promise<Row[]> {
@@ -65,8 +78,8 @@ export class LibsqlDriver implements SqlDriver {
 
   async reopen(): Promise<void> {
     const client = this.#opened;
-    // What is in memory would be lost.
-    if (this.isLocal && this.#settings === null) return;
+    // What is in memory would be lost, and a replica begin anew.
+    if ((this.isLocal || this.#isReplica) && this.#settings === null) return;
     await client.reconnect?.();
     await run(client, this.#settings ?? []);
   }
@@ -80,6 +93,17 @@ export class LibsqlDriver implements SqlDriver {
   get #opened(): LibsqlClient {
     if (this.#client === null) throw new Error("the client is not open");
     return this.#client;
+  }
+}
+
+/** Whether a client of the caller's has a copy of a database elsewhere. Others refuse to synchronize. */
+async function isReplica(client: LibsqlClient): Promise<boolean> {
+  if (client.protocol !== "file" || client.sync === undefined) return false;
+  try {
+    await client.sync();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -90,7 +90,7 @@ export function hasReadyJobs(names: TableNames, form: QueueForm): string {
   const dueBeyond = `EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${DUE_DELAYED_SEEN_MAX})`;
   const isWaiting = (taskId: string, executor: string): string =>
     `(EXISTS (SELECT 1 FROM ${jobs} WHERE ${readyIn(taskId, executor)}) ` +
-    `OR EXISTS (SELECT 1 FROM (${dueSeen}) d WHERE d.task_id = ${taskId} AND d.executor = ${executor}))`;
+    `OR EXISTS (SELECT 1 FROM (${dueSeen}) AS seen WHERE seen.task_id = ${taskId} AND seen.executor = ${executor}))`;
   const inQueues =
     form === "many"
       ? `(WITH ${manyQueues(names)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +

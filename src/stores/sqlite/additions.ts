@@ -2,6 +2,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
+import { STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
@@ -70,12 +71,15 @@ export class Additions {
     );
   }
 
-  /** One stamp for all jobs that were surely added, and one for each of those that may have met a rival instead. */
+  /** Few jobs are stamped one by one, so that their repetition is known in any company. Of many, all that were surely
+   *  added share a stamp, and those that may have met a rival instead have one each. */
   #stamps(): SqlStatement[] {
     if (this.#stamp === null) return [];
     const { id, now } = this.#stamp;
-    const ownIds = this.#rivalled.filter((job) => job.resultExpirationMs === 0).map((job) => [job.id, job.id]);
-    const rows = this.#rivalled.length < this.#jobs.length ? [[id, null], ...ownIds] : ownIds;
+    const leavesNothing = this.#jobs.filter((job) => job.resultExpirationMs === 0);
+    const isFew = leavesNothing.length <= STAMPED_BY_JOB_MAX;
+    const own = leavesNothing.filter((job) => isFew || canHaveRivals(job)).map((job) => [job.id, job.id]);
+    const rows = own.length === leavesNothing.length ? own : [[id, null], ...own];
     return rowParameters(rows).map(({ text }) => statement(this.#statements.stampAdditions, text, now));
   }
 }

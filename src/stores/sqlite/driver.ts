@@ -30,7 +30,8 @@ export type FailureKind = "busy" | "connection" | "unavailable" | "refused" | "t
  * driver does none of that.
  */
 export interface SqlDriver {
-  /** Whether the database is in this process (a file, or memory), so that there is no answer to wait for. */
+  /** Whether the database is in this process (a file, or memory), so that there is no answer to wait for, or to lose.
+   *  Known once it is open. */
   readonly isLocal: boolean;
   /** Opens the connection. Called before anything else, and again when it failed for a passing reason. */
   open?(): Promise<void>;

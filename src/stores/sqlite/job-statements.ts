@@ -30,19 +30,19 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
 
   return {
-    // ?1 rows of newJobRow, ?2 the batch's stamp or null. Jobs that can have rivals are stamped by their own ids.
+    // ?1 rows of newJobRow, ?2 the batch's stamp or null. Jobs that can have rivals are stamped by their own ids alone.
     insertJobs:
       `${intoJobs} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ` +
       "value->>8, value->>9, value->>10, value->>11, 0, value->>12 " +
       newJobs(
-        "(?2 IS NULL OR CASE WHEN coalesce(value->>4, value->>5) IS NULL " +
-          `THEN NOT ${stamped("?2")} ELSE NOT ${stamped("a.value->>0")} END)`,
+        `(?2 IS NULL OR NOT ${stamped("a.value->>0")} ` +
+          `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}))`,
       ),
     // ?1 rows [id, runAt, details], and what they share: ?2 taskId, ?3 executor, ?4 priority, ?5 state; ?6 the batch's
     // stamp or null
     insertAlikeJobs:
       `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ` +
-      newJobs(`(?6 IS NULL OR NOT ${stamped("?6")})`),
+      newJobs(`(?6 IS NULL OR NOT ${stamped("?6")} AND NOT ${stamped("a.value->>0")})`),
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place]. The jobs that stand for these. What ran already has
     // none.
     findRivals:
@@ -70,7 +70,7 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
       `UPDATE ${jobs} SET acquired_until = ?3 FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
     // ?1 rows [jobId, fence] of what runs, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose answer is
-    // known or null. The lease of a job that is to be cancelled ends instead, so that recovery ends the job.
+    // known, or null. The lease of a job that is to be cancelled ends instead, so that recovery ends the job.
     giveUpStrays:
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, ` +

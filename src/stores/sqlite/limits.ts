@@ -58,6 +58,10 @@ export const FIRES_PER_STEP_MAX = 1000;
 /** How long the stamp of an addition stays at least, in milliseconds: longer than any repetition of it may be late. */
 export const STAMP_MS = 600_000;
 
+/** Most jobs of one batch that get a stamp each. More share one, because a row for each would cost as much as a
+ *  result. */
+export const STAMPED_BY_JOB_MAX = 16;
+
 /** Stamps that one step of the clean-up removes. Small rows, and many: a busy store makes a hundred a second. */
 export const STAMPS_PER_CLEANUP_MAX = 100_000;
 

@@ -30,6 +30,7 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
     `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details) ` +
     endedResult(jobs, outcome, now);
   const isKept = `${detail("resultExpirationMs")} > 0`;
+  const isLeased = `id = ?1 AND state = ${leased}`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
   /** Ends leases of schedules, which processes of version 1 take, in such a way that plans made under them are void. */
   const freeSchedules =
@@ -52,8 +53,7 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
     giveUpSchedules: `${freeSchedules} acquired_until > 0 AND acquired_by = ?1`,
 
     // ?1 id
-    requestCancel:
-      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} ` + "RETURNING task_id, acquired_by",
+    requestCancel: `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${isLeased} RETURNING task_id, acquired_by`,
     // ?1 id, ?2 now
     keepCancelled: `${keep("'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} AND ${isKept}`,
     // ?1 id

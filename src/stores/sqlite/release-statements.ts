@@ -51,6 +51,6 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
       `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
       `AND ${jobs}.acquired_by = ?2`,
     // ?1 how many rows the statement before must have changed
-    guardChanges: `SELECT ${guardSql("changes() = ?1")}`,
+    guardChanges: `SELECT ${guardSql("changes() = ?1")} AS guard`,
   };
 }

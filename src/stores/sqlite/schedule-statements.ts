@@ -31,6 +31,8 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
   const conflict =
     `SELECT a.value->>0 AS id FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
     "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2) ORDER BY a.key LIMIT 1";
+  const byIds = `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`;
+  const recordsById = `SELECT ${scheduleAsJson("s")} AS r ${byIds}`;
   // ?1 rows of newScheduleRow
   const insert =
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
@@ -48,19 +50,16 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
   return {
     findConflict: conflict,
     // Fails when there is a conflict.
-    guardConflicts: `SELECT ${guardSql(`NOT EXISTS (${conflict})`)}`,
+    guardConflicts: `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
     // ?1 ids
-    findExisting:
-      "SELECT json_group_array(s.id) AS ids FROM json_each(?1) a " + `CROSS JOIN ${schedules} s ON s.id = a.value`,
+    findExisting: `SELECT json_group_array(s.id) AS ids ${byIds}`,
     insertSchedules: `${insert} ON CONFLICT (id) DO NOTHING`,
     replaceSchedules:
       `${insert} ON CONFLICT (id) DO UPDATE SET ${keptOfRule("trigger_json")}, ${keptOfRule("next_fire_time")}, ` +
       "task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, paused = excluded.paused, " +
       `metadata = excluded.metadata, details = excluded.details, fence = fence + 1, ${endLease}, acquisition_id = NULL`,
     // ?1 ids
-    getSchedulesById:
-      `SELECT '[' || group_concat(r) || ']' AS records FROM (SELECT ${scheduleAsJson("s")} AS r ` +
-      `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value)`,
+    getSchedulesById: `SELECT '[' || group_concat(r) || ']' AS records FROM (${recordsById})`,
 
     // ?1 id
     getSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1`,

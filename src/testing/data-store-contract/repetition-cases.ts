@@ -168,6 +168,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: an addition that ran elsewhere meanwhile is not run again, whether its result is kept or not",
+    isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
       const additions = [
@@ -234,6 +235,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a first try that arrives after its repetition was answered fires, adds and leases nothing more",
+    isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { id: "first" });

@@ -126,7 +126,7 @@ class KeepsOrphans extends MemoryDataStore {
 /** Gives up what a step leased whose answer is still under way. */
 class ForgetsStepsUnderWay extends MemoryDataStore {
   override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return super.extendLeases({ ...extension, settledStepId: "\uffff" });
+    return super.extendLeases({ ...extension, settledStepId: `${extension.incarnation}~` });
   }
 }
 
