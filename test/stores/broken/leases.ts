@@ -124,7 +124,7 @@ class KeepsOrphans extends MemoryDataStore {
 }
 
 /** Gives up what a step leased whose answer is still under way. */
-class ForgetsThePendingStep extends MemoryDataStore {
+class ForgetsStepsUnderWay extends MemoryDataStore {
   override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
     return super.extendLeases({ ...extension, settledStepId: `${extension.incarnation}~` });
   }
@@ -166,5 +166,5 @@ export const brokenLeases: readonly BrokenStore[] = [
   ...caughtBy("limits", LeaksSlots, ReleasesLast),
   ...caughtBy("recovery", NeverRecovers, RecoversUnasked, OvertakesTheLost),
   ...caughtBy("leases", ExtendsAnything, SurrendersEverything, NeverSurrenders),
-  ...caughtBy("orphans", KeepsOrphans, ForgetsThePendingStep, MixesIncarnations, CountsOrphansAsLost),
+  ...caughtBy("orphans", KeepsOrphans, ForgetsStepsUnderWay, MixesIncarnations, CountsOrphansAsLost),
 ];
