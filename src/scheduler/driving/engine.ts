@@ -51,7 +51,6 @@ export class Engine {
 
   constructor(parts: EngineParts) {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
-    const maxConcurrentJobs = options.maxConcurrentJobs;
     const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
     this.runner = new JobRunner({
