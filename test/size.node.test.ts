@@ -37,7 +37,7 @@ for (const [name, source, bytesMax] of [
     12_288,
   ],
   ["CronTrigger, with its dialect, errors and descriptions", 'export { CronTrigger } from "escapement";', 24_576],
-  ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 53_248],
+  ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 61_440],
 ] as const) {
   test(`${name} stays below ${bytesMax} bytes gzipped, without the polyfill and valibot`, async ({ annotate }) => {
     const bytes = await gzippedBytes(source);

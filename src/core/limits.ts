@@ -90,7 +90,7 @@ export const OUTAGE_PAUSE_MS_MAX = 10_000;
 /** How long the id of a job that ended without a result that is kept is remembered, in milliseconds, so that an
  *  addition that is repeated does not run it again; and how many of them a store in memory remembers at least. */
 export const TOMBSTONE_MS = 600_000;
-export const TOMBSTONES_MAX = 10_000;
+export const TOMBSTONES_MAX = 2000;
 
 /** Deepest chain of `cause` that is kept with an error, and longest text of each of its fields, in UTF-16 units. */
 export const ERROR_CAUSES_MAX = 8;

@@ -1,4 +1,5 @@
 import { OptionsError } from "../core/errors.ts";
+import { editDistance } from "../core/suggest.ts";
 import { Temporal } from "../core/temporal.ts";
 import { timerHost } from "../core/timer-host.ts";
 import { kernel, views } from "./kernel.ts";
@@ -263,18 +264,4 @@ function nearestName(name: string): string | null {
     }
   }
   return best;
-}
-
-// Wagner and Fischer's, one row at a time.
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -51,10 +51,6 @@ import type { Page } from "./views/page.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
-const DRAIN_MS = 30_000;
-const TICK_MS = 30_000;
-const LEASE_MS = 60_000;
-
 /**
  * Fires schedules and runs jobs. Until it is started it is a client of its data store: everything but running works.
  *
@@ -90,11 +86,11 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? ids.next(clock.now());
-    const leaseMs = checked.leaseDuration ?? LEASE_MS;
+    const leaseMs = checked.leaseDuration;
     const incarnation = ids.next(clock.now());
     const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
     this.#env = env;
-    this.#tasks = new TaskRegistry(store, checked.taskDefaults ?? {});
+    this.#tasks = new TaskRegistry(store, checked.taskDefaults);
     this.#engine = new Engine({
       env,
       broker,
@@ -140,7 +136,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   async start(options: { paused?: boolean } = {}): Promise<void> {
     const { paused } = checkStartOptions(options, "start()");
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way; await it before start()");
-    await this.#lifecycle.start(paused ?? false);
+    await this.#lifecycle.start(paused);
     this.#env.events.publish([schedulerStarted(this.#env)]);
   }
 
@@ -152,7 +148,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   async runUntilStopped(options: { signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = checkRunOptions(options, "runUntilStopped()");
     this.#lifecycle.assertUsable();
-    const onAbort = (): void => this.#stopInBackground(DRAIN_MS);
+    const { drainTimeout } = checkStopOptions({}, "stop()");
+    const onAbort = (): void => this.#stopInBackground(drainTimeout);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
@@ -166,7 +163,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
-    await this.#lifecycle.stop(DRAIN_MS);
+    await this.#lifecycle.stop(drainTimeout);
   }
 
   /**
@@ -179,8 +176,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    */
   async stop(options: { drainTimeout?: Duration } = {}): Promise<void> {
     const { drainTimeout } = checkStopOptions(options, "stop()");
-    if (currentJob()?.scheduler === this) this.#stopInBackground(drainTimeout ?? DRAIN_MS);
-    else await this.#lifecycle.stop(drainTimeout ?? DRAIN_MS);
+    if (currentJob()?.scheduler === this) this.#stopInBackground(drainTimeout);
+    else await this.#lifecycle.stop(drainTimeout);
   }
 
   /** {@link stop} with its defaults, for `await using`. */
@@ -219,7 +216,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     }
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way already; await it first");
     const ticking = this.#tick({
-      deadline: this.#env.clock.now() + (maxDuration ?? TICK_MS),
+      deadline: this.#env.clock.now() + maxDuration,
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
       isAborted: () => signal?.aborted === true || this.#lifecycle.isEnding,
     });

@@ -1,6 +1,5 @@
-import * as v from "valibot";
-import { OptionsError } from "../core/errors.ts";
 import { CALENDAR_SEARCH_STEPS_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { optionsError } from "../core/option-errors.ts";
 import type { DstPolicy } from "../cron/spec.ts";
 import {
   type DateLike,
@@ -12,7 +11,18 @@ import {
   toEpochDay,
   wallTimeMs,
 } from "./civil-date.ts";
-import { checkOptions, checkOrder, dstSchema, resolveTimeZone, withoutUndefined } from "./options.ts";
+import {
+  type Checked,
+  checkOptions,
+  checkOrder,
+  converted,
+  dstPolicy,
+  optional,
+  resolveTimeZone,
+  text,
+  wholeNumber,
+  withoutUndefined,
+} from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
 import { boundsText, periodText } from "./words.ts";
 
@@ -36,9 +46,15 @@ export interface CalendarIntervalOptions {
   readonly dst?: DstPolicy | undefined;
 }
 
-const whole = (max: number) => v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max)), 0);
-const dateSchema = v.optional(v.custom<DateLike>((value) => typeof value === "string" || typeof value === "object"));
-const schema = v.strictObject({
+const whole = (max: number) => optional(wholeNumber(0, max), 0);
+/** Dates stay as they are, because the options are passed on when the trigger is anchored. */
+const date = optional(
+  converted((value: DateLike) => {
+    toEpochDay(value, "");
+    return value;
+  }),
+);
+const rules = {
   years: whole(10_000),
   months: whole(120_000),
   weeks: whole(500_000),
@@ -46,11 +62,11 @@ const schema = v.strictObject({
   hour: whole(23),
   minute: whole(59),
   second: whole(59),
-  startDate: dateSchema,
-  endDate: dateSchema,
-  timeZone: v.optional(v.string(), "UTC"),
-  dst: v.optional(dstSchema, "auto"),
-});
+  startDate: date,
+  endDate: date,
+  timeZone: optional(text, "UTC"),
+  dst: optional(dstPolicy, "auto"),
+};
 
 /** Mean length of a Gregorian month, in days. */
 const MONTH_DAYS = 30.436875;
@@ -71,7 +87,7 @@ const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
  * const trigger = new CalendarIntervalTrigger(options);
  */
 export class CalendarIntervalTrigger extends Trigger {
-  readonly #options: v.InferOutput<typeof schema>;
+  readonly #options: Checked<typeof rules>;
   readonly #months: number;
   readonly #days: number;
   readonly #secondOfDay: number;
@@ -88,20 +104,20 @@ export class CalendarIntervalTrigger extends Trigger {
    */
   constructor(options: CalendarIntervalOptions, anchorDay: number | null = null) {
     super();
-    const checked = checkOptions(schema, options, "CalendarIntervalTrigger");
+    const checked = checkOptions(rules, options, "CalendarIntervalTrigger");
     this.#options = checked;
     this.#months = checked.years * 12 + checked.months;
     this.#days = checked.weeks * 7 + checked.days;
     if (this.#months + this.#days === 0) {
-      const message = "must be longer than zero, such as { months: 1 }";
-      throw new OptionsError(`the interval ${message}`, [{ path: "", message }]);
+      const message = "needs an interval longer than zero, such as { months: 1 }";
+      throw optionsError("CalendarIntervalTrigger", [{ path: "", message }]);
     }
     this.#secondOfDay = (checked.hour * 60 + checked.minute) * 60 + checked.second;
     this.#timeZone = resolveTimeZone(checked.timeZone);
     this.#dst = checked.dst === "auto" ? DEFAULT_DST : checked.dst;
     const startDay = checked.startDate === undefined ? null : toEpochDay(checked.startDate, "startDate");
     this.#endDay = checked.endDate === undefined ? null : toEpochDay(checked.endDate, "endDate");
-    checkOrder(startDay, this.#endDay, "startDate", "endDate");
+    checkOrder("CalendarIntervalTrigger", startDay, this.#endDay, ["startDate", "endDate"]);
     this.#startDay = startDay ?? anchorDay;
     this.#isAnchor = startDay === null;
   }

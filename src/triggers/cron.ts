@@ -1,5 +1,5 @@
-import * as v from "valibot";
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { shown } from "../core/option-errors.ts";
 import type { InstantLike } from "../core/temporal.ts";
 import { cronText } from "../cron/canonical-text.ts";
 import { CompiledCron } from "../cron/compiled-cron.ts";
@@ -9,12 +9,15 @@ import type { CronFields } from "../cron/fields.ts";
 import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
 import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
 import {
+  type Checked,
   checkOptions,
   checkOrder,
-  dstSchema,
-  instantSchema,
-  msOr,
+  dstPolicy,
+  instantMs,
+  oneOf,
+  optional,
   resolveTimeZone,
+  text,
   withoutUndefined,
 } from "./options.ts";
 import { type FireTimesOptions, rangeOf, Trigger, type TriggerJSON } from "./trigger.ts";
@@ -35,15 +38,16 @@ export interface CronOptions {
   readonly dayMatch?: "and" | "or" | undefined;
 }
 
-const schema = v.strictObject({
-  timeZone: v.optional(v.string()),
-  startTime: v.optional(instantSchema),
-  endTime: v.optional(instantSchema),
-  dst: v.optional(dstSchema),
-  dayMatch: v.optional(v.picklist(["and", "or"])),
-});
+const rules = {
+  timeZone: optional(text, "UTC"),
+  startTime: optional(instantMs, Number.NEGATIVE_INFINITY),
+  endTime: optional(instantMs, FIRE_TIME_MS_MAX),
+  dst: optional(dstPolicy, "auto"),
+  dayMatch: optional(oneOf(["and", "or"])),
+};
 
 const NO_OPTIONS: CronOptions = Object.freeze({});
+const UNSET: Checked<typeof rules> = checkOptions(rules, NO_OPTIONS, "CronTrigger");
 
 /** Fire times of one {@link CronTrigger.expand} when no limit is given. */
 const EXPAND_LIMIT = 1000;
@@ -87,14 +91,15 @@ export class CronTrigger extends Trigger {
   constructor(fields: CronFields | string, options: CronOptions = NO_OPTIONS) {
     super();
     const isText = typeof fields === "string";
-    // Options that cannot be wrong are not checked, because the check takes longer than parsing.
-    const checked = isTimeZoneAlone(options) ? options : checkOptions(schema, options, "CronTrigger");
-    const startMs = msOr(checked.startTime, "startTime", Number.NEGATIVE_INFINITY);
-    const endMs = msOr(checked.endTime, "endTime", FIRE_TIME_MS_MAX);
-    checkOrder(startMs, endMs, "startTime", "endTime");
+    // Checking costs more than parsing does, so what cannot be wrong is not checked.
+    const checked = isTimeZoneAlone(options)
+      ? { ...UNSET, timeZone: options.timeZone ?? UNSET.timeZone }
+      : checkOptions(rules, options, "CronTrigger", optionsAdvice);
+    const { startTime: startMs, endTime: endMs } = checked;
+    checkOrder("CronTrigger", startMs, endMs, ["startTime", "endTime"]);
     const settings: CronSettings = {
-      timeZone: resolveTimeZone(checked.timeZone ?? "UTC"),
-      dst: checked.dst ?? "auto",
+      timeZone: resolveTimeZone(checked.timeZone),
+      dst: checked.dst,
       dayMatch: checked.dayMatch ?? (isText ? "or" : "and"),
     };
     this.#spec = isText ? parseCrontab(fields, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(fields, settings);
@@ -215,6 +220,10 @@ function isTimeZoneAlone(options: CronOptions): boolean {
   if (options === NO_OPTIONS) return true;
   for (const name in options) if (name !== "timeZone" || typeof options.timeZone !== "string") return false;
   return typeof options === "object" && options !== null;
+}
+
+function optionsAdvice(value: unknown): string | null {
+  return typeof value === "string" ? `write { timeZone: ${shown(value)} }` : null;
 }
 
 function isAuto({ gap, overlap, hours }: ParsedCron): boolean {

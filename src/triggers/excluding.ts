@@ -1,9 +1,9 @@
-import * as v from "valibot";
-import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
+import { MaxIterationsReachedError } from "../core/errors.ts";
 import { EXCLUDED_DATES_MAX, EXCLUDED_FIRE_TIMES_MAX } from "../core/limits.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
 import { type DateLike, dateText, startOfDayMs, toEpochDay } from "./civil-date.ts";
 import { checkChildren } from "./combining.ts";
-import { checkOptions, checkOrder, resolveTimeZone } from "./options.ts";
+import { checkOptions, checkOrder, optional, resolveTimeZone, text } from "./options.ts";
 import { Trigger, type TriggerJSON } from "./trigger.ts";
 import { isoOf } from "./words.ts";
 
@@ -22,7 +22,7 @@ export interface ExcludingOptions {
   readonly timeZone?: string | undefined;
 }
 
-const schema = v.strictObject({ timeZone: v.optional(v.string()) });
+const rules = { timeZone: optional(text) };
 
 type Span = readonly [first: number, last: number];
 
@@ -53,7 +53,7 @@ export class ExcludingTrigger extends Trigger {
   /** @throws {OptionsError} for anything but triggers and dates, or for a range that ends before it starts */
   constructor(trigger: Trigger, excluded: Excluded, options: ExcludingOptions = {}) {
     super();
-    const { timeZone } = checkOptions(schema, options, "ExcludingTrigger");
+    const { timeZone } = checkOptions(rules, options, "ExcludingTrigger");
     checkChildren(excluded instanceof Trigger ? [trigger, excluded] : [trigger], "ExcludingTrigger");
     this.trigger = trigger;
     this.#excluded = excluded instanceof Trigger ? excluded : null;
@@ -157,8 +157,8 @@ const DESCRIBED_DATES_MAX = 5;
 /** Dates and ranges as spans of days, in order, without overlaps. */
 function mergedSpans(excluded: readonly (DateLike | DateRange)[]): Span[] {
   if (!Array.isArray(excluded) || excluded.length > EXCLUDED_DATES_MAX) {
-    const message = `expected a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
-    throw new OptionsError(`ExcludingTrigger: excluded: ${message}`, [{ path: "excluded", message }]);
+    const message = mustBe(`a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`, excluded);
+    throw optionsError("ExcludingTrigger", [{ path: "excluded", message }]);
   }
   const spans = excluded.map((item: DateLike | DateRange, index): [number, number] => {
     const path = `excluded.${index}`;
@@ -168,7 +168,7 @@ function mergedSpans(excluded: readonly (DateLike | DateRange)[]): Span[] {
     }
     const first = toEpochDay(item.from, `${path}.from`);
     const last = toEpochDay(item.until, `${path}.until`);
-    checkOrder(first, last, `${path}.from`, `${path}.until`);
+    checkOrder("ExcludingTrigger", first, last, [`${path}.from`, `${path}.until`]);
     return [first, last];
   });
   spans.sort(([a], [b]) => a - b);

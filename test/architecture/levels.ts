@@ -51,7 +51,8 @@ export const HOST_ROOMS: readonly RegExp[] = [
 export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   "#cron-wasm": /^src\/cron\//,
   "temporal-polyfill": /^src\/core\/temporal\.ts$/,
-  valibot: /^src\//,
+  // Triggers stand alone in `escapement/cron`, which is without it.
+  valibot: /^src\/(?!cron\/|triggers\/)/,
   "@standard-schema/spec": /^src\//,
   devalue: /^src\/serializers\//,
   "@libsql/client": /^src\/stores\/libsql\//,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Heap } from "../../src/core/heap.ts";
 import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
+import { checkJobOptions, checkScheduleOptions } from "../../src/scheduler/options/check-options.ts";
 import { newJobRecord, newScheduleRecord } from "../../src/scheduler/verbs/new-records.ts";
 import { everySecond, START_MS, setUp, stepRequest } from "./support.ts";
 
@@ -26,14 +27,17 @@ async function stepsOfTick(waitingJobs: number, waitingSchedules: number): Promi
   await dataStore.putTasks([task]);
   const facts = { task, payload: null, now: START_MS };
   const later = START_MS + 86_400_000;
-  const delayed = (index: number) => newJobRecord({ ...facts, id: `d${index}` }, { runAt: later + index });
+  const delayed = (index: number) => newJobRecord({ ...facts, id: `d${index}` }, { priority: 0, runAt: later + index });
   const ready = (index: number) =>
-    newJobRecord({ ...facts, id: `r${index}` }, { executor: "threads", runAt: START_MS });
+    newJobRecord({ ...facts, id: `r${index}` }, { executor: "threads", priority: 0, runAt: START_MS });
   await dataStore.addJobs(Array.from({ length: waitingJobs / 2 }, (_, index) => delayed(index)));
   await dataStore.addJobs(Array.from({ length: waitingJobs / 2 }, (_, index) => ready(index)));
   // Ready is what a turn found due: this one is paid for by the jobs that it moves, once.
   await dataStore.step(stepRequest({ now: START_MS, schedulerId: "x", jobs: { queues: [], limit: 0 } }));
-  const schedule = newScheduleRecord({ ...facts, id: "x", trigger: new DateTrigger(new Date(later)) }, {});
+  const schedule = newScheduleRecord(
+    { ...facts, id: "x", trigger: new DateTrigger(new Date(later)) },
+    checkScheduleOptions({}, "test"),
+  );
   const waiting = Array.from({ length: waitingSchedules }, (_, index) => ({ ...schedule, id: `s${index}` }));
   await dataStore.addSchedules(waiting.map((one) => ({ schedule: one, conflictPolicy: "error" as const })));
   await scheduler.addSchedule("t", everySecond());
@@ -88,7 +92,9 @@ describe("a tick on the memory store", () => {
   test("the counter sees a scan where there is one, and every operation of a heap", async () => {
     const store = new MemoryDataStore();
     const facts = { task, payload: null, now: START_MS };
-    await store.addJobs(Array.from({ length: 100 }, (_, index) => newJobRecord({ ...facts, id: `j${index}` }, {})));
+    await store.addJobs(
+      Array.from({ length: 100 }, (_, index) => newJobRecord({ ...facts, id: `j${index}` }, checkJobOptions({}, ""))),
+    );
     const scan = countSteps();
     await store.getJobs({ limit: 1, cursor: null });
     scan.end();

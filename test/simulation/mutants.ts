@@ -1,11 +1,14 @@
+import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
-import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
-import { Loops } from "../../src/scheduler/driving/loops.ts";
+import { Loop } from "../../src/scheduler/driving/loop.ts";
+import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import { FirePlanner } from "../../src/scheduler/firing/fire-planner.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { LeaseKeeper } from "../../src/scheduler/running/lease-keeper.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { jobOf } from "./schedule-model.ts";
 import type { SimulationOptions } from "./simulate.ts";
 
 /** A fault of our own, put into the store or between a scheduler and its store. */
@@ -18,8 +21,8 @@ export interface Mutant {
 }
 
 type StoreClass = new () => MemoryDataStore;
-type Turn = contract.TurnRequest;
-type TurnResult = contract.TurnReport;
+type Step = contract.StepRequest;
+type StepResult = contract.StepReport;
 
 function store(name: string, Broken: StoreClass): Mutant {
   return { name: `the store ${name}`, options: { makeStore: () => new Broken() } };
@@ -59,86 +62,337 @@ function patched<T extends object, K extends keyof T>(
   };
 }
 
-export const MUTANTS: readonly Mutant[] = [
+/** A store that changes what comes to it: a step, and the jobs that are added, in a step or without. */
+function changing(changes: {
+  step?: (request: Step, store: MemoryDataStore) => Step | Promise<Step>;
+  job?: (job: JobRecord) => JobRecord;
+}): StoreClass {
+  const { step = (request: Step) => request, job = (record: JobRecord) => record } = changes;
+  return class extends MemoryDataStore {
+    override async step(request: Step): Promise<StepResult> {
+      const changed = await step(request, this);
+      return super.step({ ...changed, additions: changed.additions.map(job) });
+    }
+    override addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+      return super.addJobs(jobs.map(job));
+    }
+  };
+}
+
+/** A store that changes its answer to steps. */
+function answering(
+  change: (report: StepResult, request: Step, store: MemoryDataStore) => StepResult | Promise<StepResult>,
+) {
+  return class extends MemoryDataStore {
+    override async step(request: Step): Promise<StepResult> {
+      return change(await super.step(request), request, this);
+    }
+  };
+}
+
+/** A store that changes what keeps leases. */
+function extending(change: (extension: contract.LeaseExtension) => contract.LeaseExtension): StoreClass {
+  return class extends MemoryDataStore {
+    override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+      return super.extendLeases(change(extension));
+    }
+  };
+}
+
+const PLANS: readonly Mutant[] = [
   store(
     "adds a plan's jobs and does not move the schedule on",
+    changing({
+      step: (request) => ({
+        ...request,
+        plans: request.plans.map((plan) => ({ ...plan, nextFireTime: plan.expected, lastFireTime: null })),
+      }),
+    }),
+  ),
+  store(
+    "moves the schedule on without its jobs",
+    changing({ step: (request) => ({ ...request, plans: request.plans.map((plan) => ({ ...plan, fires: [] })) }) }),
+  ),
+  store(
+    "lets a plan count whose fence is stale",
+    changing({
+      step: async (request, inner) => {
+        const fenced = request.plans.map(async (plan) => {
+          const current = await inner.getSchedule(plan.scheduleId);
+          return current?.nextFireTime === plan.expected ? { ...plan, fence: current.fence } : plan;
+        });
+        return { ...request, plans: await Promise.all(fenced) };
+      },
+    }),
+  ),
+  store(
+    "compares neither the fence nor the fire time of a plan",
+    changing({
+      step: async (request, inner) => {
+        const current = request.plans.map(async (plan) => {
+          const { fence = plan.fence, nextFireTime = null } = (await inner.getSchedule(plan.scheduleId)) ?? {};
+          return { ...plan, fence, expected: nextFireTime ?? plan.expected };
+        });
+        return { ...request, plans: await Promise.all(current) };
+      },
+    }),
+  ),
+  store(
+    "adds the jobs of plans that do not count",
+    answering(async (report, request, inner) => {
+      for (const [index, { scheduleId, fires }] of request.plans.entries()) {
+        const schedule = await inner.getSchedule(scheduleId);
+        if (report.plans[index]?.committed !== false || schedule === null) continue;
+        await inner.addJobs(fires.map((fire) => jobOf(schedule, fire)));
+      }
+      return report;
+    }),
+  ),
+  store(
+    "tells a repetition that its plans were refused",
+    answering((report, { isRepetition }) =>
+      isRepetition ? { ...report, plans: report.plans.map((plan) => ({ ...plan, committed: false })) } : report,
+    ),
+  ),
+  store(
+    "shows the favourites of schedules whose bearers are gone",
     class extends MemoryDataStore {
-      override async commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-        const plans = await Promise.all(
-          commit.plans.map(async (plan) => {
-            const { nextFireTime = plan.nextFireTime } = (await this.getSchedule(plan.scheduleId)) ?? {};
-            return { ...plan, nextFireTime };
-          }),
-        );
-        return super.commitPlans({ ...commit, plans });
+      override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+        const aliveUntil = extension.aliveUntil === null ? null : Number.MAX_SAFE_INTEGER;
+        return super.extendLeases({ ...extension, aliveUntil });
       }
     },
   ),
+  scheduler("lets the fences of new schedules begin at 0", (inner) => ({
+    addSchedules: (additions) =>
+      inner.addSchedules(additions.map((one) => ({ ...one, schedule: { ...one.schedule, fence: 0 } }))),
+  })),
+  scheduler("jumps over a fire time", (inner) => ({
+    step: (request) => {
+      const plans = request.plans.map((plan) =>
+        plan.fires.length < 2 ? plan : { ...plan, fires: plan.fires.slice(1) },
+      );
+      return inner.step({ ...request, plans });
+    },
+  })),
+  scheduler("sends a second plan of a schedule in a step", (inner) => ({
+    async step(request) {
+      const report = await inner.step({ ...request, plans: [...request.plans, ...request.plans] });
+      return { ...report, plans: report.plans.slice(0, request.plans.length) };
+    },
+  })),
+  scheduler("takes a look for a commit", (inner) => ({
+    async step(request) {
+      const { plans, releases, additions } = request;
+      if (plans.length === 0 || releases.length > 0 || additions.length > 0) return inner.step(request);
+      const seen = await inner.look({ ...request, tasks: null });
+      const committed = plans.map(({ fires }) => ({ committed: true, addedJobIds: fires.map(({ jobId }) => jobId) }));
+      const nothing = { releases: [], additions: [], recovered: [], ended: [], acquired: [] };
+      return { ...seen, ...nothing, due: [], plans: committed };
+    },
+  })),
+  scheduler("leaves a schedule to its favourite for good", (inner) => {
+    const favourites = new Map<string, string>();
+    const isShown = ({ id, favourite }: contract.LookedSchedule, schedulerId: string): boolean => {
+      if (favourite !== null) favourites.set(id, favourite);
+      return (favourites.get(id) ?? schedulerId) === schedulerId;
+    };
+    const shown = <T extends contract.Seen>(seen: T, schedulerId: string): T => ({
+      ...seen,
+      due: seen.due.filter((schedule) => isShown(schedule, schedulerId)),
+    });
+    return {
+      look: async (request) => shown(await inner.look(request), request.schedulerId),
+      step: async (request) => shown(await inner.step(request), request.schedulerId),
+    };
+  }),
+  patched(
+    "plans as of the fire time, whatever has come due since",
+    FirePlanner.prototype,
+    "plan",
+    (original) =>
+      function (this: FirePlanner, due) {
+        return due.flatMap((schedule) => original.call(this, [schedule], schedule.nextFireTime));
+      },
+  ),
+  patched(
+    "fires what is not due yet",
+    FirePlanner.prototype,
+    "plan",
+    (original) =>
+      function (this: FirePlanner, due, now) {
+        return original.call(this, due, now + 2000);
+      },
+  ),
+  patched(
+    "looks ahead where it ticks",
+    Stepper.prototype,
+    "look",
+    (original) =>
+      function (this: Stepper, now, dueBy) {
+        return original.call(this, now, Math.max(dueBy, now + LOOK_AHEAD_MS));
+      },
+  ),
+];
+
+const STEPS: readonly Mutant[] = [
   store(
-    "adds the jobs of a plan whose fence is stale",
+    "does not know a step again",
     class extends MemoryDataStore {
-      override async commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-        const report = await super.commitPlans(commit);
-        for (const [index, plan] of commit.plans.entries()) {
-          if (report.plans[index]?.committed === false) await this.addJobs(plan.jobs);
+      #calls = 0;
+      override step(request: Step): Promise<StepResult> {
+        return super.step({ ...request, stepId: `${request.stepId} ${this.#calls++}` });
+      }
+    },
+  ),
+  store("takes a repetition for a first try", changing({ step: (request) => ({ ...request, isRepetition: false }) })),
+  scheduler("repeats a step of unknown fate under another id", (inner) => {
+    let calls = 0;
+    return {
+      step: (request) => inner.step({ ...request, stepId: `${request.stepId} ${calls++}`, isRepetition: false }),
+    };
+  }),
+  scheduler("does not ask again what a step did", (inner) => ({
+    async step(request) {
+      if (!request.isRepetition) return inner.step(request);
+      const seen = await inner.look({ ...request, tasks: null });
+      const nothing = { additions: [], recovered: [], ended: [], acquired: [] };
+      const releases = request.releases.map(() => "released" as const);
+      const plans = request.plans.map(() => ({ committed: false, addedJobIds: [] }));
+      return { ...seen, ...nothing, releases, plans };
+    },
+  })),
+  scheduler("drops outcomes when the step that carries them fails", (inner) => ({
+    async step(request) {
+      if (!request.isRepetition) return inner.step(request);
+      const report = await inner.step({ ...request, releases: [] });
+      return { ...report, releases: request.releases.map(() => "released" as const) };
+    },
+  })),
+  scheduler("makes other plans of a step that it repeats", (inner) => ({
+    async step(request) {
+      if (!request.isRepetition) return inner.step(request);
+      const report = await inner.step({ ...request, plans: [] });
+      return { ...report, plans: request.plans.map(() => ({ committed: false, addedJobIds: [] })) };
+    },
+  })),
+  scheduler("sends additions again whose caller was told that they failed", (inner) => {
+    let failed: readonly JobRecord[] = [];
+    return {
+      async step(request) {
+        try {
+          const additions = request.isRepetition ? failed : request.additions;
+          const report = await inner.step({ ...request, additions });
+          return request.isRepetition ? { ...report, additions: [] } : report;
+        } catch (error) {
+          failed = request.additions;
+          throw error;
         }
-        const plans = commit.plans.map(({ jobs }) => ({ committed: true, addedJobIds: jobs.map(({ id }) => id) }));
-        return { plans };
-      }
+      },
+    };
+  }),
+  scheduler("keeps quiet about jobs that an earlier try of a step added", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      if (!request.isRepetition) return report;
+      return { ...report, plans: report.plans.map((plan) => ({ ...plan, addedJobIds: [] })) };
     },
-  ),
-  store(
-    "loses the jobs of a plan",
-    class extends MemoryDataStore {
-      override commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-        return super.commitPlans({ ...commit, plans: commit.plans.map((plan) => ({ ...plan, jobs: [] })) });
-      }
+  })),
+  scheduler("takes all jobs that it adds for leased", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      const ids = report.plans.flatMap(({ addedJobIds }) => addedJobIds);
+      const jobs = await Promise.all(ids.map((id) => inner.getJob(id)));
+      return {
+        ...report,
+        acquired: [...report.acquired, ...jobs.filter((job) => job !== null && job.fence === 0)] as JobRecord[],
+      };
     },
-  ),
+  })),
+  scheduler("never looks for leases that have ended", (inner) => ({
+    step: (request) => inner.step({ ...request, recover: false }),
+  })),
   store(
     "lets a release count whatever its fence, and whoever holds the job",
     class extends MemoryDataStore {
-      override async turn(request: Turn): Promise<TurnResult> {
+      override async step(request: Step): Promise<StepResult> {
         for (const release of request.releases) {
           const job = await this.getJob(release.jobId);
           if (job?.acquiredBy == null || job.fence === release.fence) continue;
           const releases = [{ ...release, fence: job.fence }];
-          await super.turn({ ...request, schedulerId: job.acquiredBy, releases, acquisition: null });
+          await super.step({ ...request, schedulerId: job.acquiredBy, releases, plans: [], additions: [], jobs: null });
         }
-        return super.turn(request);
-      }
-    },
-  ),
-  store(
-    "extends leases whatever their fence",
-    class extends MemoryDataStore {
-      override async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-        const report = await super.extendLeases(extension);
-        return { ...report, lost: [] };
-      }
-    },
-  ),
-  store(
-    "does not count recoveries",
-    class extends MemoryDataStore {
-      override commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-        const plans = commit.plans.map((plan) => ({ ...plan, jobs: plan.jobs.map(withoutBound) }));
-        return super.commitPlans({ ...commit, plans });
-      }
-      override addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-        return super.addJobs(jobs.map(withoutBound));
+        return super.step(request);
       }
     },
   ),
   store(
     "never takes back a lost lease",
-    class extends MemoryDataStore {
-      override turn(request: Turn): Promise<TurnResult> {
-        const acquisition = request.acquisition && { ...request.acquisition, until: Number.MAX_SAFE_INTEGER };
-        return super.turn({ ...request, acquisition });
-      }
-    },
+    changing({ step: (request) => ({ ...request, until: Number.MAX_SAFE_INTEGER }) }),
   ),
+  store(
+    "takes back leases that are live",
+    changing({ step: (request) => (request.recover ? { ...request, now: request.now + 1000 } : request) }),
+  ),
+  store(
+    "leaks a running count with each job that is recovered",
+    answering(async (report, _, inner) => {
+      for (const { taskId } of report.recovered) {
+        const task = await inner.getTask(taskId);
+        if (task?.maxRunningJobs == null) continue;
+        await inner.putTasks([{ ...task, maxRunningJobs: Math.max(0, task.maxRunningJobs - 1) }]);
+      }
+      return report;
+    }),
+  ),
+  store("does not count recoveries", changing({ job: (job) => ({ ...job, maxRecoveries: 1_000_000 }) })),
+  store("forgets priorities", changing({ job: (job) => ({ ...job, priority: 0 }) })),
+  store("ignores idempotency keys", changing({ job: (job) => ({ ...job, idempotencyKey: null }) })),
+  store("starts jobs before their time", changing({ job: (job) => ({ ...job, runAt: job.runAt - 500 }) })),
+  store(
+    "does not keep results",
+    changing({
+      step: (request) => ({
+        ...request,
+        releases: request.releases.map((release) =>
+          release.kind === "finish" ? { ...release, result: { ...release.result, expiresAt: 0 } } : release,
+        ),
+      }),
+    }),
+  ),
+  store(
+    "does not tell when it is to be asked again",
+    answering((report) => ({ ...report, nextFireAt: null, nextRunAt: null, leaseEndsAt: null })),
+  ),
+  store(
+    "never says that jobs are ready",
+    answering((report) => ({ ...report, hasReady: false })),
+  ),
+  scheduler("runs jobs after their deadline", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      return { ...report, acquired: report.acquired.map((job) => ({ ...job, startDeadline: null })) };
+    },
+  })),
+  scheduler("takes more jobs than it may run", (inner) => ({
+    step: (request) =>
+      inner.step({ ...request, jobs: request.jobs && { ...request.jobs, limit: request.jobs.limit + 1 } }),
+  })),
+  scheduler("retries without end", (inner) => ({
+    step: (request) => {
+      const releases = request.releases.map(
+        (release): contract.JobRelease =>
+          release.kind === "finish" && release.result.outcome === "error"
+            ? { jobId: release.jobId, fence: release.fence, kind: "retry", runAt: request.now + 100, failedAttempts: 1 }
+            : release,
+      );
+      return inner.step({ ...request, releases });
+    },
+  })),
+  patched("sleeps through what others add", Loop.prototype, "lookBy", () => () => {}),
+];
+
+const LEASES: readonly Mutant[] = [
   store(
     "ignores maxRunningJobs",
     class extends MemoryDataStore {
@@ -148,70 +402,36 @@ export const MUTANTS: readonly Mutant[] = [
     },
   ),
   store(
-    "leaks a running count with each job that is recovered",
+    "extends leases whatever their fence",
     class extends MemoryDataStore {
-      override async turn(request: Turn): Promise<TurnResult> {
-        const report = await super.turn(request);
-        for (const { taskId } of report.recovered) {
-          const task = await this.getTask(taskId);
-          if (task?.maxRunningJobs == null) continue;
-          await this.putTasks([{ ...task, maxRunningJobs: Math.max(0, task.maxRunningJobs - 1) }]);
-        }
+      override async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+        return { ...(await super.extendLeases(extension)), lost: [] };
+      }
+    },
+  ),
+  store(
+    "keeps the leases of jobs that run nowhere",
+    extending((extension) => ({ ...extension, settledStepId: null })),
+  ),
+  store(
+    "gives up the leases of a step whose answer is still on its way",
+    extending((extension) => ({ ...extension, settledStepId: `${extension.incarnation}~` })),
+  ),
+  store(
+    "gives up the leases of jobs that run",
+    class extends MemoryDataStore {
+      override async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+        const report = await super.extendLeases(extension);
+        await super.extendLeases({ ...extension, jobs: [] });
         return report;
       }
     },
   ),
   store(
-    "does not know a repeated acquisition",
+    "keeps the leases that a restarted scheduler gives up",
     class extends MemoryDataStore {
-      #calls = 0;
-      override turn(request: Turn): Promise<TurnResult> {
-        const acquisition = request.acquisition && { ...request.acquisition, acquisitionId: `${this.#calls++}` };
-        return super.turn({ ...request, acquisition });
-      }
-    },
-  ),
-  store(
-    "does not know a repeated acquisition of schedules",
-    class extends MemoryDataStore {
-      #calls = 0;
-      override acquireSchedules(request: contract.ScheduleAcquisition): Promise<contract.ScheduleAcquisitionReport> {
-        return super.acquireSchedules({ ...request, acquisitionId: `${this.#calls++}` });
-      }
-    },
-  ),
-  store(
-    "forgets priorities",
-    class extends MemoryDataStore {
-      override addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-        return super.addJobs(jobs.map((job) => ({ ...job, priority: 0 })));
-      }
-    },
-  ),
-  store(
-    "ignores idempotency keys",
-    class extends MemoryDataStore {
-      override addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-        return super.addJobs(jobs.map((job) => ({ ...job, idempotencyKey: null })));
-      }
-    },
-  ),
-  store(
-    "starts jobs before their time",
-    class extends MemoryDataStore {
-      override addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-        return super.addJobs(jobs.map((job) => ({ ...job, runAt: job.runAt - 500 })));
-      }
-    },
-  ),
-  store(
-    "does not keep results",
-    class extends MemoryDataStore {
-      override turn(request: Turn): Promise<TurnResult> {
-        const releases = request.releases.map((release) =>
-          release.kind === "finish" ? { ...release, result: { ...release.result, expiresAt: 0 } } : release,
-        );
-        return super.turn({ ...request, releases });
+      override giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+        return super.giveUpLeases({ ...surrender, incarnation: "" });
       }
     },
   ),
@@ -225,100 +445,12 @@ export const MUTANTS: readonly Mutant[] = [
       }
     },
   ),
-  store(
-    "keeps the leases that a restarted scheduler gives up",
-    class extends MemoryDataStore {
-      override async giveUpLeases(): Promise<contract.RecoveryReport> {
-        return { recovered: [], ended: [] };
-      }
-    },
-  ),
-  store(
-    "lets a plan count that was made before the schedule changed",
-    class extends MemoryDataStore {
-      override async commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-        const plans = await Promise.all(
-          commit.plans.map(async (plan) => {
-            const current = await this.getSchedule(plan.scheduleId);
-            return current?.acquiredBy === commit.schedulerId ? { ...plan, fence: current.fence } : plan;
-          }),
-        );
-        return super.commitPlans({ ...commit, plans });
-      }
-      override async updateSchedule(
-        id: string,
-        changes: contract.ScheduleChanges,
-        expectedFence?: number,
-      ): Promise<ScheduleRecord | null> {
-        const updated = await super.updateSchedule(id, changes, expectedFence);
-        return updated && { ...updated, fence: updated.fence - 1 };
-      }
-    },
-  ),
-  store(
-    "does not tell when it is to be asked again",
-    class extends MemoryDataStore {
-      override async turn(request: Turn): Promise<TurnResult> {
-        return { ...(await super.turn(request)), nextDueAt: null };
-      }
-    },
-  ),
-  scheduler("moves the schedule on before it adds the jobs", (inner) => ({
-    async commitPlans(commit) {
-      const report = await inner.commitPlans({ ...commit, plans: commit.plans.map((plan) => ({ ...plan, jobs: [] })) });
-      const plans = commit.plans.map((plan, index) => ({
-        ...plan,
-        committed: report.plans[index]?.committed === true,
-      }));
-      const jobs = plans.flatMap((plan) => (plan.committed ? plan.jobs : []));
-      if (jobs.length > 0) await inner.addJobs(jobs);
-      return {
-        plans: plans.map(({ committed, jobs: added }) => ({
-          committed,
-          addedJobIds: committed ? added.map(({ id }) => id) : [],
-        })),
-      };
-    },
+  scheduler("does not say which of its steps are settled", (inner) => ({
+    extendLeases: (extension) => inner.extendLeases({ ...extension, settledStepId: null }),
   })),
-  scheduler("adds the jobs before it moves the schedule on", (inner) => ({
-    async commitPlans(commit) {
-      await inner.addJobs(commit.plans.flatMap(({ jobs }) => jobs));
-      return inner.commitPlans({ ...commit, plans: commit.plans.map((plan) => ({ ...plan, jobs: [] })) });
-    },
+  scheduler("does not name all jobs that it runs", (inner) => ({
+    extendLeases: (extension) => inner.extendLeases({ ...extension, jobs: extension.jobs.slice(1) }),
   })),
-  scheduler("drops outcomes when the turn that carries them fails", (inner) => {
-    const dropped = new Set<string>();
-    return {
-      async turn(request) {
-        const releases = request.releases.filter(({ jobId, fence }) => !dropped.has(`${jobId} ${fence}`));
-        try {
-          const report = await inner.turn({ ...request, releases });
-          const statuses = [...report.releases];
-          return {
-            ...report,
-            releases: request.releases.map(({ jobId, fence }) =>
-              dropped.has(`${jobId} ${fence}`) ? "released" : (statuses.shift() ?? "missing"),
-            ),
-          };
-        } catch (error) {
-          for (const { jobId, fence } of request.releases) dropped.add(`${jobId} ${fence}`);
-          throw error;
-        }
-      },
-    };
-  }),
-  scheduler("takes an acquisition of unknown fate for a failed one", (inner) => {
-    let calls = 0;
-    return {
-      turn(request) {
-        const acquisition = request.acquisition && {
-          ...request.acquisition,
-          acquisitionId: `${request.acquisition.acquisitionId} ${calls++}`,
-        };
-        return inner.turn({ ...request, acquisition });
-      },
-    };
-  }),
   scheduler("does not heed that a lease is lost", (inner) => ({
     async extendLeases(extension) {
       return { ...(await inner.extendLeases(extension)), lost: [] };
@@ -329,43 +461,8 @@ export const MUTANTS: readonly Mutant[] = [
       return { ...(await inner.extendLeases(extension)), cancelRequested: [] };
     },
   })),
-  scheduler("runs jobs after their deadline", (inner) => ({
-    async turn(request) {
-      const report = await inner.turn(request);
-      return { ...report, acquired: report.acquired.map((job) => ({ ...job, startDeadline: null })) };
-    },
-  })),
-  scheduler("takes more jobs than it may run", (inner) => ({
-    turn(request) {
-      const acquisition = request.acquisition && { ...request.acquisition, limit: request.acquisition.limit + 1 };
-      return inner.turn({ ...request, acquisition });
-    },
-  })),
-  scheduler("retries without end", (inner) => ({
-    turn(request) {
-      const releases = request.releases.map(
-        (release): contract.JobRelease =>
-          release.kind === "finish" && release.result.outcome === "error"
-            ? { jobId: release.jobId, fence: release.fence, kind: "retry", runAt: request.now + 100, failedAttempts: 1 }
-            : release,
-      );
-      return inner.turn({ ...request, releases });
-    },
-  })),
-  scheduler("jumps over a fire time", (inner) => ({
-    commitPlans(commit) {
-      const plans = commit.plans.map((plan) => {
-        const { length } = plan.jobs;
-        return length < 2 ? plan : { ...plan, jobs: plan.jobs.slice(1) };
-      });
-      return inner.commitPlans({ ...commit, plans });
-    },
-  })),
   patched("never extends its leases", LeaseKeeper.prototype, "runOnce", () => async () => {}),
-  patched("sleeps through what others add", Loops.prototype, "wakeJobs", () => () => {}),
   patched("leaves cancelled jobs running here", JobRunner.prototype, "cancel", () => () => {}),
 ];
 
-function withoutBound(job: JobRecord): JobRecord {
-  return { ...job, maxRecoveries: 1_000_000 };
-}
+export const MUTANTS: readonly Mutant[] = [...PLANS, ...STEPS, ...LEASES];

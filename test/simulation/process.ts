@@ -9,6 +9,7 @@ import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { FaultyStore } from "./faulty-store.ts";
 import type { Caller } from "./history.ts";
+import { Protocol } from "./protocol.ts";
 import { Random } from "./random.ts";
 import type { World } from "./world.ts";
 
@@ -47,9 +48,9 @@ export class SimulatedProcess implements Caller {
   readonly options: ProcessOptions;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
+  readonly protocol: Protocol;
   offsetMs = 0;
   lastTroubleMs = -1;
-  lastTurnAnswerMs = -1;
   isCrashed = false;
   isStopping = false;
   hasStopped = false;
@@ -70,6 +71,7 @@ export class SimulatedProcess implements Caller {
         if (this.isStalled) await this.whenRunning();
       },
     };
+    this.protocol = new Protocol(world.history, this, options.isTicker);
     const settings: SchedulerOptions = {
       dataStore: options.wrapStore(new FaultyStore(world, this)),
       eventBroker: new FaultyBroker(world, this),
@@ -89,6 +91,15 @@ export class SimulatedProcess implements Caller {
 
   get isAlive(): boolean {
     return !this.isCrashed && !this.hasStopped;
+  }
+
+  get mayBeFavourite(): boolean {
+    return !this.options.isTicker && this.options.role === "both";
+  }
+
+  /** Whether it has started, and goes on. */
+  get isWorking(): boolean {
+    return this.isAlive && !this.isStalled && !this.isStopping && this.scheduler.state === "started";
   }
 
   get isStalled(): boolean {
@@ -220,6 +231,7 @@ class FaultyBroker implements EventBroker {
   async publish(events: readonly EventRecord[]): Promise<void> {
     const { faults, random, brokers } = this.#world;
     if (this.#process.isCrashed) return;
+    this.#world.announcements.onPublish(this.#process, events);
     if (faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss / 10))
       throw new Error("the broker is down");
     for (const broker of brokers) {

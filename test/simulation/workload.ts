@@ -64,7 +64,7 @@ export class Workload {
 
   /** One thing that one user does. */
   act(process: SimulatedProcess): void {
-    const kind = this.#random.int(1, 20);
+    const kind = this.#random.int(1, 22);
     if (kind <= 7) this.#addJob(process);
     else if (kind <= 9) this.#addJobs(process);
     else if (kind <= 10) this.#runJob(process);
@@ -126,13 +126,20 @@ export class Workload {
     const resumeFrom = this.#random.chance(0.5) ? { resumeFrom: "now" as const } : {};
     const trigger = this.#trigger();
     const coalesce = this.#random.pick(["latest", "earliest", "all"] as const);
+    const taskId = this.#taskId();
+    const options = this.#scheduleOptions();
     const isStanding = this.#standing.some((standing) => standing.id === id);
     this.#attempt(process, `change ${kind} of ${id}`, async (scheduler) => {
       if (kind === 15) await scheduler.pauseSchedule(id);
       else if (kind <= 17) await scheduler.unpauseSchedule(id, resumeFrom);
       else if (kind === 18) await scheduler.updateSchedule(id, { trigger, coalesce });
-      else if (kind === 19 || isStanding) await scheduler.runScheduleNow(id);
-      else await scheduler.removeSchedule(id);
+      else if (kind === 19) await scheduler.runScheduleNow(id);
+      else if (kind === 20) await scheduler.addSchedule(taskId, trigger, { ...options, id, conflictPolicy: "replace" });
+      else if (!isStanding) await scheduler.removeSchedule(id);
+      else {
+        await scheduler.removeSchedule(id);
+        await scheduler.addSchedule(taskId, trigger, { ...options, id });
+      }
     });
   }
 

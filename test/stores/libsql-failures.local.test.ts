@@ -64,7 +64,7 @@ describe("options of LibsqlDataStore", () => {
   const refused: [string, unknown, unknown, RegExp][] = [
     ["no url", {}, {}, /url/],
     ["an unknown option", { url: ":memory:" }, { tableprefix: "x" }, /tableprefix/],
-    ["a prefix that is no name", { url: ":memory:" }, { tablePrefix: "a b" }, /tablePrefix: letters/],
+    ["a prefix that is no name", { url: ":memory:" }, { tablePrefix: "a b" }, /tablePrefix must be letters/],
     ["a prefix with a quote", { url: ":memory:" }, { tablePrefix: 'x"; DROP TABLE y; --' }, /tablePrefix/],
     ["a prefix of SQLite's own", { url: ":memory:" }, { tablePrefix: "sqlite_x" }, /tablePrefix/],
     ["an unknown durability", { url: ":memory:" }, { durability: "none" }, /durability/],

@@ -214,14 +214,14 @@ function testSharing(local: LocalStore): void {
     expect((await first?.getJobs({ limit: 10, cursor: null }))?.items.length).toBe(6);
     for (const store of stores) await store.close();
     const versions = await withDriver(local, file, (driver) => rowsOf(driver, "SELECT version FROM escapement_schema"));
-    expect(versions.map((row) => row.version)).toEqual([1]);
+    expect(versions.map((row) => row.version)).toEqual(MIGRATIONS.map(({ version }) => version));
   });
 }
 
 function testMigrations(local: LocalStore): void {
   const names = tableNames("m_");
-  const second = {
-    version: 2,
+  const next = {
+    version: MIGRATIONS.length + 1,
     statements: (): readonly string[] => [
       `ALTER TABLE ${names.jobs} ADD COLUMN extra TEXT`,
       "CREATE TABLE m_extra (x)",
@@ -234,11 +234,11 @@ function testMigrations(local: LocalStore): void {
       const store = new SqlDataStore(driver, { tablePrefix: "m_" });
       await store.open(T0);
       const job = await leasedJob(store);
-      await migrate(connect(driver), names, [...MIGRATIONS, second], T0 + 1);
+      await migrate(connect(driver), names, [...MIGRATIONS, next], T0 + 1);
       const versions = await rowsOf(driver, "SELECT version, applied_at FROM m_schema ORDER BY version");
       expect(versions.map((row) => [row.version, row.applied_at])).toEqual([
-        [1, T0],
-        [2, T0 + 1],
+        ...MIGRATIONS.map(({ version }) => [version, T0]),
+        [next.version, T0 + 1],
       ]);
       expect(await store.getJob("job")).toEqual(job);
       expect((await take(store, { releases: [finish(job)] })).releases).toEqual(["released"]);
@@ -248,13 +248,13 @@ function testMigrations(local: LocalStore): void {
   test("that fail are undone as a whole", async () => {
     await withDriver(local, newFile(), async (driver) => {
       await migrate(connect(driver), names, MIGRATIONS, T0);
-      const broken = { version: 2, statements: () => [...second.statements(), "CREATE TABLE nonsense"] };
+      const broken = { version: next.version, statements: () => [...next.statements(), "CREATE TABLE nonsense"] };
       await expect(migrate(connect(driver), names, [...MIGRATIONS, broken], T0)).rejects.toBeInstanceOf(
         StoreUnavailableError,
       );
       const left = await rowsOf(driver, "SELECT count(*) AS count FROM sqlite_master WHERE name = 'm_extra'");
       expect(left[0]?.count).toBe(0);
-      await migrate(connect(driver), names, [...MIGRATIONS, second], T0);
+      await migrate(connect(driver), names, [...MIGRATIONS, next], T0);
     });
   });
 }

@@ -27,6 +27,9 @@ async function openStore(local: LocalStore, path: string): Promise<DataStore> {
   return store;
 }
 
+// A database in this process loses no answer on the way.
+const cases = dataStoreContract.filter(({ isAboutLostAnswers }) => isAboutLostAnswers !== true);
+
 for (const local of LOCAL_STORES) {
   const { name: storeName, whyMissing } = local;
   if (whyMissing !== null) {
@@ -35,7 +38,7 @@ for (const local of LOCAL_STORES) {
   }
 
   describe(`${storeName} on a file keeps the contract`, () => {
-    for (const { name, run } of dataStoreContract) {
+    for (const { name, run } of cases) {
       test(name, () => {
         const path = join(folder.path, `${++files}.db`);
         return run({ open: () => openStore(local, path), reopen: () => openStore(local, path) });
@@ -44,7 +47,7 @@ for (const local of LOCAL_STORES) {
   });
 
   describe(`${storeName} in memory keeps the contract`, () => {
-    for (const { name, run } of dataStoreContract) {
+    for (const { name, run } of cases) {
       test(name, () => run({ open: () => openStore(local, ":memory:") }));
     }
   });

@@ -118,19 +118,16 @@ describe("CalendarIntervalTrigger", () => {
   });
 
   test.each<[unknown, string]>([
-    [{}, "the interval must be longer than zero, such as { months: 1 }"],
-    [{ days: 1.5 }, "invalid options of CalendarIntervalTrigger: days: Invalid integer: Received 1.5"],
-    [
-      { days: 1, hour: 24 },
-      "invalid options of CalendarIntervalTrigger: hour: Invalid value: Expected <=23 but received 24",
-    ],
+    [{}, "CalendarIntervalTrigger needs an interval longer than zero, such as { months: 1 }"],
+    [{ days: 1.5 }, "CalendarIntervalTrigger: days must be a whole number from 0 to 4000000; got 1.5"],
+    [{ days: 1, hour: 24 }, "CalendarIntervalTrigger: hour must be a whole number from 0 to 23; got 24"],
     [
       { days: 1, startDate: "31.01.2026" },
-      'startDate: expected a date such as "2026-12-25" or a Temporal.PlainDate; got "31.01.2026"',
+      'CalendarIntervalTrigger: startDate must be a date such as "2026-12-25" or a Temporal.PlainDate; got "31.01.2026"',
     ],
     [
       { days: 1, startDate: "2026-02-01", endDate: "2026-01-31" },
-      "endDate is before startDate, so nothing would ever fire",
+      "CalendarIntervalTrigger: endDate is before startDate, so nothing would ever fire",
     ],
   ])("%o is refused", (options, message) => {
     expect(() => new CalendarIntervalTrigger(options as never)).toThrow(

@@ -67,7 +67,7 @@ describe("a trigger's JSON", () => {
     [{ type: "cron", version: 1 }, "trigger: expression: expected text"],
     [
       { type: "cron", version: 1, expression: "0 9 * * *", zone: "UTC" },
-      "trigger: invalid options of CronTrigger: zone: unknown option",
+      'trigger: CronTrigger: zone is no option; did you mean "timeZone"?',
     ],
     [
       or({ type: "cron", version: 1, expression: "0 24 * * *" }),
@@ -78,7 +78,7 @@ describe("a trigger's JSON", () => {
       'trigger at triggers.0.trigger.triggers.0: the type "x" is unknown; call registerTrigger for it before ' +
         "the store is read",
     ],
-    [or(), "trigger: OrTrigger: expected a list of 1 to 100 triggers"],
+    [or(), "trigger: OrTrigger: triggers must be a list of 1 to 100 triggers; got a list of 0"],
     [{ type: "or", version: 1 }, "trigger: triggers: expected a list"],
     [{ type: "date", version: 1, runTime: 5 }, "trigger: runTime: expected text"],
     [{ type: "interval", version: 1, milliseconds: 5, anchor: 7 }, "trigger: anchor: expected text"],

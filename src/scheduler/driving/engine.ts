@@ -23,9 +23,7 @@ import { SharedParts } from "./shared-parts.ts";
 import { Stepper } from "./stepper.ts";
 import { type TickBounds, type TickReport, tick } from "./tick.ts";
 
-const CLEANUP_MS = 900_000;
 const IDLE_MS = 10_000;
-const CONCURRENT_JOBS_MAX = 100;
 
 export interface EngineParts {
   readonly env: Environment;
@@ -53,20 +51,19 @@ export class Engine {
 
   constructor(parts: EngineParts) {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
-    const maxConcurrentJobs = options.maxConcurrentJobs ?? CONCURRENT_JOBS_MAX;
     const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
     this.runner = new JobRunner({
       env,
       tasks,
       executors,
-      maxConcurrentJobs,
+      maxConcurrentJobs: options.maxConcurrentJobs,
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
-    const planner = new FirePlanner(env, (schedule) => this.#isResident && this.runner.canRun(schedule));
     const hasScheduleRole = options.role !== "worker";
     const hasJobRole = options.role !== "scheduler";
+    const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
     const { runner } = this;
     const additions = this.#additions;
     this.#stepper = new Stepper({ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole });
@@ -189,7 +186,7 @@ export class Engine {
 
   async #cleanUp(): Promise<void> {
     const { env, options } = this.#parts;
-    const periodMs = options.cleanupInterval === undefined ? CLEANUP_MS : options.cleanupInterval;
+    const periodMs = options.cleanupInterval;
     if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
   }
 

@@ -171,7 +171,9 @@ export class Loop {
     }
     if (ours.length > 0) {
       planner.prepare(ours);
-      return { kind: "fire", at: Math.min(...ours.map(({ nextFireTime }) => nextFireTime)) };
+      const known = [...ours.map(({ nextFireTime }) => nextFireTime), seen.nextRunAt, seen.leaseEndsAt];
+      // What is past is a job that waits for room, which no wait gives it.
+      return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
     }
     if (!this.#turnPage(seen, now)) return NOW;
     return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), now + maxIdleMs) };

@@ -1,306 +1,185 @@
-import * as v from "valibot";
-import type { EventBroker } from "../../brokers/event-broker.ts";
-import type { Clock } from "../../core/clock.ts";
-import { type Duration, toDurationMs } from "../../core/duration.ts";
-import { type Issue, OptionsError } from "../../core/errors.ts";
+import { type Checker, checker, namesOf } from "../../core/check.ts";
+import { ID_LENGTH_MAX } from "../../core/limits.ts";
+import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { isSameWord, nearest } from "../../core/suggest.ts";
+import type { JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import { Trigger } from "../../triggers/trigger.ts";
+import type {
+  CheckedJobOptions,
+  CheckedNewJob,
+  CheckedResultOptions,
+  CheckedRunJobOptions,
+  CheckedScheduleChanges,
+  CheckedScheduleOptions,
+  CheckedSchedulerOptions,
+  CheckedTaskSettings,
+  CheckedTickOptions,
+} from "./checked-options.ts";
 import {
-  CATCH_UP_MAX,
-  DURATION_MS_MAX,
-  ID_LENGTH_MAX,
-  PAGE_SIZE_DEFAULT,
-  PAGE_SIZE_MAX,
-  PREVIEW_LENGTH_MAX,
-  SERIALIZED_LENGTH_MAX,
-} from "../../core/limits.ts";
-import type { Logger } from "../../core/logger.ts";
-import { type InstantLike, toEpochMs } from "../../core/temporal.ts";
-import type { JobExecutor } from "../../executors/job-executor.ts";
-import { type CoalescePolicy, type ConflictPolicy, JOB_OUTCOMES, type Metadata } from "../../records/policies.ts";
-import { JSONSerializer } from "../../serializers/json.ts";
-import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+  idAdvice,
+  jobAdvice,
+  scheduleAdvice,
+  schedulerAdvice,
+  signalOptionAdvice,
+  stopAdvice,
+  taskAdvice,
+  triggerAdvice,
+} from "./option-hints.ts";
+import * as schemas from "./option-schemas.ts";
 
-// Options as they are after the check: known names only, durations and instants as milliseconds.
+export type {
+  CheckedJobOptions,
+  CheckedScheduleChanges,
+  CheckedScheduleOptions,
+  CheckedSchedulerOptions,
+  CheckedTaskDefaults,
+  CheckedTaskSettings,
+} from "./checked-options.ts";
 
-export interface CheckedTaskSettings {
-  executor?: string | undefined;
-  maxRunningJobs?: number | null | undefined;
-  misfireGraceTime?: number | null | undefined;
-  retry?: CheckedRetry | undefined;
-  maxRecoveries?: number | undefined;
-  timeout?: number | null | undefined;
-  resultExpirationTime?: number | undefined;
-  metadata?: Metadata | undefined;
+/** Options that are looked for in several places, and what to do where one is found. The first that fits counts. */
+const HOMES: readonly { readonly names: readonly string[]; readonly advice: (name: string) => string }[] = [
+  {
+    names: ["timeZone", "tz", "startTime", "endTime", "startDate", "endDate", "dst", "dayMatch"],
+    advice: (name) =>
+      `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${isSameWord(name, "tz") ? "timeZone" : name} })`,
+  },
+  {
+    names: namesOf(schemas.taskSettingsSchema),
+    advice: (name) => `it is a setting of the task: scheduler.task(id, { ${name} }, handler)`,
+  },
+  {
+    names: namesOf(schemas.schedulerOptionsSchema),
+    advice: (name) => `it belongs to the scheduler: new Scheduler({ ${name} })`,
+  },
+  { names: ["signal"], advice: () => "runJob(task, { signal }) takes it" },
+  {
+    names: namesOf(schemas.jobOptionsSchema),
+    advice: (name) => `it is an option of jobs: addJob(task, { ${name} })`,
+  },
+  {
+    names: namesOf(schemas.scheduleOptionsSchema),
+    advice: (name) => `it is an option of schedules: addSchedule(task, trigger, { ${name} })`,
+  },
+];
+
+function elsewhere(name: string): string | null {
+  for (const { names, advice } of HOMES) {
+    const known = names.find((candidate) => isSameWord(candidate, name));
+    if (known !== undefined) return advice(known);
+  }
+  return null;
 }
 
-interface CheckedRetry {
-  maxAttempts?: number | undefined;
-  backoff?:
-    | {
-        initial?: number | undefined;
-        factor?: number | undefined;
-        max?: number | undefined;
-        jitter?: "full" | "none" | undefined;
-      }
-    | undefined;
+/** Names of a payload that was passed as the options. */
+function elsewhereOrPayload(known: readonly string[]): (name: string) => string | null {
+  return (name) =>
+    elsewhere(name) ??
+    (nearest(name, known) === null ? `what the handler gets is passed as { payload: { ${name}: ... } }` : null);
 }
 
-export interface CheckedScheduleChanges {
-  payload?: unknown;
-  coalesce?: CoalescePolicy | undefined;
-  misfireGraceTime?: number | null | undefined;
-  maxJitter?: number | undefined;
-  metadata?: Metadata | undefined;
-  executor?: string | undefined;
-  priority?: number | undefined;
-  resultExpirationTime?: number | undefined;
-  maxCatchUp?: number | null | undefined;
-}
-
-export interface CheckedScheduleOptions extends CheckedScheduleChanges {
-  id?: string | undefined;
-  conflictPolicy?: ConflictPolicy | undefined;
-  paused?: boolean | undefined;
-}
-
-export interface CheckedJobOptions {
-  payload?: unknown;
-  runAt?: number | undefined;
-  priority?: number | undefined;
-  idempotencyKey?: string | undefined;
-  metadata?: Metadata | undefined;
-  executor?: string | undefined;
-  resultExpirationTime?: number | undefined;
-  startDeadline?: number | undefined;
-}
-
-export interface CheckedSchedulerOptions {
-  role?: "both" | "scheduler" | "worker" | undefined;
-  identity?: string | undefined;
-  maxConcurrentJobs?: number | undefined;
-  taskDefaults?: CheckedTaskSettings | undefined;
-  leaseDuration?: number | undefined;
-  cleanupInterval?: number | null | undefined;
-  maxIdle?: number | undefined;
-}
-
-/**
- * Checks a value and returns it with durations and instants as milliseconds.
- * @throws {OptionsError} with one issue per problem and its path; `where` begins the message
- */
-export type Checker<T> = (value: unknown, where: string) => T;
-
-/** Reads a value through a converter that throws `OptionsError`, so that its message stands at the value's path. */
-function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O> {
-  return v.pipe(
-    v.unknown(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      try {
-        return convert(dataset.value as I);
-      } catch (error) {
-        if (!(error instanceof OptionsError)) throw error;
-        addIssue({ message: error.message });
-        return NEVER;
-      }
-    }),
-  ) as unknown as v.GenericSchema<I, O>;
-}
-
-const durationMs = v.pipe(
-  converted((value: Duration) => toDurationMs(value, "the value")),
-  v.maxValue(DURATION_MS_MAX, "must be at most 1,000 years"),
-);
-const positiveDurationMs = v.pipe(durationMs, v.minValue(1, "must be at least one millisecond"));
-const instantMs = converted((value: InstantLike) => toEpochMs(value, "the value"));
-const count = v.pipe(v.number(), v.safeInteger("must be a whole number"), v.minValue(0, "must be 0 or more"));
-const positiveCount = v.pipe(v.number(), v.safeInteger("must be a whole number"), v.minValue(1, "must be 1 or more"));
-const name = v.pipe(
-  v.string(),
-  v.minLength(1, "must not be empty"),
-  v.maxLength(ID_LENGTH_MAX, `must have at most ${ID_LENGTH_MAX} characters`),
-);
-const json = new JSONSerializer();
-const metadata = v.pipe(
-  // A record takes lists for objects.
-  v.custom<Record<string, unknown>>((value) => !Array.isArray(value), "must be an object"),
-  v.record(v.string(), v.unknown(), "must be an object"),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    try {
-      const { length } = json.serialize(dataset.value);
-      if (length > SERIALIZED_LENGTH_MAX)
-        addIssue({ message: `must have at most ${SERIALIZED_LENGTH_MAX} characters as JSON` });
-    } catch (error) {
-      addIssue({ message: error instanceof Error ? error.message : String(error) });
-    }
-  }),
-);
-const priority = v.pipe(v.number(), v.safeInteger("must be a whole number"));
-const signal = v.custom<AbortSignal>(
-  (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
-  "must be an AbortSignal",
-);
-
-/** An object that has these methods: another class than the caller thinks is found here, not at the first use. */
-function implementing<T>(what: string, methods: readonly (keyof T & string)[]): v.GenericSchema<T> {
-  return v.custom<T>(
-    (value) =>
-      typeof value === "object" &&
-      value !== null &&
-      methods.every((method) => typeof Reflect.get(value, method) === "function"),
-    `must be ${what}`,
-  );
-}
-
-const retry = v.strictObject({
-  maxAttempts: v.optional(positiveCount),
-  backoff: v.optional(
-    v.strictObject({
-      initial: v.optional(durationMs),
-      factor: v.optional(v.pipe(v.number(), v.finite("must be finite"), v.minValue(1, "must be 1 or more"))),
-      max: v.optional(durationMs),
-      jitter: v.optional(v.picklist(["full", "none"])),
-    }),
-  ),
-});
-
-const inherited = {
-  executor: v.optional(name),
-  metadata: v.optional(metadata),
-  resultExpirationTime: v.optional(durationMs),
+const JOB_SYNONYMS = {
+  delay: "runAt",
+  at: "runAt",
+  when: "runAt",
+  id: "idempotencyKey",
+  jobid: "idempotencyKey",
+  deadline: "startDeadline",
+  data: "payload",
+  args: "payload",
+  kwargs: "payload",
 };
 
-const taskSettings = v.strictObject({
-  ...inherited,
-  maxRunningJobs: v.optional(v.nullable(positiveCount)),
-  misfireGraceTime: v.optional(v.nullable(durationMs)),
-  retry: v.optional(retry),
-  maxRecoveries: v.optional(count),
-  timeout: v.optional(v.nullable(positiveDurationMs)),
-});
-
-const scheduleChanges = {
-  ...inherited,
-  payload: v.optional(v.unknown()),
-  coalesce: v.optional(v.picklist(["latest", "earliest", "all"])),
-  misfireGraceTime: v.optional(v.nullable(durationMs)),
-  maxJitter: v.optional(durationMs),
-  priority: v.optional(priority),
-  maxCatchUp: v.optional(
-    v.nullable(v.pipe(positiveCount, v.maxValue(CATCH_UP_MAX, `must be at most ${CATCH_UP_MAX}`))),
-  ),
+const SCHEDULE_SYNONYMS = {
+  name: "id",
+  scheduleid: "id",
+  jitter: "maxJitter",
+  replaceexisting: "conflictPolicy",
+  data: "payload",
+  args: "payload",
+  kwargs: "payload",
 };
 
-const scheduleOptions = v.strictObject({
-  ...scheduleChanges,
-  id: v.optional(name),
-  conflictPolicy: v.optional(v.picklist(["doNothing", "replace", "error"])),
-  paused: v.optional(v.boolean()),
-});
+const RETRY_ADVICE = "write { retry: { maxAttempts: ... } }";
+const CHANGES = namesOf(schemas.scheduleChangesSchema);
 
-const jobOptions = v.strictObject({
-  ...inherited,
-  payload: v.optional(v.unknown()),
-  runAt: v.optional(instantMs),
-  priority: v.optional(priority),
-  idempotencyKey: v.optional(name),
-  startDeadline: v.optional(instantMs),
-});
-
-const schedulerOptions = v.strictObject({
-  dataStore: v.optional(implementing<DataStore>("a DataStore", ["open", "look", "step"])),
-  eventBroker: v.optional(implementing<EventBroker>("an EventBroker", ["open", "publish", "subscribe"])),
-  executors: v.optional(v.record(name, implementing<JobExecutor>("a JobExecutor", ["open", "execute"]))),
-  role: v.optional(v.picklist(["both", "scheduler", "worker"])),
-  identity: v.optional(name),
-  maxConcurrentJobs: v.optional(positiveCount),
-  taskDefaults: v.optional(taskSettings),
-  leaseDuration: v.optional(v.pipe(durationMs, v.minValue(100, "must be at least 100 milliseconds"))),
-  cleanupInterval: v.optional(v.nullable(positiveDurationMs)),
-  maxIdle: v.optional(positiveDurationMs),
-  logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
-  clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
-  random: v.optional(v.function()),
-});
-
-const page = {
-  limit: v.optional(
-    v.pipe(positiveCount, v.maxValue(PAGE_SIZE_MAX, `must be at most ${PAGE_SIZE_MAX}`)),
-    PAGE_SIZE_DEFAULT,
-  ),
-  cursor: v.optional(v.nullable(v.string()), null),
+const jobHints = {
+  instead: jobAdvice,
+  elsewhere: elsewhereOrPayload(namesOf(schemas.jobOptionsSchema)),
+  synonyms: JOB_SYNONYMS,
 };
 
-export const checkId: Checker<string> = checker(name);
-export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(taskSettings);
-export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(scheduleOptions);
-export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(v.strictObject(scheduleChanges));
-export const checkJobOptions: Checker<CheckedJobOptions> = checker(jobOptions);
-export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schedulerOptions);
-export const checkStartOptions: Checker<{ paused?: boolean | undefined }> = checker(
-  v.strictObject({ paused: v.optional(v.boolean()) }),
-);
-export const checkStopOptions: Checker<{ drainTimeout?: number | undefined }> = checker(
-  v.strictObject({ drainTimeout: v.optional(durationMs) }),
-);
-export const checkTickOptions: Checker<{
-  maxDuration?: number | undefined;
-  maxJobs?: number | undefined;
-  signal?: AbortSignal | undefined;
-}> = checker(
-  v.strictObject({
-    maxDuration: v.optional(positiveDurationMs),
-    maxJobs: v.optional(positiveCount),
-    signal: v.optional(signal),
-  }),
-);
-export const checkRunOptions: Checker<{ signal?: AbortSignal | undefined }> = checker(
-  v.strictObject({ signal: v.optional(signal) }),
-);
-export const checkResultOptions: Checker<{ wait?: boolean | undefined; signal?: AbortSignal | undefined }> = checker(
-  v.strictObject({ wait: v.optional(v.boolean()), signal: v.optional(signal) }),
-);
+export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schemas.schedulerOptionsSchema, {
+  instead: schedulerAdvice,
+  elsewhere,
+  synonyms: {
+    store: "dataStore",
+    database: "dataStore",
+    broker: "eventBroker",
+    concurrency: "maxConcurrentJobs",
+    maxworkers: "maxConcurrentJobs",
+  },
+});
+export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.taskSettingsSchema, {
+  instead: taskAdvice,
+  elsewhere: (name) => (/^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : elsewhere(name)),
+  synonyms: {
+    concurrency: "maxRunningJobs",
+    maxinstances: "maxRunningJobs",
+  },
+});
+export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(schemas.scheduleOptionsSchema, {
+  instead: scheduleAdvice,
+  elsewhere: elsewhereOrPayload(namesOf(schemas.scheduleOptionsSchema)),
+  synonyms: SCHEDULE_SYNONYMS,
+});
+export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(schemas.scheduleChangesSchema, {
+  instead: (value) => (value instanceof Trigger ? "pass it as { trigger }" : null),
+  elsewhere: (name) =>
+    name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereOrPayload(CHANGES)(name),
+});
+export const checkJobOptions: Checker<CheckedJobOptions> = checker(schemas.jobOptionsSchema, jobHints);
+export const checkNewJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, {
+  ...jobHints,
+  instead: (value) => (isTask(value) ? "write { task }" : null),
+});
+export const checkRunJobOptions: Checker<CheckedRunJobOptions> = checker(schemas.runJobOptionsSchema, jobHints);
+export const checkStartOptions: Checker<{ paused: boolean }> = checker(schemas.startOptionsSchema);
+export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
+  instead: stopAdvice,
+});
+export const checkTickOptions: Checker<CheckedTickOptions> = checker(schemas.tickOptionsSchema, {
+  instead: signalOptionAdvice,
+});
+export const checkRunOptions: Checker<{ signal?: AbortSignal | undefined }> = checker(schemas.runOptionsSchema, {
+  instead: signalOptionAdvice,
+});
+export const checkResultOptions: Checker<CheckedResultOptions> = checker(schemas.resultOptionsSchema, {
+  instead: signalOptionAdvice,
+});
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
-  v.strictObject({
-    resumeFrom: v.optional(
-      converted((value: "now" | InstantLike) => (value === "now" ? value : toEpochMs(value, "the value"))),
-    ),
-  }),
+  schemas.unpauseOptionsSchema,
 );
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
-  v.strictObject({
-    limit: v.pipe(count, v.maxValue(PREVIEW_LENGTH_MAX, `must be at most ${PREVIEW_LENGTH_MAX}`)),
-    from: v.optional(instantMs),
-  }),
+  schemas.previewOptionsSchema,
 );
-export const checkScheduleFilter: Checker<ScheduleFilter> = checker(
-  v.strictObject({ ...page, taskId: v.exactOptional(name), paused: v.exactOptional(v.boolean()) }),
-);
-export const checkJobFilter: Checker<JobFilter> = checker(
-  v.strictObject({ ...page, taskId: v.exactOptional(name), scheduleId: v.exactOptional(name) }),
-);
-export const checkJobResultFilter: Checker<JobResultFilter> = checker(
-  v.strictObject({
-    ...page,
-    taskId: v.exactOptional(name),
-    scheduleId: v.exactOptional(name),
-    outcome: v.exactOptional(v.picklist(JOB_OUTCOMES)),
-  }),
-);
+export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
+export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema);
+export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema);
 
-function checker<T>(schema: v.GenericSchema<unknown, T>): Checker<T> {
-  return (value, where) => {
-    const result = v.safeParse(schema, value);
-    if (result.success) return result.output;
-    const issues = result.issues.map(
-      (issue): Issue => ({ path: v.getDotPath(issue) ?? "", message: messageOf(issue) }),
-    );
-    const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-    throw new OptionsError(`${where}: ${list}`, issues);
-  };
-}
+/** An id of a task, schedule or job; `where` is what it is the id of. */
+export const checkId: Checker<string> = (value, where) => {
+  if (typeof value === "string" && value.length > 0 && value.length <= ID_LENGTH_MAX) return value;
+  const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, value, "", idAdvice(value));
+  throw optionsError(where, [{ path: "", message }]);
+};
 
-function messageOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.type === "strict_object" && issue.expected === "never")
-    return "there is no such option; check its spelling";
-  return issue.message;
+export const checkTrigger: Checker<Trigger> = (value, where) => {
+  if (value instanceof Trigger) return value;
+  const message = mustBe("a trigger", value, "", triggerAdvice(value));
+  throw optionsError(where, [{ path: "trigger", message }]);
+};
+
+function isTask(value: unknown): boolean {
+  if (typeof value === "function" || typeof value === "string") return true;
+  return typeof value === "object" && value !== null && "id" in value && !("task" in value);
 }

@@ -2,7 +2,12 @@ import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/er
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore, JobQueue } from "../../stores/data-store.ts";
-import { type CheckedTaskSettings, checkId, checkTaskSettings } from "../options/check-options.ts";
+import {
+  type CheckedTaskDefaults,
+  type CheckedTaskSettings,
+  checkId,
+  checkTaskSettings,
+} from "../options/check-options.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
 
@@ -17,10 +22,10 @@ export class TaskRegistry {
   readonly #byId = new Map<string, RegisteredTask>();
   readonly #unsaved = new Set<string>();
   readonly #store: DataStore;
-  readonly #defaults: CheckedTaskSettings;
+  readonly #defaults: CheckedTaskDefaults;
   #queues: JobQueue[] | null = null;
 
-  constructor(store: DataStore, defaults: CheckedTaskSettings) {
+  constructor(store: DataStore, defaults: CheckedTaskDefaults) {
     this.#store = store;
     this.#defaults = defaults;
   }
@@ -36,13 +41,7 @@ export class TaskRegistry {
         { path: "handler", message: "not a function" },
       ]);
     }
-    const { schema, ...plain } = settings;
-    if (schema !== undefined && typeof schema?.["~standard"]?.validate !== "function") {
-      throw new OptionsError(`task "${id}": schema is not a Standard Schema (valibot, zod, arktype, ...)`, [
-        { path: "schema", message: "not a Standard Schema" },
-      ]);
-    }
-    const checked = checkTaskSettings(plain, `task "${id}"`);
+    const { schema, ...checked } = checkTaskSettings(settings, `task "${id}"`);
     const record = toRecord(id, this.#defaults, checked);
     this.#byId.set(id, { record, handler, schema: schema ?? null });
     this.#unsaved.add(id);
@@ -125,28 +124,31 @@ export class TaskRegistry {
   }
 }
 
-function toRecord(id: string, defaults: CheckedTaskSettings, settings: CheckedTaskSettings): TaskRecord {
+function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
-  const backoff = { ...defaults.retry?.backoff, ...withoutUndefined(settings.retry?.backoff ?? {}) };
+  const { maxAttempts } = { ...defaults.retry, ...withoutUndefined(settings.retry ?? {}) };
+  const backoff = { ...defaults.retry.backoff, ...withoutUndefined(settings.retry?.backoff ?? {}) };
   return {
     id,
-    executor: merged.executor ?? "inline",
-    maxRunningJobs: merged.maxRunningJobs === undefined ? 1 : merged.maxRunningJobs,
-    misfireGraceMs: merged.misfireGraceTime ?? null,
-    maxRecoveries: merged.maxRecoveries ?? 3,
-    timeoutMs: merged.timeout ?? null,
-    resultExpirationMs: merged.resultExpirationTime ?? 86_400_000,
+    executor: merged.executor,
+    maxRunningJobs: merged.maxRunningJobs,
+    misfireGraceMs: merged.misfireGraceTime,
+    maxRecoveries: merged.maxRecoveries,
+    timeoutMs: merged.timeout,
+    resultExpirationMs: merged.resultExpirationTime,
     retry: {
-      attemptsMax: settings.retry?.maxAttempts ?? defaults.retry?.maxAttempts ?? 1,
-      initialMs: backoff.initial ?? 1000,
-      factor: backoff.factor ?? 2,
-      maxMs: backoff.max ?? 3_600_000,
-      jitter: backoff.jitter ?? "full",
+      attemptsMax: maxAttempts,
+      initialMs: backoff.initial,
+      factor: backoff.factor,
+      maxMs: backoff.max,
+      jitter: backoff.jitter,
     },
     metadata: { ...defaults.metadata, ...settings.metadata },
   };
 }
 
-function withoutUndefined<T extends object>(value: T): Partial<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Partial<T>;
+function withoutUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as {
+    [Name in keyof T]?: Exclude<T[Name], undefined>;
+  };
 }

@@ -1,5 +1,6 @@
-import { JobLookupError, OptionsError } from "../../core/errors.ts";
+import { JobLookupError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
+import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -9,7 +10,9 @@ import {
   checkJobFilter,
   checkJobOptions,
   checkJobResultFilter,
+  checkNewJob,
   checkResultOptions,
+  checkRunJobOptions,
 } from "../options/check-options.ts";
 import type { JobFilterOptions, JobOptions, JobResultFilterOptions, RunJobOptions } from "../options/options.ts";
 import type { JobRunner } from "../running/job-runner.ts";
@@ -38,12 +41,13 @@ export class JobVerbs {
 
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
     if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
-      const message = `must be a list of at most ${BULK_ADD_MAX} jobs`;
-      throw new OptionsError(`addJobs(): ${message}`, [{ path: "", message }]);
+      const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
+      throw optionsError("addJobs()", [{ path: "", message }]);
     }
     const records: JobRecord[] = [];
-    for (const [index, { task, ...options }] of (jobs as readonly NewJob[]).entries()) {
-      records.push(await this.#newRecord(task, checkJobOptions(options, `addJobs(), job ${index}`)));
+    for (const [index, job] of (jobs as readonly NewJob[]).entries()) {
+      const { task, ...options } = checkNewJob(job, `addJobs(), job ${index}`);
+      records.push(await this.#newRecord(task as Task, options));
     }
     return this.#addRecords(records);
   }
@@ -54,9 +58,9 @@ export class JobVerbs {
   }
 
   async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
-    const { signal, ...jobOptions } = options;
+    const { signal, ...jobOptions } = checkRunJobOptions(options, "runJob()");
     signal?.throwIfAborted();
-    const record = await this.#newRecord(task, checkJobOptions(jobOptions, "runJob()"));
+    const record = await this.#newRecord(task, jobOptions);
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
     const { id } = await this.addRecord({ ...record, resultExpirationMs });
     const result = await waitForResult(this.#context, id, signal);
@@ -82,8 +86,7 @@ export class JobVerbs {
     const { wait } = checkResultOptions(options, "getJobResult()");
     checkId(id, "job id");
     await ready();
-    const isWaiting = wait === true;
-    const record = isWaiting
+    const record = wait
       ? await waitForResult(this.#context, id, options.signal)
       : await env.store.getJobResult(id, env.clock.now());
     return record === null ? null : this.#resultOf(record);

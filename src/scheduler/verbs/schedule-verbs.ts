@@ -1,9 +1,9 @@
-import { ConflictingIdError, OptionsError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
-import { Trigger } from "../../triggers/trigger.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
 import { scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import {
   checkId,
@@ -11,6 +11,7 @@ import {
   checkScheduleChanges,
   checkScheduleFilter,
   checkScheduleOptions,
+  checkTrigger,
   checkUnpauseOptions,
 } from "../options/check-options.ts";
 import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
@@ -36,7 +37,7 @@ export class ScheduleVerbs {
   async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
     const { env, tasks, ready } = this.#context;
     const checked = checkScheduleOptions(options, "addSchedule()");
-    assertTrigger(trigger, "addSchedule()");
+    checkTrigger(trigger, "addSchedule()");
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
@@ -44,7 +45,7 @@ export class ScheduleVerbs {
     const now = env.clock.now();
     const id = checked.id ?? env.ids.next(now);
     const schedule = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
-    const conflictPolicy = checked.conflictPolicy ?? "doNothing";
+    const { conflictPolicy } = checked;
     const report = await env.store.addSchedules([{ schedule, conflictPolicy }]);
     const result = report.conflictId === null ? report.results[0] : undefined;
     if (result === undefined) {
@@ -70,12 +71,10 @@ export class ScheduleVerbs {
   }
 
   async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
-    const { trigger, ...options } = changes;
-    const checked = checkScheduleChanges(options, "updateSchedule()");
-    if (trigger !== undefined) assertTrigger(trigger, "updateSchedule()");
+    const { trigger, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
     const { taskId } = await this.#record(id);
     // Given as undefined, it is no payload; not given at all, it stays.
-    const payload = "payload" in options ? await this.#payloadText(taskId, checked.payload) : undefined;
+    const payload = "payload" in changes ? await this.#payloadText(taskId, checked.payload) : undefined;
     const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
     const now = this.#context.env.clock.now();
     return this.#change(id, (record) => scheduleChanges(record, { taskMetadata, trigger, payload, now }, checked));
@@ -161,12 +160,6 @@ export class ScheduleVerbs {
   #scheduleOf(record: ScheduleRecord): Schedule {
     return new Schedule(record, this.#context.env.store.serializer);
   }
-}
-
-function assertTrigger(value: unknown, where: string): void {
-  if (value instanceof Trigger) return;
-  const message = "must be a trigger, such as CronTrigger.fromCrontab(...) or new IntervalTrigger({ minutes: 5 })";
-  throw new OptionsError(`${where}: trigger ${message}`, [{ path: "trigger", message }]);
 }
 
 function noSchedule(id: string): ScheduleLookupError {

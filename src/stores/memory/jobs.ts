@@ -23,7 +23,7 @@ import { endedWithoutRun } from "../ended-without-run.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
-import { frozenCopy, pageOf } from "./tables.ts";
+import { pageOf } from "./tables.ts";
 
 /** What {@link MemoryJobs.see} tells. */
 type SeenJobs = Pick<Seen, "nextRunAt" | "leaseEndsAt" | "hasReady">;

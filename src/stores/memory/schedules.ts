@@ -7,9 +7,9 @@ import type {
   ScheduleChanges,
   ScheduleFilter,
   SchedulePlan,
-  ScheduleWindow,
   Seen,
   StepRequest,
+  View,
 } from "../data-store.ts";
 import { countIn } from "./queues.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -92,8 +92,8 @@ export class MemorySchedules {
   }
 
   /** A page of what is due, and the earliest fire time behind it. */
-  see(window: ScheduleWindow | null, now: number): SeenSchedules {
-    if (window === null) return NOTHING_SEEN;
+  see({ now, schedules: window }: View): SeenSchedules {
+    if (window === null || this.#waiting.isEmpty) return NOTHING_SEEN;
     const { dueBy, limit, bytesMax, after } = window;
     const due: LookedSchedule[] = [];
     let nextFireAt: number | null = null;

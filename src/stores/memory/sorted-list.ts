@@ -11,6 +11,10 @@ export class SortedList<T> {
     this.#compare = compare;
   }
 
+  get isEmpty(): boolean {
+    return this.#chunks.length === 0;
+  }
+
   add(item: T): void {
     const isAfter = this.#isNotBefore(item);
     const place = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
@@ -37,8 +41,8 @@ export class SortedList<T> {
     else this.#chunks.splice(chunkIndex, 1);
   }
 
-  /** Calls back with the items in order until `visit` is false, from the first one on for which `isAfter` is true: it is
-   *  false for the items before, and true for all behind. */
+  /** Calls back with the items in order until `visit` is false, from the first one on for which `isAfter` is true: it
+   *  is false for the items before, and true for all behind. */
   visitFrom(isAfter: (item: T) => boolean, visit: (item: T) => boolean): void {
     let chunkIndex = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
     let chunk = this.#chunks[chunkIndex];

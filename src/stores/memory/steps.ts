@@ -3,7 +3,8 @@ export interface Stamped {
   stamp: string | null;
 }
 
-/** What each step leased and still holds, so that a repetition of it finds that. A step is forgotten with its last lease. */
+/** What each step leased and still holds, so that a repetition of it finds that. A step is forgotten with its last
+ *  lease. */
 export class Steps<E extends Stamped> {
   readonly #leasedBy = new Map<string, Set<E>>();
 

@@ -60,21 +60,38 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
+    const { due, nextFireAt } = this.#schedules.see(request);
+    const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => !isSame(this.#tasks.get(task.id), task)) ?? [];
-    return { ...this.#see(request), staleTaskIds: stale.map((task) => task.id) };
+    return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds: stale.map((task) => task.id) };
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { now, additions, plans } = request;
+    const { now, recover } = request;
     // What may throw while it is read comes before the first change.
-    const metadata = frozenMetadata(additions);
+    const metadata = frozenMetadata(request.additions);
     const ended: JobResultRecord[] = [];
     const releases = this.#jobs.release(request, ended);
-    const recovered = request.recover ? this.#jobs.recover(now, ended) : [];
-    const added = this.#addJobs(additions, metadata);
-    const planned = plans.length === 0 ? [] : this.#commitPlans(request);
+    const recovered = recover ? this.#jobs.recover(now, ended) : [];
+    const additions = this.#addJobs(request.additions, metadata);
+    const plans = this.#commitPlans(request);
     const acquired = this.#jobs.acquire(request);
-    return { releases, recovered, ended, additions: added, plans: planned, acquired, ...this.#see(request) };
+    const { due, nextFireAt } = this.#schedules.see(request);
+    const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    // Named one by one, as spreading would cost more than all the rest of a small step.
+    return {
+      releases,
+      recovered,
+      ended,
+      additions,
+      plans,
+      acquired,
+      due,
+      nextFireAt,
+      nextRunAt,
+      leaseEndsAt,
+      hasReady,
+    };
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -149,6 +166,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   /** Of several plans of one schedule the first alone can count. */
   #commitPlans(request: contract.StepRequest): contract.PlanReport[] {
+    if (request.plans.length === 0) return [];
     const seen = new Set<string>();
     return request.plans.map((plan) => {
       if (seen.has(plan.scheduleId)) return NO_COMMIT;
@@ -170,10 +188,6 @@ export class MemoryDataStore implements contract.DataStore {
       committed: schedule !== null || this.#schedules.wasCommitted(plan, stepId),
       addedJobIds: ids.filter((id) => this.#jobs.has(id)),
     };
-  }
-
-  #see(view: contract.View): contract.Seen {
-    return { ...this.#schedules.see(view.schedules, view.now), ...this.#jobs.see(view) };
   }
 }
 

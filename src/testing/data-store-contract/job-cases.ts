@@ -159,6 +159,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: repeating an addition whose job ran and kept no result does not run it again, within 10 minutes",
+    isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
       const fields = { resultExpirationMs: 0, idempotencyKey: "key" };
@@ -180,6 +181,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: repeating an addition whose job was cancelled, or lost for good, and kept no result does not run it",
+    isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
       const lost = makeJob({ id: "lost", resultExpirationMs: 0, maxRecoveries: 0 });

@@ -132,7 +132,7 @@ export function finish(job: JobRecord, fields: Partial<JobResultRecord> = {}): J
 }
 
 /** What looks and steps may vary. */
-export interface ViewFields {
+interface ViewFields {
   readonly now?: number;
   readonly by?: string;
   readonly limit?: number;
@@ -153,12 +153,12 @@ export interface StepFields extends ViewFields, Partial<Omit<StepRequest, keyof 
 
 let steps = 0;
 
-/** The id of a step that nobody else has, of the only incarnation of `scheduler-a` or another one. */
-export function newStepId(by = "scheduler-a"): string {
-  return `${incarnationOf(by)}${++steps}`;
+/** The id of the next step of the only incarnation of `scheduler-a` or another one: they grow, as text. */
+function newStepId(by = "scheduler-a"): string {
+  return `${incarnationOf(by)}${String(++steps).padStart(9, "0")}`;
 }
 
-export function incarnationOf(by = "scheduler-a"): string {
+function incarnationOf(by = "scheduler-a"): string {
   return `${by} 1#`;
 }
 

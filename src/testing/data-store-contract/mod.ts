@@ -1,13 +1,19 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
+import { cancellationCases } from "./cancellation-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { lookCases } from "./look-cases.ts";
+import { orphanCases } from "./orphan-cases.ts";
 import { planCases } from "./plan-cases.ts";
+import { planRaceCases } from "./plan-race-cases.ts";
+import { planRepetitionCases } from "./plan-repetition-cases.ts";
 import { recordCases } from "./record-cases.ts";
+import { recoveryCases } from "./recovery-cases.ts";
 import { releaseCases } from "./release-cases.ts";
+import { releaseRepetitionCases } from "./release-repetition-cases.ts";
 import { repetitionCases } from "./repetition-cases.ts";
 import { resultCases } from "./result-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
@@ -33,12 +39,18 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...favouriteCases,
   ...lookCases,
   ...planCases,
+  ...planRaceCases,
   ...stepCases,
   ...repetitionCases,
+  ...releaseRepetitionCases,
+  ...planRepetitionCases,
   ...jobCases,
   ...acquisitionCases,
   ...releaseCases,
   ...leaseCases,
+  ...orphanCases,
+  ...recoveryCases,
+  ...cancellationCases,
   ...resultCases,
   ...recordCases,
 ]);

@@ -119,6 +119,17 @@ export const resultCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "cleanup: jobs that kept no result leave nothing that it counts, however late it comes",
+    async run({ open }) {
+      const store = await open();
+      await done(store, { id: "a", resultExpirationMs: 0 }, { expiresAt: T0 });
+      await done(store, { id: "b" }, { expiresAt: T0 + 5 });
+      const late = { now: T0 + 3_600_000, limit: 10 };
+      equal((await store.cleanup(late)).removedResults, 1, "the only result");
+      equal((await store.cleanup(late)).removedResults, 0, "nothing left");
+    },
+  },
+  {
     name: "cleanup: removes schedules without a fire time and an unfinished job",
     async run({ open }) {
       const store = await open();

@@ -17,13 +17,18 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
+/** Whether two words differ in case and separators alone. */
+export function isSameWord(a: string, b: string): boolean {
+  return normalized(a) === normalized(b);
+}
+
 /** `day_of_week` and `day-of-week` are `dayOfWeek`. */
 function normalized(word: string): string {
   return word.toLowerCase().replaceAll(/[_-]/g, "");
 }
 
 /** Optimal string alignment: insertions, deletions, substitutions and swapped neighbours count one each. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
