@@ -35,7 +35,7 @@ export class DuePages {
   /** The answer was above what the database sends: fewer are read from now on. False when there are no fewer. */
   shrink({ limit }: ScheduleWindow): boolean {
     const rowsMax = this.#rowsOf(limit);
-    this.#rowsMax = Math.ceil(rowsMax / 4);
+    this.#rowsMax = Math.max(1, Math.ceil(rowsMax / 4));
     return rowsMax > 1;
   }
 
