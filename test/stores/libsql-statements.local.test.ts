@@ -206,6 +206,41 @@ describe("round trips of LibsqlDataStore", () => {
   });
 });
 
+/** The most steps of SQLite's virtual machine that one of the statements took. They are listed until collected. */
+async function stepsMax(client: Pick<LibsqlClient, "execute">, statements: readonly SqlStatement[]): Promise<number> {
+  const texts = JSON.stringify(statements.map(({ sql }) => sql));
+  const sql = "SELECT max(nstep) AS most FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?1))";
+  return Number((await client.execute({ sql, args: [texts] })).rows[0]?.most);
+}
+
+describe("twenty thousand schedules", () => {
+  const client = counting(createClient({ url: ":memory:" }));
+  const store = new LibsqlDataStore({ client });
+  beforeAll(async () => {
+    await store.open(T0);
+    for (let round = 0; round < 20; round++) {
+      // Half of them are due, all at one instant, and the others later.
+      const schedules = Array.from({ length: 1000 }, (_, index) =>
+        makeSchedule({ id: numbered(`s-${round}`, index), nextFireTime: T0 + (index % 2) * 60_000 }),
+      );
+      await store.addSchedules(add(...schedules));
+    }
+  });
+  afterAll(() => client.close());
+
+  test("cost a look and a step no more than those that they show and plan", async () => {
+    for (let round = 0; round < 3; round++) {
+      client.statements.length = 0;
+      const { due } = await look(store, { schedules: { limit: 5 } });
+      expect(due.length).toBe(5);
+      const { plans } = await step(store, { plans: due.map((schedule) => planOf(schedule)), schedules: { limit: 5 } });
+      expect(plans.filter(({ committed }) => committed).length).toBe(5);
+      expect(await stepsMax(client, client.statements)).toBeGreaterThan(0);
+      expect(await stepsMax(client, client.statements)).toBeLessThan(2000);
+    }
+  });
+});
+
 describe("a hundred thousand delayed jobs of high priority", () => {
   const client = counting(createClient({ url: ":memory:" }));
   const store = new LibsqlDataStore({ client });
@@ -220,27 +255,20 @@ describe("a hundred thousand delayed jobs of high priority", () => {
   });
   afterAll(() => client.close?.());
 
-  /** The most steps of SQLite's virtual machine that one of the statements took. They are listed until collected. */
-  async function stepsMax(statements: readonly SqlStatement[]): Promise<number> {
-    const texts = JSON.stringify(statements.map(({ sql }) => sql));
-    const sql = "SELECT max(nstep) FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?))";
-    return Number((await client.execute({ sql, args: [texts] })).rows[0]?.[0]);
-  }
-
   test("cost an acquisition nothing", async () => {
     for (let round = 0; round < 5; round++) {
       await store.addJobs([makeJob({ id: `ready-${round}` })]);
       client.statements.length = 0;
       const { acquired } = await take(store);
       expect(acquired.map(({ id }) => id)).toEqual([`ready-${round}`]);
-      expect(await stepsMax(client.statements)).toBeGreaterThan(0);
-      expect(await stepsMax(client.statements)).toBeLessThan(2000);
+      expect(await stepsMax(client, client.statements)).toBeGreaterThan(0);
+      expect(await stepsMax(client, client.statements)).toBeLessThan(2000);
     }
   });
 
   test("would be seen if they were read", async () => {
     const statement = { sql: "SELECT count(*) FROM escapement_jobs WHERE fence = 1", args: [] };
     await client.execute(statement);
-    expect(await stepsMax([statement])).toBeGreaterThan(100_000);
+    expect(await stepsMax(client, [statement])).toBeGreaterThan(100_000);
   });
 });

@@ -7,7 +7,16 @@ import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
 import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { CONNECTION_TRIES_MAX } from "../../src/stores/sqlite/limits.ts";
-import { finish, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
+import {
+  add,
+  finish,
+  look,
+  makeJob,
+  makeJobs,
+  makeSchedule,
+  T0,
+  take,
+} from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { ResettingProxy } from "../support/resetting-proxy.ts";
 import { Sqld } from "../support/sqld.ts";
@@ -81,6 +90,23 @@ describe("LibsqlDataStore on an embedded replica keeps the contract", () => {
       await run({ open: () => openStore({ url, syncUrl: primary.httpUrl }, { tablePrefix: "replica_" }) });
     });
   }
+
+  test("and a look sees what others wrote to the primary meanwhile", async () => {
+    await clear("replica_", primary);
+    const connection = { url: `file:${join(folder.path, "replica.db")}`, syncUrl: primary.httpUrl };
+    const replica = await openStore(connection, { tablePrefix: "replica_" });
+    const client = createClient(connection);
+    const byClient = new LibsqlDataStore({ client }, { tablePrefix: "replica_" });
+    await byClient.open(T0);
+    const other = await openStore({ url: primary.httpUrl }, { tablePrefix: "replica_" });
+    expect(await look(replica, { schedules: {} })).toMatchObject({ due: [], hasReady: false });
+    await other.addJobs([makeJob()]);
+    await other.addSchedules(add(makeSchedule()));
+    for (const store of [replica, byClient]) {
+      expect(await look(store, { schedules: {} })).toMatchObject({ due: [{ id: "schedule" }], hasReady: true });
+    }
+    client.close();
+  });
 });
 
 describe("LibsqlDataStore rides out", () => {

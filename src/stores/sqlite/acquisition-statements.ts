@@ -14,6 +14,9 @@ export interface AcquisitionStatements {
   /** By the number of queues, from one on. */
   readonly acquireFew: readonly string[];
   readonly acquireMany: string;
+  /** The same, up to `ACQUIRED_BYTES_MAX`. */
+  readonly acquireFewBytes: readonly string[];
+  readonly acquireManyBytes: string;
 }
 
 /**
@@ -27,33 +30,48 @@ export interface AcquisitionStatements {
  */
 export function acquisitionStatements(names: TableNames): AcquisitionStatements {
   const { jobs } = names;
+  const counts = Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1);
   return {
     // ?1 now
     promote:
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
       `WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at LIMIT ${PROMOTIONS_PER_TURN_MAX})`,
-    acquireFew: Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => acquire(names, index + 1)),
-    acquireMany: acquire(names, "many"),
+    acquireFew: counts.map((count) => acquire(names, count, firstCandidates)),
+    acquireMany: acquire(names, "many", firstCandidates),
+    acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes)),
+    acquireManyBytes: acquire(names, "many", candidatesByBytes),
   };
 }
 
 /** Leases the first candidates. While a lease has ended but is not taken back, none: recovery comes first. */
-function acquire(names: TableNames, form: QueueForm): string {
+function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates): string {
   const { jobs } = names;
   const [schedulerId, until, stepId] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
   );
   const candidates = form === "many" ? candidatesOfMany(names) : candidatesOfFew(names, form);
+  const limit =
+    `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
+    `ELSE max(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
+    `AND acquisition_id = ${stepId})) END`;
   return (
     `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
-    `acquisition_id = ${stepId}, fence = fence + 1 WHERE seq IN (SELECT seq FROM (` +
-    `SELECT j.seq, row_number() OVER w AS place, sum(${sizeInBytes("j.details")}) OVER w AS bytes FROM (` +
-    `${candidates} ORDER BY priority DESC, run_at, seq LIMIT CASE ` +
-    `WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
-    `ELSE max(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
-    `AND acquisition_id = ${stepId})) END) c CROSS JOIN ${jobs} j ON j.seq = c.seq ` +
+    `acquisition_id = ${stepId}, fence = fence + 1 ` +
+    `WHERE seq IN (${select(names, `${candidates} ORDER BY priority DESC, run_at, seq LIMIT ${limit}`)})`
+  );
+}
+
+function firstCandidates(_names: TableNames, candidates: string): string {
+  return `SELECT seq FROM (${candidates})`;
+}
+
+/** The window costs half as much as all the rest, so that it is for answers that travel. */
+function candidatesByBytes({ jobs }: TableNames, candidates: string): string {
+  return (
+    `SELECT seq FROM (SELECT j.seq, row_number() OVER w AS place, sum(${sizeInBytes("j.details")}) OVER w AS bytes ` +
+    `FROM (${candidates}) c CROSS JOIN ${jobs} j ON j.seq = c.seq ` +
     "WINDOW w AS (ORDER BY c.priority DESC, c.run_at, c.seq)) " +
-    `WHERE place = 1 OR bytes <= ${ACQUIRED_BYTES_MAX})`
+    `WHERE place = 1 OR bytes <= ${ACQUIRED_BYTES_MAX}`
   );
 }
 
@@ -81,16 +99,20 @@ function candidatesOfMany(names: TableNames): string {
   );
 }
 
-/** SQL that is true when there are jobs of the queues that could be leased now. What is due and not yet ready counts
- *  too. */
-export function hasReadyJobs(names: TableNames, form: QueueForm): string {
+/**
+ * SQL that is true when there are jobs of the queues that could be leased now. What is due and not yet ready counts
+ * too. After a promotion (`isPromoted`) it is hardly ever there, and for the next step it does not matter whose it is.
+ */
+export function hasReadyJobs(names: TableNames, form: QueueForm, isPromoted: boolean): string {
   const { jobs } = names;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
-  const dueSeen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
-  const dueBeyond = `EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${DUE_DELAYED_SEEN_MAX})`;
-  const isWaiting = (taskId: string, executor: string): string =>
-    `(EXISTS (SELECT 1 FROM ${jobs} WHERE ${readyIn(taskId, executor)}) ` +
-    `OR EXISTS (SELECT 1 FROM (${dueSeen}) AS seen WHERE seen.task_id = ${taskId} AND seen.executor = ${executor}))`;
+  const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
+  const isWaiting = (taskId: string, executor: string): string => {
+    const isReady = `EXISTS (SELECT 1 FROM ${jobs} WHERE ${readyIn(taskId, executor)})`;
+    if (isPromoted) return isReady;
+    const isDue = `(SELECT 1 FROM (${seen}) AS seen WHERE seen.task_id = ${taskId} AND seen.executor = ${executor})`;
+    return `(${isReady} OR EXISTS ${isDue})`;
+  };
   const inQueues =
     form === "many"
       ? `(WITH ${manyQueues(names)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
@@ -98,7 +120,7 @@ export function hasReadyJobs(names: TableNames, form: QueueForm): string {
       : fewQueues(form)
           .map(({ taskId, executor }) => `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId)} > 0)`)
           .join(" OR ");
-  return `${inQueues} OR ${dueBeyond}`;
+  return `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})`;
 }
 
 /** SQL of the text of the jobs that a step leased and still holds, in the order of acquisition. */

@@ -70,7 +70,11 @@ export class Connection {
    */
   write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
     const run = (): Promise<Row[][]> =>
-      this.#repeat("writing to", (isRepetition) => this.#driver.batch(build(isRepetition)));
+      this.#repeat("writing to", (isRepetition) => {
+        const statements = build(isRepetition);
+        // Some databases refuse a batch of nothing.
+        return statements.length === 0 ? Promise.resolve([]) : this.#driver.batch(statements);
+      });
     const result = this.#lastWrite.then(run, run);
     this.#lastWrite = result;
     return result;

@@ -1,7 +1,7 @@
 import type { TaskRecord } from "../../records/task.ts";
 import type { Seen, View } from "../data-store.ts";
 import type { Row, SqlStatement, SqlValue } from "./driver.ts";
-import { FAR_PAST_MS } from "./limits.ts";
+import { DuePages } from "./due-pages.ts";
 import { type LookForm, lookStatement } from "./look-statements.ts";
 import { fits } from "./parameters.ts";
 import { queueParameters } from "./queues.ts";
@@ -21,12 +21,13 @@ export interface LookExtras {
 export class Looks {
   readonly #names: TableNames;
   readonly #texts = new Map<string, string>();
+  readonly #pages = new DuePages();
 
   constructor(names: TableNames) {
     this.#names = names;
   }
 
-  /** Null when there is nothing to show. Read the answer with {@link seenIn}. */
+  /** Null when there is nothing to show. Read the answer with {@link seen}. */
   statement({ now, schedulerId, jobs, schedules }: View, { stepId, tasks }: LookExtras): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs.queues);
@@ -34,8 +35,7 @@ export class Looks {
     if (jobs !== null && queues !== null) args.push(jobs.limit, ...queues.args);
     if (showsAcquired) args.push(schedulerId, stepId);
     if (schedules !== null) {
-      const [afterTime, afterId] = schedules.after ?? [FAR_PAST_MS, ""];
-      args.push(schedules.dueBy, schedules.limit, schedules.bytesMax, afterTime, afterId);
+      args.push(...this.#pages.parameters(schedules));
     }
     if (tasks !== undefined) args.push(JSON.stringify(tasks.map(taskRow)));
     if (args.length === 1) return null;
@@ -48,6 +48,24 @@ export class Looks {
     return { sql: this.#text(form), args };
   }
 
+  /** What the answer shows; no rows are that of a look at nothing. */
+  seen({ schedules }: View, rows: readonly Row[]): Seen {
+    const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
+    const nextFireAt = numberOrNull(rows, "next_fire_at");
+    const leaseEnds = ["next_lease_end", "free_at"].map((column) => numberOrNull(rows, column));
+    return {
+      ...(schedules === null ? { due, nextFireAt } : this.#pages.page(due, schedules, nextFireAt)),
+      nextRunAt: numberOrNull(rows, "next_run_at"),
+      leaseEndsAt: earliest(leaseEnds),
+      hasReady: numberOrNull(rows, "has_ready") === 1,
+    };
+  }
+
+  /** The answer was above what the database sends: the next one has fewer schedules. False when it cannot. */
+  shrink({ schedules }: View): boolean {
+    return schedules !== null && this.#pages.shrink(schedules);
+  }
+
   #text(form: LookForm): string {
     const key = [form.queues, form.acquired, form.schedules, form.tasks].join();
     let text = this.#texts.get(key);
@@ -57,19 +75,6 @@ export class Looks {
     }
     return text;
   }
-}
-
-/** What the answer of a look shows; `row` is undefined for a look at nothing. */
-export function seenIn(row: Row | undefined): Seen {
-  const rows = row === undefined ? [] : [row];
-  const leaseEnds = ["next_lease_end", "free_at"].map((column) => numberOrNull(rows, column));
-  return {
-    due: jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule),
-    nextFireAt: numberOrNull(rows, "next_fire_at"),
-    nextRunAt: numberOrNull(rows, "next_run_at"),
-    leaseEndsAt: earliest(leaseEnds),
-    hasReady: numberOrNull(rows, "has_ready") === 1,
-  };
 }
 
 /** Splits tasks into those whose rows fit into one parameter, and the others. */

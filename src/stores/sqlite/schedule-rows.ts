@@ -43,18 +43,14 @@ export function scheduleAsJson(table: string): string {
   return rowAsJson(table, COLUMNS, [validJson(`${table}.metadata`), validJson(`${table}.details`)]);
 }
 
-/** The same without payload and metadata. `bytes` is the SQL of the row's size, `now` that of the present. */
-export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, bytes: string, now: string): string {
+/** The same without payload and metadata. `now` is the SQL of the present. */
+export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
   const favourite =
     `(SELECT c.identity FROM ${schedulers} c WHERE c.identity = ${table}.acquired_by ` + `AND c.alive_until > ${now})`;
+  const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
+  const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
   const columns = [...COLUMNS.map((column) => `${table}.${column}`), favourite, bytes];
   return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload')`]);
-}
-
-/** SQL of the size of a schedule's row, in bytes. */
-export function scheduleSize(table: string): string {
-  const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
-  return `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
 }
 
 /** What the numbers of a row add to its text, about. */

@@ -3,7 +3,7 @@ import { type AdditionStamp, Additions } from "./additions.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { RECOVERIES_PER_STEP_MAX } from "./limits.ts";
-import { type Looks, seenIn } from "./looks.ts";
+import type { Looks } from "./looks.ts";
 import { Plans } from "./plans.ts";
 import { queueParameters } from "./queues.ts";
 import { recovery, recoveryReport } from "./recoveries.ts";
@@ -29,6 +29,7 @@ export interface StepContext {
 /** One try of a step, as statements. */
 export class StepBatch {
   readonly #request: StepRequest;
+  readonly #looks: Looks;
   readonly #batch = new Batch();
   readonly #isExact: boolean;
   readonly #isRepetition: boolean;
@@ -41,6 +42,7 @@ export class StepBatch {
   constructor(context: StepContext, request: StepRequest, { isExact, isRepetition }: StepCertainty) {
     const { statements } = context;
     this.#request = request;
+    this.#looks = context.looks;
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
     this.#releases = new Releases(statements, request);
@@ -54,7 +56,7 @@ export class StepBatch {
     const rivals = batch.add(this.#additions.search());
     batch.add(this.#plans.commits());
     const confirmation = batch.add(this.#plans.confirmation());
-    batch.add(acquisition(statements, request));
+    batch.add(acquisition(context, request));
     const look = context.looks.statement(request, { stepId: request.stepId });
     this.#answers = {
       releases,
@@ -71,9 +73,9 @@ export class StepBatch {
 
   report(results: readonly Row[][]): StepReport {
     const { releases, recovery: recovered, rivals, confirmation, look } = this.#answers;
-    const seen = look.of(results)[0];
+    const seen = look.of(results)[0] ?? [];
     return {
-      ...seenIn(seen?.[0]),
+      ...this.#looks.seen(this.#request, seen),
       ...recoveryReport(recovered.of(results), this.#request.now),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
       additions: this.#additions.answers(rivals.of(results)),
@@ -98,14 +100,16 @@ export class StepBatch {
 }
 
 /** Makes ready what is due, and leases jobs. */
-function acquisition(statements: Statements, { now, schedulerId, until, stepId, jobs }: StepRequest): SqlStatement[] {
-  if (jobs === null || jobs.limit <= 0) return [];
+function acquisition({ statements, isLocal }: StepContext, request: StepRequest): SqlStatement[] {
+  const { now, schedulerId, until, stepId, jobs } = request;
+  if (jobs === null) return [];
+  const promotion = statement(statements.promote, now);
+  if (jobs.limit <= 0) return [promotion];
+  const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
+  const [few, many] = isLocal ? [acquireFew, acquireMany] : [acquireFewBytes, acquireManyBytes];
   const { form, args } = queueParameters(jobs.queues);
-  const acquire = form === "many" ? statements.acquireMany : statements.acquireFew[form - 1];
-  return [
-    statement(statements.promote, now),
-    statement(acquire ?? statements.acquireMany, now, jobs.limit, ...args, schedulerId, until, stepId),
-  ];
+  const acquire = form === "many" ? many : (few[form - 1] ?? many);
+  return [promotion, statement(acquire, now, jobs.limit, ...args, schedulerId, until, stepId)];
 }
 
 /** A step that was refused is sent in parts, all with its id: so the first job tells the parts apart. */

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
 import type { Connection } from "./connection.ts";
-import { comparableTasks, Looks, seenIn } from "./looks.ts";
+import { comparableTasks, Looks } from "./looks.ts";
 import { jsonArray } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 import type { Statements } from "./statements.ts";
@@ -18,11 +18,17 @@ export class SqliteSteps {
   }
 
   async look(request: LookRequest): Promise<LookReport> {
+    const { looks } = this.#context;
     const [tasks, others] = comparableTasks(request.tasks ?? []);
-    const statement = this.#context.looks.statement(request, request.tasks === null ? {} : { tasks });
-    const rows = statement === null ? [] : await this.#connection.readFresh(statement);
-    const stale = jsonArray<string>(rows, "stale_task_ids");
-    return { ...seenIn(rows[0]), staleTaskIds: [...stale, ...others.map(({ id }) => id)] };
+    const statement = looks.statement(request, request.tasks === null ? {} : { tasks });
+    try {
+      const rows = statement === null ? [] : await this.#connection.readFresh(statement);
+      const stale = jsonArray<string>(rows, "stale_task_ids");
+      return { ...looks.seen(request, rows), staleTaskIds: [...stale, ...others.map(({ id }) => id)] };
+    } catch (error) {
+      if (this.#connection.failureKind(error) === "tooLarge" && looks.shrink(request)) return this.look(request);
+      throw error;
+    }
   }
 
   async step(request: StepRequest): Promise<StepReport> {
@@ -31,10 +37,12 @@ export class SqliteSteps {
     } catch (error) {
       const kind = this.#connection.failureKind(error);
       const { jobs } = request;
-      // The answer would have been above what the server sends, so nothing was written: with fewer jobs it is not.
+      // The answer would have been above what the server sends, so nothing was written: with less it is not.
+      const hasFewerSchedules = kind === "tooLarge" && this.#context.looks.shrink(request);
       if (kind === "tooLarge" && jobs !== null && jobs.limit > 1) {
         return this.step({ ...request, jobs: { ...jobs, limit: Math.ceil(jobs.limit / 4) } });
       }
+      if (hasFewerSchedules) return this.step(request);
       if (error instanceof StoreUnavailableError && (kind === "refused" || kind === "tooLarge")) {
         throw new Error(`the database refuses something in a step: ${error.message}`, { cause: error.cause });
       }
