@@ -121,7 +121,7 @@ export interface Message {
 }
 
 /** A commit of an older version, which leases the schedule and then does not raise the fence. */
-export interface OlderVersion {
+interface OlderVersion {
   isAtWork: boolean;
   fence: number;
   fireTime: number;
