@@ -138,4 +138,27 @@ export const DEEP_CASES: readonly Case[] = [
     changes: 1,
     faults: 1,
   }),
+  one("three schedulers, a change, a lost request and a crash", {
+    skews: THREE_CLOCKS,
+    fires: 2,
+    changes: 1,
+    faults: 1,
+    crashes: 1,
+  }),
+  one("two schedulers that fire and run, a change, a lost request and a crash", {
+    skews: [[0, 1]],
+    fires: 1,
+    chanceUntil: 1,
+    runsJobs: true,
+    changes: 1,
+    faults: 1,
+    crashes: 1,
+  }),
+  one("three schedulers that fire and run, a lost request", {
+    skews: THREE_CLOCKS,
+    fires: 1,
+    chanceUntil: 1,
+    runsJobs: true,
+    faults: 1,
+  }),
 ];

@@ -98,11 +98,7 @@ export class EnvironmentMoves {
       return;
     this.#stage.move(Kind.chance, "the older version leases", NOBODY, (next) => {
       next.hasOlder = false;
-      next.schedule.fence++;
-      next.schedule.leasedUntil = time + LEASE;
-      next.schedule.stampBy = -1;
-      next.schedule.stampStep = 0;
-      next.older = { isAtWork: true, fence: next.schedule.fence, fireTime: Math.min(time, this.#stage.settings.fires) };
+      this.#stage.store.leaseToOlder(next, time);
     });
   }
 

@@ -114,7 +114,8 @@ function show({ time, schedule, jobs, schedulers, messages }: World): string {
   const schedulerTexts = schedulers.map(({ phase, skew, step, firstStep, plan, holds }, by) => {
     const planText = plan.expected > 0 ? ` of ${plan.expected} at fence ${plan.fence} as of ${plan.asOf}` : "";
     const id = `#${phase === Phase.unknown || phase === Phase.answered ? step : firstStep}`;
-    return `${"ABC"[by]}@${time + skew}${id} ${PHASES[phase]}${planText} [${holds.map((hold) => HOLDS[hold]).join(" ")}]`;
+    const holdsText = holds.map((hold) => HOLDS[hold]).join(" ");
+    return `${"ABC"[by]}@${time + skew}${id} ${PHASES[phase]}${planText} [${holdsText}]`;
   });
   const strays = messages
     .filter(({ kind }) => kind !== MessageKind.none)

@@ -205,6 +205,14 @@ export class Store {
     job.fence++;
   }
 
+  /** What an older version does before it plans. */
+  leaseToOlder(world: World, now: number): void {
+    const { schedule } = world;
+    this.#change(world, true);
+    schedule.leasedUntil = now + LEASE;
+    world.older = { isAtWork: true, fence: schedule.fence, fireTime: Math.min(now, this.#settings.fires) };
+  }
+
   /** What an older version does at the end of its lease: it moves the schedule on, and does not raise the fence. */
   commitOlder(world: World): void {
     const { schedule, older } = world;
