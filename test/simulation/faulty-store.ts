@@ -45,8 +45,9 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The store as one simulated process sees it, over a network that delays, and that fails calls before or after they took
- * effect. What takes effect is compared with the model, in the order in which it does.
+ * The store as one simulated process sees it, over a network that delays, that fails calls before or after they took
+ * effect, and that brings some when their caller has given them up. What takes effect is compared with the models, in
+ * the order in which it does.
  */
 export class FaultyStore implements contract.DataStore {
   readonly serializer: Serializer;
