@@ -128,7 +128,8 @@ export interface DataStore extends AsyncDisposable {
   getJob(id: string): Promise<JobRecord | null>;
   /** A page of unfinished jobs by id. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
-  /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another).
+  /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another), and
+   *  shortens none, because an extension may arrive late.
    *  Leases of the caller that it does not name (by job and fence), and that steps of its `incarnation` up to
    *  `settledStepId` made, run nowhere: a try of such a step arrived late. They are given up, and count as no recovery;
    *  the lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */

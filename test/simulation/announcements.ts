@@ -1,5 +1,5 @@
 import type { EventRecord } from "../../src/records/events.ts";
-import type { JobAddition, PlanReport } from "../../src/stores/data-store.ts";
+import type { JobAddition, PlanReport, StepReport, StepRequest } from "../../src/stores/data-store.ts";
 import type { Caller, History } from "./history.ts";
 import type { JobModel } from "./job-model.ts";
 
@@ -10,13 +10,23 @@ export class Announcements {
   /** Jobs whose addition a process knows of and has not announced yet. */
   readonly #owed = new Map<string, Caller>();
 
+  /** Jobs that were gone when an outcome was sent again: by that outcome, or because somebody else had ended them. */
+  readonly #gone = new Set<string>();
+
   constructor(history: History, jobs: JobModel) {
     this.#history = history;
     this.#jobs = jobs;
   }
 
+  /** An answer told a process what its step did. */
+  onStep(caller: Caller, request: StepRequest, report: StepReport): void {
+    this.onAdded(caller, report.additions, report.plans);
+    if (!request.isRepetition) return;
+    for (const { jobId } of request.releases) if (!this.#jobs.unfinished.has(jobId)) this.#gone.add(jobId);
+  }
+
   /** An answer told a process that it added jobs. */
-  onAnswer(caller: Caller, additions: readonly JobAddition[], plans: readonly PlanReport[]): void {
+  onAdded(caller: Caller, additions: readonly JobAddition[], plans: readonly PlanReport[]): void {
     for (const { job, isNew } of additions) if (isNew) this.#owed.set(job.id, caller);
     for (const { addedJobIds } of plans) for (const id of addedJobIds) this.#owed.set(id, caller);
   }
@@ -46,7 +56,7 @@ export class Announcements {
 
   #onJobReleased(caller: Caller, { jobId, outcome }: EventRecord<"jobReleased">): void {
     const ended = this.#jobs.get(jobId)?.result ?? null;
-    if (ended?.outcome === outcome) return;
+    if (ended?.outcome === outcome || this.#gone.has(jobId)) return;
     this.#history.violate(`${caller.name} announces that job ${jobId} ended as ${outcome}, not ${ended?.outcome}`);
   }
 }

@@ -8,6 +8,16 @@ import type * as contract from "../../src/stores/data-store.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { World } from "./world.ts";
 
+/** What the store will never take. */
+export class RefusedError extends Error {}
+
+export const REFUSED_PAYLOAD = 1013;
+
+/** @throws {RefusedError} */
+function refuse(jobs: readonly JobRecord[]): void {
+  if (jobs.some(({ payload }) => payload === `${REFUSED_PAYLOAD}`)) throw new RefusedError("a job is refused");
+}
+
 /** What becomes of one call. */
 interface Fate {
   readonly delayBeforeMs: number;
@@ -35,8 +45,9 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The store as one simulated process sees it, over a network that delays, and that fails calls before or after they took
- * effect. What takes effect is compared with the model, in the order in which it does.
+ * The store as one simulated process sees it, over a network that delays, that fails calls before or after they took
+ * effect, and that brings some when their caller has given them up. What takes effect is compared with the models, in
+ * the order in which it does.
  */
 export class FaultyStore implements contract.DataStore {
   readonly serializer: Serializer;
@@ -128,6 +139,7 @@ export class FaultyStore implements contract.DataStore {
     this.#world.schedules.onSend(request);
     try {
       const report = await this.#call("step", async () => {
+        refuse(request.additions);
         const effect = await this.#store.step(request);
         this.#world.jobs.beforePlans(request, effect, this.#process);
         this.#world.schedules.onPlans(request, effect, this.#process);
@@ -137,16 +149,18 @@ export class FaultyStore implements contract.DataStore {
       });
       protocol.onAnswer(request, report);
       this.#world.jobs.onAnswer(report);
-      this.#world.announcements.onAnswer(this.#process, report.additions, report.plans);
+      this.#world.announcements.onStep(this.#process, request, report);
       return report;
     } catch (error) {
-      protocol.onFailure();
+      if (error instanceof StoreUnavailableError) protocol.onFailure(request);
+      else protocol.onRefusal(request);
       throw error;
     }
   }
 
   async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
     const additions = await this.#call("addJobs", async () => {
+      refuse(jobs);
       const report = await this.#store.addJobs(jobs);
       // What a schedule's occurrence became must come through a plan; whatever way it comes, it comes once.
       for (const job of jobs) {
@@ -155,7 +169,7 @@ export class FaultyStore implements contract.DataStore {
       this.#world.jobs.onAdd(jobs, report);
       return report;
     });
-    this.#world.announcements.onAnswer(this.#process, additions, []);
+    this.#world.announcements.onAdded(this.#process, additions, []);
     return additions;
   }
 
@@ -251,7 +265,9 @@ export class FaultyStore implements contract.DataStore {
     history.count("late effects");
     // What it leases nobody runs.
     this.#process.troubled();
-    await effect();
+    await effect().catch((error: unknown) => {
+      if (!(error instanceof RefusedError)) throw error;
+    });
   }
 
   /** A loop that does not wait would stop the world. */

@@ -137,10 +137,9 @@ export class SimulatedProcess implements Caller {
 
   /** Runs until it crashes or is stopped. */
   async run(): Promise<void> {
-    this.#world.history.trace(
-      this.name,
-      `starts as ${this.identity} (${this.options.role}, ${this.options.isTicker ? "ticks" : "loops"}, ${this.options.maxConcurrentJobs} jobs)`,
-    );
+    const { role, isTicker, maxConcurrentJobs } = this.options;
+    const how = `${role}, ${isTicker ? "ticks" : "loops"}, ${maxConcurrentJobs} jobs`;
+    this.#world.history.trace(this.name, `starts as ${this.identity} (${how})`);
     if (this.options.isTicker) {
       this.#ticking = this.#tick();
       return this.#ticking;

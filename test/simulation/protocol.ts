@@ -11,6 +11,10 @@ export class Protocol {
   readonly #sentAdditions = new Set<string>();
   #isUnderWay = false;
   #last: StepRequest | null = null;
+  /** Whether it is unknown what the last step did. */
+  #isPending = false;
+  /** The last step that the store refused, and whose parts are sent one by one. */
+  #refusedStepId: string | null = null;
   #settledStepId: string | null = null;
 
   constructor(history: History, caller: Caller, isTicker: boolean) {
@@ -38,25 +42,43 @@ export class Protocol {
     this.#isUnderWay = true;
     this.#checkPlans(request);
     const last = this.#last;
-    if (last !== null && last.stepId !== this.#settledStepId) this.#checkRepetition(last, request);
+    if (last !== null && this.#isPending) this.#checkRepetition(last, request);
     else if (request.isRepetition) this.#violate("repeats a step that is settled");
-    else if (last !== null && request.stepId <= last.stepId) this.#violate("sends a step whose id does not grow");
+    else if (last !== null && request.stepId <= last.stepId && request.stepId !== this.#refusedStepId) {
+      this.#violate("sends a step whose id does not grow");
+    }
     for (const { id } of request.additions) {
       if (this.#sentAdditions.has(id)) this.#violate(`adds job ${id} again, whose fate its caller knows`);
-      this.#sentAdditions.add(id);
     }
     this.#last = request;
+    this.#isPending = true;
   }
 
   onAnswer(request: StepRequest, report: StepReport): void {
     this.#isUnderWay = false;
-    this.#settledStepId = request.stepId;
+    this.#isPending = false;
+    this.#sent(request);
+    if (request.stepId !== this.#refusedStepId) this.#settledStepId = request.stepId;
     const { length } = report.acquired;
     if (request.jobs === null && length > 0) this.#violate(`acquired ${length} jobs that it did not ask for`);
   }
 
-  onFailure(): void {
+  /** It will never know what the step did, unless it asks again. */
+  onFailure(request: StepRequest): void {
     this.#isUnderWay = false;
+    this.#sent(request);
+  }
+
+  /** Nothing of the step happened. */
+  onRefusal({ stepId }: StepRequest): void {
+    this.#history.count("refused steps");
+    this.#isUnderWay = false;
+    this.#isPending = false;
+    this.#refusedStepId = stepId;
+  }
+
+  #sent({ additions }: StepRequest): void {
+    for (const { id } of additions) this.#sentAdditions.add(id);
   }
 
   #checkPlans({ now, plans, isRepetition }: StepRequest): void {

@@ -91,7 +91,10 @@ class Simulation {
       stop: faults.stop,
     });
     if (kind === "act") {
-      if (!process.isStopping && !process.isStalled) this.#workload.act(process);
+      // Calls that come together share a step.
+      for (let left = this.#random.pick([1, 1, 1, 4]); left > 0; left--) {
+        if (!process.isStopping && !process.isStalled) this.#workload.act(process);
+      }
     } else if (kind === "crash") process.crash();
     else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
     else if (kind === "jump") this.#jump(process);
@@ -177,6 +180,7 @@ class Simulation {
     await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
     if (this.#slots.some(({ process }) => process?.hasStopped !== true)) history.violate("a scheduler does not stop");
     else await Promise.all(stops);
+    this.#workload.checkAtRest();
   }
 }
 

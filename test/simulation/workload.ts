@@ -6,6 +6,7 @@ import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
+import { REFUSED_PAYLOAD, RefusedError } from "./faulty-store.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { SimulatedTask } from "./tasks.ts";
@@ -36,6 +37,8 @@ export class Workload {
   readonly #standing: { id: string; taskId: string; trigger: Trigger; options: ScheduleOptions }[] = [];
   readonly #scheduleIds: string[] = [];
   readonly #jobIds: string[] = [];
+  /** Calls that wait for their answer. */
+  readonly #calls = new Set<{ readonly process: SimulatedProcess; readonly what: string }>();
 
   /** @param endMs no trigger fires after this */
   constructor(world: World, random: Random, tasks: readonly SimulatedTask[], endMs: number) {
@@ -78,6 +81,12 @@ export class Workload {
     for (const id of this.#scheduleIds) {
       if (this.#world.schedules.get(id)?.paused !== true) continue;
       this.#attempt(process, "unpauseSchedule", (scheduler) => scheduler.unpauseSchedule(id));
+    }
+  }
+
+  checkAtRest(): void {
+    for (const { process, what } of this.#calls) {
+      if (!process.isCrashed) this.#world.history.violate(`${process.name} never answered ${what}`);
     }
   }
 
@@ -146,8 +155,12 @@ export class Workload {
   /** What a process that dies meanwhile was asked for is never answered. */
   #attempt(process: SimulatedProcess, what: string, action: (scheduler: Scheduler) => Promise<unknown>): void {
     this.#world.history.trace(process.name, `is asked to ${what}`);
-    action(process.scheduler).catch((error: unknown) => {
+    const call = { process, what };
+    this.#calls.add(call);
+    const answered = action(process.scheduler).finally(() => this.#calls.delete(call));
+    answered.catch((error: unknown) => {
       this.#world.history.trace(process.name, `${what} failed: ${error}`);
+      if (error instanceof RefusedError) return;
       if (error instanceof EscapementError && EXPECTED_CODES.has(error.code)) return;
       if (what === "runJob" && error instanceof Error) return;
       this.#world.history.violate(`${process.name}: ${what} failed unexpectedly: ${error}`);
@@ -164,7 +177,7 @@ export class Workload {
     const random = this.#random;
     const now = this.#world.clock.now();
     return {
-      payload: random.int(0, 1000),
+      payload: random.chance(0.03) ? REFUSED_PAYLOAD : random.int(0, 1000),
       priority: random.pick([0, 0, 0, 5, -5]),
       ...(random.chance(0.3) ? { runAt: instantOf(now + random.int(-2000, 10_000)) } : {}),
       ...(random.chance(0.3) ? { idempotencyKey: `key${random.int(1, IDEMPOTENCY_KEYS)}` } : {}),

@@ -195,7 +195,19 @@ export class Stepper {
     }
     let total = NOTHING_DONE;
     const alone: StepBounds = { due: [], jobsMax: null, dueBy: null };
-    for (const part of parts) total = sum(total, await this.#send(stepId, isRepetition, now, part, alone));
+    const settledStepId = this.#settledStepId;
+    for (const [index, part] of parts.entries()) {
+      try {
+        total = sum(total, await this.#send(stepId, isRepetition, now, part, alone));
+      } catch (failure) {
+        // Whoever added what was not sent is told as well. Outcomes still wait, and schedules are still due.
+        for (const { additions } of parts.slice(index + 1)) for (const { reject } of additions) reject(failure);
+        throw failure;
+      } finally {
+        // The step is settled with its last part: one that is repeated may lease.
+        this.#settledStepId = settledStepId;
+      }
+    }
     // Acquisition comes last, under an id of its own.
     return sum(total, await this.#send(this.#nextStepId(), false, now, NO_CARGO, bounds));
   }

@@ -182,7 +182,7 @@ export class MemoryJobs {
         continue;
       }
       extended.add(entry);
-      this.#endLeaseAt(entry, extension.until);
+      this.#endLeaseAt(entry, Math.max(entry.record.acquiredUntil ?? 0, extension.until));
       if (entry.record.cancelRequested) cancelRequested.push(jobId);
     }
     this.#giveUpOrphans(extension, extended);

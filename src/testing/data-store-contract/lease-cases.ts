@@ -55,6 +55,19 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "leases: an extension that arrives late shortens none",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(1));
+      await take(store);
+      const named = [{ jobId: "job-00000", fence: 1 }];
+      await extend(store, named, { until: T0 + 90_000 });
+      const late = await extend(store, named, { until: T0 + 80_000 });
+      equal(late, { lost: [], cancelRequested: [] }, "the answer");
+      equal((await store.getJob("job-00000"))?.acquiredUntil, T0 + 90_000, "the lease");
+    },
+  },
+  {
     name: "leases: one that has ended can be extended until somebody takes the job, and not after",
     async run({ open }) {
       const store = await open();
