@@ -2,20 +2,21 @@ import { CompiledCron } from "./compiled-cron.ts";
 import type { BitSet64, CronSpec } from "./spec.ts";
 
 // Equal specs share one compiled spec. The specs that were compiled last are kept in a table, each in the row that its
-// content says; another spec of the same row takes its place. So the table has a bound, and sharing costs some
-// comparisons.
+// content says. A row has a few places, and a new spec takes the place of the oldest. So the table has a bound, and
+// sharing costs some comparisons.
 
-const ROWS = 2048;
-const rows: (CompiledCron | undefined)[] = new Array(ROWS).fill(undefined);
+const ROWS = 1024;
+const PLACES = 4;
+const rows: CompiledCron[][] = Array.from({ length: ROWS }, () => []);
 
 /** The compiled form of a spec: the one that an equal spec got lately, or a new one.
  *  @throws {OptionsError} when the spec's time zone is unknown */
 export function sharedCron(spec: CronSpec): CompiledCron {
-  const row = rowOf(spec);
-  const known = rows[row];
-  if (known !== undefined && isSameSpec(known.spec, spec)) return known;
+  const row = rows[rowOf(spec)] ?? [];
+  for (const known of row) if (isSameSpec(known.spec, spec)) return known;
   const made = new CompiledCron(spec);
-  rows[row] = made;
+  if (row.length === PLACES) row.shift();
+  row.push(made);
   return made;
 }
 
