@@ -73,17 +73,17 @@ export class MaxIterationsReachedError extends EscapementError {
   readonly path: string;
   readonly #problem: string;
 
-  constructor(problem: string, path = "", options?: { cause?: unknown }) {
-    super(path === "" ? problem : `trigger at ${path}: ${problem}`, options);
+  constructor(problem: string, facts: { path?: string; cause?: unknown } = {}) {
+    const path = facts.path ?? "";
+    super(path === "" ? problem : `trigger at ${path}: ${problem}`, facts);
     this.#problem = problem;
     this.path = path;
   }
 
   /** The same error as the parent of the searching trigger reports it: with a path that begins at the parent. */
   within(child: string): MaxIterationsReachedError {
-    return new MaxIterationsReachedError(this.#problem, this.path === "" ? child : `${child}.${this.path}`, {
-      cause: this.cause,
-    });
+    const path = this.path === "" ? child : `${child}.${this.path}`;
+    return new MaxIterationsReachedError(this.#problem, { path, cause: this.cause });
   }
 }
 
