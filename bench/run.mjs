@@ -1,5 +1,6 @@
-// Bundles a bench and runs it: node bench/run.mjs cron-next [--runtime=node|deno|bun] [sections...]
+// Bundles a bench and runs it: node bench/run.mjs cron-next [--runtime=node|deno|bun] [--ours] [sections...]
 // One bundle for all runtimes, as Node 20 reads no TypeScript. Libraries without time zones get UTC as the host's.
+// --ours leaves the peers out, which then need not be installed.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,8 +14,11 @@ const commands = {
   bun: [`${here}../node_modules/.bin/bun`, "run"],
 };
 
-if (!existsSync(`${here}node_modules/croner`)) {
-  console.error("The peers are not installed: run npm ci in bench/ first.");
+/** Benches that compare with nobody. */
+const WITHOUT_PEERS = ["triggers"];
+const isOursAlone = rest.includes("--ours") || WITHOUT_PEERS.includes(name);
+if (!isOursAlone && !existsSync(`${here}node_modules/croner`)) {
+  console.error("The peers are not installed: run npm ci in bench/ first, or leave them out with --ours.");
   process.exit(1);
 }
 const command = commands[runtime];
@@ -33,6 +37,8 @@ await build({
   platform: "node",
   target: "es2022",
   logLevel: "warning",
+  define: { OURS_ALONE: String(isOursAlone) },
+  plugins: isOursAlone ? [emptyPeers()] : [],
   // Some peers are CommonJS and call require for Node's own modules.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 });
@@ -42,3 +48,15 @@ const { status } = spawnSync(program, [...prefix, outfile, ...rest.filter((argum
   env: { ...process.env, TZ: "UTC" },
 });
 process.exit(status ?? 1);
+
+// Every package that is not the library's own becomes an empty module.
+function emptyPeers() {
+  return {
+    name: "empty peers",
+    setup(build) {
+      const filter = /^(croner|cron-parser|cron-schedule|cronosjs|node-cron|rrule-temporal)$/;
+      build.onResolve({ filter }, ({ path }) => ({ path, namespace: "peer" }));
+      build.onLoad({ filter: /.*/, namespace: "peer" }, () => ({ contents: "module.exports = {};", loader: "js" }));
+    },
+  };
+}

@@ -20,6 +20,9 @@ export { type AndOptions, AndTrigger, OrTrigger } from "./triggers/combining.ts"
 export { type CronOptions, CronTrigger } from "./triggers/cron.ts";
 export { CronBatch } from "./triggers/cron-batch.ts";
 export { DateTrigger } from "./triggers/date.ts";
-export { type DateRange, type Excluded, type ExcludingOptions, ExcludingTrigger } from "./triggers/excluding.ts";
+export type { DateRange } from "./triggers/excluded-dates.ts";
+export { type Excluded, type ExcludingOptions, ExcludingTrigger } from "./triggers/excluding.ts";
+export type { FireTimesOptions } from "./triggers/fire-time-range.ts";
 export { type IntervalOptions, IntervalTrigger } from "./triggers/interval.ts";
-export { type FireTimesOptions, Trigger, type TriggerJSON } from "./triggers/trigger.ts";
+export { Trigger } from "./triggers/trigger.ts";
+export type { TriggerJSON } from "./triggers/trigger-json.ts";

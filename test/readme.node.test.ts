@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { transform } from "esbuild";
@@ -46,14 +46,22 @@ describe("the code blocks of a Markdown text", () => {
   });
 });
 
-describe("README.md", () => {
-  const path = join(ROOT, "README.md");
-  const blocks = existsSync(path) ? extractCodeBlocks(readFileSync(path, "utf8")) : [];
-  let stage: Awaited<ReturnType<typeof stagePackage>> | undefined;
-  beforeAll(async () => {
-    stage = await stagePackage();
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+const docs = join(ROOT, "docs");
+const guides = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWith(".md") && showsCode(name)) : [];
+
+/** A page about the sources has none. */
+function showsCode(guide: string): boolean {
+  return extractCodeBlocks(readFileSync(join(docs, guide), "utf8")).length > 0;
+}
+
+let stage: Awaited<ReturnType<typeof stagePackage>> | undefined;
+beforeAll(async () => {
+  stage = await stagePackage();
+});
+afterAll(() => stage?.[Symbol.asyncDispose]());
+
+describe.each(["README.md", ...guides.map((name) => `docs/${name}`)])("%s", (name) => {
+  const blocks = extractCodeBlocks(readFileSync(join(ROOT, name), "utf8"));
 
   test("shows code", () => {
     expect(blocks).not.toEqual([]);
@@ -62,16 +70,20 @@ describe("README.md", () => {
   for (const block of blocks) {
     test(`does what it says at line ${block.line}`, async ({ skip }) => {
       if (block.skipReason !== null) skip(block.skipReason);
-      expect(await outcomeOf(block, stage?.path ?? "")).toEqual({ exitCode: 0, missing: [] });
+      expect(await outcomeOf(block, stage?.path ?? "", name)).toEqual({ exitCode: 0, missing: [] });
     });
   }
 });
 
 /** Runs a block on Node from the built package, in an empty folder. */
-async function outcomeOf({ code, line, expected }: CodeBlock, packageFolder: string): Promise<object> {
+async function outcomeOf(
+  { code, line, expected }: CodeBlock,
+  packageFolder: string,
+  document: string,
+): Promise<object> {
   await using folder = await temporaryFolder("readme");
   // Inside the package's folder "escapement" names the package itself.
-  const program = join(packageFolder, "readme", `line-${line}.mjs`);
+  const program = join(packageFolder, "readme", `${document.replaceAll(/\W/g, "-")}-line-${line}.mjs`);
   await mkdir(join(packageFolder, "readme"), { recursive: true });
   await writeFile(program, (await transform(code, { loader: "ts", target: "es2022", format: "esm" })).code);
   const missingIn = (output: string): string[] => expected.filter((text) => !output.includes(text));

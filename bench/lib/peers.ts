@@ -111,10 +111,16 @@ const rruleTemporal: Peer = {
   },
 };
 
-export const PEERS: readonly Peer[] = [OURS, croner, cronParser, cronSchedule, cronos, rruleTemporal];
+/** Whether the peers were left out of the bundle: set by run.mjs. */
+declare const OURS_ALONE: boolean;
+
+export const PEERS: readonly Peer[] = OURS_ALONE
+  ? [OURS]
+  : [OURS, croner, cronParser, cronSchedule, cronos, rruleTemporal];
 
 /** node-cron only tells the next run from the present on, and of a task that has been started. */
-export function nodeCronFromPresent(cron: string, timeZone: string): { next: () => number; stop: () => void } {
+export function nodeCronFromPresent(cron: string, timeZone: string): { next: () => number; stop: () => void } | null {
+  if (OURS_ALONE) return null;
   const task = createTask(cron, () => {}, { timezone: timeZone });
   void task.start();
   return { next: () => task.getNextRun()?.getTime() ?? 0, stop: () => void task.destroy() };

@@ -15,6 +15,7 @@ export function printTable(title: string, header: readonly string[], rows: reado
 
 /** Nanoseconds in three digits. */
 export function formatNs(ns: number): string {
+  if (Number.isNaN(ns)) return "-";
   if (ns >= 1e6) return `${(ns / 1e6).toPrecision(3)} ms`;
   if (ns >= 1e3) return `${(ns / 1e3).toPrecision(3)} us`;
   return `${ns < 1 ? ns.toFixed(2) : ns.toPrecision(3)} ns`;
@@ -22,5 +23,6 @@ export function formatNs(ns: number): string {
 
 /** How many times as long, without decimals where they mean nothing. */
 export function formatRatio(ratio: number): string {
+  if (Number.isNaN(ratio)) return "-";
   return ratio >= 10 ? `${Math.round(ratio)}x` : `${ratio.toFixed(1)}x`;
 }

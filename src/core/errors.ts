@@ -62,10 +62,29 @@ export class CronSyntaxError extends EscapementError {
   }
 }
 
-/** A combined trigger searched as far as it may without an answer: its children never come together. */
+/** A question to a trigger took more steps than one question may take. For example, the children of an `AndTrigger`
+ *  never meet, or an excluded trigger covers everything. Asking again gives the same error; changing the trigger
+ *  helps. */
 export class MaxIterationsReachedError extends EscapementError {
   static override readonly errorName: string = "MaxIterationsReachedError";
   readonly code = "maxIterationsReached";
+  /** The path from the trigger that was asked to the one that searched in vain, for example `triggers.0.trigger`. Empty
+   *  when it is the trigger that was asked. */
+  readonly path: string;
+  readonly #problem: string;
+
+  constructor(problem: string, facts: { path?: string; cause?: unknown } = {}) {
+    const path = facts.path ?? "";
+    super(path === "" ? problem : `trigger at ${path}: ${problem}`, facts);
+    this.#problem = problem;
+    this.path = path;
+  }
+
+  /** The same error as the parent of the searching trigger reports it: with a path that begins at the parent. */
+  within(child: string): MaxIterationsReachedError {
+    const path = this.path === "" ? child : `${child}.${this.path}`;
+    return new MaxIterationsReachedError(this.#problem, { path, cause: this.cause });
+  }
 }
 
 /** A trigger answered with an instant that is not later than the one it was asked about. */

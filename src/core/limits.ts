@@ -105,13 +105,10 @@ export const CLEANUP_STEPS_MAX = 1000;
 /** Longest canonical crontab text, in UTF-16 units: a step of the original can become a list of its values. */
 export const CRON_CANONICAL_LENGTH_MAX = 4096;
 
-/** Steps of one search of a `CalendarIntervalTrigger`. Whatever the period, it has fewer dates in the years that a
- *  trigger answers for, except a daily one, whose search starts within ten days of its answer. */
-export const CALENDAR_SEARCH_STEPS_MAX = 10_000;
-
-/** Fire times that an `ExcludingTrigger` passes over before it gives up: more than the seconds of a day, and at most
- *  some milliseconds of work. Spans of dates are left in one step. */
-export const EXCLUDED_FIRE_TIMES_MAX = 100_000;
+/** Steps of one question to a trigger, all triggers within it included. A step is some 80 ns of work, such as one
+ *  question to one cron trigger, so that a question takes some 20 ms at most (`npm run bench:triggers` prints it).
+ *  An excluded day of 25 hours costs 180,000 steps, two for each second. */
+export const QUESTION_STEPS_MAX = 250_000;
 
 /** Dates and spans of dates that one `ExcludingTrigger` takes: a century of holidays. */
 export const EXCLUDED_DATES_MAX = 10_000;

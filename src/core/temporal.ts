@@ -10,7 +10,7 @@ export { Temporal };
 export type InstantLike = Temporal.Instant | Temporal.ZonedDateTime | Date | string;
 
 /** First and last instant that Temporal can represent, in epoch milliseconds. */
-const INSTANT_MS_MAX = 8.64e15;
+export const INSTANT_MS_MAX = 8.64e15;
 
 /**
  * Epoch milliseconds of an {@link InstantLike}. Objects are read through `epochMilliseconds`, so a native and a
@@ -22,6 +22,24 @@ export function toEpochMs(value: InstantLike, name = "instant"): number {
   const ms = readEpochMs(value, name);
   if (!Number.isFinite(ms) || Math.abs(ms) > INSTANT_MS_MAX) throw invalidInstant(name, "a valid date", value, null);
   return ms;
+}
+
+/**
+ * Epoch milliseconds of the first millisecond that is not earlier than an {@link InstantLike}: {@link toEpochMs} drops
+ * digits below a millisecond, this function rounds them up.
+ *
+ * @throws {OptionsError} as {@link toEpochMs} does
+ */
+export function ceilEpochMs(value: InstantLike, name = "instant"): number {
+  const ms = toEpochMs(value, name);
+  return hasDigitsBelowMs(value) ? ms + 1 : ms;
+}
+
+/** Whether an instant, which was checked, has digits below a millisecond. */
+export function hasDigitsBelowMs(value: InstantLike): boolean {
+  if (value instanceof Date) return false;
+  const { epochNanoseconds } = typeof value === "string" ? Temporal.Instant.from(value) : value;
+  return epochNanoseconds % 1_000_000n !== 0n;
 }
 
 function readEpochMs(value: unknown, name: string): number {

@@ -1,41 +1,18 @@
 import { OptionsError } from "../core/errors.ts";
-import { BATCH_ITEMS, kernel, upload, views } from "./kernel.ts";
+import { BATCH_ITEMS, kernel, views } from "./kernel.ts";
+import { latestTicket, oldestTicket, putSpec, reserveSpecs } from "./residency.ts";
 import type { CronSpec } from "./spec.ts";
 import { type ZoneTable, zoneTable } from "./zone.ts";
 
 // The functions themselves: a property of the exports would be looked up on every call.
 const { next, previous, matches } = kernel;
 
-/** How many specs share one lifetime: their memory is freed together, when the last of the 32 has been collected. Not
- *  one by one, because registering an object for finalization costs as much as compiling a spec, and because minor
- *  collections of V8 keep every registered object. At worst one living spec keeps the memory of 31 dead ones, 4 KB. */
-const SPECS_A_LIFETIME = 32;
-
-// Workers of an older compatibility date have no FinalizationRegistry: there a collected spec keeps its 128 bytes.
-const finalizer =
-  typeof FinalizationRegistry === "undefined"
-    ? null
-    : new FinalizationRegistry<readonly number[]>((addresses) => {
-        for (const address of addresses) kernel.free(address);
-      });
-
-/** The lifetime that the next new spec joins, and the addresses of the specs that joined it. */
-let latest = { token: {}, addresses: [] as number[] };
-
-/** The lifetime of the spec at an address. The spec's memory is not freed while anybody refers to this object, so
- *  everybody who uses the address must hold it. */
-function lifetimeOf(address: number): object {
-  if (latest.addresses.length === SPECS_A_LIFETIME) latest = { token: {}, addresses: [] };
-  if (latest.addresses.push(address) === 1) finalizer?.register(latest.token, latest.addresses);
-  return latest.token;
-}
-
 /**
  * A cron spec in the engine: answers in nanoseconds, all instants in epoch milliseconds.
  *
  * Fire times are whole seconds from 1970 to 9999 of the spec's wall clock (and not after the end of 9999 in UTC).
- * Instants to ask about may be fractional, negative or infinite; `NaN` throws an {@link OptionsError}. Its memory is
- * freed when the object is collected.
+ * Instants to ask about may be fractional, negative or infinite; `NaN` throws an {@link OptionsError}. Many
+ * triggers may share one object.
  *
  * @example
  * const cron = new CompiledCron(spec);
@@ -43,18 +20,32 @@ function lifetimeOf(address: number): object {
  */
 export class CompiledCron {
   readonly spec: CronSpec;
-  /** Where the spec lies in linear memory. For this folder and its tests. */
-  readonly address: number;
   readonly #zone: ZoneTable;
-  /** Never read, only held, because the spec's memory is freed when nobody holds its lifetime any more. */
-  protected readonly lifetime: object;
+  /** Where the spec lies in linear memory, as long as its ticket is valid. */
+  #address = 0;
+  #ticket = -1;
 
   /** @throws {OptionsError} when the spec's time zone is unknown */
   constructor(spec: CronSpec) {
     this.spec = spec;
     this.#zone = zoneTable(spec.timeZone);
-    this.address = upload(spec, this.#zone.address);
-    this.lifetime = lifetimeOf(this.address);
+    this.#put();
+  }
+
+  /** Where the spec lies in linear memory, until the next spec is put there. For this folder and its tests. */
+  get address(): number {
+    return this.#ticket < oldestTicket ? this.#put() : this.#address;
+  }
+
+  /** Says how long the address is valid: as long as no later ticket is the oldest. For this folder. */
+  get ticket(): number {
+    return this.#ticket;
+  }
+
+  #put(): number {
+    this.#address = putSpec(this.spec, this.#zone.address);
+    this.#ticket = latestTicket();
+    return this.#address;
   }
 
   /** Whether any date of 1970-9999 matches, for example `false` for 30 February. The search ends after 400 years,
@@ -65,14 +56,14 @@ export class CompiledCron {
 
   /** The first fire time strictly later than `afterMs`, or null. */
   nextMs(afterMs: number): number | null {
-    const found = next(this.address, afterMs);
+    const found = next(this.#ticket < oldestTicket ? this.#put() : this.#address, afterMs);
     // Finite, in one comparison: a finite number minus itself is 0, while NaN and infinities give NaN.
     return found - found === 0 ? found : this.#retry(next, afterMs, found);
   }
 
   /** The last fire time strictly earlier than `beforeMs`, or null. */
   previousMs(beforeMs: number): number | null {
-    const found = previous(this.address, beforeMs);
+    const found = previous(this.#ticket < oldestTicket ? this.#put() : this.#address, beforeMs);
     return found - found === 0 ? found : this.#retry(previous, beforeMs, found);
   }
 
@@ -156,13 +147,16 @@ export class CompiledCron {
  */
 export class CompiledBatch {
   readonly #crons: readonly CompiledCron[];
-  /** Copied out of the specs' objects once, because reading thousands of objects takes longer than the search
-   *  itself. */
+  /** Copied out of the specs' objects, because reading thousands of objects takes longer than the search itself. */
   readonly #addresses: Uint32Array;
+  /** For each chunk of the batch, the earliest ticket of its addresses. */
+  readonly #tickets: number[] = [];
 
   constructor(crons: readonly CompiledCron[]) {
     this.#crons = [...crons];
-    this.#addresses = Uint32Array.from(crons, ({ address }) => address);
+    this.#addresses = new Uint32Array(crons.length);
+    reserveSpecs(crons.length);
+    for (let start = 0; start < crons.length; start += BATCH_ITEMS) this.#locate(start);
   }
 
   get size(): number {
@@ -184,6 +178,7 @@ export class CompiledBatch {
   // asked for singly, which extends the table, and the rest of the chunk is asked for again.
   #nextOfChunk(chunkStart: number, afters: number | Float64Array, out: Float64Array): void {
     const end = Math.min(chunkStart + BATCH_ITEMS, this.size);
+    if ((this.#tickets[chunkStart / BATCH_ITEMS] ?? 0) < oldestTicket) this.#locate(chunkStart);
     for (let start = chunkStart; start < end; start++) {
       const { input, slots } = views();
       if (typeof afters === "number") input[0] = afters;
@@ -197,6 +192,23 @@ export class CompiledBatch {
       const afterMs = typeof afters === "number" ? afters : afters[start];
       out[start] = this.#crons[start]?.nextMs(afterMs ?? Number.NaN) ?? Number.NaN;
     }
+  }
+
+  // Copies the addresses of a chunk. Specs that are put into memory again may remove others of the chunk: then once
+  // more.
+  #locate(chunkStart: number): void {
+    const end = Math.min(chunkStart + BATCH_ITEMS, this.size);
+    let earliest = -1;
+    while (earliest < oldestTicket) {
+      earliest = Number.POSITIVE_INFINITY;
+      for (let index = chunkStart; index < end; index++) {
+        const cron = this.#crons[index];
+        if (cron === undefined) continue;
+        this.#addresses[index] = cron.address;
+        earliest = Math.min(earliest, cron.ticket);
+      }
+    }
+    this.#tickets[chunkStart / BATCH_ITEMS] = earliest;
   }
 }
 
@@ -219,4 +231,9 @@ function assertLength(array: Float64Array, length: number, name: string): void {
   throw new OptionsError(`${name} must have ${length} items; got ${array.length}`, [
     { path: name, message: "wrong length" },
   ]);
+}
+
+/** How many months and stretches of time zones the engine has looked at so far: a 32-bit integer that may run over. */
+export function engineSteps(): number {
+  return kernel.stepCount();
 }

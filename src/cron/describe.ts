@@ -1,6 +1,6 @@
 import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./bit-sets.ts";
 import { YEAR } from "./fields.ts";
-import type { BitSet64, ParsedCron } from "./spec.ts";
+import type { BitSet64, CronSpec, GapPolicy, OverlapPolicy, ParsedCron } from "./spec.ts";
 
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS = "January February March April May June July August September October November December".split(" ");
@@ -8,12 +8,37 @@ const NTH = ["first", "second", "third", "fourth", "fifth", "last"];
 
 /** Where a set of years has more runs than this, the description shows the field as it was written. */
 const LISTED_MAX = 6;
+/** Where so many values or fewer are equally far apart without filling their circle, all of them are named. */
+const NAMED_MAX = 10;
 
 /** A cron spec in English: `At 09:00, Monday to Friday, in Europe/Berlin`. */
 export function describeCron(spec: ParsedCron): string {
   const clauses = [timeClause(spec), dateClause(spec), monthClause(spec), weekClause(spec.isoWeeks), yearClause(spec)];
-  return `${clauses.filter((clause) => clause !== "").join(", ")}, in ${spec.timeZone}`;
+  const dst = isAutoDst(spec) ? "" : dstText(spec.gap, spec.overlap);
+  return `${clauses.filter((clause) => clause !== "").join(", ")}, in ${spec.timeZone}${dst}`;
 }
+
+/** Whether a spec does what `dst: "auto"` means for it when clocks change. */
+export function isAutoDst({ gap, overlap, hours }: CronSpec): boolean {
+  return hours === 0xffffff ? gap === "skip" && overlap === "both" : gap === "advance" && overlap === "first";
+}
+
+/** ` (skipped times do not fire, repeated times fire twice)`: what a rule does when clocks change. */
+export function dstText(gap: GapPolicy, overlap: OverlapPolicy): string {
+  return ` (skipped times ${GAP_TEXTS[gap]}, repeated times fire ${OVERLAP_TEXTS[overlap]})`;
+}
+
+const GAP_TEXTS = {
+  advance: "fire when the gap ends",
+  shift: "fire later by the gap",
+  skip: "do not fire",
+} as const satisfies Record<GapPolicy, string>;
+
+const OVERLAP_TEXTS = {
+  first: "the first time",
+  second: "the second time",
+  both: "twice",
+} as const satisfies Record<OverlapPolicy, string>;
 
 function timeClause(spec: ParsedCron): string {
   const seconds = valuesOf(spec.seconds.lo, spec.seconds.hi);
@@ -21,45 +46,72 @@ function timeClause(spec: ParsedCron): string {
   const hours = valuesOf(spec.hours, 0);
   const [second = 0] = seconds;
   const [minute = 0] = minutes;
-  const hourRuns = runsOf(hours, 0, 23);
-  const isHourRun = hourRuns.length === 1;
-  const [firstHour, lastHour] =
-    isHourRun && hourRuns[0] !== undefined ? hourRuns[0] : [hours[0] ?? 0, hours.at(-1) ?? 0];
-  if (seconds.length === 1 && minutes.length === 1) {
-    const step = isHourRun ? 1 : stepOf(hours);
-    if (hours.length < 4 || step === 0) return `At ${list(hours.map((hour) => clock(hour, minute, second)))}`;
-    const isToEnd = firstHour === 0 && lastHour + step >= 24;
-    const past = minute + second === 0 ? "" : ` at minute ${minute}${second === 0 ? "" : ` and second ${second}`}`;
-    const range = ` from ${clock(firstHour, minute, second)} to ${clock(lastHour, minute, second)}`;
-    return `Every ${step === 1 ? "hour" : `${step} hours`}${isToEnd ? past : range}`;
+  if (seconds.length === 1 && minutes.length === 1) return hourlyClause(hours, minute, second);
+  const [run, ...otherRuns] = runsOf(hours, 0, 23);
+  const isDay = hours.length === 24;
+  const isRun = !isDay && run !== undefined && otherRuns.length === 0;
+  const span = isRun ? ` from ${clock(run[0], 0, 0)} to ${clock(run[1], 59, 0)}` : "";
+  // One rhythm says it all where the finer unit has one value and the hours are a run.
+  const isBySecond = seconds.length > 1;
+  const isByMinute = !isBySecond && isCircle(minutes, 60);
+  if (isByMinute || (isBySecond && minutes.length === 60 && isCircle(seconds, 60))) {
+    const rhythm = isByMinute ? rhythmText(minutes, "minute") : rhythmText(seconds, "second");
+    const past = isByMinute && second > 0 ? `, at second ${second}` : "";
+    return capital(`${rhythm}${isDay || isRun ? span : ` of ${scopeText(hours, 24, "hour")}`}${past}`);
   }
   const parts: string[] = [];
-  if (seconds.length > 1 || second > 0) parts.push(every(seconds, 60, "second"));
-  if (parts.length === 0 || minutes.length < 60) parts.push(every(minutes, 60, "minute"));
-  const isPlain = parts.length === 1 && parts[0]?.startsWith("every") === true;
-  if (hours.length < 24) {
-    parts.push(isPlain && isHourRun ? "" : every(hours, 24, "hour"));
-  } else if (!isPlain && minutes.length < 60) {
-    parts.push("every hour");
-  }
-  const text = parts.filter((part) => part !== "").join(" of ");
-  const range = parts.at(-1) === "" ? ` from ${clock(firstHour, 0, 0)} to ${clock(lastHour, 59, 0)}` : "";
-  return capital(text.startsWith("every") ? text + range : `at ${text}`);
+  if (isBySecond) parts.push(isCircle(seconds, 60) ? rhythmText(seconds, "second") : scopeText(seconds, 60, "second"));
+  else if (second > 0) parts.push(`second ${second}`);
+  parts.push(scopeText(minutes, 60, "minute"));
+  // "Every minute" of every hour needs no hour.
+  if (!isDay || minutes.length < 60) parts.push(scopeText(hours, 24, "hour"));
+  const text = parts.join(" of ");
+  return capital(text.startsWith("every") ? text : `at ${text}`);
 }
 
-/** `every second`, `every 15 minutes`, `every 15 minutes from 5`, `minute 5`, `hours 9 to 17 and 20`. */
-function every(values: readonly number[], size: number, unit: string): string {
-  const [first = 0] = values;
-  const last = values.at(-1) ?? first;
-  if (values.length === size) return `every ${unit}`;
-  const step = stepOf(values);
-  const isToEnd = last + step >= size;
-  if (step > 0 && (values.length > 2 || (isToEnd && first === 0))) {
-    const name = `every ${step} ${unit}s`;
-    return first === 0 && isToEnd ? name : `${name} from ${unit} ${first}${isToEnd ? "" : ` to ${last}`}`;
+/** The clause of a rule with one minute and one second. */
+function hourlyClause(hours: readonly number[], minute: number, second: number): string {
+  const [run, ...otherRuns] = runsOf(hours, 0, 23);
+  const isRun = run !== undefined && otherRuns.length === 0;
+  const step = isRun ? 1 : stepOf(hours);
+  if (hours.length < 4 || step === 0) return `At ${list(hours.map((hour) => clock(hour, minute, second)))}`;
+  const every = `Every ${step === 1 ? "hour" : `${step} hours`}`;
+  if (hours.length * step === 24 && hours[0] === 0) {
+    return minute + second === 0 ? every : `${every} at minute ${minute}${second === 0 ? "" : ` and second ${second}`}`;
   }
-  const bounds = size === 60 || size === 24 ? [0, size - 1] : [];
-  return `${unit}${values.length > 1 ? "s" : ""} ${list(runTexts(values, String, bounds))}`;
+  const [first, last] = isRun ? run : [hours[0] ?? 0, hours.at(-1) ?? 0];
+  return `${every} from ${clock(first, minute, second)} to ${clock(last, minute, second)}`;
+}
+
+/** Whether values are equally far apart all around a circle, as minutes 5, 20, 35 and 50 are. */
+function isCircle(values: readonly number[], size: number): boolean {
+  return values.length === size || (stepOf(values) * values.length === size && (values.length > 2 || values[0] === 0));
+}
+
+/** `every second`, `every 15 minutes`, `every 15 minutes from minute 5`: values that are a circle. */
+function rhythmText(values: readonly number[], unit: string): string {
+  const [first = 0] = values;
+  const step = 60 / values.length;
+  const name = step === 1 ? `every ${unit}` : `every ${step} ${unit}s`;
+  return first === 0 ? name : `${name} from ${unit} ${first}`;
+}
+
+/** Which of a unit: `every minute`, `every 2nd hour from 0 to 22`, `minute 5`, `hours 9 to 17 and 20`. */
+function scopeText(values: readonly number[], size: number, unit: string): string {
+  if (values.length === size) return `every ${unit}`;
+  if (values.length > NAMED_MAX && stepOf(values) > 0) return everyNth(values, unit);
+  return `${unit}${values.length > 1 ? "s" : ""} ${list(runTexts(values, String, [0, size - 1]))}`;
+}
+
+/** `every 2nd hour from 1 to 23`: values that are equally far apart. Both ends are named, because the step starts
+ *  anew with every day, hour or month. */
+function everyNth(values: readonly number[], unit: string): string {
+  return `every ${ordinal(stepOf(values))} ${unit} from ${values[0]} to ${values.at(-1)}`;
+}
+
+function ordinal(count: number): string {
+  const isTeen = count % 100 > 10 && count % 100 < 14;
+  return `${count}${isTeen ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th")}`;
 }
 
 function dateClause(spec: ParsedCron): string {
@@ -81,15 +133,12 @@ function dayClause(spec: ParsedCron): string {
   }
   if (spec.hasLastWeekday) parts.push("the last weekday (Monday to Friday)");
   parts.push(...nthTexts(spec.nthOfDay));
-  const text = `${list(parts)}${isOfOneMonth(spec) ? "" : " of the month"}`;
-  return text.startsWith("every") ? text : `on ${text}`;
+  return `on ${list(parts)}${isOfOneMonth(spec) ? "" : " of the month"}`;
 }
 
 function daysOf(days: readonly number[]): string {
-  const step = stepOf(days);
-  return step > 0 && days.length > 2
-    ? every(days, 32, "day")
-    : `day${days.length > 1 ? "s" : ""} ${list(runTexts(days, String))}`;
+  if (days.length > NAMED_MAX && stepOf(days) > 0) return everyNth(days, "day");
+  return `day${days.length > 1 ? "s" : ""} ${list(runTexts(days, String))}`;
 }
 
 /** Whether the day clause reads `on 1 January` and so names the month. Then there is no month clause. */
@@ -130,16 +179,18 @@ function monthName(spec: ParsedCron): string {
 function weekClause({ lo, hi }: BitSet64): string {
   const weeks = valuesOf(lo, hi);
   if (weeks.length === 53) return "";
-  const step = stepOf(weeks);
-  if (step > 0 && weeks.length > 2) return every(weeks, 54, "ISO week");
+  if (weeks.length > NAMED_MAX && stepOf(weeks) > 0) return `in ${everyNth(weeks, "ISO week")}`;
   return `in ISO week${weeks.length > 1 ? "s" : ""} ${list(runTexts(weeks, String))}`;
 }
 
 function yearClause(spec: ParsedCron): string {
   if (spec.years === null) return "";
   const years = yearsOf(spec.years);
-  // "from 2024", not "from year 2024".
-  if (stepOf(years) > 0 && years.length > 2) return every(years, YEAR.max + 1, "year").replace("year ", "");
+  const step = stepOf(years);
+  if (step > 0 && years.length > NAMED_MAX) {
+    const last = years.at(-1) ?? YEAR.max;
+    return `every ${step} years from ${years[0]}${last + step > YEAR.max ? "" : ` to ${last}`}`;
+  }
   const runs = runTexts(years, String);
   return runs.length > LISTED_MAX ? `in the years ${spec.yearText}` : within(runs);
 }

@@ -50,6 +50,7 @@ export function unknownName(element: StoppedElement, names: readonly string[]): 
   if (field === DAY_OF_WEEK && word.toLowerCase() === "l") {
     return elementError(element, "has L alone, which means no certain weekday", "satL");
   }
+  if (word.toLowerCase() === "h") return picked(element, word);
   const name = nearest(word, names);
   const suggestion = name === null ? null : text.slice(start, at) + name + text.slice(at + word.length, end);
   return elementError(element, `has an unknown name ${quote(word)}`, field === DAY ? null : suggestion);
@@ -60,7 +61,15 @@ export function unexpected(element: StoppedElement): CronSyntaxError {
   const { text, start, end, at } = element;
   if (start === end) return elementError(element, "is empty", null, "write a value, or remove the comma");
   if (at >= end) return elementError(element, "ends too early");
+  const [sign = ""] = /^(?:~|h(?![a-z]))/i.exec(text.slice(at, end)) ?? [];
+  if (sign !== "") return picked(element, sign);
   return elementError(element, `has an unexpected ${quote(String.fromCodePoint(text.codePointAt(at) ?? 0))}`);
+}
+
+/** The error for `H` (Jenkins) and `~` (OpenBSD), with which other programs pick a value themselves. */
+function picked(element: StoppedElement, sign: string): CronSyntaxError {
+  const advice = "write a value; to spread schedules over time, give them a maxJitter";
+  return elementError(element, `has a ${quote(sign)}, which would pick a value at random`, null, advice);
 }
 
 function takes({ name, min, writtenMax, names }: CronField): string {

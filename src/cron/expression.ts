@@ -132,6 +132,20 @@ export function wrongFieldCount(text: string, count: number): CronSyntaxError {
   return syntaxError(place, problem, null, advice);
 }
 
+/** The error for `CRON_TZ=Europe/Berlin` or `TZ=...` before the fields; null for text without such a prefix. */
+export function timeZonePrefix(text: string): CronSyntaxError | null {
+  const match = /^\s*(?:CRON_)?TZ=(\S*)/i.exec(text);
+  if (match === null) return null;
+  const [prefix, zone = ""] = match;
+  const start = prefix.length - prefix.trimStart().length;
+  return syntaxError(
+    { text, field: null, start, end: prefix.length },
+    "is no field",
+    null,
+    `leave it out, and give the time zone as an option: { timeZone: ${quote(zone || "Europe/Berlin")} }`,
+  );
+}
+
 /** Text with `2nd fri` and `last fri`, whose space would end a field, as `fri#2` and `friL`. */
 export function joinNthWeekdays(text: string): string {
   return text.replace(/\b([1-5])(?:st|nd|rd|th)\s+([a-z]{3})\b/gi, "$2#$1").replace(/\blast\s+([a-z]{3})\b/gi, "$1L");

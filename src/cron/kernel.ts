@@ -66,7 +66,6 @@ function createViews(): Views {
 
 const STAGING_WORD = kernel.staging() >>> 2;
 const PART_WORD = STAGING_WORD + 8;
-const YEAR_BYTES = 1008;
 const YEAR_MIN_TO_MAX = 1970 | (9999 << 16);
 /** The first year after the last, so that none matches. */
 const NO_YEAR = 1970 | (1969 << 16);
@@ -75,9 +74,9 @@ const OVERLAP_FLAGS = { both: 0, first: 16, second: 32 } as const;
 const PART_EITHER = 1;
 const PART_LAST_WEEKDAY = 2;
 
-/** Copies a spec into linear memory. Returns its address, for `kernel.free`. */
-export function upload(spec: CronSpec, zoneAddress: number): number {
-  const yearBits = spec.years === null || isYearRange(spec.years) ? 0 : uploadYears(spec.years);
+/** Copies a spec into linear memory. Returns its address, for `kernel.free`.
+ *  @param yearsAddress where its year bitmap lies; 0 where it needs none, see {@link isYearRange} */
+export function upload(spec: CronSpec, zoneAddress: number, yearsAddress: number): number {
   const years = spec.years === null ? YEAR_MIN_TO_MAX : yearRange(spec.years);
   const { u32 } = views();
   u32[STAGING_WORD] = spec.seconds.lo;
@@ -99,7 +98,7 @@ export function upload(spec: CronSpec, zoneAddress: number): number {
   u32[PART_WORD + 9] = spec.daysOfWeek;
   u32[PART_WORD + 10] = spec.months;
   u32[PART_WORD + 11] = years;
-  u32[PART_WORD + 12] = yearBits;
+  u32[PART_WORD + 12] = yearsAddress;
   u32[PART_WORD + 13] = (spec.dayMatch === "or" ? PART_EITHER : 0) | (spec.hasLastWeekday ? PART_LAST_WEEKDAY : 0);
   return kernel.alloc();
 }
@@ -114,16 +113,10 @@ function yearRange(bits: Uint32Array): number {
   return firstYear | ((1970 + last * 32 + 31 - Math.clz32(bits[last] ?? 0)) << 16);
 }
 
-/** Whether a year bitmap is empty or without holes: its range then says it all. */
-function isYearRange(bits: Uint32Array): boolean {
+/** Whether a year bitmap is empty or without holes, so that its first and last year say it all. */
+export function isYearRange(bits: Uint32Array): boolean {
   const range = yearRange(bits);
   let count = 0;
   for (let word of bits) for (; word !== 0; word &= word - 1) count++;
   return count === (range >>> 16) - (range & 0xffff) + 1;
-}
-
-function uploadYears(bits: Uint32Array): number {
-  const address = kernel.acquire(YEAR_BYTES);
-  views().u32.set(bits.subarray(0, YEAR_BYTES / 4), address >>> 2);
-  return address;
 }

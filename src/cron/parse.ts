@@ -6,6 +6,7 @@ import {
   expandNickname,
   joinNthWeekdays,
   noFieldSet,
+  timeZonePrefix,
   wrongFieldCount,
 } from "./expression.ts";
 import { FieldReader, WORDS_MAX } from "./field-reader.ts";
@@ -69,7 +70,9 @@ export function parseCrontab(
   if (text.charCodeAt(starts[0] ?? 0) === AT_SIGN) return parseCrontab(expandNickname(text), settings);
   const hasWeek = count > 5 && count <= WORDS_MAX && text.startsWith(WEEK_WORD, starts[count - 1]);
   if (hasWeek) count--;
-  if (count < 5 || count > 7) throw withFieldCountHint(wrongFieldCount(text, count), text, settings);
+  if (count < 5 || count > 7) {
+    throw timeZonePrefix(text) ?? withFieldCountHint(wrongFieldCount(text, count), text, settings);
+  }
   try {
     const draft = newDraft(settings);
     if (count === 5) draft.seconds = ZERO;
@@ -80,7 +83,8 @@ export function parseCrontab(
     if (hasWeek) readInto(draft, WEEK, (starts[count] ?? 0) + WEEK_WORD.length, ends[count] ?? 0);
     return finish(draft, settings);
   } catch (error) {
-    throw count === 6 && error instanceof CronSyntaxError ? withFieldCountHint(error, text, settings) : error;
+    if (!(error instanceof CronSyntaxError)) throw error;
+    throw timeZonePrefix(text) ?? (count === 6 ? withFieldCountHint(error, text, settings) : error);
   }
 }
 
@@ -197,13 +201,14 @@ function finish(draft: Draft, settings: CronSettings): ParsedCron {
     draft.nthOfWeekday = EMPTY;
   }
   draft.dayMatch = isEither && !isEitherFull ? "or" : "and";
-  const { dst } = settings;
-  if (dst !== "auto") {
-    draft.gap = dst.gap;
-    draft.overlap = dst.overlap;
-  } else if (draft.hours !== HOURS) {
+  if (draft.hours !== HOURS) {
     draft.gap = "advance";
     draft.overlap = "first";
+  }
+  const { dst } = settings;
+  if (dst !== "auto") {
+    draft.gap = dst.gap ?? draft.gap;
+    draft.overlap = dst.overlap ?? draft.overlap;
   }
   return draft;
 }

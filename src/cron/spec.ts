@@ -10,9 +10,12 @@ export type GapPolicy = "advance" | "shift" | "skip";
 /** What a wall-clock time does that exists twice on a day (clocks go back). See `DstPolicy`. */
 export type OverlapPolicy = "first" | "second" | "both";
 
-/** `"auto"`: a spec that matches every hour is elapsed time (`skip`, `both`), any other is wall-clock time
- *  (`advance`, `first`). */
-export type DstPolicy = "auto" | { readonly gap: GapPolicy; readonly overlap: OverlapPolicy };
+/**
+ * What fire times do when clocks change. `"auto"`: a rule that matches every hour is elapsed time (`skip`, `both`), and
+ * any other is wall-clock time (`advance`, `first`). A half that is left out is as `"auto"` says for the rule: `{
+ * overlap: "second" }` changes repeated times alone.
+ */
+export type DstPolicy = "auto" | { readonly gap?: GapPolicy | undefined; readonly overlap?: OverlapPolicy | undefined };
 
 /**
  * What a cron expression means, compiled: the parser's result and the engine's input. Frozen; sets are bit sets.

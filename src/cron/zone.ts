@@ -11,11 +11,14 @@ const KNOWN_LO_MIN = -4 * DAY;
 /** How far beyond either end of what the table answers for transitions must be known. No clock was ever put forward or
  *  back by more than this. */
 const MARGIN = 2 * DAY;
+/** How far {@link ZoneTable.changeAfter} looks ahead. */
+const FAR = 4 * DAY;
 /** 2100-01-01 and 2500-01-01. From 2100 on, every zone follows a rule that repeats every 400 years, as the Gregorian
  *  calendar does. So a table that reaches 2500 has every answer: the year 2610 is answered as 2210. (The last irregular
  *  zones put their clocks back in Ramadan, and have their dates fixed up to 2087.) */
 const FOLD_BASE = 4_102_444_800;
 const FOLD_FROM = 16_725_225_600;
+const CYCLE = 12_622_780_800;
 const COMPLETE_HI = FOLD_FROM + 2 * YEAR;
 const BUCKET_MINUTES = 2 ** 15;
 /** The end of 9999, on the wall clock and in UTC: nothing fires later. */
@@ -115,6 +118,39 @@ export class ZoneTable {
     if (isUp) this.#learnUp(Math.ceil(Math.min(this.#knownHi + this.#stepSeconds, COMPLETE_HI)));
     else this.#learnDown(Math.floor(Math.max(this.#knownLo - this.#stepSeconds, KNOWN_LO_MIN)));
     this.#write();
+  }
+
+  /** The offset at an instant from 1970 on, in seconds. Extends the table where it must. */
+  offsetAt(instant: number): number {
+    const index = this.#transitionsUntil(this.#folded(instant));
+    return index === 0 ? this.#firstOffset : (this.#offsets[index - 1] ?? 0);
+  }
+
+  /** The first clock change after an instant from 1970 on, both in seconds; or null when there is none. The search
+   *  looks a few days ahead: it is for callers who know that a change is near. */
+  changeAfter(instant: number): number | null {
+    const folded = this.#folded(instant + FAR) - FAR;
+    const change = this.#transitions[this.#transitionsUntil(folded)];
+    return change === undefined ? null : change + instant - folded;
+  }
+
+  // An instant of which the table knows the offset: the same one, or one some cycles of the calendar earlier.
+  #folded(instant: number): number {
+    while (instant >= this.#knownHi && this.#knownHi < COMPLETE_HI) this.extend(true);
+    while (instant < this.#knownLo) this.extend(false);
+    if (instant < FOLD_FROM || this.#knownHi === Number.POSITIVE_INFINITY) return instant;
+    return instant - Math.floor((instant - FOLD_BASE) / CYCLE) * CYCLE;
+  }
+
+  #transitionsUntil(instant: number): number {
+    let low = 0;
+    let high = this.#transitions.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#transitions[middle] ?? 0) <= instant) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #learnUp(until: number): void {

@@ -1,16 +1,10 @@
-import { CALENDAR_SEARCH_STEPS_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { MaxIterationsReachedError } from "../core/errors.ts";
+import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { optionsError } from "../core/option-errors.ts";
-import type { DstPolicy } from "../cron/spec.ts";
-import {
-  type DateLike,
-  dateText,
-  daysInMonth,
-  epochDayAt,
-  epochDayOf,
-  startOfDayMs,
-  toEpochDay,
-  wallTimeMs,
-} from "./civil-date.ts";
+import { dstText } from "../cron/describe.ts";
+import type { DstPolicy, GapPolicy, OverlapPolicy } from "../cron/spec.ts";
+import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
+import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import {
   type Checked,
   checkOptions,
@@ -21,10 +15,12 @@ import {
   resolveTimeZone,
   text,
   wholeNumber,
-  withoutUndefined,
 } from "./options.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
-import { boundsText, periodText } from "./words.ts";
+import { FIRST_DAY, type PeriodDates, periodDates } from "./period-dates.ts";
+import { type StepShare, withinBudget } from "./step-budget.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
+import { boundsText, isoOf, periodText } from "./words.ts";
 
 /** The period of a {@link CalendarIntervalTrigger} and its time of day. The period is the sum of its units. */
 export interface CalendarIntervalOptions {
@@ -46,6 +42,10 @@ export interface CalendarIntervalOptions {
   readonly dst?: DstPolicy | undefined;
 }
 
+/** The longest period: 10,000 years, in months and in days. */
+const MONTHS_MAX = 120_000;
+const DAYS_MAX = 4_000_000;
+
 const whole = (max: number) => optional(wholeNumber(0, max), 0);
 /** Dates stay as they are, because the options are passed on when the trigger is anchored. */
 const date = optional(
@@ -56,9 +56,9 @@ const date = optional(
 );
 const rules = {
   years: whole(10_000),
-  months: whole(120_000),
+  months: whole(MONTHS_MAX),
   weeks: whole(500_000),
-  days: whole(4_000_000),
+  days: whole(DAYS_MAX),
   hour: whole(23),
   minute: whole(59),
   second: whole(59),
@@ -68,19 +68,24 @@ const rules = {
   dst: optional(dstPolicy, "auto"),
 };
 
-/** Mean length of a Gregorian month, in days. */
-const MONTH_DAYS = 30.436875;
-/** A number of months differs from so many mean months by at most this, in days. */
-const MONTHS_DRIFT_DAYS = 6;
 const DAY_MS = 86_400_000;
-/** 1 January of the year 1, in days since 1970: far enough back for every search, and within what Temporal
- *  represents. */
-const FIRST_DAY = -719_162;
+/** Temporal represents 100,000,000 days on either side of 1970. A few of them are left out here, because time zone
+ *  offsets and the day after a date need them. */
+const EPOCH_DAYS_MAX = 99_999_990;
+/** What a look at the wall clock takes from the budget of a question: times before 1970 are not in the tables of
+ *  zones. */
+const STEPS_A_LOOK = 2;
+const STEPS_AN_OLD_LOOK = 1000;
 const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
 
 /**
- * Fires at one time of day, on dates that are whole calendar units apart: the nth date is `startDate` plus n periods,
- * months first. Dates that do not exist (31 April) are left out, not moved.
+ * Fires at one time of day, on dates that are whole calendar units apart. Dates that do not exist (31 April) are left
+ * out, not moved.
+ *
+ * Without weeks and days, the dates are the same day of every nth month, counted from `startDate`. Where years or
+ * months come together with weeks or days, each date is stepped from the one before, as in APScheduler: first the years
+ * and months, again until the month has that day, then the weeks and days. So `{ months: 1, weeks: 1, startDate:
+ * "2021-01-30" }` gives 30 January, 6 April (30 March and a week) and 13 May.
  *
  * @example
  * const options = { months: 1, hour: 9, startDate: "2026-01-31", timeZone: "Europe/Berlin" };
@@ -95,7 +100,10 @@ export class CalendarIntervalTrigger extends Trigger {
   readonly #endDay: number | null;
   readonly #isAnchor: boolean;
   readonly #timeZone: string;
-  readonly #dst: Exclude<DstPolicy, "auto">;
+  readonly #gap: GapPolicy;
+  readonly #overlap: OverlapPolicy;
+  /** The dates from the start or the anchor on, where there is one. */
+  readonly #dates: PeriodDates | null;
 
   /**
    * @param options at least one of `years`, `months`, `weeks`, `days` above zero
@@ -108,18 +116,22 @@ export class CalendarIntervalTrigger extends Trigger {
     this.#options = checked;
     this.#months = checked.years * 12 + checked.months;
     this.#days = checked.weeks * 7 + checked.days;
-    if (this.#months + this.#days === 0) {
-      const message = "needs an interval longer than zero, such as { months: 1 }";
-      throw optionsError("CalendarIntervalTrigger", [{ path: "", message }]);
+    if (this.#months + this.#days === 0 || this.#months > MONTHS_MAX || this.#days > DAYS_MAX) {
+      const isZero = this.#months + this.#days === 0;
+      const needed = isZero ? "longer than zero, such as { months: 1 }" : "of at most 10,000 years";
+      throw optionsError("CalendarIntervalTrigger", [{ path: "", message: `needs an interval ${needed}` }]);
     }
     this.#secondOfDay = (checked.hour * 60 + checked.minute) * 60 + checked.second;
     this.#timeZone = resolveTimeZone(checked.timeZone);
-    this.#dst = checked.dst === "auto" ? DEFAULT_DST : checked.dst;
+    const { gap = DEFAULT_DST.gap, overlap = DEFAULT_DST.overlap } = checked.dst === "auto" ? DEFAULT_DST : checked.dst;
+    this.#gap = gap;
+    this.#overlap = overlap;
     const startDay = checked.startDate === undefined ? null : toEpochDay(checked.startDate, "startDate");
     this.#endDay = checked.endDate === undefined ? null : toEpochDay(checked.endDate, "endDate");
     checkOrder("CalendarIntervalTrigger", startDay, this.#endDay, ["startDate", "endDate"]);
     this.#startDay = startDay ?? anchorDay;
     this.#isAnchor = startDay === null;
+    this.#dates = this.#startDay === null ? null : periodDates(this.#months, this.#days, this.#startDay, false);
   }
 
   override get timeZone(): string {
@@ -127,44 +139,57 @@ export class CalendarIntervalTrigger extends Trigger {
   }
 
   override get startMs(): number | null {
-    return this.#isAnchor || this.#startDay === null ? null : startOfDayMs(this.#startDay, this.#timeZone);
+    if (this.#isAnchor || this.#startDay === null) return null;
+    // A date at the far ends of what Temporal represents is moved a little nearer, where nothing fires either.
+    return startOfDay(Math.max(-EPOCH_DAYS_MAX, Math.min(this.#startDay, EPOCH_DAYS_MAX)), this.#timeZone);
   }
 
   nextMs(afterMs: number): number | null {
-    if (!(afterMs < FIRE_TIME_MS_MAX)) return null;
-    const afterDay = this.#dayAt(afterMs);
-    const firstDay = this.#startDay ?? afterDay;
-    const period = Math.max(this.#periodsUntil(afterDay - MONTHS_DRIFT_DAYS, firstDay), 0);
-    for (let step = 0; step < CALENDAR_SEARCH_STEPS_MAX; step++) {
-      const day = this.#dateOf(firstDay, period + step);
-      // Earlier dates need no look, because a gap moves a time by less than a day.
-      if (day === null || day < afterDay - 1) continue;
-      if (day > (this.#endDay ?? day)) return null;
-      for (const atMs of this.#fireTimesOn(day)) {
-        if (atMs > FIRE_TIME_MS_MAX) return null;
-        if (atMs > afterMs) return atMs;
-      }
-    }
-    return null;
+    checkMs(afterMs, "afterMs");
+    return withinBudget((share) => this.#next(afterMs, share));
   }
 
   previousMs(beforeMs: number): number | null {
-    const limitMs = Math.min(beforeMs, FIRE_TIME_MS_MAX + 1);
-    const beforeDay = this.#dayAt(limitMs);
-    const firstDay = this.#startDay ?? beforeDay;
-    const lastDay = Math.min(beforeDay, this.#endDay ?? beforeDay);
-    const period = this.#periodsUntil(lastDay + MONTHS_DRIFT_DAYS, firstDay) + 1;
-    const periodMin = this.#startDay === null ? Number.NEGATIVE_INFINITY : 0;
-    for (let step = 0; step < CALENDAR_SEARCH_STEPS_MAX && period - step >= periodMin; step++) {
-      const day = this.#dateOf(firstDay, period - step);
-      if (day === null || day > lastDay) continue;
-      if (day < FIRST_DAY) return null;
-      for (const atMs of this.#fireTimesOn(day).reverse()) if (atMs < limitMs) return atMs;
+    checkMs(beforeMs, "beforeMs");
+    return withinBudget((share) => this.#previous(beforeMs, share));
+  }
+
+  #next(afterMs: number, share: StepShare): number | null {
+    if (afterMs >= FIRE_TIME_MS_MAX) return null;
+    this.#look(afterMs, share);
+    const afterDay = this.#dayAt(afterMs);
+    const dates = this.#dates ?? periodDates(this.#months, this.#days, afterDay, false);
+    // Earlier dates need no look, because a gap moves a time by less than a day.
+    let day = dates.from(afterDay - 1, share);
+    while (day !== null && day <= (this.#endDay ?? day)) {
+      for (const atMs of this.#fireTimesOn(day, share)) {
+        if (atMs > FIRE_TIME_MS_MAX) return null;
+        if (atMs > afterMs) return atMs;
+      }
+      day = dates.from(day + 1, share);
     }
-    return null;
+    return this.#none("after", afterMs, share);
+  }
+
+  #previous(beforeMs: number, share: StepShare): number | null {
+    const limitMs = Math.min(beforeMs, FIRE_TIME_MS_MAX + 1);
+    this.#look(limitMs, share);
+    const beforeDay = this.#dayAt(limitMs);
+    const dates = this.#dates ?? periodDates(this.#months, this.#days, beforeDay, true);
+    let day = dates.until(Math.min(beforeDay, this.#endDay ?? beforeDay), share);
+    while (day !== null && day >= FIRST_DAY) {
+      const times = this.#fireTimesOn(day, share);
+      for (let index = times.length - 1; index >= 0; index--) {
+        const atMs = times[index] ?? limitMs;
+        if (atMs < limitMs) return atMs;
+      }
+      day = dates.until(day - 1, share);
+    }
+    return this.#none("before", beforeMs, share);
   }
 
   override startingAtMs(atMs: number): this {
+    checkMs(atMs, "atMs");
     if (this.#startDay !== null) return this;
     // The cast is right for this class. A subclass with other fields overrides this method.
     return new CalendarIntervalTrigger(this.#options, this.#dayAt(atMs)) as this;
@@ -174,17 +199,17 @@ export class CalendarIntervalTrigger extends Trigger {
     const period = periodText([
       [Math.floor(this.#months / 12), "year"],
       [this.#months % 12, "month"],
-      [this.#days, "day"],
+      this.#days % 7 === 0 ? [this.#days / 7, "week"] : [this.#days, "day"],
     ]);
     const time = new Date(this.#secondOfDay * 1000).toISOString().slice(11, this.#secondOfDay % 60 === 0 ? 16 : 19);
     const from = this.#isAnchor || this.#startDay === null ? null : dateText(this.#startDay);
     const until = this.#endDay === null ? null : dateText(this.#endDay);
-    return `${period} at ${time}, in ${this.#timeZone}${boundsText(from, until)}`;
+    const dst = this.#isDefaultDst ? "" : dstText(this.#gap, this.#overlap);
+    return `${period} at ${time}, in ${this.#timeZone}${dst}${boundsText(from, until)}`;
   }
 
   toJSON(): TriggerJSON {
     const { hour, minute, second } = this.#options;
-    const { gap, overlap } = this.#dst;
     const startDate = this.#startDay === null ? undefined : dateText(this.#startDay);
     return withoutUndefined({
       type: "calendarInterval",
@@ -198,31 +223,39 @@ export class CalendarIntervalTrigger extends Trigger {
       anchor: this.#isAnchor ? startDate : undefined,
       endDate: this.#endDay === null ? undefined : dateText(this.#endDay),
       timeZone: this.#timeZone,
-      dst: gap === DEFAULT_DST.gap && overlap === DEFAULT_DST.overlap ? undefined : { gap, overlap },
+      dst: this.#isDefaultDst ? undefined : { gap: this.#gap, overlap: this.#overlap },
     });
   }
 
+  get #isDefaultDst(): boolean {
+    return this.#gap === DEFAULT_DST.gap && this.#overlap === DEFAULT_DST.overlap;
+  }
+
   #dayAt(epochMs: number): number {
-    return epochDayAt(Math.max(epochMs, FIRST_DAY * DAY_MS), this.#timeZone);
+    return dayAt(Math.max(epochMs, FIRST_DAY * DAY_MS), this.#timeZone);
   }
 
-  /** About how many periods lie between two dates. The error is at most the drift of months. */
-  #periodsUntil(day: number, firstDay: number): number {
-    return Math.floor((day - firstDay) / (this.#months * MONTH_DAYS + this.#days));
+  #fireTimesOn(day: number, share: StepShare): readonly number[] {
+    this.#look(day * DAY_MS, share);
+    return wallTimes(day, this.#secondOfDay, this.#timeZone, this.#gap, this.#overlap);
   }
 
-  /** The date that lies so many periods after the first one, or null when there is no such date. */
-  #dateOf(firstDay: number, periods: number): number | null {
-    if (this.#months === 0) return firstDay + periods * this.#days;
-    const first = new Date(firstDay * DAY_MS);
-    const year = first.getUTCFullYear();
-    const month = first.getUTCMonth() + periods * this.#months;
-    const dayOfMonth = first.getUTCDate();
-    if (dayOfMonth > 28 && dayOfMonth > daysInMonth(year, month)) return null;
-    return epochDayOf(year, month, dayOfMonth) + periods * this.#days;
+  #look(atMs: number, share: StepShare): void {
+    const isOld = atMs < 0 && this.#timeZone !== "UTC";
+    if (!share.take(isOld ? STEPS_AN_OLD_LOOK : STEPS_A_LOOK)) throw this.#exhausted("near", atMs);
   }
 
-  #fireTimesOn(day: number): number[] {
-    return wallTimeMs(day, this.#secondOfDay, this.#timeZone, this.#dst.gap, this.#dst.overlap);
+  /** There is no date, unless the budget ended the search. */
+  #none(side: string, atMs: number, share: StepShare): null {
+    if (share.take(0)) return null;
+    throw this.#exhausted(side, atMs);
+  }
+
+  #exhausted(side: string, atMs: number): MaxIterationsReachedError {
+    return new MaxIterationsReachedError(
+      `the dates of the calendar interval ${side} ${isoOf(atMs)} were not found within the ` +
+        `${QUESTION_STEPS_MAX} steps of one question; give it a later startDate or a longer period, ` +
+        "or take it out of the triggers that ask it so often",
+    );
   }
 }

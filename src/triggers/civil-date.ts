@@ -1,15 +1,11 @@
 import { OptionsError } from "../core/errors.ts";
 import { mustBe } from "../core/option-errors.ts";
-import { Temporal, zonedOf } from "../core/temporal.ts";
-import type { GapPolicy, OverlapPolicy } from "../cron/spec.ts";
+import { Temporal } from "../core/temporal.ts";
 
 /** A date as callers may write it: `"2026-12-25"` or a `Temporal.PlainDate`, native or polyfilled. */
 export type DateLike = Temporal.PlainDate | string;
 
 const DAY_MS = 86_400_000;
-/** Temporal represents 100,000,000 days on either side of 1970. A few of them are left out here, because time zone
- *  offsets and the day after a date need them. */
-const DAYS_MAX = 99_999_990;
 
 /**
  * Days since 1970-01-01 of a date. Objects are read through their ISO 8601 text, so that native and polyfilled objects
@@ -28,72 +24,52 @@ export function toEpochDay(value: DateLike, path: string): number {
   }
 }
 
+/** A day of the Gregorian calendar. The month counts from 0. */
+export interface CivilDay {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+}
+
+// Calendar arithmetic after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, and
+// come in eras of 400 years, which have 146,097 days.
+const ERA_DAYS = 146_097;
+/** Days from 0000-03-01 to 1970-01-01. */
+const EPOCH_SHIFT = 719_468;
+
 /** Days since 1970-01-01. The month counts from 0 and may lie outside the year. */
 export function epochDayOf(year: number, month: number, day: number): number {
-  return new Date(0).setUTCFullYear(year, month, day) / DAY_MS;
+  const marchYear = year + Math.floor((month - 2) / 12);
+  const marchMonth = (((month - 2) % 12) + 12) % 12;
+  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
+  return 365 * marchYear + leapDays + Math.floor((153 * marchMonth + 2) / 5) + day - 1 - EPOCH_SHIFT;
+}
+
+/** The date of a day that is counted since 1970-01-01. */
+export function civilDayOf(epochDay: number): CivilDay {
+  const shifted = epochDay + EPOCH_SHIFT;
+  const era = Math.floor(shifted / ERA_DAYS);
+  const dayOfEra = shifted - era * ERA_DAYS;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = marchMonth < 10 ? marchMonth + 2 : marchMonth - 10;
+  return {
+    year: era * 400 + yearOfEra + (month < 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1,
+  };
 }
 
 /** Days of a month that counts from 0 and may lie outside the year. */
 export function daysInMonth(year: number, month: number): number {
-  return new Date(new Date(0).setUTCFullYear(year, month + 1, 0)).getUTCDate();
+  return epochDayOf(year, month + 1, 1) - epochDayOf(year, month, 1);
 }
 
 /** `2026-12-25`; years beyond 9999 have a sign and six digits. */
 export function dateText(epochDay: number): string {
   const text = new Date(epochDay * DAY_MS).toISOString();
   return text.slice(0, text.indexOf("T"));
-}
-
-/** The date on which an instant falls in a time zone, as days since 1970-01-01. */
-export function epochDayAt(epochMs: number, timeZone: string): number {
-  if (timeZone === "UTC") return Math.floor(epochMs / DAY_MS);
-  const { year, month, day } = zonedOf(Math.floor(epochMs), timeZone);
-  return epochDayOf(year, month - 1, day);
-}
-
-/** The first instant of a date, in epoch milliseconds. A date at the far ends of what Temporal represents is moved a
- *  little nearer, which makes no difference, because nothing fires there. */
-export function startOfDayMs(epochDay: number, timeZone: string): number {
-  const day = Math.max(-DAYS_MAX, Math.min(epochDay, DAYS_MAX));
-  if (timeZone === "UTC") return day * DAY_MS;
-  return plainDateTime(day, 0).toPlainDate().toZonedDateTime(timeZone).epochMilliseconds;
-}
-
-/**
- * The instants, in epoch milliseconds and in order, at which a trigger fires for a time of day on a date. As a rule it
- * is one. Where clocks change, the policies decide: none, one or two.
- */
-export function wallTimeMs(
-  epochDay: number,
-  secondOfDay: number,
-  timeZone: string,
-  gap: GapPolicy,
-  overlap: OverlapPolicy,
-): number[] {
-  if (timeZone === "UTC") return [epochDay * DAY_MS + secondOfDay * 1000];
-  const wall = plainDateTime(epochDay, secondOfDay);
-  const earlier = wall.toZonedDateTime(timeZone, { disambiguation: "earlier" });
-  const later = wall.toZonedDateTime(timeZone, { disambiguation: "later" });
-  const earlierMs = earlier.epochMilliseconds;
-  const laterMs = later.epochMilliseconds;
-  if (earlierMs === laterMs) return [earlierMs];
-  if (earlier.toPlainDateTime().equals(wall)) {
-    return overlap === "both" ? [earlierMs, laterMs] : [overlap === "first" ? earlierMs : laterMs];
-  }
-  if (gap === "skip") return [];
-  if (gap === "shift") return [laterMs];
-  // In a gap, Temporal's earlier reading lies before the clock change, so the next transition is that change.
-  return [earlier.getTimeZoneTransition("next")?.epochMilliseconds ?? laterMs];
-}
-
-function plainDateTime(epochDay: number, secondOfDay: number): Temporal.PlainDateTime {
-  const date = new Date(epochDay * DAY_MS + secondOfDay * 1000);
-  return new Temporal.PlainDateTime(
-    date.getUTCFullYear(),
-    date.getUTCMonth() + 1,
-    date.getUTCDate(),
-    date.getUTCHours(),
-    date.getUTCMinutes(),
-    date.getUTCSeconds(),
-  );
 }

@@ -1,5 +1,6 @@
-import { DeserializationError, OptionsError } from "../core/errors.ts";
+import { DeserializationError, type Issue, OptionsError } from "../core/errors.ts";
 import { COMBINED_TRIGGERS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
 import { toEpochMs } from "../core/temporal.ts";
 import { CalendarIntervalTrigger } from "./calendar-interval.ts";
 import { toEpochDay } from "./civil-date.ts";
@@ -8,7 +9,8 @@ import { type CronOptions, CronTrigger } from "./cron.ts";
 import { DateTrigger } from "./date.ts";
 import { ExcludingTrigger } from "./excluding.ts";
 import { IntervalTrigger } from "./interval.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
+import { Trigger } from "./trigger.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 
 /** Reads a child trigger from its parent's JSON. `path` says where the child stands in that JSON, for error
  *  messages. */
@@ -47,7 +49,10 @@ const registered = new Map<string, TriggerCodec>();
  * Teaches `triggerFromJSON` a tag. The subclass's `toJSON` writes the tag as its `type`. Call this function at module
  * scope, in every program that may read the trigger from a store.
  *
- * @throws {OptionsError} when the tag is taken by another codec, or the codec is none
+ * The codec that was registered last counts, so a module may be loaded again while the program runs. Put the name of
+ * your package into the tag, so that no other package replaces your codec.
+ *
+ * @throws {OptionsError} when the tag is that of a built-in trigger, or the codec is none
  * @example
  * registerTrigger("weekdaysOnly", {
  *   version: 1,
@@ -55,17 +60,20 @@ const registered = new Map<string, TriggerCodec>();
  * });
  */
 export function registerTrigger(tag: string, codec: TriggerCodec): void {
-  const isCodec = typeof codec?.fromJSON === "function" && Number.isInteger(codec.version) && codec.version > 0;
-  const message =
-    typeof tag !== "string" || tag === ""
-      ? "expected a tag that is not empty"
-      : !isCodec
-        ? "expected a codec { version, fromJSON }, whose version is a whole number of 1 or more"
-        : Object.hasOwn(builtIn, tag) || (registered.get(tag) ?? codec) !== codec
-          ? "is taken; choose another tag, such as one with your package's name in it"
-          : null;
-  if (message !== null) throw new OptionsError(`trigger tag ${quoted(tag)}: ${message}`, [{ path: "tag", message }]);
+  const issue = problemOf(tag, codec);
+  if (issue !== null) throw optionsError("registerTrigger()", [issue]);
   registered.set(tag, codec);
+}
+
+function problemOf(tag: unknown, codec: Partial<TriggerCodec> | null | undefined): Issue | null {
+  if (typeof tag !== "string" || tag === "") return { path: "tag", message: mustBe("text that is not empty", tag) };
+  if (Object.hasOwn(builtIn, tag)) {
+    const advice = "put the name of your package into it";
+    return { path: "tag", message: mustBe("another tag than those of built-in triggers", tag, "tag", advice) };
+  }
+  const isCodec = typeof codec?.fromJSON === "function" && Number.isInteger(codec.version) && Number(codec.version) > 0;
+  const what = "{ version, fromJSON }, whose version is a whole number of 1 or more";
+  return isCodec ? null : { path: "codec", message: mustBe(what, codec) };
 }
 
 /**

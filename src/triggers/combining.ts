@@ -1,10 +1,13 @@
 import { type Duration, toDurationMs } from "../core/duration.ts";
 import { MaxIterationsReachedError } from "../core/errors.ts";
-import { COMBINED_TRIGGERS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
+import { COMBINED_TRIGGERS_MAX, QUESTION_STEPS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
 import { mustBe, optionsError } from "../core/option-errors.ts";
+import { firstOf, matchesOf, nextOf, previousOf } from "./asking.ts";
+import { Meetings } from "./meetings.ts";
 import { checkOptions, converted, optional, wholeNumber } from "./options.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
-import { isoOf } from "./words.ts";
+import { type StepShare, withinBudget } from "./step-budget.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 
 /** A trigger that is made of other triggers, its children. Fire times are presented in the time zone of the first
  *  child. */
@@ -20,10 +23,14 @@ abstract class CombiningTrigger extends Trigger {
     }
     checkChildren(triggers, subject);
     this.triggers = Object.freeze([...triggers]);
+    this.#depth = 1 + Math.max(...this.triggers.map((child) => child.depth));
   }
 
+  /** Counted once, because a trigger may be the child of many. */
+  readonly #depth: number;
+
   override get depth(): number {
-    return 1 + Math.max(...this.triggers.map((child) => child.depth));
+    return this.#depth;
   }
 
   override get timeZone(): string {
@@ -31,8 +38,15 @@ abstract class CombiningTrigger extends Trigger {
   }
 
   override startingAtMs(atMs: number): this {
+    checkMs(atMs, "atMs");
+    const anchored = this.anchoredChildren(atMs);
+    return anchored === this.triggers ? this : this.withTriggers(anchored);
+  }
+
+  /** The children with an anchor, or the very list where none of them needs one. */
+  protected anchoredChildren(atMs: number): readonly Trigger[] {
     const anchored = this.triggers.map((child) => child.startingAtMs(atMs));
-    return anchored.every((child, index) => child === this.triggers[index]) ? this : this.withTriggers(anchored);
+    return anchored.every((child, index) => child === this.triggers[index]) ? this.triggers : anchored;
   }
 
   protected abstract withTriggers(triggers: readonly Trigger[]): this;
@@ -61,24 +75,36 @@ export class OrTrigger extends CombiningTrigger {
   }
 
   nextMs(afterMs: number): number | null {
-    return this.#earliest((child) => child.nextMs(afterMs));
+    checkMs(afterMs, "afterMs");
+    return this.#earliest((child, index) => nextOf(child, afterMs, "triggers", index));
   }
 
   previousMs(beforeMs: number): number | null {
-    let latest: number | null = null;
-    for (const child of this.triggers) {
-      const atMs = child.previousMs(beforeMs);
-      if (atMs !== null && (latest === null || atMs > latest)) latest = atMs;
-    }
-    return latest;
+    checkMs(beforeMs, "beforeMs");
+    return withinBudget((share) => {
+      let latest: number | null = null;
+      for (const [index, child] of this.triggers.entries()) {
+        takeOne(share);
+        const atMs = previousOf(child, beforeMs, "triggers", index);
+        if (atMs !== null && (latest === null || atMs > latest)) latest = atMs;
+      }
+      return latest;
+    });
   }
 
   override matchesMs(atMs: number): boolean {
-    return this.triggers.some((child) => child.matchesMs(atMs));
+    checkMs(atMs, "atMs");
+    return withinBudget((share) => {
+      return this.triggers.some((child, index) => {
+        takeOne(share);
+        return matchesOf(child, atMs, "triggers", index);
+      });
+    });
   }
 
   override firstMs(nowMs: number): number | null {
-    return this.#earliest((child) => child.firstMs(nowMs));
+    checkMs(nowMs, "nowMs");
+    return this.#earliest((child, index) => firstOf(child, nowMs, "triggers", index));
   }
 
   describe(): string {
@@ -93,21 +119,33 @@ export class OrTrigger extends CombiningTrigger {
     return new OrTrigger(triggers) as this;
   }
 
-  #earliest(ask: (child: Trigger) => number | null): number | null {
-    let earliest: number | null = null;
-    for (const child of this.triggers) {
-      const atMs = ask(child);
-      if (atMs !== null && (earliest === null || atMs < earliest)) earliest = atMs;
-    }
-    return earliest;
+  #earliest(ask: (child: Trigger, index: number) => number | null): number | null {
+    return withinBudget((share) => {
+      let earliest: number | null = null;
+      for (const [index, child] of this.triggers.entries()) {
+        takeOne(share);
+        const atMs = ask(child, index);
+        if (atMs !== null && (earliest === null || atMs < earliest)) earliest = atMs;
+      }
+      return earliest;
+    });
   }
+}
+
+function takeOne(share: StepShare): void {
+  if (share.take(1)) return;
+  throw new MaxIterationsReachedError(
+    `the triggers and those within them ask more than the ${QUESTION_STEPS_MAX} steps of one question allow; ` +
+      "divide them over several schedules",
+  );
 }
 
 /** Settings of an {@link AndTrigger}. */
 export interface AndOptions {
   /** Fire times count as together when they lie at most this far apart. Default: 1 second. */
   readonly threshold?: Duration | undefined;
-  /** One search asks its triggers at most this many times. Default: 10,000. */
+  /** How many rounds of asking its triggers a search takes at most to find where they can meet. Default: 10,000. The
+   *  steps of a question, which all triggers within it share, are limited besides. */
   readonly maxIterations?: number | undefined;
 }
 
@@ -120,8 +158,19 @@ const andRules = {
 };
 
 /**
- * Fires when all of its triggers fire together: at every fire time of one of them from which on, within the threshold,
- * each other one fires as well.
+ * Fires when all of its triggers fire together: at the earliest of their fire times whenever all lie within the
+ * threshold.
+ *
+ * It fires once a meeting, because the fire times that met are consumed, as in APScheduler. For example, "every minute"
+ * and "at 09:00" with a threshold of one minute fire at 08:59: the meeting consumes 08:59 of the one and 09:00 of the
+ * other, so they do not meet again at 09:00.
+ *
+ * Fire times that are too far apart to meet are passed one by one, the earliest first, as APScheduler's documentation
+ * says. Its code differs where there are three triggers or more: with each earliest time it also passes those within
+ * the threshold of it, although they could still meet the latest one. For example, 00:00, 00:05 and 00:08 are too far
+ * apart for a threshold of 6 minutes. When the first trigger fires again at 00:10, this trigger fires at 00:05, while
+ * APScheduler has passed 00:05. What it passes depends on all rounds since it was started. A trigger here has no such
+ * memory, so that it can answer about any instant.
  *
  * @example
  * // Friday the 13th, every second year.
@@ -149,45 +198,16 @@ export class AndTrigger extends CombiningTrigger {
 
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   nextMs(afterMs: number): number | null {
-    const { triggers } = this.startingAtMs(afterMs);
-    let cursorMs = afterMs;
-    for (let round = 0; round < this.#maxIterations; round++) {
-      let earliestMs = Number.POSITIVE_INFINITY;
-      let latestMs = Number.NEGATIVE_INFINITY;
-      for (const child of triggers) {
-        const atMs = child.nextMs(cursorMs);
-        if (atMs === null) return null;
-        earliestMs = Math.min(earliestMs, atMs);
-        latestMs = Math.max(latestMs, atMs);
-      }
-      if (latestMs - earliestMs <= this.#thresholdMs) return earliestMs;
-      // The latest child has no earlier fire time, so the children cannot meet before its time less the threshold.
-      cursorMs = latestMs - this.#thresholdMs - 1;
-    }
-    throw this.#exhausted("after", afterMs);
+    checkMs(afterMs, "afterMs");
+    const wholeMs = Math.floor(afterMs);
+    return withinBudget((share) => this.#meetings(wholeMs, share).next(wholeMs));
   }
 
   /** @throws {MaxIterationsReachedError} when the search ends without an answer */
   previousMs(beforeMs: number): number | null {
-    const { triggers } = this.startingAtMs(beforeMs);
-    // The answer lies at or before the cursor.
-    let cursorMs = Math.ceil(beforeMs) - 1;
-    for (let round = 0; round < this.#maxIterations; round++) {
-      // Every child must fire at the answer or at most the threshold later. So a child whose last fire time lies before
-      // the cursor moves the cursor back.
-      let firstLastMs = cursorMs;
-      let latestMs = Number.NEGATIVE_INFINITY;
-      for (const child of triggers) {
-        const atMs = child.previousMs(cursorMs + this.#thresholdMs + 1);
-        if (atMs === null) return null;
-        firstLastMs = Math.min(firstLastMs, atMs);
-        latestMs = Math.max(latestMs, child.previousMs(cursorMs + 1) ?? latestMs);
-      }
-      if (firstLastMs === cursorMs && latestMs === cursorMs) return cursorMs;
-      cursorMs = Math.min(firstLastMs, latestMs);
-      if (cursorMs === Number.NEGATIVE_INFINITY) return null;
-    }
-    throw this.#exhausted("before", beforeMs);
+    checkMs(beforeMs, "beforeMs");
+    const wholeMs = Math.ceil(beforeMs);
+    return withinBudget((share) => this.#meetings(wholeMs, share).previous(wholeMs));
   }
 
   describe(): string {
@@ -206,11 +226,8 @@ export class AndTrigger extends CombiningTrigger {
     return { threshold: `PT${this.#thresholdMs / 1000}S`, maxIterations: this.#maxIterations };
   }
 
-  #exhausted(side: string, atMs: number): MaxIterationsReachedError {
-    return new MaxIterationsReachedError(
-      `the triggers did not come together within ${this.#maxIterations} rounds ${side} ${isoOf(atMs)}; ` +
-        "raise the threshold or maxIterations, or check that they can meet",
-    );
+  #meetings(atMs: number, share: StepShare): Meetings {
+    return new Meetings(this.anchoredChildren(atMs), this.#thresholdMs, this.#maxIterations, share);
   }
 }
 

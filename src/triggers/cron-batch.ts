@@ -39,22 +39,23 @@ export class CronBatch {
   /**
    * The first fire time of each trigger after one instant, or after one instant each.
    *
-   * @param after epoch milliseconds: a number, or an array as long as the batch. Infinite ones are allowed
+   * @param after epoch milliseconds: a number, or an array as long as the batch. The items of
+   *   an array may be infinite
    * @param out receives the answers; as long as the batch. Default: a new array
    * @returns `out`: epoch milliseconds in the order of the triggers, `NaN` for those that never fire again (and those
    *   whose item in the array is `NaN`)
-   * @throws {OptionsError} when `after` is neither, or `NaN`, or an array has another length or type
+   * @throws {OptionsError} when `after` is neither, or no finite number, or an array has another length or type
    */
   nextMs(after: number | Float64Array, out: Float64Array = new Float64Array(this.size)): Float64Array {
-    if (typeof after !== "number" && !(after instanceof Float64Array)) {
-      throw wrongOption("after", mustBe("a number of epoch milliseconds or a Float64Array", after));
+    if (!Number.isFinite(after) && !(after instanceof Float64Array)) {
+      throw wrongOption("after", mustBe("a finite number of epoch milliseconds or a Float64Array", after));
     }
     if (!(out instanceof Float64Array)) throw wrongOption("out", mustBe("a Float64Array", out));
     const floors = this.#floors;
     const ends = this.#ends;
     const isArray = typeof after !== "number";
     // What is wrong is passed on, to be refused.
-    const isWrong = isArray ? after.length !== this.size : Number.isNaN(after);
+    const isWrong = isArray ? after.length !== this.size : false;
     if (floors === null || ends === null || isWrong) return this.#batch.nextMs(after, out);
     this.#batch.nextMs(
       floors.map((floorMs, index) => Math.max(floorMs, isArray ? (after[index] ?? Number.NaN) : after)),

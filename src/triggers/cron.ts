@@ -1,13 +1,15 @@
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { shown } from "../core/option-errors.ts";
-import type { InstantLike } from "../core/temporal.ts";
+import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 import { cronText } from "../cron/canonical-text.ts";
-import { CompiledCron } from "../cron/compiled-cron.ts";
-import { describeCron } from "../cron/describe.ts";
+import type { CompiledCron } from "../cron/compiled-cron.ts";
+import { describeCron, isAutoDst } from "../cron/describe.ts";
 import { checkCrontab, impossibleDate } from "../cron/expression.ts";
 import type { CronFields } from "../cron/fields.ts";
 import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
+import { sharedCron } from "../cron/shared-crons.ts";
 import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
+import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
 import {
   type Checked,
   checkOptions,
@@ -18,10 +20,10 @@ import {
   optional,
   resolveTimeZone,
   text,
-  withoutUndefined,
 } from "./options.ts";
-import { type FireTimesOptions, rangeOf, Trigger, type TriggerJSON } from "./trigger.ts";
-import { boundsText, isoOf } from "./words.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
+import { boundsText, isoIn, isoOf } from "./words.ts";
 
 /** What applies to a {@link CronTrigger} besides its fields. */
 export interface CronOptions {
@@ -76,7 +78,8 @@ export class CronTrigger extends Trigger {
   }
 
   readonly #spec: ParsedCron;
-  /** Compiled at the first question, because many triggers are only checked, stored or shown. */
+  /** Compiled at the first question, because many triggers are only checked, stored or shown. Equal triggers share
+   *  it. */
   #compiled: CompiledCron | null = null;
   /** Nothing fires at or before the floor, nor after the end. Both are plain numbers, so that a question only
    *  compares. */
@@ -96,6 +99,7 @@ export class CronTrigger extends Trigger {
       ? { ...UNSET, timeZone: options.timeZone ?? UNSET.timeZone }
       : checkOptions(rules, options, "CronTrigger", optionsAdvice);
     const { startTime: startMs, endTime: endMs } = checked;
+    checkOrder("CronTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);
     checkOrder("CronTrigger", startMs, endMs, ["startTime", "endTime"]);
     const settings: CronSettings = {
       timeZone: resolveTimeZone(checked.timeZone),
@@ -125,7 +129,7 @@ export class CronTrigger extends Trigger {
   }
 
   #compile(): CompiledCron {
-    this.#compiled = new CompiledCron(this.#spec);
+    this.#compiled = sharedCron(this.#spec);
     return this.#compiled;
   }
 
@@ -144,24 +148,33 @@ export class CronTrigger extends Trigger {
     return {
       timeZone,
       dayMatch,
-      dst: isAuto(this.#spec) ? "auto" : { gap, overlap },
+      dst: isAutoDst(this.#spec) ? "auto" : { gap, overlap },
       ...(startMs === null ? {} : { startTime: isoOf(startMs) }),
       ...(this.#endMs === FIRE_TIME_MS_MAX ? {} : { endTime: isoOf(this.#endMs) }),
     };
   }
 
   nextMs(afterMs: number): number | null {
+    if (!Number.isFinite(afterMs)) checkMs(afterMs, "afterMs");
     const atMs = (this.#compiled ?? this.#compile()).nextMs(afterMs < this.#floorMs ? this.#floorMs : afterMs);
     return atMs !== null && atMs > this.#endMs ? null : atMs;
   }
 
   previousMs(beforeMs: number): number | null {
+    if (!Number.isFinite(beforeMs)) checkMs(beforeMs, "beforeMs");
     const atMs = (this.#compiled ?? this.#compile()).previousMs(beforeMs > this.#endMs ? this.#endMs + 1 : beforeMs);
     return atMs !== null && atMs <= this.#floorMs ? null : atMs;
   }
 
-  /** Whether this fires in the second that the instant lies in. */
+  /** Whether the trigger fires in the second that the instant lies in, because clocks on the wall show whole
+   *  seconds. So `matches(new Date())` is true throughout the second of a fire time. */
+  override matches(at: InstantLike): boolean {
+    return this.matchesMs(toEpochMs(at, "at"));
+  }
+
+  /** {@link matches} for epoch milliseconds. */
   override matchesMs(atMs: number): boolean {
+    checkMs(atMs, "atMs");
     const secondMs = Math.floor(atMs / 1000) * 1000;
     return secondMs > this.#floorMs && secondMs <= this.#endMs && (this.#compiled ?? this.#compile()).matches(secondMs);
   }
@@ -172,7 +185,7 @@ export class CronTrigger extends Trigger {
    * @param options as for {@link Trigger.fireTimes}; `limit` is 1,000 by default
    */
   expand(options: FireTimesOptions = {}): Float64Array {
-    const { fromMs, untilMs, limit } = rangeOf(options, EXPAND_LIMIT);
+    const { fromMs, untilMs, limit } = rangeOf(options, EXPAND_LIMIT, "expand()");
     return (this.#compiled ?? this.#compile()).expand(
       Math.max(fromMs, this.#floorMs + 1),
       Math.min(untilMs, this.#endMs),
@@ -182,7 +195,7 @@ export class CronTrigger extends Trigger {
 
   /** How many fire times lie from one instant to another, both included. */
   count(from: InstantLike, until: InstantLike): number {
-    const { fromMs, untilMs } = rangeOf({ from, until }, 0);
+    const { fromMs, untilMs } = rangeOf({ from, until }, 0, "count()");
     return (this.#compiled ?? this.#compile()).count(
       Math.max(fromMs, this.#floorMs + 1),
       Math.min(untilMs, this.#endMs),
@@ -196,8 +209,8 @@ export class CronTrigger extends Trigger {
   }
 
   describe(): string {
-    const from = this.startMs === null ? null : isoOf(this.startMs);
-    const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoOf(this.#endMs);
+    const from = this.startMs === null ? null : isoIn(this.startMs, this.timeZone);
+    const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoIn(this.#endMs, this.timeZone);
     return describeCron(this.#spec) + boundsText(from, until);
   }
 
@@ -224,8 +237,4 @@ function isTimeZoneAlone(options: CronOptions): boolean {
 
 function optionsAdvice(value: unknown): string | null {
   return typeof value === "string" ? `write { timeZone: ${shown(value)} }` : null;
-}
-
-function isAuto({ gap, overlap, hours }: ParsedCron): boolean {
-  return hours === 0xffffff ? gap === "skip" && overlap === "both" : gap === "advance" && overlap === "first";
 }

@@ -2,7 +2,8 @@ import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import type { InstantLike } from "../core/temporal.ts";
 
 import { checkOptions, checkOrder, instantMs } from "./options.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 import { isoOf } from "./words.ts";
 
 const rules = { runTime: instantMs };
@@ -31,10 +32,12 @@ export class DateTrigger extends Trigger {
   }
 
   nextMs(afterMs: number): number | null {
+    checkMs(afterMs, "afterMs");
     return afterMs < this.#runMs ? this.#runMs : null;
   }
 
   previousMs(beforeMs: number): number | null {
+    checkMs(beforeMs, "beforeMs");
     return beforeMs > this.#runMs ? this.#runMs : null;
   }
 

@@ -1,8 +1,9 @@
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { optionsError } from "../core/option-errors.ts";
-import type { InstantLike } from "../core/temporal.ts";
+import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
 import { amount, type Checked, checkOptions, checkOrder, instantMs, optional } from "./options.ts";
-import { Trigger, type TriggerJSON } from "./trigger.ts";
+import { checkMs, Trigger } from "./trigger.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
 
 const MS_PER_UNIT = {
@@ -16,7 +17,6 @@ const MS_PER_UNIT = {
 
 type Unit = keyof typeof MS_PER_UNIT;
 const UNITS: readonly Unit[] = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
-const DESCRIBED_UNITS = UNITS.slice(1);
 
 /** The period of an {@link IntervalTrigger}: the sum of its units. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is
  *  24 hours of elapsed time, also on a date on which clocks change. */
@@ -71,6 +71,7 @@ export class IntervalTrigger extends Trigger {
     const checked = checkOptions(rules, options, "IntervalTrigger", optionsAdvice);
     this.#intervalMs = sum(checked);
     const { startTime: startMs = null, endTime: endMs } = checked;
+    checkOrder("IntervalTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);
     checkOrder("IntervalTrigger", startMs, endMs, ["startTime", "endTime"]);
     this.#startMs = startMs ?? anchorMs;
     this.#isAnchor = startMs === null;
@@ -82,27 +83,36 @@ export class IntervalTrigger extends Trigger {
   }
 
   nextMs(afterMs: number): number | null {
-    const startMs = this.#startMs ?? afterMs;
+    checkMs(afterMs, "afterMs");
+    // Fire times are whole milliseconds, within what Temporal can represent.
+    const fromMs = Math.max(Math.floor(afterMs), -INSTANT_MS_MAX);
+    const startMs = this.#startMs ?? fromMs;
     // Computed with a remainder, because a remainder is exact, while a quotient would be rounded.
-    const nextMs = afterMs < startMs ? startMs : afterMs - ((afterMs - startMs) % this.#intervalMs) + this.#intervalMs;
+    const nextMs = fromMs < startMs ? startMs : fromMs - ((fromMs - startMs) % this.#intervalMs) + this.#intervalMs;
     return nextMs <= this.#endMs ? nextMs : null;
   }
 
   previousMs(beforeMs: number): number | null {
-    if (this.#startMs === null) return Math.min(beforeMs - this.#intervalMs, this.#endMs);
-    const lastMs = Math.min(Math.ceil(beforeMs) - 1, this.#endMs);
+    checkMs(beforeMs, "beforeMs");
+    if (beforeMs < -INSTANT_MS_MAX) return null;
+    const untilMs = Math.ceil(beforeMs);
+    if (this.#startMs === null) return Math.min(untilMs - this.#intervalMs, this.#endMs);
+    const lastMs = Math.min(untilMs - 1, this.#endMs);
     return lastMs < this.#startMs ? null : lastMs - ((lastMs - this.#startMs) % this.#intervalMs);
   }
 
   override startingAtMs(atMs: number): this {
+    checkMs(atMs, "atMs");
     if (this.#startMs !== null) return this;
     // The cast is right for this class. A subclass with other fields overrides this method.
-    return new IntervalTrigger(this.#options(), atMs) as this;
+    return new IntervalTrigger(this.#options(), Math.max(Math.floor(atMs), -INSTANT_MS_MAX)) as this;
   }
 
   describe(): string {
     let restMs = this.#intervalMs;
-    const amounts = DESCRIBED_UNITS.map((unit) => {
+    // Whole weeks are weeks, but 10 days are not "1 week and 3 days".
+    const units = restMs % MS_PER_UNIT.weeks === 0 ? UNITS : UNITS.slice(1);
+    const amounts = units.map((unit) => {
       const count = Math.floor(restMs / MS_PER_UNIT[unit]);
       restMs %= MS_PER_UNIT[unit];
       return [count, unit.slice(0, -1)] as const;

@@ -11,7 +11,6 @@ import {
 import { localTimeZone, toEpochMs } from "../core/temporal.ts";
 import type { DstPolicy } from "../cron/spec.ts";
 import { canonicalTimeZone } from "../cron/zone.ts";
-import type { TriggerJSON } from "./trigger.ts";
 
 // Options of triggers are checked without valibot, which would be most of a bundle that has triggers alone.
 
@@ -101,20 +100,26 @@ export function wholeNumber(min: number, max: number): Rule<number> {
       : new Wrong(mustBe(`a whole number from ${min} to ${max}`, value));
 }
 
+export const countOrInfinity: Rule<number> = (value) =>
+  typeof value === "number" && value >= 0 && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY)
+    ? value
+    : new Wrong(mustBe("a whole number of 0 or more", value));
+
 export function oneOf<const Words extends readonly string[]>(words: Words): Rule<Words[number]> {
   return (value) => words.find((word) => word === value) ?? new Wrong(mustBeOneOf(words, value));
 }
 
-const GAPS: readonly unknown[] = ["advance", "shift", "skip"];
-const OVERLAPS: readonly unknown[] = ["first", "second", "both"];
+/** An option of the policy that is left out is completed by the trigger. */
+const GAPS: readonly unknown[] = ["advance", "shift", "skip", undefined];
+const OVERLAPS: readonly unknown[] = ["first", "second", "both", undefined];
+const DST_NAMES: readonly string[] = ["gap", "overlap"];
 
 export const dstPolicy: Rule<DstPolicy> = (value) => {
   if (value === "auto") return value;
   if (isPlain(value) && GAPS.includes(value.gap) && OVERLAPS.includes(value.overlap)) {
-    const names = Object.keys(value);
-    if (names.length === 2) return value as unknown as DstPolicy;
+    if (Object.keys(value).every((name) => DST_NAMES.includes(name))) return value;
   }
-  const what = '"auto" or { gap: "advance" | "shift" | "skip", overlap: "first" | "second" | "both" }';
+  const what = '"auto" or { gap?: "advance" | "shift" | "skip", overlap?: "first" | "second" | "both" }';
   return new Wrong(mustBe(what, value));
 };
 
@@ -130,6 +135,8 @@ export function checkOrder(
 }
 
 const zones = new Map<string, string>();
+/** A zone's name may be written in upper and lower case, so there is no end of spellings. */
+const ZONE_SPELLINGS_MAX = 1000;
 
 /**
  * The name of a time zone as Temporal spells it; `"local"` is the host's.
@@ -142,12 +149,7 @@ export function resolveTimeZone(name: string): string {
   // Not kept in the map, because a host's time zone can change while the program runs.
   if (name === "local") return localTimeZone();
   const id = canonicalTimeZone(name);
+  if (zones.size >= ZONE_SPELLINGS_MAX) zones.clear();
   zones.set(name, id);
   return id;
-}
-
-/** The JSON without its undefined fields, so that equal rules have equal text. */
-export function withoutUndefined(json: TriggerJSON): TriggerJSON {
-  const { type, version, ...fields } = json;
-  return { type, version, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
 }

@@ -1,26 +1,19 @@
 import { systemClock } from "../core/clock.ts";
 import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
-import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { type InstantLike, type Temporal, toEpochMs, zonedOf } from "../core/temporal.ts";
+import { printAsJSON } from "../core/inspect.ts";
+import { mustBe } from "../core/option-errors.ts";
+import {
+  ceilEpochMs,
+  hasDigitsBelowMs,
+  type InstantLike,
+  type Temporal,
+  toEpochMs,
+  zonedOf,
+} from "../core/temporal.ts";
+import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
+import { withinBudget } from "./step-budget.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 import { isoOf } from "./words.ts";
-
-/** A trigger as JSON: a tag, the version of its form, and the tag's own fields. */
-export interface TriggerJSON {
-  readonly type: string;
-  readonly version: number;
-  readonly [field: string]: unknown;
-}
-
-/** Which fire times {@link Trigger.fireTimes} yields. Without `until` and `limit`, the fire times of an unending
- *  rule do not end. */
-export interface FireTimesOptions {
-  /** Yield fire times at or after this instant. Default: the present. */
-  from?: InstantLike;
-  /** Yield fire times at or before this instant. */
-  until?: InstantLike;
-  /** Yield at most so many. */
-  limit?: number;
-}
 
 /**
  * A rule that says when something fires: stateless and immutable. Its answer depends on the trigger's configuration and
@@ -30,6 +23,11 @@ export interface FireTimesOptions {
  * with `registerTrigger` so that a store can bring it back.
  */
 export abstract class Trigger {
+  static {
+    // Private fields would not be shown.
+    printAsJSON(Trigger.prototype);
+  }
+
   /** The zone in which fire times are presented; an IANA name. */
   get timeZone(): string {
     return "UTC";
@@ -40,11 +38,21 @@ export abstract class Trigger {
     return 1;
   }
 
-  /** The first fire time strictly later than `afterMs`, in epoch milliseconds, or null when there is none. {@link next}
-   *  without its objects: what loops call. */
+  /**
+   * The first fire time strictly later than `afterMs`, in epoch milliseconds, or null when there is none. {@link next}
+   * without its objects: what loops call.
+   *
+   * @throws {OptionsError} when `afterMs` is no finite number
+   * @throws {MaxIterationsReachedError} when the search takes more steps than one question may take
+   */
   abstract nextMs(afterMs: number): number | null;
 
-  /** The last fire time strictly earlier than `beforeMs`, in epoch milliseconds, or null when there is none. */
+  /**
+   * The last fire time strictly earlier than `beforeMs`, in epoch milliseconds, or null when there is none.
+   *
+   * @throws {OptionsError} when `beforeMs` is no finite number
+   * @throws {MaxIterationsReachedError} when the search takes more steps than one question may take
+   */
   abstract previousMs(beforeMs: number): number | null;
 
   /** The trigger as JSON. `triggerFromJSON` makes an equal trigger of it. */
@@ -58,7 +66,8 @@ export abstract class Trigger {
    * @param after default: the present
    */
   next(after?: InstantLike): Temporal.ZonedDateTime | null {
-    return this.#zonedOrNull(this.nextMs(after === undefined ? systemClock.now() : toEpochMs(after, "after")));
+    const afterMs = after === undefined ? systemClock.now() : toEpochMs(after, "after");
+    return this.#zonedOrNull(withinBudget(() => this.nextMs(afterMs)));
   }
 
   /**
@@ -66,24 +75,32 @@ export abstract class Trigger {
    * @param before default: the present
    */
   previous(before?: InstantLike): Temporal.ZonedDateTime | null {
-    return this.#zonedOrNull(this.previousMs(before === undefined ? systemClock.now() : toEpochMs(before, "before")));
+    const beforeMs = before === undefined ? systemClock.now() : ceilEpochMs(before, "before");
+    return this.#zonedOrNull(withinBudget(() => this.previousMs(beforeMs)));
   }
 
   /**
    * Fire times in order, each computed when the loop asks for it. A rule that names no start (an interval without
    * `startTime`) counts from `from` here.
    *
-   * @throws {OptionsError} when the limit is no number of 0 or more, or when `from` or `until` is no instant
+   * @throws {OptionsError} for an unknown name, a limit that is no whole number of 0 or more, or when `from` or
+   *   `until` is no instant
+   * @throws {MaxIterationsReachedError} from the loop, when the search takes more steps than one question may take
    * @example
    * const trigger = new IntervalTrigger({ hours: 1 });
    * for (const fireTime of trigger.fireTimes({ limit: 3 })) console.log(fireTime.toString());
    */
-  *fireTimes(options: FireTimesOptions = {}): Generator<Temporal.ZonedDateTime, void, undefined> {
-    const { fromMs, untilMs, limit } = rangeOf(options, Number.POSITIVE_INFINITY);
+  fireTimes(options: FireTimesOptions = {}): Generator<Temporal.ZonedDateTime, void, undefined> {
+    // Checked now, and not when the loop begins.
+    const { fromMs, untilMs, limit } = rangeOf(options, Number.POSITIVE_INFINITY, "fireTimes()");
+    return this.#fireTimesIn(fromMs, untilMs, limit);
+  }
+
+  *#fireTimesIn(fromMs: number, untilMs: number, limit: number): Generator<Temporal.ZonedDateTime, void, undefined> {
     const rule = this.startingAtMs(fromMs);
     let atMs = fromMs - 1;
     for (let count = 0; count < limit; count++) {
-      const nextMs = rule.nextMs(atMs);
+      const nextMs = withinBudget(() => rule.nextMs(atMs));
       if (nextMs === null || nextMs > untilMs) return;
       if (!(nextMs > atMs)) throw brokenTrigger(this, atMs, nextMs);
       yield this.zoned(nextMs);
@@ -93,11 +110,14 @@ export abstract class Trigger {
 
   /** Whether the trigger fires at exactly that instant. */
   matches(at: InstantLike): boolean {
-    return this.matchesMs(toEpochMs(at, "at"));
+    const atMs = toEpochMs(at, "at");
+    // Fire times are whole milliseconds.
+    return !hasDigitsBelowMs(at) && this.matchesMs(atMs);
   }
 
   /** {@link matches} for epoch milliseconds. */
   matchesMs(atMs: number): boolean {
+    checkMs(atMs, "atMs");
     return this.nextMs(atMs - 1) === atMs;
   }
 
@@ -110,6 +130,7 @@ export abstract class Trigger {
    *  names a start, it is the first fire time at or after that start, even when the start is past. Otherwise it is
    *  the first fire time at or after `nowMs`. */
   firstMs(nowMs: number): number | null {
+    checkMs(nowMs, "nowMs");
     return this.startingAtMs(nowMs).nextMs((this.startMs ?? nowMs) - 1);
   }
 
@@ -123,7 +144,8 @@ export abstract class Trigger {
 
   /** {@link startingAt} for epoch milliseconds. A subclass overrides this method. A trigger that has a start or an
    *  anchor already must return itself. */
-  startingAtMs(_atMs: number): this {
+  startingAtMs(atMs: number): this {
+    checkMs(atMs, "atMs");
     return this;
   }
 
@@ -143,32 +165,32 @@ export abstract class Trigger {
   }
 }
 
-/** The bounds of {@link FireTimesOptions}, in epoch milliseconds. */
-export function rangeOf(
-  options: FireTimesOptions,
-  limitDefault: number,
-): { fromMs: number; untilMs: number; limit: number } {
-  const { from, until, limit = limitDefault } = options;
-  if (!(limit >= 0)) {
-    const message = "not a number of 0 or more";
-    throw new OptionsError(`limit must be a number of 0 or more; got ${limit}`, [{ path: "limit", message }]);
-  }
-  return {
-    fromMs: from === undefined ? systemClock.now() : toEpochMs(from, "from"),
-    untilMs: until === undefined ? FIRE_TIME_MS_MAX : toEpochMs(until, "until"),
-    limit,
-  };
-}
-
 /** Canonical text of a rule without its anchors. */
 export function ruleKey(trigger: Trigger): string {
   return JSON.stringify(trigger.toJSON(), (name, value: unknown) => (name === "anchor" ? undefined : value));
 }
 
-/** The error of a trigger that does not advance. */
-export function brokenTrigger(trigger: Trigger, afterMs: number, answerMs: number): BrokenTriggerError {
+/** The error of a trigger whose answer is not on the right side of the instant that it was asked about. */
+export function brokenTrigger(
+  trigger: Trigger,
+  askedMs: number,
+  answerMs: number,
+  side: "later" | "earlier" = "later",
+): BrokenTriggerError {
+  const method = side === "later" ? "nextMs" : "previousMs";
   return new BrokenTriggerError(
-    `the trigger (${trigger.toJSON().type}) answered ${isoOf(answerMs)}, which is not later than ` +
-      `${isoOf(afterMs)}; nextMs() must return a strictly later instant or null`,
+    `the trigger (${trigger.toJSON().type}) answered ${isoOf(answerMs)}, which is not ${side} than ` +
+      `${isoOf(askedMs)}; ${method}() must return a strictly ${side} instant or null`,
   );
+}
+
+/**
+ * Checks an instant that is given as a number. Infinities are refused as well, because no answer would be meaningful.
+ *
+ * @throws {OptionsError} when it is no finite number
+ */
+export function checkMs(value: number, name: string): void {
+  if (Number.isFinite(value)) return;
+  const message = mustBe("a finite number of epoch milliseconds", value);
+  throw new OptionsError(`${name} ${message}`, [{ path: name, message }]);
 }

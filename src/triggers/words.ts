@@ -1,6 +1,15 @@
+import { zonedOf } from "../core/temporal.ts";
+
 /** ISO 8601 text of epoch milliseconds, in UTC. A number that is no instant gives its digits. */
 export function isoOf(epochMs: number): string {
   return Math.abs(epochMs) <= 8.64e15 ? new Date(epochMs).toISOString().replace(".000Z", "Z") : String(epochMs);
+}
+
+/** ISO 8601 text of epoch milliseconds as a clock of a time zone shows it: `2026-01-01T00:00:00+01:00`. */
+export function isoIn(epochMs: number, timeZone: string): string {
+  // The offset of a zone would lead beyond what Temporal represents at its very ends, where nothing fires.
+  if (timeZone === "UTC" || Math.abs(epochMs) > 8.6e15) return isoOf(epochMs);
+  return zonedOf(epochMs, timeZone).toString({ timeZoneName: "never" });
 }
 
 /** `Every day`, `Every 2 hours`, `Every 1 day, 12 hours and 5 minutes`: the amounts above zero, coarsest first. */

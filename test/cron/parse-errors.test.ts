@@ -812,8 +812,80 @@ const ROWS: Row[] = [
     "H",
     0,
     null,
-    'minute "H" has an unexpected "H" (position 0 in "H * * * *"); minute takes 0-59, and ranges, steps and ' +
-      "lists of them",
+    'minute "H" has a "H", which would pick a value at random (position 0 in "H * * * *"); write a ' +
+      "value; to spread schedules over time, give them a maxJitter",
+  ],
+  [
+    "H/15 * * * *",
+    "minute",
+    "H/15",
+    0,
+    null,
+    'minute "H/15" has a "H", which would pick a value at random (position 0 in "H/15 * * * *"); ' +
+      "write a value; to spread schedules over time, give them a maxJitter",
+  ],
+  [
+    "0 H(0-7) * * *",
+    "hour",
+    "H(0-7)",
+    2,
+    null,
+    'hour "H(0-7)" has a "H", which would pick a value at random (position 2 in "0 H(0-7) * * *"); ' +
+      "write a value; to spread schedules over time, give them a maxJitter",
+  ],
+  [
+    "0 9 * * h",
+    "dayOfWeek",
+    "h",
+    8,
+    null,
+    'dayOfWeek "h" has a "h", which would pick a value at random (position 8 in "0 9 * * h"); write ' +
+      "a value; to spread schedules over time, give them a maxJitter",
+  ],
+  [
+    "0~30 9 * * *",
+    "minute",
+    "0~30",
+    0,
+    null,
+    'minute "0~30" has a "~", which would pick a value at random (position 0 in "0~30 9 * * *"); ' +
+      "write a value; to spread schedules over time, give them a maxJitter",
+  ],
+  [
+    "~ 9 * * *",
+    "minute",
+    "~",
+    0,
+    null,
+    'minute "~" has a "~", which would pick a value at random (position 0 in "~ 9 * * *"); write a ' +
+      "value; to spread schedules over time, give them a maxJitter",
+  ],
+  [
+    "CRON_TZ=Asia/Tokyo 0 9 * * *",
+    null,
+    "CRON_TZ=Asia/Tokyo",
+    0,
+    null,
+    '"CRON_TZ=Asia/Tokyo" is no field (position 0 in "CRON_TZ=Asia/Tokyo 0 9 * * *"); ' +
+      'leave it out, and give the time zone as an option: { timeZone: "Asia/Tokyo" }',
+  ],
+  [
+    "TZ=UTC 0 0 9 * * * 2030",
+    null,
+    "TZ=UTC",
+    0,
+    null,
+    '"TZ=UTC" is no field (position 0 in "TZ=UTC 0 0 9 * * * 2030"); ' +
+      'leave it out, and give the time zone as an option: { timeZone: "UTC" }',
+  ],
+  [
+    "TZ= 0 9 * * *",
+    null,
+    "TZ=",
+    0,
+    null,
+    '"TZ=" is no field (position 0 in "TZ= 0 9 * * *"); ' +
+      'leave it out, and give the time zone as an option: { timeZone: "Europe/Berlin" }',
   ],
   [
     "0 9 2nd fri * *",

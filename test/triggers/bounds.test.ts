@@ -1,12 +1,15 @@
 // Every search over triggers has a bound, held here by counts of what it asks, not by time.
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MaxIterationsReachedError } from "../../src/core/errors.ts";
-import { CALENDAR_SEARCH_STEPS_MAX, EXCLUDED_FIRE_TIMES_MAX } from "../../src/core/limits.ts";
+import { QUESTION_STEPS_MAX } from "../../src/core/limits.ts";
 import { type CalendarIntervalOptions, CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
 import { AndTrigger, OrTrigger } from "../../src/triggers/combining.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { ExcludingTrigger } from "../../src/triggers/excluding.ts";
-import { Trigger, type TriggerJSON } from "../../src/triggers/trigger.ts";
+import { IntervalTrigger } from "../../src/triggers/interval.ts";
+import { stepsTaken } from "../../src/triggers/step-budget.ts";
+import { Trigger } from "../../src/triggers/trigger.ts";
+import type { TriggerJSON } from "../../src/triggers/trigger-json.ts";
 
 const NOW = Date.UTC(2026, 5, 15, 12);
 
@@ -36,7 +39,11 @@ class Counting extends Trigger {
   }
 }
 
-afterEach(() => vi.restoreAllMocks());
+/** What one question takes from its budget. */
+function stepsOf(ask: () => void): number {
+  ask();
+  return stepsTaken();
+}
 
 describe("an AndTrigger", () => {
   test("asks each child once a round forwards and twice backwards, for maxIterations rounds at most", () => {
@@ -70,9 +77,9 @@ describe("an ExcludingTrigger", () => {
     const inner = new Counting(1000);
     const nothing = new ExcludingTrigger(inner, CronTrigger.fromCrontab("* * * * * *"));
     expect(() => nothing.nextMs(NOW)).toThrow(MaxIterationsReachedError);
-    expect(inner.asked).toBe(EXCLUDED_FIRE_TIMES_MAX + 1);
+    expect(Math.abs(inner.asked - QUESTION_STEPS_MAX / 2)).toBeLessThan(10);
     expect(() => nothing.previousMs(NOW)).toThrow(MaxIterationsReachedError);
-    expect(inner.asked).toBe(2 * (EXCLUDED_FIRE_TIMES_MAX + 1));
+    expect(Math.abs(inner.asked - QUESTION_STEPS_MAX)).toBeLessThan(20);
   });
 
   test("passes a span of dates in one step, however long", () => {
@@ -85,25 +92,26 @@ describe("an ExcludingTrigger", () => {
 });
 
 describe("a CalendarIntervalTrigger", () => {
-  /** Dates looked at: each costs one or two calls of the calendar. */
-  function datesLookedAt(action: () => void): number {
-    const spy = vi.spyOn(Date.prototype, "setUTCFullYear");
-    action();
-    return spy.mock.calls.length;
-  }
-
   test.each<[string, CalendarIntervalOptions]>([
     ["29 February", { years: 1, startDate: "2024-02-29" }],
     ["29 February of every hundredth year", { years: 100, startDate: "2000-02-29" }],
     ["the 31st", { months: 1, startDate: "2026-01-31" }],
     ["a period longer than the calendar", { years: 10_000, startDate: "2000-01-01" }],
     ["every day", { days: 1, startDate: "1970-01-01" }],
-    ["months and days", { months: 11, days: 29, startDate: "1970-12-31" }],
-  ])("of %s looks at few dates", (_name, options) => {
+  ])("of %s takes few steps", (_name, options) => {
     const trigger = new CalendarIntervalTrigger(options);
     for (const ms of [NOW, Date.UTC(9999, 11, 31), 0, -1e15]) {
-      expect(datesLookedAt(() => trigger.nextMs(ms))).toBeLessThan(100);
-      expect(datesLookedAt(() => trigger.previousMs(ms))).toBeLessThan(100);
+      expect(stepsOf(() => trigger.nextMs(ms))).toBeLessThan(30);
+      expect(stepsOf(() => trigger.previousMs(ms))).toBeLessThan(30);
+    }
+  });
+
+  test("of mixed units steps through all dates once, and takes few steps near any of them then", () => {
+    const trigger = new CalendarIntervalTrigger({ months: 1, days: 1, startDate: "1970-01-01" });
+    expect(stepsOf(() => trigger.nextMs(Date.UTC(9990, 0, 1)))).toBeLessThan(QUESTION_STEPS_MAX);
+    for (const ms of [NOW, Date.UTC(9990, 0, 1), Date.UTC(5000, 0, 1)]) {
+      expect(stepsOf(() => trigger.nextMs(ms))).toBeLessThan(100);
+      expect(stepsOf(() => trigger.previousMs(ms))).toBeLessThan(100);
     }
   });
 
@@ -111,9 +119,80 @@ describe("a CalendarIntervalTrigger", () => {
     // A century and a month on there is no 31st, and the end is long past.
     const once = new CalendarIntervalTrigger({ months: 12 * 100 + 1, startDate: "2096-01-31", endDate: "2096-01-31" });
     expect(once.nextMs(Date.UTC(2096, 0, 30))).toBe(Date.UTC(2096, 0, 31));
-    expect(datesLookedAt(() => expect(once.nextMs(Date.UTC(2096, 0, 31))).toBeNull())).toBeLessThan(
-      2 * CALENDAR_SEARCH_STEPS_MAX,
+    expect(stepsOf(() => expect(once.nextMs(Date.UTC(2096, 0, 31))).toBeNull())).toBeLessThan(30);
+    expect(stepsOf(() => expect(once.previousMs(Date.UTC(2096, 0, 31))).toBeNull())).toBeLessThan(30);
+  });
+});
+
+describe("one question", () => {
+  const every = (milliseconds: number, phaseMs = 0) =>
+    new IntervalTrigger({ milliseconds, startTime: new Date(NOW - 1e9 + phaseMs) });
+  const exactly = (...triggers: Trigger[]) => new AndTrigger(triggers, { threshold: "PT0S" });
+  const errorOf = (ask: () => unknown): MaxIterationsReachedError => {
+    try {
+      ask();
+    } catch (error) {
+      if (error instanceof MaxIterationsReachedError) return error;
+    }
+    throw new Error("expected a MaxIterationsReachedError");
+  };
+
+  test("has one budget for all triggers within triggers, however deep", () => {
+    let nested = exactly(every(4999), every(5003));
+    for (let level = 1; level < 6; level++) nested = exactly(nested, exactly(every(4993), every(5009, level)));
+    for (const ask of [() => nested.nextMs(NOW), () => nested.previousMs(NOW), () => nested.matchesMs(NOW)]) {
+      expect(errorOf(ask).code).toBe("maxIterationsReached");
+      expect(stepsTaken()).toBeLessThan(QUESTION_STEPS_MAX * 1.13);
+    }
+  });
+
+  test("that fails names the trigger that searched, and what to do", () => {
+    const never = exactly(every(4999), every(4999, 1));
+    const either = new OrTrigger([every(1000), new ExcludingTrigger(never, ["2026-01-01"])]);
+    const error = errorOf(() => either.nextMs(NOW));
+    expect(error.path).toBe("triggers.1.trigger");
+    expect(error.message).toBe(
+      "trigger at triggers.1.trigger: the triggers did not come together within 10000 rounds after " +
+        "2026-06-15T12:00:00Z; raise the threshold or maxIterations, or check that they can meet",
     );
-    expect(datesLookedAt(() => expect(once.previousMs(Date.UTC(2096, 0, 31))).toBeNull())).toBeLessThan(100);
+    const covered = new ExcludingTrigger(every(1000), every(1000));
+    expect(errorOf(() => exactly(every(1), covered).previousMs(NOW)).message).toMatch(
+      /^trigger at triggers.1: no fire time before .* was found that is not excluded, within the 250000 steps of one /,
+    );
+  });
+
+  test("to a calendar interval that another one excludes ends", () => {
+    const timeZone = "Europe/Berlin";
+    const monthly = new CalendarIntervalTrigger({ months: 1, hour: 9, startDate: "2026-01-01", timeZone });
+    const nothing = new ExcludingTrigger(monthly, CronTrigger.fromCrontab("0 9 * * *", { timeZone }));
+    expect(errorOf(() => nothing.nextMs(NOW)).path).toBe("");
+    expect(stepsTaken()).toBeLessThan(QUESTION_STEPS_MAX * 1.13);
+  });
+
+  test("is not charged for the questions before it", () => {
+    const nothing = new ExcludingTrigger(every(1000), every(1000));
+    for (let again = 0; again < 3; again++) errorOf(() => nothing.nextMs(NOW));
+    expect(exactly(every(1000), every(3000)).nextMs(NOW)).not.toBeNull();
+    expect(stepsTaken()).toBeLessThan(20);
+  });
+
+  test("counts the work of the engine, too", () => {
+    // The last Sunday of March at 02:30 never exists in Rome under the present rule: all years are searched.
+    const never = CronTrigger.fromCrontab("30 2 * 3 sunL", {
+      timeZone: "Europe/Rome",
+      dst: { gap: "skip", overlap: "both" },
+    });
+    const seconds = CronTrigger.fromCrontab("* * * * * *");
+    const nothing = new ExcludingTrigger(new OrTrigger([never, seconds]), seconds);
+    const error = errorOf(() => nothing.nextMs(NOW));
+    expect(error.path).toBe("");
+    expect(stepsTaken()).toBeLessThan(QUESTION_STEPS_MAX * 1.13);
+  });
+
+  test("asks a trigger that is a child of many as often as it stands there, within the budget", () => {
+    let many: Trigger = every(1000);
+    for (let level = 0; level < 7; level++) many = new OrTrigger(new Array(100).fill(many));
+    expect(errorOf(() => many.nextMs(NOW)).message).toMatch(/the triggers and those within them ask more than/);
+    expect(stepsTaken()).toBeLessThan(QUESTION_STEPS_MAX * 1.13);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CronSyntaxError, DeserializationError, OptionsError } from "../../src/core/errors.ts";
+import { CronSyntaxError, DeserializationError } from "../../src/core/errors.ts";
 import { CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
 import { registerTrigger, triggerFromJSON } from "../../src/triggers/codec.ts";
 import { AndTrigger, OrTrigger } from "../../src/triggers/combining.ts";
@@ -7,7 +7,8 @@ import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { ExcludingTrigger } from "../../src/triggers/excluding.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
-import { Trigger, type TriggerJSON } from "../../src/triggers/trigger.ts";
+import { Trigger } from "../../src/triggers/trigger.ts";
+import type { TriggerJSON } from "../../src/triggers/trigger-json.ts";
 
 const cron = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
 const START = "2030-01-01T00:00:00Z";
@@ -147,19 +148,32 @@ describe("a trigger of the user's", () => {
     expect(() => triggerFromJSON({ type: "test/broken", version: 1 })).toThrow("returned no trigger");
   });
 
-  test.each<[string, unknown]>([
-    ["cron", codec],
-    ["", codec],
-    ["test/none", null],
-    ["test/none", { version: 0, fromJSON: () => cron }],
-    ["test/none", { version: 1 }],
-  ])("the tag %j with the codec %o is refused", (tag, bad) => {
-    expect(() => registerTrigger(tag, bad as never)).toThrow(OptionsError);
+  const CODEC = "codec must be { version, fromJSON }, whose version is a whole number of 1 or more; got";
+  test.each<[unknown, unknown, string]>([
+    [
+      "cron",
+      codec,
+      'tag must be another tag than those of built-in triggers; got "cron": put the name of your package into it',
+    ],
+    ["", codec, 'tag must be text that is not empty; got ""'],
+    [5, codec, "tag must be text that is not empty; got 5"],
+    ["test/none", null, `${CODEC} null`],
+    ["test/none", { version: 0, fromJSON: () => cron }, `${CODEC} { version: 0, fromJSON: the function fromJSON }`],
+    ["test/none", { version: 1 }, `${CODEC} { version: 1 }`],
+  ])("the tag %j with the codec %o is refused", (tag, bad, problem) => {
+    expect(() => registerTrigger(tag as string, bad as never)).toThrow(
+      expect.objectContaining({ code: "options", message: `registerTrigger(): ${problem}` }),
+    );
   });
 
-  test("a tag belongs to one codec", () => {
+  test("comes back through the codec that was registered last, so that a module may be loaded again", () => {
+    class Renewed extends EveryOther {}
+    const json = { type: "test/mine", version: 1, inner: cron.toJSON() };
     registerTrigger("test/mine", codec);
-    expect(() => registerTrigger("test/mine", { ...codec })).toThrow("is taken");
+    expect(triggerFromJSON(json)).not.toBeInstanceOf(Renewed);
+    registerTrigger("test/mine", { version: 3, fromJSON: (of, read) => new Renewed(read(of.inner, "inner")) });
+    expect(triggerFromJSON(json)).toBeInstanceOf(Renewed);
+    expect(triggerFromJSON({ ...json, version: 3 })).toBeInstanceOf(Renewed);
   });
 
   test("one that does not advance is reported, not followed for ever", () => {

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MaxIterationsReachedError, OptionsError } from "../../src/core/errors.ts";
 import { AndTrigger, OrTrigger } from "../../src/triggers/combining.ts";
@@ -68,7 +67,6 @@ describe("AndTrigger", () => {
     const never = new AndTrigger([every(4000), every(4000, 2000)]);
     expect(() => never.nextMs(0)).toThrow(MaxIterationsReachedError);
     expect(() => never.previousMs(1e12)).toThrow(MaxIterationsReachedError);
-    expect(() => never.nextMs(Number.NEGATIVE_INFINITY)).toThrow("within 10000 rounds after -Infinity");
     expect(() => new AndTrigger([every(4000), every(4000, 2000)], { maxIterations: 5 }).nextMs(0)).toThrow(
       "the triggers did not come together within 5 rounds after 1970-01-01T00:00:00Z; " +
         "raise the threshold or maxIterations, or check that they can meet",
@@ -82,27 +80,6 @@ describe("AndTrigger", () => {
     expect(leap.next("2025-01-01T00:00:00Z")?.toString()).toBe("2028-02-28T23:59:59+00:00[UTC]");
     const exact = new AndTrigger(leap.triggers, { threshold: "PT0S", maxIterations: 3 });
     expect(exact.next("2025-01-01T00:00:00Z")?.toString()).toBe("2028-02-29T00:00:00+00:00[UTC]");
-  });
-
-  test("agrees with its definition", () => {
-    const endTime = new Date(200_000);
-    const child = fc
-      .tuple(fc.integer({ min: 500, max: 9000 }), fc.integer({ min: 0, max: 20_000 }))
-      .map(([milliseconds, startMs]) => new IntervalTrigger({ milliseconds, startTime: new Date(startMs), endTime }));
-    const children = fc.array(child, { minLength: 1, maxLength: 3 });
-    fc.assert(
-      fc.property(children, fc.integer({ min: 0, max: 3000 }), (triggers, thresholdMs) => {
-        const both = new AndTrigger(triggers, { threshold: { milliseconds: thresholdMs } });
-        const times = [...new Set(triggers.flatMap((one) => nextOnes(one, 0, 2000)))].sort((a, b) => a - b);
-        const meet = (at: number) => triggers.every((one) => (one.nextMs(at - 1) ?? Infinity) <= at + thresholdMs);
-        const expected = times.filter(meet);
-        expect(nextOnes(both, 0, 2000)).toEqual(expected);
-        const backwards = [];
-        for (let at = both.previousMs(1e6); at !== null; at = both.previousMs(at)) backwards.unshift(at);
-        expect(backwards).toEqual(expected);
-      }),
-      { numRuns: 200 },
-    );
   });
 
   test("starts with the last of its children, where all have starts", () => {

@@ -57,9 +57,9 @@ describe("CronBatch", () => {
 
   test("refuses what is neither a number nor an array of them", () => {
     const batch = new CronBatch([new CronTrigger("0 12 * * *")]);
-    for (const after of ["5", null, undefined, new Date(0), [0], 5n]) {
+    for (const after of ["5", null, undefined, new Date(0), [0], 5n, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => batch.nextMs(after as unknown as number)).toThrow(
-        "CronBatch: after must be a number of epoch milliseconds or a Float64Array; got ",
+        "CronBatch: after must be a finite number of epoch milliseconds or a Float64Array; got ",
       );
     }
     expect(() => batch.nextMs(NOON, [0] as unknown as Float64Array)).toThrow(

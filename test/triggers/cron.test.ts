@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.ts";
 import { localTimeZone } from "../../src/core/temporal.ts";
+import type { DstPolicy } from "../../src/cron/spec.ts";
+import { CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
 import { triggerFromJSON } from "../../src/triggers/codec.ts";
 import { type CronOptions, CronTrigger } from "../../src/triggers/cron.ts";
 
@@ -29,15 +31,28 @@ describe("CronTrigger", () => {
     const trigger = daily({ startTime: "2030-01-01T09:00:00Z", endTime: "2030-01-03T09:00:00Z" });
     const all = ["2030-01-01T09:00:00Z", "2030-01-02T09:00:00Z", "2030-01-03T09:00:00Z"].map(ms);
     expect([...trigger.fireTimes({ from: "2020-01-01T00:00:00Z" })].map((at) => at.epochMilliseconds)).toEqual(all);
-    expect(trigger.nextMs(Number.NEGATIVE_INFINITY)).toBe(all[0]);
+    expect(trigger.nextMs(-1e15)).toBe(all[0]);
     expect(trigger.nextMs(ms("2030-01-03T09:00:00Z"))).toBeNull();
-    expect(trigger.previousMs(Number.POSITIVE_INFINITY)).toBe(all[2]);
+    expect(trigger.previousMs(1e15)).toBe(all[2]);
     expect(trigger.previousMs(ms("2030-01-01T09:00:00Z"))).toBeNull();
     expect(trigger.firstMs(ms("2031-01-01T00:00:00Z"))).toBe(all[0]);
     expect(all.every((at) => trigger.matchesMs(at))).toBe(true);
     expect(trigger.matches("2030-01-04T09:00:00Z")).toBe(false);
     expect([...trigger.expand({ from: "2020-01-01T00:00:00Z" })]).toEqual(all);
     expect(trigger.count("2020-01-01T00:00:00Z", "2040-01-01T00:00:00Z")).toBe(3);
+  });
+
+  test("half a policy for clock changes is completed by what auto means for the rule", () => {
+    const dstOf = (text: string, dst: DstPolicy) => CronTrigger.fromCrontab(text, { dst }).options.dst;
+    expect(dstOf("30 2 * * *", { gap: "skip" })).toEqual({ gap: "skip", overlap: "first" });
+    expect(dstOf("30 2 * * *", { overlap: "both" })).toEqual({ gap: "advance", overlap: "both" });
+    expect(dstOf("*/15 * * * *", { gap: "advance" })).toEqual({ gap: "advance", overlap: "both" });
+    expect(dstOf("*/15 * * * *", { overlap: "first", gap: undefined })).toEqual({ gap: "skip", overlap: "first" });
+    expect(dstOf("30 2 * * *", {})).toBe("auto");
+    const timeZone = "Europe/Berlin";
+    const calendar = new CalendarIntervalTrigger({ days: 1, timeZone, dst: { overlap: "second" } });
+    expect(calendar.toJSON()).toMatchObject({ dst: { gap: "skip", overlap: "second" } });
+    expect(new CalendarIntervalTrigger({ days: 1, timeZone, dst: {} }).toJSON()).not.toHaveProperty("dst");
   });
 
   test("a start between two seconds counts from the next one", () => {
@@ -90,7 +105,7 @@ describe("CronTrigger", () => {
     [{ dayMatch: "xor" }, 'dayMatch must be "and" or "or"; got "xor": did you mean "or"?'],
     [
       { dst: "skip" },
-      'dst must be "auto" or { gap: "advance" | "shift" | "skip", overlap: "first" | "second" | "both" }; got "skip"',
+      'dst must be "auto" or { gap?: "advance" | "shift" | "skip", overlap?: "first" | "second" | "both" }; got "skip"',
     ],
     [
       { startTime: 5 },

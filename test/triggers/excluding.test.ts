@@ -1,9 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { MaxIterationsReachedError, OptionsError } from "../../src/core/errors.ts";
 import { Temporal } from "../../src/core/temporal.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { type Excluded, type ExcludingOptions, ExcludingTrigger } from "../../src/triggers/excluding.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
+import { stepsTaken } from "../../src/triggers/step-budget.ts";
 
 const nine = CronTrigger.fromCrontab("0 9 * * *", { timeZone: "Europe/Berlin" });
 
@@ -75,12 +76,59 @@ describe("ExcludingTrigger", () => {
     expect(oneDay.next("2030-12-24T23:59:59Z")?.toString()).toBe("2030-12-26T00:00:00+00:00[UTC]");
   });
 
+  test("costs a few steps, however many dates are left out and although the trigger counts from no start", () => {
+    const dates = Array.from({ length: 10_000 }, (_, index) =>
+      Temporal.PlainDate.from("2000-01-01").add({ days: index * 2 }),
+    );
+    const trigger = new ExcludingTrigger(new IntervalTrigger({ hours: 1 }), dates, { timeZone: "Europe/Berlin" });
+    const from = Date.parse("2026-01-01T00:00:00Z");
+    const look = vi.spyOn(Temporal.ZonedDateTime.prototype, "getTimeZoneTransition");
+    expect(trigger.nextMs(from)).toBe(from + 3_600_000);
+    const transitions = look.mock.calls.length;
+    for (let hour = 0; hour < 100; hour++) trigger.nextMs(from + hour * 3_600_000);
+    expect(stepsTaken()).toBeLessThan(100);
+    // The zone's table is read once.
+    expect(look.mock.calls.length).toBe(transitions);
+    look.mockRestore();
+  });
+
+  test("leaves out the whole of a date whose last hour comes twice, and no more", () => {
+    // Clocks went back from 00:01 to 23:01 of the day before.
+    const timeZone = "America/St_Johns";
+    const quarters = CronTrigger.fromCrontab("*/15 * * * *", { timeZone });
+    const hours = (dates: string[]) => {
+      const range = { from: "2010-11-07T01:30:00Z", until: "2010-11-07T04:00:00Z" };
+      return [...new ExcludingTrigger(quarters, dates).fireTimes(range)].map((at) => at.toString().slice(8, 22));
+    };
+    const all = hours([]);
+    expect(all).toContain("07T00:00:00-02");
+    expect(hours(["2010-11-06"])).toEqual(all.filter((text) => !text.startsWith("06")));
+    expect(hours(["2010-11-07"])).toEqual(all.filter((text) => !text.startsWith("07")));
+    const trigger = new ExcludingTrigger(quarters, ["2010-11-07"]);
+    const backwards: string[] = [];
+    for (
+      let at = trigger.previous("2010-11-08T12:00:00Z");
+      backwards.length < 4 && at !== null;
+      at = trigger.previous(at)
+    ) {
+      if (at.day === 6) backwards.unshift(at.toString().slice(8, 22));
+    }
+    expect(backwards).toEqual(all.filter((text) => text.startsWith("06")).slice(-4));
+  });
+
   test("describes itself", () => {
     expect(new ExcludingTrigger(nine, ["2026-12-25", { from: "2026-12-27", until: "2026-12-29" }]).describe()).toBe(
       "At 09:00, in Europe/Berlin, except (2026-12-25, 2026-12-27 to 2026-12-29)",
     );
     const many = Array.from({ length: 10 }, (_, index) => `2026-01-${11 + index * 2}`);
     expect(new ExcludingTrigger(nine, many).describe()).toContain("2026-01-19 and 5 more)");
+    expect(new ExcludingTrigger(nine, ["2026-12-25"], { timeZone: "Asia/Tokyo" }).describe()).toBe(
+      "At 09:00, in Europe/Berlin, except (2026-12-25 in Asia/Tokyo)",
+    );
+    expect(new ExcludingTrigger(nine, ["2026-12-25"], { timeZone: "Europe/Berlin" }).describe()).toBe(
+      "At 09:00, in Europe/Berlin, except (2026-12-25)",
+    );
+    expect(new ExcludingTrigger(nine, []).describe()).toBe("At 09:00, in Europe/Berlin");
   });
 
   test.each<[unknown, string]>([

@@ -43,12 +43,12 @@ function listOf(size: usize): usize {
   return freeLists + (<usize>ctz<u32>(<u32>size) << 2);
 }
 
-// The memory grows by a quarter at a time, because growing detaches the views that JavaScript holds. Where so much is
-// not available, it grows by what is needed.
+// The memory grows by a quarter at a time, and by 2 MB at most, because growing detaches the views of JavaScript.
+// Where so much is not available, it grows by what is needed.
 function growTo(end: usize): void {
   const pages = memory.size();
   const wanted = <i32>((end + 0xffff) >> 16);
   if (wanted <= pages) return;
-  if (memory.grow(max(wanted - pages, pages >> 2)) >= 0) return;
+  if (memory.grow(max(wanted - pages, min(pages >> 2, 32))) >= 0) return;
   if (memory.grow(wanted - pages) < 0) unreachable();
 }

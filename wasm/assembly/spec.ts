@@ -57,13 +57,12 @@ import { freeBitmap } from "./bitmap";
 import { flagsOf, NO_DAY, nextDay } from "./days";
 import { acquire, release, STAGING } from "./memory";
 
-const CHAINS: i32 = 1024;
+/** So many that chains stay short, even when every spec in memory has a date part of its own. */
+const CHAINS: i32 = 16384;
 const chains: usize = memory.data(CHAINS * 4, 16);
 const DAYS_OF_MONTH_ALL: u32 = 0xfffffffe;
 const MONTHS_ALL: u32 = 0x1ffe;
 const ISO_WEEKS_ALL: u64 = 0x3ffffffffffffe;
-/** Bytes of a year bitmap: 8,030 bits. */
-const YEAR_BYTES: usize = 1008;
 
 /** Head of the list of free specs. */
 let freeSpecs: usize = 0;
@@ -210,9 +209,8 @@ function freeDatePart(part: usize): void {
   let link = chainOf(part);
   while (load<usize>(link) != part) link = load<usize>(link) + PART_CHAIN;
   store<usize>(link, load<usize>(part, PART_CHAIN));
+  // Its year bitmap belongs to JavaScript, which shares it between parts.
   freeBitmap(part);
-  const years = load<usize>(part, YEAR_BITS);
-  if (years != 0) release(years, YEAR_BYTES);
   release(part, PART_BYTES);
 }
 

@@ -1,0 +1,103 @@
+import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
+import { dayAt, wallTimes } from "../cron/wall-clock.ts";
+import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
+import { checkOrder } from "./options.ts";
+import type { StepShare } from "./step-budget.ts";
+
+/** Dates from `from` to `until`, both included. */
+export interface DateRange {
+  readonly from: DateLike;
+  readonly until: DateLike;
+}
+
+type Span = readonly [first: number, last: number];
+
+/** Temporal represents 100,000,000 days on either side of 1970, and nothing fires near either end. */
+const DAYS_MAX = 99_999_990;
+
+/** What a look at the clock before 1970 takes from the budget of a question, because the tables of zones begin
+ *  there. */
+const STEPS_AN_OLD_LOOK = 1000;
+
+/** Whole dates of a time zone: spans of days, in order and without overlaps. Looked up by the date of an instant, so
+ *  that there is nothing to prepare, however many there are. */
+export class ExcludedDates {
+  readonly #spans: readonly Span[];
+  readonly #timeZone: string;
+
+  /** @throws {OptionsError} for anything but dates, or for a range that ends before it starts */
+  constructor(dates: readonly (DateLike | DateRange)[], timeZone: string) {
+    this.#spans = mergedSpans(dates);
+    this.#timeZone = timeZone;
+  }
+
+  /** An instant, not before an excluded one, up to which all are excluded; null when the instant is not excluded. */
+  endAfter(atMs: number, share: StepShare): number | null {
+    const span = this.#spanAt(atMs, share);
+    if (span === null) return null;
+    // Clocks will be put back to the date before, so there is no leaping to the end.
+    const [, again = atMs] = this.#midnights(span[0]);
+    if (atMs < again) return atMs;
+    return this.#midnights(span[1] + 1).find((midnightMs) => midnightMs > atMs) ?? atMs;
+  }
+
+  /** An instant, not after an excluded one, from which on all are excluded; null when the instant is not excluded. */
+  startBefore(atMs: number, share: StepShare): number | null {
+    const span = this.#spanAt(atMs, share);
+    if (span === null) return null;
+    return this.#midnights(span[0]).findLast((midnightMs) => midnightMs <= atMs) ?? atMs;
+  }
+
+  toJSON(): (string | DateRange)[] {
+    return this.#spans.map(([first, last]) =>
+      first === last ? dateText(first) : { from: dateText(first), until: dateText(last) },
+    );
+  }
+
+  #spanAt(atMs: number, share: StepShare): Span | null {
+    if (this.#spans.length === 0) return null;
+    if (atMs < 0 && this.#timeZone !== "UTC") share.take(STEPS_AN_OLD_LOOK);
+    const day = dayAt(atMs, this.#timeZone);
+    let low = 0;
+    let high = this.#spans.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#spans[middle]?.[1] ?? 0) < day) low = middle + 1;
+      else high = middle;
+    }
+    const span = this.#spans[low];
+    return span !== undefined && span[0] <= day ? span : null;
+  }
+
+  /** The first instant of a date; two where clocks are put back just after midnight, as in St. John's until 2011. */
+  #midnights(day: number): readonly number[] {
+    return wallTimes(Math.max(-DAYS_MAX, Math.min(day, DAYS_MAX)), 0, this.#timeZone, "advance", "both");
+  }
+}
+
+function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
+  if (!Array.isArray(dates) || dates.length > EXCLUDED_DATES_MAX) {
+    const message = mustBe(`a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`, dates);
+    throw optionsError("ExcludingTrigger", [{ path: "excluded", message }]);
+  }
+  const spans = dates.map((item: DateLike | DateRange, index): [number, number] => {
+    const path = `excluded.${index}`;
+    if (typeof item !== "object" || item === null || !("from" in item && "until" in item)) {
+      const day = toEpochDay(item, path);
+      return [day, day];
+    }
+    const first = toEpochDay(item.from, `${path}.from`);
+    const last = toEpochDay(item.until, `${path}.until`);
+    checkOrder("ExcludingTrigger", first, last, [`${path}.from`, `${path}.until`]);
+    return [first, last];
+  });
+  spans.sort(([a], [b]) => a - b);
+  const merged: [number, number][] = [];
+  for (const span of spans) {
+    const last = merged.at(-1);
+    if (last !== undefined && span[0] <= last[1] + 1) last[1] = Math.max(last[1], span[1]);
+    else merged.push(span);
+  }
+  return merged;
+}
