@@ -56,6 +56,10 @@ export const STEP_ADDITION_LENGTH_MAX = 100_000;
 export const FAVOURITE_WAIT_MS_MIN = 50;
 export const FAVOURITE_WAIT_MS_MAX = 100;
 
+/** How long after its fire time a schedule counts as fresh, in milliseconds: every other page of due schedules begins
+ *  with fresh ones, whatever others have to catch up. */
+export const FRESH_MS = 10_000;
+
 /** Steps, and milliseconds, after which a loop lets timers and messages have their turn. */
 export const STEPS_PER_TURN_MAX = 16;
 export const TURN_MS_MAX = 10;

@@ -184,6 +184,30 @@ describe("an addition whose step has no answer", () => {
   });
 });
 
+describe("an addition in an outage that outlasts the leases", () => {
+  test("is told to whoever adds, although no step is tried any more", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    Object.defineProperty(dataStore, "capabilities", { value: { sharedByProcesses: true } });
+    const calls = (["look", "step", "extendLeases"] as const).map((method) => breakable(dataStore, method));
+    const { scheduler } = setUp({ clock, dataStore });
+    const task = scheduler.task("t", () => {});
+    await scheduler.start();
+    await clock.settle();
+    for (const call of calls) call.mode = "fails before";
+    await clock.advance("PT2M");
+    let answer: unknown = null;
+    scheduler.addJob(task).catch((error: unknown) => {
+      answer = error;
+    });
+    await clock.advance("PT20S");
+    expect(answer).toBeInstanceOf(StoreUnavailableError);
+    for (const call of calls) call.mode = "works";
+    await clock.advance("PT1M");
+    expect((await scheduler.getJobs()).items).toEqual([]);
+  });
+});
+
 describe("an outage", () => {
   test("longer than the lease aborts the running jobs, as others may run them", async () => {
     const clock = new VirtualClock(START);

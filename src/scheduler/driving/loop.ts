@@ -115,6 +115,7 @@ export class Loop {
         if (next.kind !== "now") await this.#wait(next, signal);
       } catch (error) {
         this.#isStale = true;
+        this.#options.stepper.refuseAdditions(error);
         await pauseAfterFailure(this.#options.env, "the store", error, ++failures, signal);
       }
     }
@@ -162,9 +163,7 @@ export class Loop {
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
-      // Every other page begins behind this one, so that schedules with much to catch up starve nobody.
-      if (hasMore && stepper.looksFromStart) stepper.lookBeyond(seen.due.at(-1));
-      else stepper.lookFromStart();
+      stepper.turnPage(hasMore ? seen.due : [], now);
       const result = await stepper.step(now, { due, jobsMax: NEVER, dueBy: now + LOOK_AHEAD_MS });
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       return NOW;

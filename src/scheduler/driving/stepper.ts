@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import { FRESH_MS, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type {
@@ -110,6 +110,23 @@ export class Stepper {
   /** The page of due schedules that begins behind this one is shown next. */
   lookBeyond(schedule: LookedSchedule | undefined): void {
     this.#after = schedule === undefined ? null : [schedule.nextFireTime, schedule.id];
+  }
+
+  /**
+   * Every other page begins behind what the last one showed of `due`, of which there is more, so that schedules with
+   * much to catch up starve nobody. It begins a moment ago at the earliest: the schedules of the first page are planned
+   * a few fires on, and would be most of the second page, too.
+   */
+  turnPage(due: readonly LookedSchedule[], now: number): void {
+    const last = due.at(-1);
+    if (last === undefined || !this.looksFromStart) this.lookFromStart();
+    else if (last.nextFireTime < now - FRESH_MS) this.#after = [now - FRESH_MS, ""];
+    else this.lookBeyond(last);
+  }
+
+  /** No step takes what waits to be added: whoever adds is told, and decides. The jobs were not sent. */
+  refuseAdditions(error: unknown): void {
+    this.#parts.additions.rejectAll(error);
   }
 
   /** One read. @throws {StoreUnavailableError} */

@@ -84,8 +84,7 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
     let hasStarted = false;
     if (stepper.hasCargo || due.length > 0 || isLeaseLost || canStart) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
-      if (hasMore && stepper.looksFromStart) stepper.lookBeyond(seen.due.at(-1));
-      else stepper.lookFromStart();
+      stepper.turnPage(hasMore ? seen.due : [], now);
       const result = await stepper.step(now, { due, jobsMax, dueBy: now });
       work.schedulesProcessed += result.schedulesProcessed;
       work.jobsAdded += result.jobsAdded;

@@ -67,7 +67,8 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
 
     // ?1 rows [jobId, fence], ?2 schedulerId, ?3 until. An extension that arrives late shortens no lease.
     extend:
-      `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3) FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
+      `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3) FROM json_each(?1) r WHERE ${jobs}.id = ` +
+      `r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
     // ?1 rows [jobId, fence] of what runs, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose answer is
     // known, or null. The lease of a job that is to be cancelled ends instead, so that recovery ends the job.
