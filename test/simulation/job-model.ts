@@ -29,6 +29,7 @@ interface Lease {
   /** Its place among the leases of all times. */
   readonly order: number;
   readonly takenAtMs: number;
+  extendedAtMs: number;
   /** Whether an answer of the store has reached the holder that tells of it. */
   isKnown: boolean;
 }
@@ -97,14 +98,16 @@ export class JobModel {
     return false;
   }
 
-  /** When the first lease ends, or has ended, in epoch milliseconds; null without leases. */
+  /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. A clock that
+   *  is behind makes leases that have ended at once. */
   get leaseEndsAt(): number | null {
-    let endedAt: number | null = null;
+    let endsAt: number | null = null;
     for (const { lease, record } of this.#unfinished.values()) {
-      const until = lease === null ? null : record.acquiredUntil;
-      if (until !== null) endedAt = Math.min(endedAt ?? until, until);
+      if (lease === null) continue;
+      const until = Math.max(record.acquiredUntil ?? 0, lease.extendedAtMs);
+      endsAt = Math.min(endsAt ?? until, until);
     }
-    return endedAt;
+    return endsAt;
   }
 
   /** @param isReady by the adder's clock; a clock that is behind does not take that back */
@@ -185,6 +188,7 @@ export class JobModel {
       }
       named.add(job);
       job.record.acquiredUntil = until;
+      job.lease.extendedAtMs = this.#history.nowMs;
       if (!job.lease.isKnown) this.#history.violate(`${caller.name} extends job ${jobId}, which it cannot know of`);
       if (job.record.cancelRequested) cancelRequested.push(jobId);
     }
@@ -211,8 +215,10 @@ export class JobModel {
       this.#history.violate(`${caller.name} gives up job ${record.id}, which runs`);
     }
     this.#attempts.leaseEnded(record.id, record.fence);
-    if (record.cancelRequested) record.acquiredUntil = now;
-    else this.#putBack(job, null, now);
+    if (record.cancelRequested) {
+      record.acquiredUntil = now;
+      lease.extendedAtMs = this.#history.nowMs;
+    } else this.#putBack(job, null, now);
   }
 
   onGiveUp(request: LeaseSurrender, report: RecoveryReport, caller: Caller): void {
@@ -449,6 +455,7 @@ export class JobModel {
       stepId,
       order: this.#leaseCount++,
       takenAtMs: this.#history.nowMs,
+      extendedAtMs: this.#history.nowMs,
       isKnown: false,
     };
   }

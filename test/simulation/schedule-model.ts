@@ -24,6 +24,8 @@ interface ModelSchedule {
   readonly record: Mutable<ScheduleRecord>;
   /** The fence that it was added with, which differs from run to run. */
   readonly firstFence: number;
+  /** The true time at which it was last added, changed or fired. */
+  changedAtMs: number;
   favourite: string | null;
   /** The step that committed the last plan, unless the schedule was changed since. */
   stepId: string | null;
@@ -47,9 +49,6 @@ export class ScheduleModel {
   /** As of when the plans of a step were made. */
   readonly #plannedAt = new Map<string, number>();
 
-  /** When somebody last added, changed or removed a schedule. */
-  changedAtMs = 0;
-
   constructor(history: History, jobs: JobModel) {
     this.#history = history;
     this.#jobs = jobs;
@@ -61,7 +60,6 @@ export class ScheduleModel {
 
   onAdd(additions: readonly ScheduleAddition[], report: ScheduleAdditionReport): void {
     if (report.conflictId !== null) return;
-    this.changedAtMs = this.#history.nowMs;
     additions.forEach(({ schedule, conflictPolicy }, index) => {
       const existing = this.#byId.get(schedule.id);
       const change = existing === undefined ? "added" : conflictPolicy === "replace" ? "replaced" : "kept";
@@ -72,7 +70,13 @@ export class ScheduleModel {
         this.#enqueued.delete(schedule.id);
         this.#history.trace("store", `schedule ${schedule.id} added, due at ${schedule.nextFireTime}`);
         const { fence } = schedule;
-        this.#byId.set(schedule.id, { record: { ...schedule }, firstFence: fence, favourite: null, stepId: null });
+        this.#byId.set(schedule.id, {
+          record: { ...schedule },
+          firstFence: fence,
+          changedAtMs: this.#history.nowMs,
+          favourite: null,
+          stepId: null,
+        });
         const isOld = ({ first, last }: { first: number; last: number }): boolean => first <= fence && fence <= last;
         if (this.#fences.get(schedule.id)?.some(isOld) === true) {
           this.#history.violate(`schedule ${schedule.id} was added with a fence that it had before`);
@@ -100,7 +104,6 @@ export class ScheduleModel {
     if (mayChange !== (updated !== null))
       this.#history.violate(`the update of schedule ${id} was ${updated === null ? "refused" : "made"}`);
     if (schedule === undefined || updated === null) return;
-    this.changedAtMs = this.#history.nowMs;
     this.#history.trace("store", `schedule ${id} changed: ${JSON.stringify(changes)}`);
     Object.assign(schedule.record, changes);
     schedule.record.fence++;
@@ -173,6 +176,7 @@ export class ScheduleModel {
     Object.assign(record, { nextFireTime, lastFireTime, paused, fence: record.fence + 1 });
     schedule.favourite = plan.isFavourite ? request.schedulerId : null;
     schedule.stepId = request.stepId;
+    schedule.changedAtMs = this.#history.nowMs;
   }
 
   /** What a look, or the look at the end of a step, shows of the schedules. */
@@ -254,12 +258,14 @@ export class ScheduleModel {
     }
   }
 
-  /** The schedule that is due for the longest time, in epoch milliseconds; null for none. */
+  /** Since when a schedule that is due could be known to be, in epoch milliseconds; null for none. A clock that is
+   *  behind leaves fire times that have passed already. */
   get dueSince(): number | null {
     let since: number | null = null;
-    for (const { record } of this.#byId.values()) {
+    for (const { record, changedAtMs } of this.#byId.values()) {
       if (record.paused || record.nextFireTime === null) continue;
-      since = Math.min(since ?? record.nextFireTime, record.nextFireTime);
+      const at = Math.max(record.nextFireTime, changedAtMs);
+      since = Math.min(since ?? at, at);
     }
     return since;
   }
@@ -328,6 +334,7 @@ export class ScheduleModel {
   #changed(schedule: ModelSchedule): void {
     schedule.favourite = null;
     schedule.stepId = null;
+    schedule.changedAtMs = this.#history.nowMs;
   }
 
   #retireFences(id: string): void {

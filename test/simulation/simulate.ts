@@ -113,7 +113,7 @@ class Simulation {
       const calmSince = process.lastTroubleMs + OUTAGE_PAUSE_MS_MAX;
       const isLate = (since: number | null): boolean =>
         since !== null && clock.now() - Math.max(since, calmSince) > maxIdleMs + FAVOURITE_WAIT_MS_MAX;
-      if (role !== "worker" && isLate(dueSince === null ? null : Math.max(dueSince, schedules.changedAtMs))) {
+      if (role !== "worker" && isLate(dueSince)) {
         history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
       }
       if (role !== "scheduler" && isLate(leaseEndsAt)) {

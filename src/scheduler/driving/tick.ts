@@ -75,6 +75,8 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
   stepper.lookFromStart();
   let seen = await stepper.look(now, now);
   for (;;) {
+    // An answer may have been slow, or the clock set: what follows is of the present.
+    now = env.clock.now();
     const isOver = now >= bounds.deadline || bounds.isAborted();
     const due = isOver ? [] : seen.due.filter(({ nextFireTime }) => nextFireTime <= now);
     const jobsMax = isOver ? 0 : bounds.jobsMax - work.jobsRun;
