@@ -8,13 +8,16 @@ import { zoneTable } from "./zone.ts";
 const DAY = 86_400;
 /** The tables know the offsets from here on, whatever the zone: the first days of 1970 are left to Temporal. */
 const TABLE_LO = 2 * DAY;
+/** Temporal represents 100,000,000 days before 1970. Instants near that end count as this one, because offsets lead beyond
+ *  the end, and nothing fires there. */
+const OLDEST = -99_999_990 * DAY;
 
 /** The date on which an instant (epoch milliseconds) falls in a time zone, as days since 1970-01-01. */
 export function dayAt(epochMs: number, timeZone: string): number {
-  const instant = Math.floor(epochMs / 1000);
+  const instant = Math.max(Math.floor(epochMs / 1000), OLDEST);
   if (timeZone === "UTC") return Math.floor(instant / DAY);
   if (instant >= TABLE_LO) return Math.floor((instant + zoneTable(timeZone).offsetAt(instant)) / DAY);
-  const zoned = new Temporal.ZonedDateTime(BigInt(Math.floor(epochMs)) * 1_000_000n, timeZone);
+  const zoned = new Temporal.ZonedDateTime(BigInt(instant) * 1_000_000_000n, timeZone);
   return Math.floor((instant + zoned.offsetNanoseconds / 1e9) / DAY);
 }
 
@@ -31,7 +34,7 @@ export function wallTimes(
   gap: GapPolicy,
   overlap: OverlapPolicy,
 ): readonly number[] {
-  const local = day * DAY + secondOfDay;
+  const local = Math.max(day * DAY, OLDEST) + secondOfDay;
   if (timeZone === "UTC") return [local * 1000];
   if (local < TABLE_LO + DAY) return oldWallTimes(local, timeZone, gap, overlap);
   const table = zoneTable(timeZone);

@@ -69,9 +69,6 @@ const rules = {
 };
 
 const DAY_MS = 86_400_000;
-/** Temporal represents 100,000,000 days on either side of 1970. A few of them are left out here, because time zone
- *  offsets and the day after a date need them. */
-const EPOCH_DAYS_MAX = 99_999_990;
 /** What a look at the wall clock takes from the budget of a question: times before 1970 are not in the tables of
  *  zones. */
 const STEPS_A_LOOK = 2;
@@ -140,8 +137,7 @@ export class CalendarIntervalTrigger extends Trigger {
 
   override get startMs(): number | null {
     if (this.#isAnchor || this.#startDay === null) return null;
-    // A date at the far ends of what Temporal represents is moved a little nearer, where nothing fires either.
-    return startOfDay(Math.max(-EPOCH_DAYS_MAX, Math.min(this.#startDay, EPOCH_DAYS_MAX)), this.#timeZone);
+    return startOfDay(this.#startDay, this.#timeZone);
   }
 
   nextMs(afterMs: number): number | null {

@@ -13,9 +13,6 @@ export interface DateRange {
 
 type Span = readonly [first: number, last: number];
 
-/** Temporal represents 100,000,000 days on either side of 1970, and nothing fires near either end. */
-const DAYS_MAX = 99_999_990;
-
 /** What a look at the clock before 1970 takes from the budget of a question, because the tables of zones begin
  *  there. */
 const STEPS_AN_OLD_LOOK = 1000;
@@ -72,7 +69,7 @@ export class ExcludedDates {
 
   /** The first instant of a date; two where clocks are put back just after midnight, as in St. John's until 2011. */
   #midnights(day: number): readonly number[] {
-    return wallTimes(Math.max(-DAYS_MAX, Math.min(day, DAYS_MAX)), 0, this.#timeZone, "advance", "both");
+    return wallTimes(day, 0, this.#timeZone, "advance", "both");
   }
 }
 

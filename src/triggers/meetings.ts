@@ -106,6 +106,8 @@ export class Meetings {
 
   // A possible meeting, at or before another one, whose times no earlier meeting has consumed.
   #restartAt(possible: Meeting): Meeting {
+    // One trigger alone shares no time between its meetings.
+    if (this.#triggers.length === 1) return possible;
     let meeting = possible;
     let apart: Meeting | null = null;
     for (let passed = 0; ; passed++) {

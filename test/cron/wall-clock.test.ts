@@ -56,4 +56,13 @@ describe("the wall clock", () => {
       }
     }
   });
+
+  test.each(["UTC", "Europe/Rome", "Pacific/Apia", "+05:30"])("of %s has an answer for every number", (timeZone) => {
+    for (const ms of [-1e300, -8.64e15, -8.64e15 + 0.5, -1, 0, 8.64e15, 1e300]) {
+      expect(Number.isFinite(dayAt(ms, timeZone))).toBe(true);
+      const day = Math.floor(Math.max(-1e9, Math.min(ms / 86_400_000, 1e9)));
+      expect(wallTimes(day, 0, timeZone, "advance", "both").every(Number.isFinite)).toBe(true);
+      expect(Number.isFinite(startOfDay(day, timeZone))).toBe(true);
+    }
+  });
 });

@@ -51,7 +51,7 @@ const threshold = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 90_000 }), 
 test("2,000 random triggers meet where APScheduler's documentation says, and previous inverts next", () => {
   let found = 0;
   fc.assert(
-    fc.property(children, threshold, (triggers, milliseconds) => {
+    fc.property(children, threshold, fc.integer({ min: 0, max: 130 * MINUTE_MS }), (triggers, milliseconds, asked) => {
       const expected = documentedMeetings(triggers.map(listOf), milliseconds);
       const both = new AndTrigger(triggers, { threshold: { milliseconds } });
       const forwards: number[] = [];
@@ -61,6 +61,10 @@ test("2,000 random triggers meet where APScheduler's documentation says, and pre
       for (let at = both.previousMs(endTime.getTime() + 1); at !== null; at = both.previousMs(at))
         backwards.unshift(at);
       expect(backwards).toEqual(expected);
+      // The answer does not depend on what was asked before.
+      const fresh = new AndTrigger(triggers, { threshold: { milliseconds } });
+      expect(fresh.nextMs(START_MS + asked)).toBe(expected.find((at) => at > START_MS + asked) ?? null);
+      expect(fresh.previousMs(START_MS + asked)).toBe(expected.findLast((at) => at < START_MS + asked) ?? null);
       found += expected.length;
     }),
     { numRuns: 2000 },
