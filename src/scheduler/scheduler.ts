@@ -387,8 +387,9 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return this.#env.events;
   }
 
+  /** Its first look finds out which tasks the store lacks. */
   async #tick(bounds: Parameters<Engine["tick"]>[0]): Promise<TickReport> {
-    await this.#ready();
+    await this.#lifecycle.ready();
     return this.#engine.tick(bounds);
   }
 

@@ -28,8 +28,10 @@ export interface DataStore extends AsyncDisposable {
   readonly serializer: Serializer;
   readonly capabilities: StoreCapabilities;
 
-  /** Opens the store and brings its schema up to date. Idempotent; every other method may rely on it.
-   *  @throws {StoreUnavailableError} when it cannot be opened, is not a database, or is newer than this library */
+  /** Opens the store. Idempotent; every other method may rely on it. The schema is brought up to date here, or by the
+   *  first call that needs it: a scheduler's first look can read the schema's version on its way.
+   *  @throws {StoreUnavailableError} when it cannot be opened, or is not a database; also, as that first call may, when
+   *  its schema is newer than this library, or cannot be brought up to date */
   open(now: number): Promise<void>;
   /** Releases connections that the store itself opened. Idempotent. Same as `Symbol.asyncDispose`. */
   close(): Promise<void>;

@@ -22,6 +22,7 @@ import {
   T0,
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
+import { openWithTables } from "./local-stores.ts";
 
 /** A client that counts its round trips. */
 function counting(inner: LibsqlClient): LibsqlClient & { trips: number; batches: number; statements: SqlStatement[] } {
@@ -61,7 +62,7 @@ describe("statements of LibsqlDataStore", () => {
 
   beforeAll(async () => {
     const store = new LibsqlDataStore({ client });
-    await store.open(T0);
+    await openWithTables(store);
     const found = await client.execute("SELECT name FROM sqlite_master WHERE type = 'table'");
     tables = found.rows.map((row) => String(row[0]));
   });
@@ -128,7 +129,7 @@ describe("round trips of LibsqlDataStore", () => {
   async function openCounting(): Promise<{ store: LibsqlDataStore; client: ReturnType<typeof counting> }> {
     const client = counting(createClient({ url: ":memory:" }));
     const store = new LibsqlDataStore({ client });
-    await store.open(T0);
+    await openWithTables(store);
     return { store, client };
   }
 

@@ -145,7 +145,8 @@ describe("LibsqlDataStore rides out", () => {
     await server.kill();
     try {
       const store = new LibsqlDataStore({ url: server.httpUrl }, { timeout: { milliseconds: 200 } });
-      const failure = await store.open(T0).catch((error: unknown) => error);
+      await store.open(T0);
+      const failure = await store.getTasks().catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreUnavailableError);
       expect(String(failure)).toMatch(/127\.0\.0\.1.*server runs/);
       expect(failure).toHaveProperty("cause");

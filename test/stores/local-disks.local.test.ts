@@ -6,7 +6,7 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { makeJob, makeJobs, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { SmallDisk } from "../support/small-disk.ts";
-import { LOCAL_STORES } from "./local-stores.ts";
+import { LOCAL_STORES, openWithTables } from "./local-stores.ts";
 
 const SIZE_KIB = 1024;
 
@@ -64,7 +64,7 @@ describe.each(LOCAL_STORES)("$name on a disk", ({ make, whyMissing }) => {
     const here = mounted(context);
     await here.resize(16);
     const store = make(join(here.path, "jobs.db"));
-    expect((await failureOf(store.open(T0))).message).toMatch(/full/);
+    expect((await failureOf(openWithTables(store))).message).toMatch(/full/);
     await store.close();
   });
 
@@ -79,7 +79,7 @@ describe.each(LOCAL_STORES)("$name on a disk", ({ make, whyMissing }) => {
     const bytes = await readFile(file);
     const readOnly = await here.mountReadOnly();
     const missing = make(join(readOnly, "new.db"));
-    expect((await failureOf(missing.open(T0))).message).toMatch(/give this process write permission/);
+    expect((await failureOf(openWithTables(missing))).message).toMatch(/give this process write permission/);
     await missing.close();
     // Opening a database that is up to date writes nothing.
     const existing = make(join(readOnly, "jobs.db"));

@@ -6,9 +6,18 @@ import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { migrate } from "../../src/stores/sqlite/migrations.ts";
 import { SqlDataStore, type SqlDriver } from "../../src/stores/sqlite/mod.ts";
 import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema.ts";
-import { finish, leasedJob, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
+import {
+  finish,
+  leasedJob,
+  look,
+  makeJob,
+  makeJobs,
+  step,
+  T0,
+  take,
+} from "../../src/testing/data-store-contract/makers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { LOCAL_STORES, type LocalStore, rowsOf, withDriver } from "./local-stores.ts";
+import { LOCAL_STORES, type LocalStore, openWithTables, rowsOf, withDriver } from "./local-stores.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let files = 0;
@@ -22,9 +31,18 @@ function newFile(): string {
   return join(folder.path, `${++files}.db`);
 }
 
-/** What a store says when it is opened on a database that does not fit. */
-async function openingFailure(store: SqlDataStore): Promise<StoreUnavailableError> {
-  const failure = await store.open(T0).catch((error: unknown) => error);
+type Call = (store: SqlDataStore) => Promise<unknown>;
+
+const getTasks: Call = (store) => store.getTasks();
+const lookAtAll: Call = (store) => look(store, { schedules: {} });
+const stepOverAll: Call = (store) => step(store, { schedules: {} });
+
+/** What a store says on a database that does not fit: when it is opened, or at the first call. */
+async function openingFailure(store: SqlDataStore, firstCall: Call = getTasks): Promise<StoreUnavailableError> {
+  const failure = await store
+    .open(T0)
+    .then(() => firstCall(store))
+    .catch((error: unknown) => error);
   await store.close();
   if (!(failure instanceof StoreUnavailableError)) throw new Error(`not the expected failure: ${String(failure)}`);
   return failure;
@@ -109,7 +127,7 @@ function testOpening(local: LocalStore): void {
   test("a schema that is newer than it, and changes nothing", async () => {
     const file = newFile();
     const store = local.make(file);
-    await store.open(T0);
+    await openWithTables(store);
     await store.close();
     const dump = (): Promise<unknown[]> =>
       withDriver(local, file, async (driver) => [
@@ -121,8 +139,10 @@ function testOpening(local: LocalStore): void {
       await rowsOf(driver, "DROP TABLE escapement_results");
     });
     const before = await dump();
-    const failure = await openingFailure(local.make(file));
-    expect(failure.message).toMatch(/version 999.*update the library/);
+    for (const firstCall of [getTasks, lookAtAll, stepOverAll]) {
+      const failure = await openingFailure(local.make(file), firstCall);
+      expect(failure.message).toMatch(/version 999.*update the library/);
+    }
     expect(await dump()).toEqual(before);
   });
 
@@ -133,9 +153,11 @@ function testOpening(local: LocalStore): void {
         await rowsOf(driver, `CREATE TABLE ${table} (mine)`);
         await rowsOf(driver, `INSERT INTO ${table} VALUES (42)`);
       });
-      const failure = await openingFailure(local.make(file));
-      expect(failure.message).toContain(table.toLowerCase());
-      expect(failure.message).toMatch(/tablePrefix/);
+      for (const firstCall of [getTasks, lookAtAll]) {
+        const failure = await openingFailure(local.make(file), firstCall);
+        expect(failure.message).toContain(table.toLowerCase());
+        expect(failure.message).toMatch(/tablePrefix/);
+      }
       const tables = await withDriver(local, file, (driver) => rowsOf(driver, "SELECT name FROM sqlite_master"));
       expect(tables.map((row) => row.name)).toEqual([table]);
       const store = local.make(file, { tablePrefix: "other_" });

@@ -3,6 +3,7 @@ import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import type { Row, SqlDataStore, SqlDriver } from "../../src/stores/sqlite/mod.ts";
 import { FileDriver } from "../../src/stores/sqlite-file/driver.ts";
+import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { openDatabase, SqliteDataStore, whyNoSqlite } from "../support/sqlite-store.ts";
 
 type LocalOptions = ConstructorParameters<typeof SqliteDataStore>[1];
@@ -63,6 +64,12 @@ export const LOCAL_STORES: readonly LocalStore[] = [LIBSQL, SQLITE];
 
 function urlOf(path: string): string {
   return path === ":memory:" ? path : `file:${path}`;
+}
+
+/** Opens a store and has it make its tables, which otherwise the first call does that needs them. */
+export async function openWithTables(store: SqlDataStore): Promise<void> {
+  await store.open(T0);
+  await store.getTasks();
 }
 
 /** Opens a store's database for as long as `use` takes. */

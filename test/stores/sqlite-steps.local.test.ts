@@ -31,6 +31,7 @@ import {
   T0,
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
+import { openWithTables } from "./local-stores.ts";
 
 /** A database in memory. What becomes of its next batches can be said before. */
 class TestDriver implements SqlDriver {
@@ -107,7 +108,7 @@ let store: SqlDataStore;
 async function openStore(isLocal: boolean): Promise<void> {
   driver = new TestDriver(isLocal);
   store = new SqlDataStore(driver);
-  await store.open(T0);
+  await openWithTables(store);
   driver.sent.length = 0;
 }
 

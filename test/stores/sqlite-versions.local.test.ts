@@ -20,6 +20,7 @@ import {
   T0,
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
+import { openWithTables } from "./local-stores.ts";
 
 /** How long a process of version 1 leased a schedule. */
 const OLD_LEASE_END = T0 + 30_000;
@@ -45,7 +46,7 @@ async function openStore(): Promise<void> {
     batch: (statements) => driver.batch(statements),
     failureKind: driver.failureKind,
   });
-  await store.open(T0);
+  await openWithTables(store);
 }
 
 /** What a process of version 1 does to a schedule that is due. */

@@ -43,8 +43,8 @@ export class Loop {
   readonly #signal = new AbortController();
   /** No new schedules and no new jobs; what ended is still told. */
   #isDraining = false;
-  /** Whether what was seen may be out of date. */
-  #isStale = true;
+  /** From when on what was seen may be out of date, in epoch milliseconds. */
+  #staleAt = Number.NEGATIVE_INFINITY;
   /** Whether a job ended since the last step: others that end together go into the same one. */
   #hasEnded = false;
   /** Whether the last step found none of the jobs that seemed to be ready: then only a wait helps. */
@@ -66,8 +66,8 @@ export class Loop {
   }
 
   /** Something in the store may be due at `atMs` (epoch milliseconds); default: at once. */
-  lookBy(atMs?: number): void {
-    this.#isStale = true;
+  lookBy(atMs: number = Number.NEGATIVE_INFINITY): void {
+    this.#staleAt = Math.min(this.#staleAt, atMs);
     this.#wakeup.call(atMs);
   }
 
@@ -77,10 +77,11 @@ export class Loop {
     this.lookBy(atMs === undefined ? undefined : atMs - LOOK_AHEAD_MS);
   }
 
-  /** A job ended, and waits to be released. */
+  /** A job ended, and waits to be released. One that was lost does not: then only a look finds work for its slot. */
   jobEnded(): void {
     this.#hasEnded = true;
-    this.#wakeup.call();
+    if (this.#options.stepper.isUnsettled) this.#wakeup.call();
+    else this.lookBy();
   }
 
   /** Jobs wait to be added. */
@@ -114,7 +115,7 @@ export class Loop {
         failures = 0;
         if (next.kind !== "now") await this.#wait(next, signal);
       } catch (error) {
-        this.#isStale = true;
+        this.#staleAt = Number.NEGATIVE_INFINITY;
         this.#options.stepper.refuseAdditions(error);
         await pauseAfterFailure(this.#options.env, "the store", error, ++failures, signal);
       }
@@ -140,14 +141,14 @@ export class Loop {
     if (keeper.isOverdue(env.clock.now())) await keeper.runOnce();
     const now = env.clock.now();
     if (isPaused() || this.#isDraining) {
-      this.#isStale = true;
+      this.#staleAt = Number.NEGATIVE_INFINITY;
       if (!stepper.hasCargo) return { kind: "look", at: NEVER };
       await stepper.settle(now);
       return NOW;
     }
     let seen = stepper.seen;
-    if (seen === null || (this.#isStale && !stepper.hasCargo)) {
-      this.#isStale = false;
+    if (seen === null || (this.#staleAt <= now && !stepper.hasCargo)) {
+      this.#staleAt = NEVER;
       seen = await stepper.look(now, now + LOOK_AHEAD_MS);
     }
     return this.#act(seen);
@@ -170,7 +171,8 @@ export class Loop {
     }
     if (ours.length > 0) {
       planner.prepare(ours);
-      const known = [...ours.map(({ nextFireTime }) => nextFireTime), seen.nextRunAt, seen.leaseEndsAt];
+      const others = [seen.nextRunAt, seen.leaseEndsAt, this.#staleAt];
+      const known = [...ours.map(({ nextFireTime }) => nextFireTime), ...others];
       // What is past is a job that waits for room, which no wait gives it.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
     }
@@ -186,7 +188,7 @@ export class Loop {
     if (isLast && stepper.looksFromStart) return true;
     if (isLast) stepper.lookFromStart();
     else stepper.lookBeyond(due.at(-1));
-    this.#isStale = true;
+    this.#staleAt = Number.NEGATIVE_INFINITY;
     return false;
   }
 
@@ -198,6 +200,7 @@ export class Loop {
       nextFireAt === null ? NEVER : nextFireAt - LOOK_AHEAD_MS,
       nextRunAt ?? NEVER,
       leaseEndsAt ?? NEVER,
+      this.#staleAt,
     );
   }
 
@@ -208,12 +211,15 @@ export class Loop {
   }
 
   async #wait({ kind, at }: Exclude<Next, { kind: "now" }>, signal: AbortSignal): Promise<void> {
-    const { env, stepper } = this.#options;
+    const { clock } = this.#options.env;
     this.#stepsInTurn = 0;
+    const startedAt = clock.now();
     if (kind === "fire") await this.#wakeup.waitExactly(at, signal);
     else await this.#wakeup.wait(at, signal);
-    this.#isFruitless = false;
-    // At the instant of a fire all is known. Otherwise something changed, or the time for a look has come.
-    if (!stepper.hasCargo && (kind === "look" || env.clock.now() < at)) this.#isStale = true;
+    const now = clock.now();
+    // At the instant of a fire all is known, and when a job ended or is to be added nothing else has changed. After a
+    // clock was set back nobody knows what the wait was to mean.
+    if ((kind === "look" && now >= at) || now < startedAt) this.#staleAt = Number.NEGATIVE_INFINITY;
+    if (this.#staleAt <= now) this.#isFruitless = false;
   }
 }

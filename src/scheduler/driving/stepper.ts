@@ -12,7 +12,7 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAdded, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import { jobAdded, scheduleFailed, scheduleSaved, taskSaved } from "../events/event-records.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import type { JobRunner } from "../running/job-runner.ts";
@@ -129,13 +129,28 @@ export class Stepper {
     this.#parts.additions.rejectAll(error);
   }
 
-  /** One read. @throws {StoreUnavailableError} */
+  /** One read, which also compares tasks that the store may not have. Those that it lacks are written first, because a
+   *  step without them knows no limits, and then it looks again. @throws {StoreUnavailableError} */
   async look(now: number, dueBy: number): Promise<Seen> {
-    const { env, runner, hasJobRole } = this.#parts;
+    const { env, runner, tasks, hasJobRole } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, dueBy);
-    const seen = await env.store.look({ ...view, tasks: null });
-    this.#seen = seen;
-    return seen;
+    const unsaved = tasks.unsaved;
+    let report = await env.store.look({ ...view, tasks: unsaved });
+    if (unsaved !== null) {
+      tasks.compared(unsaved, report.staleTaskIds);
+      if (report.staleTaskIds.length > 0) {
+        await this.#saveTasks();
+        report = await env.store.look({ ...view, tasks: null });
+      }
+    }
+    this.#seen = report;
+    return report;
+  }
+
+  async #saveTasks(): Promise<void> {
+    const { env, tasks } = this.#parts;
+    const changes = await tasks.save();
+    env.events.publish(changes.map(({ id, change }) => taskSaved(env, id, change)));
   }
 
   /**

@@ -97,18 +97,33 @@ export class TaskRegistry {
     return this.#unsaved.size > 0;
   }
 
+  /** Records of tasks that the store may not have heard of, for a look that compares them; null when it has heard of
+   *  all. */
+  get unsaved(): readonly TaskRecord[] | null {
+    return this.hasUnsaved ? [...this.#unsaved].map((id) => this.handlerOf(id).record) : null;
+  }
+
+  /** A look has compared these records: the store has them all but the stale ones. */
+  compared(records: readonly TaskRecord[], staleIds: readonly string[]): void {
+    const stale = new Set(staleIds);
+    for (const record of records) if (!stale.has(record.id)) this.#saved(record);
+  }
+
   /** Writes tasks that the store has not heard of yet. Returns what changed. */
   async save(): Promise<{ id: string; change: "added" | "updated" }[]> {
-    if (this.#unsaved.size === 0) return [];
-    const ids = [...this.#unsaved];
-    const records = ids.map((id) => this.handlerOf(id).record);
+    const records = this.unsaved;
+    if (records === null) return [];
     const changes = await this.#store.putTasks(records);
-    return ids.flatMap((id, index) => {
-      // Registered anew meanwhile: still unsaved.
-      if (this.#byId.get(id)?.record === records[index]) this.#unsaved.delete(id);
+    return records.flatMap((record, index) => {
+      this.#saved(record);
       const change = changes[index];
-      return change === undefined || change === "unchanged" ? [] : [{ id, change }];
+      return change === undefined || change === "unchanged" ? [] : [{ id: record.id, change }];
     });
+  }
+
+  /** One that was registered anew meanwhile is still unsaved. */
+  #saved(record: TaskRecord): void {
+    if (this.#byId.get(record.id)?.record === record) this.#unsaved.delete(record.id);
   }
 
   forget(id: string): void {

@@ -22,7 +22,7 @@ import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { newJobRecord } from "./new-records.ts";
-import { waitForResult } from "./result-waiter.ts";
+import { type AwaitedJob, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with jobs and results; documented at `SchedulerClient`. */
@@ -62,8 +62,10 @@ export class JobVerbs {
     signal?.throwIfAborted();
     const record = await this.#newRecord(task, jobOptions);
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
-    const { id } = await this.addRecord({ ...record, resultExpirationMs });
-    const result = await waitForResult(this.#context, id, signal);
+    const result = await this.#waitForResult(signal, async () => {
+      const { id } = await this.addRecord({ ...record, resultExpirationMs });
+      return { jobId: id, isUnfinished: true };
+    });
     return this.#resultOf(result).unwrap();
   }
 
@@ -87,7 +89,7 @@ export class JobVerbs {
     checkId(id, "job id");
     await ready();
     const record = wait
-      ? await waitForResult(this.#context, id, options.signal)
+      ? await this.#waitForResult(options.signal, async () => ({ jobId: id, isUnfinished: false }))
       : await env.store.getJobResult(id, env.clock.now());
     return record === null ? null : this.#resultOf(record);
   }
@@ -128,6 +130,10 @@ export class JobVerbs {
   async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
     const additions = await this.#context.addJobs(records);
     return additions.map(({ job }) => this.#jobOf(job));
+  }
+
+  #waitForResult(signal: AbortSignal | undefined, begin: () => Promise<AwaitedJob>): Promise<JobResultRecord> {
+    return waitForResult(this.#context, (id) => this.#runner.running.has(id), signal, begin);
   }
 
   #jobOf(record: JobRecord): Job {

@@ -4,16 +4,19 @@ import type { Connection } from "./connection.ts";
 import { comparableTasks, Looks } from "./looks.ts";
 import { jsonArray } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
+import type { SchemaCheck } from "./schema-check.ts";
 import type { Statements } from "./statements.ts";
 import { StepBatch, type StepContext } from "./step-batch.ts";
 
 /** The looks and steps of schedulers in a `SqlDataStore`: one read, and one write. */
 export class SqliteSteps {
   readonly #connection: Connection;
+  readonly #schema: SchemaCheck;
   readonly #context: StepContext;
 
-  constructor(connection: Connection, statements: Statements, names: TableNames) {
+  constructor(connection: Connection, schema: SchemaCheck, statements: Statements, names: TableNames) {
     this.#connection = connection;
+    this.#schema = schema;
     this.#context = { statements, looks: new Looks(names), isLocal: connection.isLocal };
   }
 
@@ -22,7 +25,7 @@ export class SqliteSteps {
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const statement = looks.statement(request, request.tasks === null ? {} : { tasks });
     try {
-      const rows = statement === null ? [] : await this.#connection.readFresh(statement);
+      const rows = statement === null ? [] : await this.#schema.readFresh(statement);
       const stale = jsonArray<string>(rows, "stale_task_ids");
       return { ...looks.seen(request, rows), staleTaskIds: [...stale, ...others.map(({ id }) => id)] };
     } catch (error) {

@@ -12,10 +12,10 @@ import type { SqlDriver } from "./driver.ts";
 import { SqliteJobs } from "./jobs.ts";
 import { SqliteLeases } from "./leases.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
-import { migrate } from "./migrations.ts";
 import { SqliteResults } from "./results.ts";
 import { SqliteSchedules } from "./schedules.ts";
-import { MIGRATIONS, tableNames } from "./schema.ts";
+import { tableNames } from "./schema.ts";
+import { SchemaCheck } from "./schema-check.ts";
 import { makeStatements } from "./statements.ts";
 import { SqliteSteps } from "./steps.ts";
 import { SqliteTasks } from "./tasks.ts";
@@ -36,6 +36,7 @@ export interface SqlDataStoreOptions {
 /** What a store consists of once it is open. */
 interface OpenStore {
   readonly connection: Connection;
+  readonly schema: SchemaCheck;
   readonly tasks: SqliteTasks;
   readonly schedules: SqliteSchedules;
   readonly jobs: SqliteJobs;
@@ -85,39 +86,40 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   async putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
-    return this.#opened.tasks.put(tasks);
+    return this.#use((open) => open.tasks.put(tasks));
   }
 
   async getTasks(): Promise<TaskRecord[]> {
-    return this.#opened.tasks.getAll();
+    return this.#use((open) => open.tasks.getAll());
   }
 
   async getTask(id: string): Promise<TaskRecord | null> {
-    return this.#opened.tasks.get(id);
+    return this.#use((open) => open.tasks.get(id));
   }
 
   async removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
-    return this.#opened.tasks.remove(id);
+    return this.#use((open) => open.tasks.remove(id));
   }
 
+  /** Finds out by itself whether the schema is up to date. */
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     return this.#opened.steps.look(request);
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    return this.#opened.steps.step(request);
+    return this.#use((open) => open.steps.step(request));
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
-    return this.#opened.schedules.add(additions);
+    return this.#use((open) => open.schedules.add(additions));
   }
 
   async getSchedule(id: string): Promise<ScheduleRecord | null> {
-    return this.#opened.schedules.get(id);
+    return this.#use((open) => open.schedules.get(id));
   }
 
   async getSchedules(filter: contract.ScheduleFilter): Promise<contract.RecordPage<ScheduleRecord>> {
-    return this.#opened.schedules.getPage(filter);
+    return this.#use((open) => open.schedules.getPage(filter));
   }
 
   async updateSchedule(
@@ -125,53 +127,59 @@ export class SqlDataStore implements contract.DataStore {
     changes: contract.ScheduleChanges,
     expectedFence?: number,
   ): Promise<ScheduleRecord | null> {
-    return this.#opened.schedules.update(id, changes, expectedFence);
+    return this.#use((open) => open.schedules.update(id, changes, expectedFence));
   }
 
   async removeSchedule(id: string): Promise<boolean> {
-    return this.#opened.schedules.remove(id);
+    return this.#use((open) => open.schedules.remove(id));
   }
 
   /** Calls that come while an insert is in flight travel together in the next one. */
   async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-    return this.#opened.jobs.add(jobs);
+    return this.#use((open) => open.jobs.add(jobs));
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
-    return this.#opened.jobs.get(id);
+    return this.#use((open) => open.jobs.get(id));
   }
 
   async getJobs(filter: contract.JobFilter): Promise<contract.RecordPage<JobRecord>> {
-    return this.#opened.jobs.getPage(filter);
+    return this.#use((open) => open.jobs.getPage(filter));
   }
 
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return this.#opened.leases.extend(extension);
+    return this.#use((open) => open.leases.extend(extension));
   }
 
   async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
-    return this.#opened.leases.giveUp(surrender);
+    return this.#use((open) => open.leases.giveUp(surrender));
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
-    return this.#opened.jobs.cancel(id, now);
+    return this.#use((open) => open.jobs.cancel(id, now));
   }
 
   async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
-    return this.#opened.results.get(jobId, now);
+    return this.#use((open) => open.results.get(jobId, now));
   }
 
   async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
-    return this.#opened.results.getPage(filter, now);
+    return this.#use((open) => open.results.getPage(filter, now));
   }
 
   async cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
-    return this.#opened.results.cleanup(request);
+    return this.#use((open) => open.results.cleanup(request));
   }
 
   get #opened(): OpenStore {
     if (this.#open === null) throw new StoreUnavailableError("the data store is not open: await open() first");
     return this.#open;
+  }
+
+  /** Calls something that relies on the schema. */
+  #use<T>(call: (open: OpenStore) => Promise<T>): Promise<T> {
+    const open = this.#opened;
+    return open.schema.isUpToDate ? call(open) : open.schema.bringUpToDate().then(() => call(open));
   }
 
   async #openStore(now: number): Promise<OpenStore> {
@@ -184,15 +192,16 @@ export class SqlDataStore implements contract.DataStore {
     try {
       await connection.open();
       const names = tableNames(tablePrefix);
-      await migrate(connection, names, MIGRATIONS, now);
       const statements = makeStatements(names);
+      const schema = new SchemaCheck(connection, names, now);
       return {
         connection,
+        schema,
         tasks: new SqliteTasks(connection, statements),
         schedules: new SqliteSchedules(connection, statements),
         jobs: new SqliteJobs(connection, statements),
         leases: new SqliteLeases(connection, statements),
-        steps: new SqliteSteps(connection, statements, names),
+        steps: new SqliteSteps(connection, schema, statements, names),
         results: new SqliteResults(connection, statements),
       };
     } catch (error) {
