@@ -59,7 +59,7 @@ export interface DataStore extends AsyncDisposable {
   /**
    * One step of a scheduler: one write that counts as a whole or not at all. Its parts happen in this order:
    *
-   * 1. *Releases* of jobs that the scheduler holds. A release counts only when the stored `fence` and `acquiredBy` are
+   * 1. *Releases* of jobs that the scheduler holds. A release counts only if the stored `fence` and `acquiredBy` are
    *    its `fence` and the step's `schedulerId`. `finish` removes the job and keeps its result (unless
    *    `expiresAt <= now`). `retry` puts the job back with the new `runAt` and `failedAttempts`. `giveUp` puts the job
    *    back as it was, but without its start deadline if the job `hasStarted` in time. A job that is to be cancelled is
@@ -80,13 +80,13 @@ export interface DataStore extends AsyncDisposable {
    *    whose `(executor, taskId)` is among `jobs.queues`. Their order is priority (higher first), then `runAt`, then
    *    addition. A task never has more than its `maxRunningJobs` jobs under live leases, counted over all schedulers;
    *    a task without a record has no limit. A task at its limit takes no place from other tasks. Each acquired job
-   *    gets `acquiredBy`, `acquiredUntil` = `until`, and `fence` + 1. A job that an earlier call, or its addition, found
-   *    to be due stays due for a scheduler whose clock is behind. Nothing is acquired while any lease, of whatever
-   *    queue, waits for recovery.
+   *    gets `acquiredBy`, `acquiredUntil` = `until`, and `fence` + 1. A job that was found to be due by an earlier
+   *    call, or when it was added, stays due for a scheduler whose clock is behind. Nothing is acquired while a lease,
+   *    of any queue, waits for recovery.
    * 6. A look, whose answer is part of the report.
    *
-   * A step may be repeated with the same `stepId` and with `isRepetition` (`now` and `until` may differ). The repetition
-   * does what the earlier tries did not do, and answers what they did, as far as the store can know it:
+   * A step may be repeated with the same `stepId` and with `isRepetition` (`now` and `until` may differ). The
+   * repetition does what the earlier tries did not do, and reports what they did, as far as the store can know it:
    *
    * - A release is `released` when the job is as an earlier try of the step left the job: put back and not touched
    *   since, or leased by the step again. When the job is gone, the release is `released` if a result of the job is
@@ -95,8 +95,8 @@ export interface DataStore extends AsyncDisposable {
    *   exist.
    * - `committed` is true when the schedule is as an earlier try left the schedule. It may be false for a plan that an
    *   earlier try committed, if others have changed the schedule since.
-   * - `acquired` holds the jobs that any try of the step leased and that the step still holds, topped up to the limit.
-   *   Jobs that it holds are named even while a lease waits for recovery.
+   * - `acquired` holds the jobs that any try of the step leased and that the scheduler still holds, topped up to the
+   *   limit. These jobs are named even while a lease waits for recovery.
    * - Recovered jobs may be named by the earlier try alone.
    *
    * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
@@ -287,8 +287,8 @@ export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metada
    *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the
    *  favourite a moment's advantage, because one commit is cheaper than a race. */
   readonly favourite: string | null;
-  /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule is not
-   *  larger. */
+  /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
+   *  most about as much. */
   readonly bytes: number;
 }
 
@@ -355,7 +355,7 @@ export interface PlanReport {
 
 /**
  * - `released`: the release counts.
- * - `fenced`: another scheduler holds the job, or has held it since.
+ * - `fenced`: the job exists, but the scheduler no longer holds the job with the fence of the release.
  * - `missing`: there is no such job, or no longer.
  */
 export type ReleaseStatus = "released" | "fenced" | "missing";

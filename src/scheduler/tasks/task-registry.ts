@@ -17,7 +17,7 @@ export interface RegisteredTask {
   readonly schema: StandardSchemaV1 | null;
 }
 
-/** The tasks that this scheduler has handlers for, and which of them the store has not heard of yet. */
+/** The tasks that this scheduler has handlers for. The registry also knows which of them are not in the store yet. */
 export class TaskRegistry {
   readonly #byId = new Map<string, RegisteredTask>();
   readonly #unsaved = new Set<string>();
@@ -49,7 +49,8 @@ export class TaskRegistry {
     return Object.freeze({ id });
   }
 
-  /** The id behind a task, an id or a named function, which is registered on the way. */
+  /** The id of a task, which is given as a task, an id or a named function. A named function is registered as a task on
+   *  the way. */
   idOf(task: Task | string | NamedFunction): string {
     if (typeof task === "string") return checkId(task, "task id");
     if (typeof task !== "function") return checkId(task?.id, "task id");
@@ -81,7 +82,7 @@ export class TaskRegistry {
     throw new HandlerLookupError(`this scheduler has no handler for task "${id}"; register one: scheduler.task()`, id);
   }
 
-  /** Settings of a task, from here or from the store. @throws {TaskLookupError} */
+  /** The settings of a task, from this registry or else from the store. @throws {TaskLookupError} */
   async settingsOf(id: string): Promise<TaskRecord> {
     const record = this.#byId.get(id)?.record ?? (await this.#store.getTask(id));
     if (record !== null) return record;
@@ -92,19 +93,19 @@ export class TaskRegistry {
     );
   }
 
-  /** Whether the store has not heard of all of them. */
+  /** Whether there are tasks that are not in the store yet. */
   get hasUnsaved(): boolean {
     return this.#unsaved.size > 0;
   }
 
-  /** Writes tasks that the store has not heard of yet. Returns what changed. */
+  /** Writes the tasks that are not in the store yet. Returns the tasks that were added or updated. */
   async save(): Promise<{ id: string; change: "added" | "updated" }[]> {
     if (this.#unsaved.size === 0) return [];
     const ids = [...this.#unsaved];
     const records = ids.map((id) => this.handlerOf(id).record);
     const changes = await this.#store.putTasks(records);
     return ids.flatMap((id, index) => {
-      // Registered anew meanwhile: still unsaved.
+      // A task that was registered anew in the meantime is still unsaved.
       if (this.#byId.get(id)?.record === records[index]) this.#unsaved.delete(id);
       const change = changes[index];
       return change === undefined || change === "unchanged" ? [] : [{ id, change }];
@@ -117,7 +118,7 @@ export class TaskRegistry {
     this.#queues = null;
   }
 
-  /** What a worker with these executors can run. */
+  /** The queues whose jobs a worker with these executors can run. */
   queues(executors: readonly string[]): readonly JobQueue[] {
     this.#queues ??= executors.flatMap((executor) => [...this.#byId.keys()].map((taskId) => ({ executor, taskId })));
     return this.#queues;

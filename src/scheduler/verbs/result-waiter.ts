@@ -5,12 +5,12 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /**
- * Waits until a job has ended and returns its result. Woken by the job's event; it also looks by itself, at growing
- * intervals, since the event may be lost or come from nowhere.
+ * Waits until a job has ended, and returns its result. The job's event ends the wait. The function also looks into the
+ * store by itself, at growing intervals, because the event may be lost.
  *
  * @throws {JobLookupError} when there is neither a job nor a result
- * @throws {SchedulerStateError} when the scheduler stops first
- * @throws the signal's reason when that is aborted
+ * @throws {SchedulerStateError} when the scheduler stops before the job ends
+ * @throws the signal's reason when the signal is aborted
  */
 export async function waitForResult(
   { env, closing }: VerbContext,
@@ -29,7 +29,8 @@ export async function waitForResult(
     for (let pauseMs = RESULT_POLL_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RESULT_POLL_MS_MAX)) {
       signal?.throwIfAborted();
       if (closing.isClosed) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
-      // In this order: a job that ends between the two look-ups is found by the next round.
+      // First the job, then the result: in the other order, a job that ends between the two look-ups would seem not to
+      // exist.
       const job = await store.getJob(jobId);
       const result = await store.getJobResult(jobId, clock.now());
       if (result !== null) return result;
