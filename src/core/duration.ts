@@ -70,7 +70,7 @@ function invalidDuration(name: string, value: unknown, problem: string, cause?: 
   return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
 }
 
-/** A duration of so many milliseconds, in hours and smaller units, as days may differ in length. */
+/** A duration of so many milliseconds, in hours and smaller units, because days may differ in length. */
 export function durationOf(ms: number): Temporal.Duration {
   return Temporal.Duration.from({ milliseconds: ms }).round({ largestUnit: "hours" });
 }

@@ -128,7 +128,8 @@ export const TRIGGER_DEPTH_MAX = 8;
 export const RESULT_POLL_MS_MIN = 50;
 export const RESULT_POLL_MS_MAX = 2000;
 
-/** How long `runJob` has a result kept at least, in milliseconds, as it could not be read otherwise. */
+/** How long the result of a `runJob` call is kept at least, in milliseconds, because the call could not read the result
+ *  otherwise. */
 export const AWAITED_RESULT_MS_MIN = 60_000;
 
 /** Longest sleep of a loop on a store that no other process writes to, in milliseconds: schedulers of this process that

@@ -4,7 +4,7 @@ import type { Logger } from "../core/logger.ts";
 import type { DataStore } from "../stores/data-store.ts";
 import type { EventHub } from "./events/event-hub.ts";
 
-/** What every collaborator of a scheduler shares. */
+/** What all parts of a scheduler share. */
 export interface Environment {
   readonly store: DataStore;
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export interface Environment {
   readonly events: EventHub;
   readonly logger: Logger;
   readonly identity: string;
-  /** Tells this run of the scheduler from others under the same identity. */
+  /** The id of this run of the scheduler, which differs from the ids of other runs under the same identity. */
   readonly incarnation: string;
   readonly leaseMs: number;
 }

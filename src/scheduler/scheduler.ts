@@ -52,7 +52,8 @@ import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
 /**
- * Fires schedules and runs jobs. Until it is started it is a client of its data store: everything but running works.
+ * Fires schedules and runs jobs. Before it is started, a scheduler is a client of its data store: everything works
+ * except firing and running.
  *
  * @example
  * const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: "file:jobs.db" }) });
@@ -118,7 +119,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
   }
 
-  /** `stopped` before the start and after the stop, which is final. */
+  /** What the scheduler does at present. `stopped` both before the start and after the stop; a stop is final. */
   get state(): SchedulerState {
     return this.#lifecycle.state;
   }
@@ -126,12 +127,12 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   // ---- life cycle
 
   /**
-   * Starts to work in the background: opens the store, gives up leases that this identity left behind, then fires and
-   * runs.
-   * @param options.paused start without firing or running, until `resume()`; default: false
-   * @throws {SchedulerStateError} when it was started or stopped before, while it ticks, or when it is stopped
-   *   meanwhile
-   * @throws {StoreUnavailableError} when the store cannot be opened; it may be started again
+   * Starts to work in the background: opens the store, gives up leases that an earlier process of this identity left
+   * behind, then fires schedules and runs jobs.
+   * @param options.paused start without firing or running, until `resume()` is called. Default: false
+   * @throws {SchedulerStateError} when the scheduler was started or stopped before, while a tick is under way, or when
+   *   `stop()` is called during the start
+   * @throws {StoreUnavailableError} when the store cannot be opened; `start` may be called again
    */
   async start(options: { paused?: boolean } = {}): Promise<void> {
     const { paused } = checkStartOptions(options, "start()");
@@ -141,8 +142,9 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   }
 
   /**
-   * Starts if need be, and resolves when it has stopped: by `stop()`, or since the signal was aborted.
-   * @param options.signal stops it, with the defaults of {@link stop}
+   * Starts the scheduler unless it was started already, and resolves when the scheduler has stopped: because `stop()`
+   * was called, or because the signal was aborted.
+   * @param options.signal stops the scheduler, with the defaults of {@link stop}
    * @throws what {@link start} throws
    */
   async runUntilStopped(options: { signal?: AbortSignal } = {}): Promise<void> {
@@ -167,12 +169,15 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   }
 
   /**
-   * Stops for good: no new work, running jobs may end within `drainTimeout`, then their signals are aborted, and what
-   * still does not end within 5 s goes back to the queue for others. Closes the store, the broker and the executors,
-   * except those that another scheduler of this process uses. Idempotent. Awaited by a handler of its own jobs it
-   * begins the stop and resolves at once, as the stop waits for that job.
-   * @param options.drainTimeout default: 30 s
-   * @throws what closing the store, the broker or an executor throws; it has stopped nevertheless
+   * Stops for good. The scheduler begins no new work, and running jobs may end within `drainTimeout`. Then the signals
+   * of the jobs that still run are aborted; a job that does not end within 5 s more goes back to the queue, for other
+   * schedulers. At last the store, the broker and the executors are closed, except those that another scheduler of this
+   * process uses. Idempotent. A handler of this scheduler's own jobs may await this method too: then it begins the stop
+   * and resolves at once, because the stop waits for the handler's job.
+   * @param options.drainTimeout how long running jobs may take. Default: 30 s
+   * @throws what closing the store, the broker or an executor throws; the scheduler has stopped nevertheless
+   * @example
+   * await scheduler.stop({ drainTimeout: { seconds: 10 } });
    */
   async stop(options: { drainTimeout?: Duration } = {}): Promise<void> {
     const { drainTimeout } = checkStopOptions(options, "stop()");
@@ -185,26 +190,26 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     await this.stop();
   }
 
-  /** Neither fires nor starts jobs until `resume()`; running jobs go on. Idempotent.
-   *  @throws {SchedulerStateError} when not started */
+  /** Fires no schedules and starts no jobs until `resume()` is called; running jobs go on. Idempotent.
+   *  @throws {SchedulerStateError} when the scheduler is not started */
   pause(): void {
     this.#lifecycle.pause();
   }
 
-  /** Goes on after `pause()`: what came due meanwhile is due now. Idempotent. @throws {SchedulerStateError} when not
-   *  started */
+  /** Goes on after `pause()`. Schedules and jobs that became due in the meantime are due now. Idempotent.
+   *  @throws {SchedulerStateError} when the scheduler is not started */
   resume(): void {
     this.#lifecycle.resume();
     this.#engine.wake();
   }
 
   /**
-   * Does what is due now and returns: for places where nothing may stay resident, and for tests.
-   * @param options.maxDuration begin no new work after this (default 30 s); begun jobs are finished
-   * @param options.maxJobs start at most so many jobs; default: unlimited
-   * @param options.signal begin no new work once it is aborted
+   * Does the work that is due now, and returns. For places where nothing may stay resident, and for tests.
+   * @param options.maxDuration begin no new work after this time; jobs that have begun are finished. Default: 30 s
+   * @param options.maxJobs start at most so many jobs. Default: unlimited
+   * @param options.signal begin no new work once the signal is aborted
    * @throws {SchedulerStateError} when the scheduler runs or was stopped, or another tick is under way
-   * @throws {StoreUnavailableError} nothing is lost; tick again
+   * @throws {StoreUnavailableError} when the store cannot be reached: nothing is lost; tick again
    * @example
    * const { nextWakeAt, exhausted } = await scheduler.tick({ maxDuration: { seconds: 20 } });
    */
@@ -231,13 +236,14 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   // ---- tasks
 
   /**
-   * Registers a task: what its jobs run. Register tasks before `start`, at every start, as handlers are not stored.
-   * Registered again, the handler and the settings are replaced.
-   * @param settings see {@link TaskSettings}; `schema` is a Standard Schema (valibot, zod, ...) that checks payloads
-   *   when they are added and again before they run, and gives the handler its type
-   * @returns what `addSchedule`, `addJob` and `runJob` take, with the payload's type
+   * Registers a task: the handler that its jobs run, and its settings. Register every task before `start`, in every
+   * process, because handlers are not stored. If the id is registered already, the handler and the settings are
+   * replaced.
+   * @param settings see {@link TaskSettings}. `schema` is a Standard Schema (valibot, zod, ...): it checks payloads
+   *   when they are added and again before they run, and it gives the handler's payload its type
+   * @returns the task, to be passed to `addSchedule`, `addJob` and `runJob`; it carries the payload's type
    * @throws {OptionsError} for an invalid id, settings or handler
-   * @throws {SchedulerStateError} once stopped
+   * @throws {SchedulerStateError} once the scheduler has stopped
    * @example
    * const greet = scheduler.task("greet", { schema: v.object({ name: v.string() }) }, ({ name }) => `Hello, ${name}`);
    * await scheduler.addJob(greet, { payload: { name: "Ada" } });

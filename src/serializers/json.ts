@@ -4,7 +4,7 @@ import type { Serializer } from "./serializer.ts";
 
 /**
  * JSON, strictly: what `JSON.stringify` would silently change (dates, maps, class instances, `undefined` in arrays,
- * `NaN`, `-0`, functions) is refused with the path to it, so that a handler never gets something else than was passed.
+ * `NaN`, `-0`, functions) is refused with the path to it, so that a handler always gets exactly what was passed.
  * Properties that are `undefined` are left out. An object with a `toJSON` method is carried as what that returns only
  * when it was written as such by the caller: call it yourself, or use `DevalueSerializer`.
  */

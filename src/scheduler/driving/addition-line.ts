@@ -17,7 +17,8 @@ export class AdditionLine {
     return this.#waiting.length === 0;
   }
 
-  /** Whether so much fits into a step beside other work. What does not is added by itself. */
+  /** Whether these jobs are few and small enough for a step that has other work too. Otherwise they are added in a
+   *  write of their own. */
   static fits(jobs: readonly JobRecord[]): boolean {
     return jobs.length <= STEP_ADDITIONS_MAX && payloadLength(jobs) <= STEP_ADDITION_LENGTH_MAX;
   }
@@ -26,7 +27,7 @@ export class AdditionLine {
     return new Promise((resolve, reject) => this.#waiting.push({ jobs, resolve, reject }));
   }
 
-  /** Takes as many calls as fit into one step, the oldest first; one at least. */
+  /** Takes as many calls as fit into one step, the oldest first; at least one, if any waits. */
   take(): WaitingAddition[] {
     let count = 0;
     let jobCount = 0;
@@ -40,7 +41,7 @@ export class AdditionLine {
     return this.#waiting.splice(0, count);
   }
 
-  /** Nobody takes them any more. */
+  /** Rejects the calls that wait, because no step will take them any more. */
   rejectAll(error: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }

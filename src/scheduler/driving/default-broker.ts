@@ -3,8 +3,8 @@ import type { DataStore } from "../../stores/data-store.ts";
 
 const brokers = new WeakMap<DataStore, LocalEventBroker>();
 
-/** The broker of schedulers that were given none: one for each store object, so that the schedulers of a process that
- *  share a store hear of each other's changes. */
+/** The broker of schedulers that were given none. There is one broker per store object, so that schedulers of one
+ *  process that share a store hear of each other's changes. */
 export function defaultBroker(store: DataStore): LocalEventBroker {
   const known = brokers.get(store);
   if (known !== undefined) return known;

@@ -35,7 +35,8 @@ export interface EngineParts {
   readonly isPaused: () => boolean;
 }
 
-/** What works behind a scheduler: the two steps, their drivers, and what is opened and closed with them. */
+/** What works behind a scheduler: the stepper and the lease keeper, their drivers, and the parts that are opened and
+ *  closed with them. */
 export class Engine {
   readonly runner: JobRunner;
   readonly #parts: EngineParts;
@@ -46,7 +47,7 @@ export class Engine {
   readonly #cleaning = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
   readonly #shared = new SharedParts();
-  /** Whether the loop runs, and takes additions. */
+  /** Whether the loop runs, so that it can take additions. */
   #isResident = false;
 
   constructor(parts: EngineParts) {
@@ -84,21 +85,21 @@ export class Engine {
     });
   }
 
-  /** @throws {StoreUnavailableError} it may be tried again */
+  /** Opens the broker and the store. @throws {StoreUnavailableError} `open` may be called again */
   async open(): Promise<void> {
     const { env, broker } = this.#parts;
     try {
       await this.#shared.open(broker, () => broker.open());
       await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
     } catch (error) {
-      // The failure to open is what the caller has to know.
+      // A failure to close is not reported, because the caller has to know the failure to open.
       await this.#shared.close().catch(() => {});
       throw error;
     }
     env.events.open();
   }
 
-  /** Gives up leases that this identity left behind, and starts the loop. */
+  /** Gives up leases that an earlier process of this identity left behind, and starts the loop. */
   async begin(): Promise<void> {
     const { env } = this.#parts;
     const { store, clock, identity, incarnation, leaseMs } = env;
@@ -115,7 +116,7 @@ export class Engine {
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
   }
 
-  /** Adds jobs: in the loop's next step, or at once where no loop runs jobs here. */
+  /** Adds jobs: in the loop's next step, or by a write of their own where no loop runs jobs here. */
   async addJobs(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
     const { env, options } = this.#parts;
     if (this.#isResident && options.role !== "scheduler" && AdditionLine.fits(jobs)) {
@@ -128,7 +129,7 @@ export class Engine {
     return additions;
   }
 
-  /** The same steps as the loops, until nothing is due or a bound is reached. */
+  /** Takes the same steps as the loop, until nothing is due or a bound is reached. */
   async tick(bounds: TickBounds): Promise<TickReport> {
     await this.#openExecutors();
     const report = await tick(
@@ -140,17 +141,18 @@ export class Engine {
       },
       bounds,
     );
-    // Where nothing stays resident, what was not sent now never is.
+    // Where nothing stays resident, an event that is not sent now is never sent.
     await this.#parts.env.events.flush();
     return report;
   }
 
-  /** There may be something to do. */
+  /** Makes the loop look at once, because there may be something to do. */
   wake(): void {
     this.#loop.lookForSchedule();
   }
 
-  /** No new work; running jobs may end within the time, then they are aborted; what is left goes back to the queue. */
+  /** Ends the work: begins nothing new, and lets running jobs end within `drainMs` milliseconds. Then the jobs that
+   *  still run are aborted and go back to the queue. */
   async end(drainMs: number): Promise<void> {
     const { clock, events } = this.#parts.env;
     await this.#loop.drain();
@@ -165,7 +167,8 @@ export class Engine {
     events.publish([schedulerStopped(this.#parts.env)]);
   }
 
-  /** Closes what was opened, unless another scheduler of this process uses it. @throws the first failure, after all */
+  /** Closes each part that was opened, unless another scheduler of this process uses the part. @throws the first
+   *  failure, after all parts have been closed */
   async close(): Promise<void> {
     const { events } = this.#parts.env;
     await events.flush();
@@ -190,7 +193,7 @@ export class Engine {
     if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
   }
 
-  /** Others' changes, and our own, wake the loop. */
+  /** Wakes the loop after changes, those of other schedulers and our own. */
   #wakeOnEvents(): void {
     const { events, identity } = this.#parts.env;
     const onSchedule = ({ nextFireTimeMs }: { nextFireTimeMs: number | null }): void => {
@@ -203,12 +206,14 @@ export class Engine {
     });
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobReleased", ({ schedulerId }) => {
-      // Its slot may be what a job of ours waits for. Our own releases are followed by an acquisition anyway.
+      // A job of ours may wait for the slot of the released job. Our own releases are followed by an acquisition
+      // anyway.
       if (schedulerId !== identity) this.#loop.lookBy();
     });
   }
 
-  /** Records the last outcomes, gives back what is leased without being needed, and is seen no more. */
+  /** Records the last outcomes, gives back jobs that are leased but will not run, and tells the store that this
+   *  scheduler no longer lives. */
   async #settle(): Promise<void> {
     const { env } = this.#parts;
     const { store, clock, identity, incarnation, logger } = env;

@@ -2,8 +2,8 @@ import { sleepFor } from "../../core/clock.ts";
 import type { Environment } from "../environment.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
 
-/** Repeats something after every so many milliseconds, until the signal is aborted. What fails is logged, and repeated
- *  after a pause that grows. */
+/** Calls `run` again and again, `periodMs` milliseconds after the call before ended, until the signal is aborted. A
+ *  failure is logged; it adds a pause that grows with every failure in a row. */
 export async function every(
   env: Environment,
   name: string,

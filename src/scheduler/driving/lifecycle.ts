@@ -1,14 +1,15 @@
 import { SchedulerStateError } from "../../core/errors.ts";
 
+/** What a scheduler does at present. `stopped` both before the start and after the stop. */
 export type SchedulerState = "stopped" | "starting" | "started" | "paused" | "stopping";
 
-/** What the state machine calls on its way. */
+/** What the state machine calls when the state changes. */
 export interface LifecycleSteps {
   /** Opens what a client needs: the broker and the store. */
   open(): Promise<void>;
-  /** Takes up work: opens the executors, gives up own old leases, starts the loops. */
+  /** Takes up work: opens the executors, gives up old leases of this identity, and starts the loop. */
   begin(): Promise<void>;
-  /** Drains and ends work, within the given time. */
+  /** Ends the work. Running jobs may end within `drainMs` milliseconds. */
   end(drainMs: number): Promise<void>;
   /** Closes what `open` and `begin` opened. */
   close(): Promise<void>;
@@ -16,7 +17,8 @@ export interface LifecycleSteps {
 
 /**
  * The states of a scheduler: stopped -> starting -> started <-> paused -> stopping -> stopped. Before the first start
- * it is a client of its store, opened at the first use; once stopped it stays so.
+ * the scheduler is a client of its store, and the store is opened at the first use. A scheduler that was stopped stays
+ * stopped.
  */
 export class Lifecycle {
   readonly #steps: LifecycleSteps;
@@ -44,7 +46,7 @@ export class Lifecycle {
     return this.#stopping !== null;
   }
 
-  /** The start that is under way or was last; null before the first. */
+  /** The start that is under way, or else the last start; null before the first start. */
   get starting(): Promise<void> | null {
     return this.#starting;
   }
@@ -57,7 +59,7 @@ export class Lifecycle {
   /** Makes sure that the store is open. @throws {SchedulerStateError} after `stop` */
   async ready(): Promise<void> {
     this.assertUsable();
-    // A failed try is forgotten, so that the next call tries again.
+    // A try that failed is forgotten, so that the next call tries again.
     this.#opened ??= this.#steps.open().catch((error: unknown) => {
       this.#opened = null;
       throw error;
@@ -65,7 +67,7 @@ export class Lifecycle {
     await this.#opened;
   }
 
-  /** @throws {SchedulerStateError} once stopped for good; a job that still drains may use the scheduler */
+  /** @throws {SchedulerStateError} once the scheduler has stopped; while it stops, running jobs may still use it */
   assertUsable(): void {
     if (this.#stopping !== null && this.#state === "stopped") throw wasStopped();
   }
@@ -120,7 +122,7 @@ export class Lifecycle {
   async #end(drainMs: number): Promise<void> {
     this.#state = "stopping";
     try {
-      // What start() reports is its caller's to handle.
+      // A failure of the start is reported to the caller of start().
       await this.#starting?.catch(() => {});
       if (this.#hasBegun) await this.#steps.end(drainMs);
     } finally {

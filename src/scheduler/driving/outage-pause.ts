@@ -3,8 +3,8 @@ import { EscapementError } from "../../core/errors.ts";
 import { OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN } from "../../core/limits.ts";
 import type { Environment } from "../environment.ts";
 
-/** Logs a failure, and waits before the next try: full jitter, up to a pause that doubles with every failure in a
- *  row. */
+/** Logs a failure, and waits before the next try. The wait is random between zero and a pause (full jitter); the pause
+ *  doubles with every failure in a row. */
 export async function pauseAfterFailure(
   { clock, random, logger }: Environment,
   name: string,

@@ -1,4 +1,4 @@
-/** What several schedulers of a process may be given: a store, a broker, an executor. */
+/** A part that several schedulers of a process may share: a store, a broker or an executor. */
 interface Shareable {
   close(): Promise<void>;
 }
@@ -6,11 +6,12 @@ interface Shareable {
 /** How many schedulers of this process use an object. */
 const userCounts = new WeakMap<Shareable, number>();
 
-/** What one scheduler uses, and maybe others of this process too: the last of them closes it. */
+/** The parts that one scheduler uses. Other schedulers of this process may use them too: the last user of a part closes
+ *  the part. */
 export class SharedParts {
   readonly #used = new Set<Shareable>();
 
-  /** Does nothing for a part that is open already. @throws what `open` throws; it may be tried again */
+  /** Opens a part, unless this scheduler has opened it already. @throws what `open` throws; the call may be repeated */
   async open(part: Shareable, open: () => Promise<void>): Promise<void> {
     if (this.#used.has(part)) return;
     this.#used.add(part);
@@ -24,7 +25,8 @@ export class SharedParts {
     }
   }
 
-  /** The newest first, each whether or not closing the others fails. @throws the first failure */
+  /** Closes the parts, the newest first. A failure to close one part does not keep the others open. @throws the first
+   *  failure */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (const part of [...this.#used].reverse()) {

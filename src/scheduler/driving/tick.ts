@@ -9,13 +9,15 @@ import type { Stepper } from "./stepper.ts";
 
 /** What one `tick()` did. */
 export interface TickReport {
+  /** How many plans of due schedules were committed. */
   readonly schedulesProcessed: number;
+  /** How many jobs the schedules made. */
   readonly jobsAdded: number;
-  /** Attempts that were started. */
+  /** How many attempts were started. */
   readonly jobsRun: number;
-  /** How jobs ended, by outcome. */
+  /** How many jobs ended, by outcome. */
   readonly outcomes: Readonly<Record<JobOutcome, number>>;
-  /** When there is something to do again: call `tick()` then. Null when nothing is planned. */
+  /** When there is something to do again: call `tick()` at this instant. Null when nothing is planned. */
   readonly nextWakeAt: Temporal.Instant | null;
   /** Whether `maxDuration`, `maxJobs` or the signal ended the tick while there was more to do. */
   readonly exhausted: boolean;
@@ -32,12 +34,12 @@ export interface TickBounds {
   /** Epoch milliseconds after which no new work is begun. */
   readonly deadline: number;
   readonly jobsMax: number;
-  /** Whether somebody asked to end it. */
+  /** Whether somebody asked to end the tick. */
   readonly isAborted: () => boolean;
 }
 
-/** The driver without residence: the same steps as the loops, until nothing is due or a bound is reached. Jobs that
- *  were begun are always finished and recorded. */
+/** The driver that does not stay resident: it takes the same steps as the loop, until nothing is due or a bound is
+ *  reached. Jobs that have begun are always finished and recorded. */
 export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickReport> {
   const { env, runner } = parts;
   const before = { ...runner.outcomes };
@@ -53,7 +55,8 @@ export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickRe
     const nextWakeAt = instantOrNull(exhausted ? env.clock.now() : work.nextDueAt);
     return { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAt, exhausted };
   } finally {
-    // After a failure: what was begun is finished, under leases that are kept, and recorded by the next tick.
+    // This matters after a failure: jobs that have begun are finished under leases that are kept, and the next tick
+    // records their outcomes.
     await runner.whenIdle();
     keeping.abort();
     await kept;
@@ -68,7 +71,8 @@ interface Work {
   nextDueAt: number | null;
 }
 
-/** A look, then steps until there is nothing for one. Over its bounds it only records, and looks what is left. */
+/** Looks, then steps until there is nothing left to do. Beyond its bounds it only records outcomes, and looks whether
+ *  work is left. */
 async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds): Promise<Work> {
   const work = { schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 };
   let now = env.clock.now();
@@ -94,7 +98,7 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
       hasStarted = result.jobsStarted > 0;
       seen = stepper.seen ?? seen;
     }
-    // One outcome is not kept waiting for another job, or its lease would run out meanwhile.
+    // Waits for one attempt only: an outcome that waited for all other jobs could lose its lease.
     await runner.whenEnded();
     await env.clock.yield();
     now = env.clock.now();

@@ -5,21 +5,23 @@ import { EVENT_TYPES, type EventRecord, type EventType } from "../../records/eve
 import { EventStream } from "./event-stream.ts";
 import { type SchedulerEvent, toEvent } from "./scheduler-event.ts";
 
-/** Ends a subscription; also with `using`. */
+/** A subscription to events. `unsubscribe` ends it, and so does the end of the block where it was declared with
+ *  `using`. */
 export interface Subscription extends Disposable {
-  /** Idempotent. */
+  /** Ends the subscription: its listener is not called any more. Idempotent. */
   unsubscribe(): void;
 }
 
-/** What one event type, several or all of them (null) are written as. */
+/** Which events to receive: those of one type (`"jobReleased"`), of several types (`["jobAdded", "jobReleased"]`), or
+ *  of all types (null). */
 export type EventFilter<T extends EventType> = T | readonly T[] | null;
 
 /** Options of {@link EventHub.events}. */
 export interface EventsOptions {
   /** Ends the iteration. */
   signal?: AbortSignal;
-  /** Called with the number of events that were dropped since the last call, when a slow reader lets the buffer
-   *  (10,000 events) run over; the oldest go first. Default: a warning in the log. */
+  /** Called when a slow reader lets the buffer (10,000 events) run over, with the number of events that were dropped
+   *  since the last call. The oldest events are dropped first. Default: a warning in the log. */
   onDropped?: (count: number) => void;
 }
 
@@ -53,7 +55,8 @@ export class EventHub {
     this.#watchers.clear();
   }
 
-  /** Publishes events. A broker that fails costs others a delay, and is logged; it never fails the caller. */
+  /** Publishes events. A failure of the broker is logged and never reaches the caller; it only delays other
+   *  schedulers. */
   publish(events: readonly EventRecord[]): void {
     if (events.length === 0) return;
     this.#publishing++;
@@ -64,12 +67,12 @@ export class EventHub {
     }
   }
 
-  /** Resolves when what was published so far is on its way, or has failed to be. */
+  /** Resolves when the broker has taken the events that were published so far, or has failed to take them. */
   async flush(): Promise<void> {
     if (this.#publishing > 0) await new Promise<void>((resolve) => this.#whenPublished.push(resolve));
   }
 
-  /** The scheduler's own look at the records of a type; one per type. */
+  /** Sets the function by which the scheduler itself watches the records of a type. There is one watcher per type. */
   watch<T extends EventType>(type: T, watcher: (record: EventRecord<T>) => void): void {
     this.#watchers.set(type, watcher as unknown as (record: EventRecord) => void);
   }
@@ -100,7 +103,7 @@ export class EventHub {
     return { unsubscribe, [Symbol.dispose]: unsubscribe };
   }
 
-  /** The next event of the given types. Rejects with the signal's reason when that is aborted. */
+  /** The next event of the given types. Rejects with the signal's reason when the signal is aborted. */
   nextEvent<T extends EventType>(
     types: EventFilter<T>,
     options: { signal?: AbortSignal } = {},

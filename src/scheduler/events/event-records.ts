@@ -5,15 +5,15 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
-/** Whose events they are. */
+/** The scheduler that makes the events. */
 interface Origin {
   readonly clock: Clock;
   /** Identity of the scheduler. */
   readonly identity: string;
 }
 
-// Every event is made here. Each is written out, because there are three for every job: a helper that puts the type
-// and the time before the facts costs a copy of each.
+// Every event is made here. Each event is written out in full, because there are three events for every job, and a
+// helper that puts the type and the time before the facts would copy each event once more.
 
 // ---- tasks
 

@@ -2,7 +2,7 @@ import { EVENT_BUFFER_MAX } from "../../core/limits.ts";
 import type { EventType } from "../../records/events.ts";
 import type { SchedulerEvent } from "./scheduler-event.ts";
 
-/** What an {@link EventStream} tells its maker. */
+/** What an {@link EventStream} reports to the hub that made it. */
 export interface EventStreamOptions {
   /** Called once, when the stream has ended. */
   readonly onEnd: () => void;
@@ -10,8 +10,8 @@ export interface EventStreamOptions {
   readonly onDropped: (count: number) => void;
 }
 
-/** Events as an iteration: what comes is kept until it is asked for. A reader that falls too far behind loses the
- *  oldest events, because memory is finite and the scheduler never waits for a reader. */
+/** Events as an async iteration. Each event is kept until the reader asks for it. A reader that falls too far behind
+ *  loses the oldest events, because memory is finite and the scheduler never waits for a reader. */
 export class EventStream<T extends EventType> implements AsyncIterableIterator<SchedulerEvent<T>> {
   readonly #options: EventStreamOptions;
   readonly #buffer: SchedulerEvent<T>[] = [];
@@ -35,7 +35,7 @@ export class EventStream<T extends EventType> implements AsyncIterableIterator<S
     this.#dropped++;
   }
 
-  /** Nothing more comes: what is kept may still be read. Idempotent. */
+  /** Ends the stream: no more events come, but events that are kept may still be read. Idempotent. */
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

@@ -9,10 +9,12 @@ type Times<R> = { readonly timestamp: Temporal.Instant } & (R extends { nextFire
     ? { readonly scheduledFireTime: Temporal.Instant | null; readonly startedAt: Temporal.Instant | null }
     : unknown);
 
-/** An event as listeners get it: the record, with its instants also as `Temporal.Instant`. */
+/** An event as listeners get it: the fields of its record, and its instants also as `Temporal.Instant`. For example,
+ *  `timestamp` beside `timestampMs`. */
 export type SchedulerEvent<T extends EventType = EventType> = { [K in T]: EventRecord<K> & Times<EventRecord<K>> }[T];
 
-/** Temporal objects cost more than all else about an event, so they are made only when someone looks. */
+/** Makes the instants of an event only when a listener reads them, because Temporal objects cost more than everything
+ *  else about an event. */
 class EventFace {
   constructor(record: EventRecord) {
     Object.assign(this, record);

@@ -5,7 +5,7 @@ import { type FirePlan, planFires } from "./plan-fires.ts";
 import { plannedJob } from "./planned-job.ts";
 import { TriggerCache } from "./trigger-cache.ts";
 
-/** What a step is to make of a due schedule. */
+/** A due schedule, and what a step is to do with it. */
 export interface PlannedSchedule {
   readonly schedule: LookedSchedule;
   readonly plan: SchedulePlan;
@@ -15,7 +15,7 @@ export interface PlannedSchedule {
   readonly isCut: boolean;
 }
 
-/** A plan that was made ahead, as of the fire time. */
+/** A plan that was made ahead of the fire time. */
 interface Prepared {
   readonly fence: number;
   readonly expected: number;
@@ -29,13 +29,13 @@ export class FirePlanner {
   readonly #triggers = new TriggerCache();
   #prepared = new Map<string, Prepared>();
 
-  /** @param isFavourite whether this scheduler stays, and can run the schedule's jobs itself */
+  /** @param isFavourite whether this scheduler stays resident, and can run the schedule's jobs itself */
   constructor(env: Environment, isFavourite: (schedule: LookedSchedule) => boolean) {
     this.#env = env;
     this.#isFavourite = isFavourite;
   }
 
-  /** Plans ahead what fires soon, so that nothing is left to compute at the instant. */
+  /** Plans schedules that fire soon ahead of time, so that nothing is left to compute at the fire time. */
   prepare(soon: readonly LookedSchedule[]): void {
     const prepared = new Map<string, Prepared>();
     for (const schedule of soon) {
@@ -48,15 +48,15 @@ export class FirePlanner {
       try {
         prepared.set(id, { fence, expected, fires: this.#fires(schedule, expected, 1) });
       } catch {
-        // It fails again at the instant, which is when that counts.
+        // The plan fails again at the fire time, and only then does the failure count.
       }
     }
     this.#prepared = prepared;
   }
 
   /**
-   * Plans schedules that are due at `now`, each with one fire at least, as many as fit into one step. What does not fit
-   * stays due.
+   * Plans as many schedules that are due at `now` as fit into one step, each with at least one fire. Schedules and
+   * fires that do not fit stay due.
    */
   plan(due: readonly LookedSchedule[], now: number): PlannedSchedule[] {
     const planned: PlannedSchedule[] = [];
@@ -86,7 +86,7 @@ export class FirePlanner {
     }
   }
 
-  /** A plan that was made ahead holds until the fire time that comes after it. */
+  /** The fires of a schedule. A plan that was made ahead holds until the next fire time. */
   #preparedFires(schedule: LookedSchedule, now: number, firesMax: number): FirePlan {
     const { id, fence, nextFireTime: expected } = schedule;
     const prepared = this.#prepared.get(id);
@@ -106,7 +106,7 @@ export class FirePlanner {
   }
 }
 
-/** A plan that makes no jobs and pauses the schedule where it stands. */
+/** A plan that makes no jobs, and pauses the schedule without changing its fire times. */
 export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSchedule {
   const { id: scheduleId, fence, nextFireTime, lastFireTime } = schedule;
   const plan = {

@@ -3,9 +3,9 @@ import { CATCH_UP_JOBS_PER_COMMIT_MAX, MISSED_COUNT_STEPS_MAX } from "../../core
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
 
-/** The fire times that one job stands for besides its own; instants in epoch milliseconds. */
+/** The other fire times that one job stands for, besides its own; instants in epoch milliseconds. */
 interface MissedFires {
-  /** Null when they are too many to be counted. */
+  /** How many there are; null when there are too many to count. */
   readonly missedCount: number | null;
   readonly firstMissedTime: number | null;
   readonly lastMissedTime: number | null;
@@ -35,8 +35,8 @@ export type FiringSchedule = Pick<
 >;
 
 /**
- * Which jobs a due schedule makes, and its next fire time. Pure. `latest` and `earliest` look at a constant number of
- * fire times whatever was missed; `all` makes a bounded number and leaves the rest due, oldest first.
+ * Which jobs a due schedule makes, and its next fire time. Pure. `latest` and `earliest` make one job, however many
+ * fire times were missed. `all` makes a bounded number of jobs, oldest first, and leaves the other fire times due.
  *
  * @param random uniform in [0, 1), for the jitter
  * @param firesMax most fires that the plan may have; at least 1
@@ -51,11 +51,11 @@ export function planFires(
 ): FirePlan {
   const { nextFireTime, lastFireTime } = schedule;
   if (nextFireTime === null) throw new BrokenTriggerError(`schedule "${schedule.id}" has no fire time`);
-  // A new trigger may start before what the old one has fired: no schedule goes back, or an occurrence would come
-  // twice.
+  // A new trigger may start before the last fire time of the old trigger. A schedule never goes back, because the same
+  // occurrence would then fire twice.
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
   const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
-  // Not due, or not any more: the clock was set back since it was leased.
+  // The schedule is not due. For example, the clock was set back after the look.
   if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime, isCut: false };
   return schedule.coalesce === "all"
     ? planAll(schedule, trigger, first, now, random, firesMax)

@@ -36,7 +36,8 @@ export type {
   CheckedTaskSettings,
 } from "./checked-options.ts";
 
-/** Options that are looked for in several places, and what to do where one is found. The first that fits counts. */
+/** Options that callers often pass in the wrong place, and the advice for each. The first entry that has the name
+ *  counts. */
 const HOMES: readonly { readonly names: readonly string[]; readonly advice: (name: string) => string }[] = [
   {
     names: ["timeZone", "tz", "startTime", "endTime", "startDate", "endDate", "dst", "dayMatch"],
@@ -70,7 +71,7 @@ function elsewhere(name: string): string | null {
   return null;
 }
 
-/** Names of a payload that was passed as the options. */
+/** Advice for a name that belongs elsewhere, or that is part of a payload that was passed as the options. */
 function elsewhereOrPayload(known: readonly string[]): (name: string) => string | null {
   return (name) =>
     elsewhere(name) ??
@@ -166,7 +167,7 @@ export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.sche
 export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema);
 export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema);
 
-/** An id of a task, schedule or job; `where` is what it is the id of. */
+/** An id of a task, schedule or job; `where` says which, for example `"task id"`. */
 export const checkId: Checker<string> = (value, where) => {
   if (typeof value === "string" && value.length > 0 && value.length <= ID_LENGTH_MAX) return value;
   const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, value, "", idAdvice(value));

@@ -2,7 +2,8 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type { CoalescePolicy, ConflictPolicy, Metadata, RetryPolicy } from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 
-// Options as they are after the check: known names only, with their defaults, durations and instants as milliseconds.
+// Options as they are after the check: only known names, with their defaults. Durations are milliseconds, instants are
+// epoch milliseconds.
 
 interface CheckedBackoff {
   initial: number;
@@ -11,7 +12,7 @@ interface CheckedBackoff {
   jitter: RetryPolicy["jitter"];
 }
 
-/** What tasks of a scheduler have unless their own settings say something else. */
+/** The settings that tasks of a scheduler have, unless their own settings say something else. */
 export interface CheckedTaskDefaults {
   executor: string;
   maxRunningJobs: number | null;
@@ -23,7 +24,7 @@ export interface CheckedTaskDefaults {
   metadata: Metadata;
 }
 
-/** Settings of one task: what is not given is left to the defaults. */
+/** Settings of one task. A setting that is not given is left to the defaults. */
 export interface CheckedTaskSettings {
   executor?: string | undefined;
   maxRunningJobs?: number | null | undefined;
@@ -80,7 +81,7 @@ export interface CheckedJobOptions {
   startDeadline?: number | undefined;
 }
 
-/** One entry of `addJobs`. Its task is looked up where tasks are known. */
+/** One entry of `addJobs`. The check leaves `task` as it is, because only the task registry knows tasks. */
 export interface CheckedNewJob extends CheckedJobOptions {
   task: unknown;
 }

@@ -2,9 +2,10 @@ import { hasMethods } from "../../core/check.ts";
 import { isPlain, shown } from "../../core/option-errors.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 
-// What is likely meant by values of the wrong kind: each function answers with what to do, or null.
+// What a caller probably meant by a value of the wrong kind. Each function returns what the caller should do, or null
+// where that is unknown.
 
-/** Methods by which a store, a broker and an executor are known. */
+/** Methods by which the check recognizes a store, a broker and an executor. */
 export const STORE_METHODS = ["open", "look", "step"] as const;
 export const BROKER_METHODS = ["open", "publish", "subscribe"] as const;
 export const EXECUTOR_METHODS = ["open", "execute"] as const;

@@ -54,13 +54,14 @@ import {
   triggerAdvice,
 } from "./option-hints.ts";
 
-// The options of every call, with their defaults. What depends on the store, the task or the present has none here.
+// The options of every call, with their defaults. Options whose default depends on the store, the task or the present
+// time have no default here.
 
 const name = textUpTo(ID_LENGTH_MAX);
 const json = new JSONSerializer();
 
 const metadata = v.pipe(
-  // A record takes lists for objects.
+  // v.record alone would accept a list.
   v.custom<Record<string, unknown>>((value) => !Array.isArray(value), says("an object of JSON data")),
   v.record(v.string(), v.unknown(), says("an object of JSON data")),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -109,7 +110,7 @@ const taskDefaults = objectOf({
   metadata: v.optional(metadata, {}),
 });
 
-/** Settings of one task, over the defaults of its scheduler: what is not given is left out. */
+/** Settings of one task, which go over the defaults of its scheduler. A setting that is not given is left out. */
 export const taskSettingsSchema: v.GenericSchema<unknown, CheckedTaskSettings> = v.partial(
   objectOf({
     ...taskDefaults.entries,
@@ -140,7 +141,7 @@ export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOp
   random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
 });
 
-/** What schedules and jobs have from their task unless it is given. */
+/** Options that schedules and jobs inherit from their task where they are not given. */
 const inherited = {
   executor: v.optional(name),
   metadata: v.optional(metadata),
@@ -164,7 +165,7 @@ export const scheduleOptionsSchema: v.GenericSchema<unknown, CheckedScheduleOpti
   paused: v.optional(trueOrFalse, false),
 });
 
-/** Changes of a schedule: what is not given stays as it is. */
+/** Changes of a schedule. Fields that are not given stay as they are. */
 export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChanges> = v.partial(
   v.strictObject({
     ...scheduleSettings,

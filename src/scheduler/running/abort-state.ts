@@ -3,8 +3,8 @@ import type { JobCancelledError, JobTimeoutError, LeaseLostError, SchedulerState
 /** Why an attempt is to end early. */
 export type AbortReason = JobTimeoutError | JobCancelledError | LeaseLostError | SchedulerStateError;
 
-/** Whether and why something was aborted, with an `AbortSignal` that is made only when somebody asks for it: it would
- *  cost more than everything else about a short job. */
+/** Whether and why an attempt was aborted. Its `AbortSignal` is made only when somebody asks for the signal, because
+ *  making one costs more than everything else about a short job. */
 export class AbortState {
   #reason: AbortReason | null = null;
   #controller: AbortController | null = null;
@@ -21,7 +21,7 @@ export class AbortState {
     return this.#controller.signal;
   }
 
-  /** The first reason counts. @returns whether it is the first */
+  /** Aborts. Only the first reason counts. @returns whether this reason is the first */
   abort(reason: AbortReason): boolean {
     if (this.#reason !== null) return false;
     this.#reason = reason;

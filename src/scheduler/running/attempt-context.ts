@@ -6,7 +6,7 @@ import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
 import { Job } from "../views/job.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
-/** What a handler gets. Everything is made when it is looked at, as most handlers look at nothing. */
+/** What a handler gets. Each part is made when the handler reads it, because most handlers read nothing. */
 export class AttemptContext implements JobContext {
   readonly #attempt: JobAttempt;
   readonly #env: Environment;
@@ -54,7 +54,7 @@ export class AttemptContext implements JobContext {
         { path: "fraction", message },
       ]);
     }
-    // Nothing follows the event of a job's end.
+    // No event of an attempt may follow the event of its end.
     if (this.#attempt.hasEnded) return;
     this.#env.events.publish([jobProgressed(this.#env, this.#attempt.job, fraction, note ?? null)]);
   }

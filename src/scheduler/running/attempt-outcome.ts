@@ -9,15 +9,15 @@ import { backoffMs, isRetryable } from "./retry.ts";
 
 /** How the work of an attempt ended. */
 export type AttemptEnding =
-  /** It was not begun, because its start deadline had passed. */
+  /** The work was not begun, because the job's start deadline had passed. */
   | { readonly kind: "late" }
-  /** It was not begun, because its payload cannot be read. */
+  /** The work was not begun, because the job's payload cannot be read. */
   | { readonly kind: "unreadable"; readonly error: unknown }
-  /** The handler returned; `returnValue` is what is to be kept of that, serialized. */
+  /** The handler returned; `returnValue` is the value to be kept, serialized, or null when none is to be kept. */
   | { readonly kind: "returned"; readonly returnValue: string | null }
   /** The handler threw. `isFinal`: another attempt cannot help. */
   | { readonly kind: "threw"; readonly error: unknown; readonly isFinal: boolean }
-  /** It was ended early. */
+  /** The work was ended early. */
   | { readonly kind: "aborted"; readonly reason: AbortReason };
 
 /** What an outcome depends on besides the ending; times in epoch milliseconds. */
@@ -25,21 +25,21 @@ export interface AttemptFacts {
   readonly job: JobRecord;
   /** 1 for the first attempt. */
   readonly number: number;
-  /** When the handler was called; null when it was not. */
+  /** When the handler was called; null when it was not called. */
   readonly startedAt: number | null;
   readonly now: number;
   readonly retry: RetryPolicy;
   readonly random: RandomSource;
 }
 
-/** What the store is to be told of an attempt (`release`; null tells it nothing, because the lease is somebody else's),
- *  and the error that listeners hear of. */
+/** What the store is to be told of an attempt (`release`), and the error that listeners hear of (`error`). With a
+ *  `release` of null the store is told nothing, because the lease is no longer ours. */
 export interface AttemptOutcome {
   readonly release: JobRelease | null;
   readonly error: SerializedError | null;
 }
 
-/** From how the work of an attempt ended to what the store is told. Pure. */
+/** Decides what the store is told, from how the work of an attempt ended. Pure. */
 export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): AttemptOutcome {
   switch (ending.kind) {
     case "late":

@@ -37,7 +37,7 @@ export class JobAttempt {
   #startedAt: number | null = null;
   #leaseEndsAt: number;
   #isPayloadRejected = false;
-  /** Gives the work up; null before it has begun. */
+  /** Stops waiting for the work; null before the work has begun. */
   #reject: ((reason: unknown) => void) | null = null;
   #end: AbortController | null = null;
   #hasEnded = false;
@@ -54,7 +54,8 @@ export class JobAttempt {
     return this.#abort.signal;
   }
 
-  /** 1 for the first: failed attempts, those lost with their process, and this one. */
+  /** The number of the attempt, 1 for the first. It counts failed attempts, attempts that were lost with their process,
+   *  and this attempt. */
   get number(): number {
     return this.job.failedAttempts + this.job.recoveries + 1;
   }
@@ -64,23 +65,23 @@ export class JobAttempt {
     return this.#leaseEndsAt;
   }
 
-  /** Whether its outcome is settled. */
+  /** Whether the outcome of the attempt is settled. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** The lease was extended, to epoch milliseconds. */
+  /** The lease was extended; `until` is in epoch milliseconds. */
   extendTo(until: number): void {
     this.#leaseEndsAt = until;
   }
 
-  /** Ends the attempt early: the handler's signal is aborted with this reason. The first reason counts; whether the
-   *  outcome does, the store decides by its fence. */
+  /** Ends the attempt early: the handler's signal is aborted with this reason. Only the first reason counts. The store
+   *  decides by the fence whether the outcome counts. */
   abort(reason: AbortReason): void {
     if (!this.#hasEnded && this.#abort.abort(reason)) this.#giveUpLater();
   }
 
-  /** Runs it. Never rejects. */
+  /** Runs the attempt. Never rejects. */
   async run(): Promise<AttemptOutcome> {
     const ending = await this.#run();
     this.#hasEnded = true;
@@ -97,7 +98,7 @@ export class JobAttempt {
     if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
     const early = this.#abortReason();
     if (early !== null) return { kind: "aborted", reason: early };
-    // A job that goes on after a failure or a lost process was started in time.
+    // Only the first attempt can be late: a job that runs again after a failure or a lost process was started in time.
     if (job.startDeadline !== null && now > job.startDeadline && this.number === 1) return { kind: "late" };
     let payload: unknown;
     try {
@@ -109,7 +110,7 @@ export class JobAttempt {
     try {
       const value = await this.#execute(payload);
       const reason = this.#abortReason();
-      // A value that came in spite of the abort came too late, unless the scheduler only ran out of time.
+      // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
       if (reason !== null && !(reason instanceof SchedulerStateError)) return { kind: "aborted", reason };
       return this.#returned(value);
     } catch (error) {
@@ -118,7 +119,7 @@ export class JobAttempt {
     }
   }
 
-  /** A return value that cannot be kept fails the job for good, because what the handler did is done. */
+  /** A return value that cannot be kept fails the job for good: no retry, because the handler has done its work. */
   #returned(value: unknown): AttemptEnding {
     if (value === undefined || this.job.resultExpirationMs === 0) return { kind: "returned", returnValue: null };
     try {
@@ -128,7 +129,7 @@ export class JobAttempt {
     }
   }
 
-  /** A method, since the answer changes between two looks. */
+  /** A method and not a getter, because the answer may change between two calls. */
   #abortReason(): AbortReason | null {
     return this.#abort.reason;
   }
@@ -147,7 +148,7 @@ export class JobAttempt {
     return this.#executor.execute(new AttemptCall(this, payload, this.#env.contextOf));
   }
 
-  /** Settles as the work does, or a while after the abort if the work ignores that. */
+  /** Settles as the work does, or `ABORT_GRACE_MS` after an abort that the work ignores. */
   #supervise(work: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -174,14 +175,14 @@ export class JobAttempt {
     );
   }
 
-  /** Made for those who sleep while the attempt lasts: most do not need it. */
+  /** Ends sleeps that last as long as the attempt. Made when it is first needed, because most attempts sleep never. */
   #ended(): AbortController {
     this.#end ??= new AbortController();
     return this.#end;
   }
 }
 
-/** What an executor gets. The signal is made when somebody looks: most handlers never do. */
+/** What an executor gets. The signal is made when somebody reads it, because most handlers never do. */
 class AttemptCall implements JobCall {
   readonly #attempt: JobAttempt;
   readonly #contextOf: (attempt: JobAttempt) => JobContext;
@@ -201,7 +202,7 @@ class AttemptCall implements JobCall {
     return this.#attempt.signal;
   }
 
-  /** A property, as executors may pass it on. */
+  /** A property and not a method, because executors may pass it on without its object. */
   readonly invoke = (): unknown => {
     const context = this.#contextOf(this.#attempt);
     const handler = this.#attempt.task.handler as (payload: unknown, context: JobContext) => unknown;
@@ -215,7 +216,7 @@ function asDeserializationError(error: unknown): unknown {
     : new DeserializationError("the payload cannot be read", { cause: error });
 }
 
-/** @throws {SerializationError} also when it is too large */
+/** A return value as text. @throws {SerializationError} when it cannot be serialized, or is too large */
 function resultText(serializer: Serializer, value: unknown, jobId: string): string {
   const text = serializer.serialize(value);
   if (text.length <= SERIALIZED_LENGTH_MAX) return text;

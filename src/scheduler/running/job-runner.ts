@@ -22,11 +22,12 @@ export interface RunnerOptions {
   readonly onEnded: () => void;
 }
 
-/** Runs leased jobs, and keeps their outcomes until a step has told the store. Never more than `maxConcurrentJobs`. */
+/** Runs leased jobs, never more than `maxConcurrentJobs` at once, and keeps their outcomes until a step has told the
+ *  store. */
 export class JobRunner {
   readonly #options: RunnerOptions;
   readonly #running = new Map<string, JobAttempt>();
-  /** Attempts whose job runs here again already, as their lease was lost; they have not noticed yet. */
+  /** Attempts that lost their lease and still run, while a newer attempt of the same job runs here too. */
   readonly #outdated = new Set<JobAttempt>();
   readonly #releases = new ReleaseQueue();
   readonly #outcomes: Record<JobOutcome, number> = emptyOutcomes();
@@ -37,12 +38,13 @@ export class JobRunner {
     this.#options = options;
   }
 
-  /** Attempts that are under way, by job. */
+  /** Attempts that are under way, by the id of their job. */
   get running(): ReadonlyMap<string, JobAttempt> {
     return this.#running;
   }
 
-  /** Leases that are ours: jobs that run, and those whose outcome the store does not know of yet. */
+  /** The leases that are ours: of jobs that run, and of jobs that ended but whose outcome the store does not know
+   *  yet. */
   get held(): readonly { readonly jobId: string; readonly fence: number }[] {
     const waiting = this.#releases.waiting().map(({ release: { jobId, fence } }) => ({ jobId, fence }));
     return [...[...this.#running.values()].map(({ job }) => ({ jobId: job.id, fence: job.fence })), ...waiting];
@@ -53,7 +55,7 @@ export class JobRunner {
     return Math.max(0, this.#options.maxConcurrentJobs - this.#running.size - this.#outdated.size);
   }
 
-  /** What this scheduler can run. */
+  /** The queues whose jobs this scheduler can run. */
   get queues(): readonly JobQueue[] {
     return this.#options.tasks.queues(Object.keys(this.#options.executors));
   }
@@ -63,7 +65,7 @@ export class JobRunner {
     return tasks.get(taskId) !== undefined && executors[executor] !== undefined;
   }
 
-  /** Outcomes that the store does not know of yet. */
+  /** Outcomes that the store does not know yet. */
   get waiting(): readonly EndedAttempt[] {
     return this.#releases.waiting();
   }
@@ -72,12 +74,12 @@ export class JobRunner {
     return this.#releases.size > 0;
   }
 
-  /** Outcomes recorded so far. */
+  /** How many jobs have ended so far, by outcome. */
   get outcomes(): Readonly<Record<JobOutcome, number>> {
     return this.#outcomes;
   }
 
-  /** Takes in what a step leased; run the attempts once their events are on their way. */
+  /** Takes in the jobs that a step leased. Run the returned attempts after their events have been published. */
   admit(jobs: readonly JobRecord[], happened: EventRecord[]): JobAttempt[] {
     return jobs.flatMap((job) => this.#admit(job, happened) ?? []);
   }
@@ -87,7 +89,7 @@ export class JobRunner {
     for (const attempt of attempts) void this.#run(attempt);
   }
 
-  /** Gives back what was leased and is not to run. */
+  /** Gives back jobs that were leased and are not to run. */
   giveBack(jobs: readonly JobRecord[]): void {
     for (const job of jobs) {
       const attempt = this.#newAttempt(job);
@@ -96,7 +98,7 @@ export class JobRunner {
     }
   }
 
-  /** A step told the store of outcomes. `endedIds`: jobs that recovery ended instead of putting them back. */
+  /** A step told the store of outcomes. `endedIds` are the jobs that recovery ended instead of putting them back. */
   recordReleases(
     batch: readonly EndedAttempt[],
     statuses: readonly ReleaseStatus[],
@@ -108,12 +110,12 @@ export class JobRunner {
     });
   }
 
-  /** It is unknown whether a step took effect that told the store of these. */
+  /** A step carried these outcomes to the store, and it is unknown whether the step took effect. */
   releasesUnknown(batch: readonly EndedAttempt[]): void {
     this.#releases.unknown(batch);
   }
 
-  /** The store will never take this outcome: its job runs again when its lease ends. */
+  /** The store will never take this outcome, so the job runs again when its lease ends. */
   releaseRefused(ended: EndedAttempt, error: unknown): void {
     this.#releases.refused(ended);
     this.#options.env.logger.error(
@@ -122,7 +124,7 @@ export class JobRunner {
     );
   }
 
-  /** Ends attempts early. */
+  /** Ends all running attempts early, because the scheduler stops. */
   abortAll(): void {
     for (const attempt of this.#running.values()) {
       attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
@@ -134,17 +136,17 @@ export class JobRunner {
     this.#running.get(jobId)?.abort(new JobCancelledError(`job ${jobId} was cancelled`));
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when no attempt runs any more. */
   async whenIdle(): Promise<void> {
     if (!this.isIdle) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Resolves when an attempt has ended, or nothing runs. */
+  /** Resolves when an attempt has ended and its outcome waits, or when no attempt runs. */
   async whenEnded(): Promise<void> {
     if (!this.isIdle && this.#releases.size === 0) await new Promise<void>((resolve) => this.#whenEnded.push(resolve));
   }
 
-  /** Events of jobs that were taken back from a lost lease or ended without a run. Those that run here are aborted. */
+  /** Adds the events of jobs that recovery put back or ended. An attempt of such a job that runs here is aborted. */
   recordRecovery(report: RecoveryReport, now: number, happened: EventRecord[]): void {
     const { env } = this.#options;
     for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
@@ -154,7 +156,7 @@ export class JobRunner {
     for (const result of report.ended) this.recordEnd(result, happened);
   }
 
-  /** The event of a job that ended without a scheduler that held it. */
+  /** Adds the event of a job that the store ended by itself. */
   recordEnd(result: JobResultRecord, happened: EventRecord[]): void {
     this.#lose(result.jobId);
     this.#outcomes[result.outcome]++;
@@ -166,7 +168,7 @@ export class JobRunner {
     return this.#running.size === 0 && this.#outdated.size === 0;
   }
 
-  /** Null when it cannot run here after all. */
+  /** The attempt that runs a leased job; null when the job cannot run here after all. */
   #admit(job: JobRecord, happened: EventRecord[]): JobAttempt | null {
     this.#lose(job.id);
     const attempt = this.#newAttempt(job);
@@ -201,7 +203,7 @@ export class JobRunner {
     if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** The lease of a running job is somebody else's: what it does no longer counts. */
+  /** The lease of a running job is no longer ours, so that its outcome does not count: aborts the attempt. */
   #lose(jobId: string): void {
     const attempt = this.#running.get(jobId);
     if (attempt !== undefined) loseLease(attempt);
@@ -228,7 +230,7 @@ export class JobRunner {
   }
 }
 
-/** Aborts an attempt whose lease is not ours any more. */
+/** Aborts an attempt whose lease is no longer ours. */
 export function loseLease(attempt: JobAttempt): void {
   attempt.abort(new LeaseLostError(`the lease of job ${attempt.job.id} was lost`));
 }

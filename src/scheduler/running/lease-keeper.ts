@@ -1,13 +1,14 @@
 import type { Environment } from "../environment.ts";
 import { type JobRunner, loseLease } from "./job-runner.ts";
 
-/** How long leases are, and whose. */
+/** What a {@link LeaseKeeper} works with. */
 export interface LeaseKeeperOptions {
   readonly env: Environment;
   readonly runner: JobRunner;
-  /** Whether others may see this scheduler as alive: one that stays, on a store that others use too. */
+  /** Whether other schedulers may see this scheduler as alive. True for a scheduler that stays resident, on a store
+   *  that other processes may use too. */
   readonly isSeen: () => boolean;
-  /** The last step whose answer is known; null before the first. */
+  /** The id of the last step whose answer is known; null before the first step. */
   readonly settledStepId: () => string | null;
 }
 
@@ -22,18 +23,19 @@ export class LeaseKeeper {
     this.#lastRunAt = options.env.clock.now();
   }
 
-  /** How often to run, in milliseconds: two tries may fail before a lease ends. */
+  /** The time between two runs, in milliseconds. It is a third of a lease, so that two runs may fail before a lease
+   *  ends. */
   get periodMs(): number {
     return this.#options.env.leaseMs / 3;
   }
 
-  /** Whether leases may be about to end: the event loop stood still, or the clock was set. */
+  /** Whether leases may be about to end, because the event loop stood still or the clock was set. */
   isOverdue(now: number): boolean {
     return now - this.#lastRunAt > 2 * this.periodMs;
   }
 
-  /** One step. A store that cannot be reached is tried again at the next one; a lease that ran out meanwhile is lost.
-   *  @throws {StoreUnavailableError} */
+  /** Extends the leases once. If the store cannot be reached, the next run tries again; an attempt whose lease ended in
+   *  the meantime is aborted. @throws {StoreUnavailableError} */
   async runOnce(): Promise<void> {
     const { env, runner, isSeen, settledStepId } = this.#options;
     const { store, clock, identity, incarnation, leaseMs } = env;
@@ -57,7 +59,7 @@ export class LeaseKeeper {
       });
       this.#lastRunAt = now;
       const lostIds = new Set(lost);
-      // The attempts that were asked about: a job may run here again already, under a newer lease.
+      // Only the attempts from before the call: a job of theirs may run here again by now, under a newer lease.
       for (const attempt of attempts) {
         if (lostIds.has(attempt.job.id)) loseLease(attempt);
         else attempt.extendTo(until);

@@ -2,7 +2,7 @@ import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
-/** An attempt that ended and whose outcome the store does not know of yet. */
+/** An attempt that has ended, and whose outcome the store does not know yet. */
 export interface EndedAttempt {
   readonly attempt: JobAttempt;
   readonly release: JobRelease;
@@ -10,7 +10,8 @@ export interface EndedAttempt {
 }
 
 interface Item extends EndedAttempt {
-  /** Whether it was part of a step whose fate is unknown: then `missing` means that the step had taken effect. */
+  /** Whether a step of unknown fate carried this outcome. If so, the status `missing` means that this step took
+   *  effect. */
   wasSent: boolean;
 }
 
@@ -26,12 +27,12 @@ export class ReleaseQueue {
     this.#items.push({ attempt, release, error, wasSent: false });
   }
 
-  /** Outcomes that wait, the oldest first. They stay here until they are {@link settled} or {@link refused}. */
+  /** Outcomes that wait, the oldest first. They wait until they are {@link settled} or {@link refused}. */
   waiting(): readonly EndedAttempt[] {
     return this.#items.slice();
   }
 
-  /** It is unknown whether the step that carried these took effect. */
+  /** A step carried these outcomes, and it is unknown whether the step took effect. */
   unknown(batch: readonly EndedAttempt[]): void {
     const sent = new Set(batch);
     for (const item of this.#items) if (sent.has(item)) item.wasSent = true;
@@ -42,7 +43,7 @@ export class ReleaseQueue {
     this.#items = this.#items.filter((item) => item !== ended);
   }
 
-  /** A step that carried these took effect: calls back with what became of each. */
+  /** A step that carried these outcomes took effect: reports the status of each outcome. */
   settled(
     batch: readonly EndedAttempt[],
     statuses: readonly ReleaseStatus[],

@@ -10,8 +10,8 @@ export function backoffMs(retry: RetryPolicy, failedAttempts: number, random: Ra
   return Math.round(retry.jitter === "full" ? random() * pause : pause);
 }
 
-/** Whether another attempt may help. Errors are known by their code too, as one that crossed a thread or comes from
- *  another copy of this library is no instance of the class here. */
+/** Whether another attempt may help. Errors are recognized by their code too, because an error that crossed a thread,
+ *  or that comes from another copy of this library, is no instance of the class here. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof NonRetryableError || error instanceof HandlerLookupError) return false;
   try {

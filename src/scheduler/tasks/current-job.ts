@@ -4,9 +4,10 @@ import type { JobContext } from "../scheduler-client.ts";
 const storage = callStorage<JobContext>();
 
 /**
- * The context of the job whose handler called this, directly or through whatever it calls and awaits; null outside of
- * jobs. Known in handlers that run in the scheduler's own thread. Needs the runtime's `AsyncLocalStorage` (Node, Deno,
- * Bun, and Workers with `nodejs_compat`); elsewhere it is known until the handler's first `await`.
+ * The context of the job whose handler calls this function, directly or through functions that the handler calls and
+ * awaits; null outside of jobs. It works in handlers that run in the scheduler's own thread, and needs the runtime's
+ * `AsyncLocalStorage` (Node, Deno, Bun, and Workers with `nodejs_compat`). On other runtimes it works until the
+ * handler's first `await`.
  *
  * @example
  * function log(message: string): void {

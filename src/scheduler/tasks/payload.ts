@@ -4,7 +4,7 @@ import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 
-/** The payload as its schema returns it. @throws {PayloadError} naming each path */
+/** The payload as its schema returns it. @throws {PayloadError} which names the path of each problem */
 export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
   const result = await schema["~standard"].validate(payload);
   if (result.issues === undefined) return result.value;
@@ -13,7 +13,7 @@ export async function checkPayload(schema: StandardSchemaV1, payload: unknown, t
   throw new PayloadError(`the payload of task "${taskId}" is not valid: ${list}`, issues);
 }
 
-/** Serialized payload; null for undefined. @throws {SerializationError} also when it is too large */
+/** A payload as text; null for undefined. @throws {SerializationError} when it cannot be serialized, or is too large */
 function payloadText(serializer: Serializer, payload: unknown): string | null {
   if (payload === undefined) return null;
   const text = serializer.serialize(payload);
@@ -24,8 +24,9 @@ function payloadText(serializer: Serializer, payload: unknown): string | null {
   );
 }
 
-/** A payload for a task, checked and serialized. What is stored is what the caller passed, not what the schema made of
- *  it: it is parsed again before it runs. @throws {PayloadError} @throws {SerializationError} */
+/** A payload for a task, checked and serialized. The text holds the value that the caller passed, not the value that
+ *  the schema returned, because the schema parses the payload again before the job runs. @throws {PayloadError}
+ *  @throws {SerializationError} */
 export async function payloadTextOf(
   { serializer, tasks }: { readonly serializer: Serializer; readonly tasks: TaskRegistry },
   taskId: string,

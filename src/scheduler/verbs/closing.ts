@@ -1,5 +1,5 @@
-/** Tells whoever waits that the scheduler has stopped. No `AbortSignal`, on which Node warns of more than ten
- *  listeners. */
+/** Tells everyone who waits that the scheduler has stopped. It is no `AbortSignal`, because Node warns when a signal
+ *  has more than ten listeners. */
 export class Closing {
   readonly #listeners = new Set<() => void>();
   #isClosed = false;

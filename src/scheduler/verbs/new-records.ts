@@ -7,7 +7,7 @@ import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { ruleKey, type Trigger } from "../../triggers/trigger.ts";
 import type { CheckedJobOptions, CheckedScheduleChanges, CheckedScheduleOptions } from "../options/check-options.ts";
 
-/** A new schedule: the call's options over the task's settings, its trigger anchored to the present. */
+/** A new schedule: the call's options go over the task's settings, and the trigger is anchored to the present. */
 export function newScheduleRecord(
   facts: { id: string; task: TaskRecord; trigger: Trigger; payload: string | null; now: number },
   options: CheckedScheduleOptions,
@@ -34,7 +34,7 @@ export function newScheduleRecord(
   };
 }
 
-/** What a trigger becomes in a schedule: its text with the anchor, its rule, and its first fire time. */
+/** The fields of a schedule that come from its trigger: its text with the anchor, its rule, and its first fire time. */
 function triggerFields(
   trigger: Trigger,
   now: number,
@@ -47,8 +47,8 @@ function triggerFields(
   };
 }
 
-/** The fields that `updateSchedule` replaces; an undefined payload stays. A trigger that is the same rule keeps its
- *  anchor and next fire time. */
+/** The fields that `updateSchedule` replaces. If `payload` is undefined, the stored payload stays. If the trigger is
+ *  the same rule, the stored anchor and next fire time stay. */
 export function scheduleChanges(
   schedule: ScheduleRecord,
   facts: { taskMetadata: Metadata; trigger: Trigger | undefined; payload: string | null | undefined; now: number },

@@ -73,7 +73,7 @@ export class ScheduleVerbs {
   async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
     const { trigger, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
     const { taskId } = await this.#record(id);
-    // Given as undefined, it is no payload; not given at all, it stays.
+    // A payload that is given as undefined removes the stored payload. If none is given, the stored payload stays.
     const payload = "payload" in changes ? await this.#payloadText(taskId, checked.payload) : undefined;
     const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
     const now = this.#context.env.clock.now();
@@ -119,7 +119,7 @@ export class ScheduleVerbs {
     const record = await this.#record(id);
     const { nextFireTime, lastFireTime } = record;
     if (nextFireTime === null) return [];
-    // A new trigger may start before what the old one has fired, which is not repeated.
+    // A new trigger may start before the last fire time of the old trigger, and such fire times do not fire.
     const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
     const from = zonedOf(Math.max(fromMs ?? earliest, earliest), "UTC");
     return [...this.#scheduleOf(record).trigger.fireTimes({ from, limit })];
@@ -133,7 +133,7 @@ export class ScheduleVerbs {
     return record;
   }
 
-  /** Reads, changes and writes a schedule; again when somebody else changed it in between. */
+  /** Reads, changes and writes a schedule. Does so again when somebody else changed the schedule in between. */
   async #change(id: string, changesOf: (record: ScheduleRecord) => ScheduleChanges): Promise<Schedule> {
     for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
       const record = await this.#record(id);

@@ -33,7 +33,7 @@ export class TaskVerbs {
     env.events.publish([taskRemoved(env, id)]);
   }
 
-  /** Writes tasks that the store has not heard of yet. */
+  /** Writes the tasks that are not in the store yet. */
   async save(): Promise<void> {
     const { env, tasks } = this.#context;
     const changes = await tasks.save();

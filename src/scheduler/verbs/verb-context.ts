@@ -4,14 +4,15 @@ import type { Environment } from "../environment.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { Closing } from "./closing.ts";
 
-/** What the verbs of the facade share. */
+/** What `TaskVerbs`, `ScheduleVerbs` and `JobVerbs` share. */
 export interface VerbContext {
   readonly env: Environment;
   readonly tasks: TaskRegistry;
-  /** Makes sure that the store is open and knows the tasks. @throws {SchedulerStateError} once stopped for good */
+  /** Makes sure that the store is open and has the tasks. @throws {SchedulerStateError} once the scheduler has
+   *  stopped */
   readonly ready: () => Promise<void>;
   readonly closing: Closing;
-  /** Adds jobs, with the next step where this scheduler works, else at once, and tells listeners.
-   *  @throws {StoreUnavailableError} */
+  /** Adds jobs and tells listeners. Where this scheduler runs jobs in its loop, the next step adds them; elsewhere a
+   *  write of their own does. @throws {StoreUnavailableError} */
   readonly addJobs: (jobs: readonly JobRecord[]) => Promise<readonly JobAddition[]>;
 }

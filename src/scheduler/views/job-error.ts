@@ -8,8 +8,8 @@ import {
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
-/** The error behind a result that is no success: of the class of its outcome, else with the name, message, stack and
- *  causes of what the handler threw. */
+/** The error behind a result that is no success. It has the class of the outcome; for the outcome `error`, it has the
+ *  name, message, stack and causes of the error that the handler threw. */
 export function errorFromRecord(result: JobResultRecord): Error {
   const cause = result.error === null ? undefined : { cause: reviveError(result.error) };
   const job = `job ${result.jobId} of task "${result.taskId}"`;

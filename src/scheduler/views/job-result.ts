@@ -28,6 +28,7 @@ export class JobResult {
   get scheduleId(): string | null {
     return this.#record.scheduleId;
   }
+  /** The schedule's fire time, jitter included; null for a job that no fire time made. */
   get scheduledFireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.scheduledFireTime);
   }
@@ -38,6 +39,7 @@ export class JobResult {
   get startedAt(): Temporal.Instant | null {
     return instantOrNull(this.#record.startedAt);
   }
+  /** When the job ended. */
   get finishedAt(): Temporal.Instant {
     return instantOf(this.#record.finishedAt);
   }
@@ -45,11 +47,12 @@ export class JobResult {
   get expiresAt(): Temporal.Instant {
     return instantOf(this.#record.expiresAt);
   }
-  /** Attempts made, the last one included. */
+  /** How many attempts the job had, the last one included. */
   get attempts(): number {
     return this.#record.attempts;
   }
-  /** What the handler returned, deserialized; undefined for none. @throws {DeserializationError} */
+  /** The value that the handler returned, deserialized; undefined when it returned none. @throws
+   *  {DeserializationError} when the stored text cannot be read */
   get returnValue(): unknown {
     return this.#record.returnValue === null ? undefined : this.#serializer.deserialize(this.#record.returnValue);
   }

@@ -4,7 +4,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 
-/** An unfinished job as it was when it was read. Instants and the payload are made when they are looked at. */
+/** An unfinished job as it was when it was read. Its instants and its payload are made when a caller reads them. */
 export class Job {
   readonly #record: JobRecord;
   readonly #serializer: Serializer;
@@ -24,48 +24,52 @@ export class Job {
   get taskId(): string {
     return this.#record.taskId;
   }
-  /** The schedule that made it; null for a job that was added directly. */
+  /** The id of the schedule that made the job; null for a job that was added directly. */
   get scheduleId(): string | null {
     return this.#record.scheduleId;
   }
-  /** Name of the executor. */
+  /** Name of the executor that runs the job. */
   get executor(): string {
     return this.#record.executor;
   }
-  /** What the handler gets, deserialized; undefined for none. @throws {DeserializationError} */
+  /** What the handler gets, deserialized; undefined when there is no payload. @throws {DeserializationError} when the
+   *  stored text cannot be read */
   get payload(): unknown {
     return this.#record.payload === null ? undefined : this.#serializer.deserialize(this.#record.payload);
   }
-  /** Higher runs first. */
+  /** Jobs with a higher priority run first. */
   get priority(): number {
     return this.#record.priority;
   }
-  /** Not to be started before this. */
+  /** The job does not start before this instant. */
   get runAt(): Temporal.Instant {
     return instantOf(this.#record.runAt);
   }
   get createdAt(): Temporal.Instant {
     return instantOf(this.#record.createdAt);
   }
-  /** The schedule's fire time, jitter included; null for a job that was added directly. */
+  /** The schedule's fire time, jitter included; null for a job that no fire time made (`addJob`, `runScheduleNow`). */
   get scheduledFireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.scheduledFireTime);
   }
-  /** The schedule's fire time without jitter. */
+  /** The schedule's fire time without jitter; null for a job that no fire time made. */
   get fireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.fireTime);
   }
-  /** Not to be started after this; null is unlimited. */
+  /** The job does not start after this instant; null is unlimited. */
   get startDeadline(): Temporal.Instant | null {
     return instantOrNull(this.#record.startDeadline);
   }
-  /** How many other fire times this job stands for; null when they are too many to have been counted. */
+  /** How many other fire times this job stands for (see `coalesce`); null when there are too many to count, and for a
+   *  job that no fire time made. */
   get missedCount(): number | null {
     return this.#record.missedCount;
   }
+  /** The first of the other fire times that this job stands for; null when there are none. */
   get firstMissedTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.firstMissedTime);
   }
+  /** The last of the other fire times that this job stands for; null when there are none. */
   get lastMissedTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.lastMissedTime);
   }
@@ -75,22 +79,23 @@ export class Job {
   get idempotencyKey(): string | null {
     return this.#record.idempotencyKey;
   }
-  /** Attempts that an error of the handler ended so far. */
+  /** How many attempts have failed so far, because the handler threw or ran longer than the task's `timeout`. */
   get failedAttempts(): number {
     return this.#record.failedAttempts;
   }
-  /** Times it was lost with its process so far. */
+  /** How many times the job was lost with its process so far. */
   get recoveries(): number {
     return this.#record.recoveries;
   }
-  /** Identity of the scheduler that runs it; null while it waits. */
+  /** Identity of the scheduler that runs the job; null while the job waits. */
   get acquiredBy(): string | null {
     return this.#record.acquiredBy;
   }
-  /** When that scheduler's lease ends. */
+  /** When the lease of the scheduler that runs the job ends; null while the job waits. */
   get acquiredUntil(): Temporal.Instant | null {
     return instantOrNull(this.#record.acquiredUntil);
   }
+  /** Whether somebody asked to cancel the job while it runs. */
   get cancelRequested(): boolean {
     return this.#record.cancelRequested;
   }

@@ -7,7 +7,7 @@ import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 
-/** A schedule as it was when it was read. Instants, the trigger and the payload are made when they are looked at. */
+/** A schedule as it was when it was read. Its instants, trigger and payload are made when a caller reads them. */
 export class Schedule {
   readonly #record: ScheduleRecord;
   readonly #serializer: Serializer;
@@ -27,21 +27,24 @@ export class Schedule {
   get taskId(): string {
     return this.#record.taskId;
   }
-  /** @throws {DeserializationError} when this library does not know the trigger's kind */
+  /** The trigger, with its start. @throws {DeserializationError} when this library does not know the trigger's kind */
   get trigger(): Trigger {
     return parseTrigger(this.#record.trigger);
   }
-  /** What the handler gets, deserialized; undefined for none. @throws {DeserializationError} */
+  /** What the handler gets, deserialized; undefined when there is no payload. @throws {DeserializationError} when the
+   *  stored text cannot be read */
   get payload(): unknown {
     return this.#record.payload === null ? undefined : this.#serializer.deserialize(this.#record.payload);
   }
-  /** Name of the executor. */
+  /** Name of the executor that runs the schedule's jobs. */
   get executor(): string {
     return this.#record.executor;
   }
+  /** Jobs with a higher priority run first. */
   get priority(): number {
     return this.#record.priority;
   }
+  /** What becomes of several fire times that are due at once. */
   get coalesce(): CoalescePolicy {
     return this.#record.coalesce;
   }
@@ -50,12 +53,15 @@ export class Schedule {
     const ms = this.#record.misfireGraceMs;
     return ms === null ? null : durationOf(ms);
   }
+  /** Longest random delay of a fire; zero for none. */
   get maxJitter(): Temporal.Duration {
     return durationOf(this.#record.maxJitterMs);
   }
+  /** With `coalesce: "all"`: for how many missed fire times jobs are made at most; null is unlimited. */
   get maxCatchUp(): number | null {
     return this.#record.maxCatchUp;
   }
+  /** How long results of the schedule's jobs are kept; zero keeps none. */
   get resultExpirationTime(): Temporal.Duration {
     return durationOf(this.#record.resultExpirationMs);
   }
@@ -72,7 +78,7 @@ export class Schedule {
   get nextFireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.nextFireTime);
   }
-  /** The last fire time that was processed; null before the first. */
+  /** The last fire time that was processed; null before the first fire. */
   get lastFireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.lastFireTime);
   }

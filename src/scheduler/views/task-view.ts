@@ -4,7 +4,8 @@ import type { Temporal } from "../../core/temporal.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 
-/** A task's settings as they were when they were read, resolved. Durations are made when they are looked at. */
+/** The settings of a task as they were when the task was read, with all defaults filled in. Durations are made when a
+ *  caller reads them. */
 export class TaskView {
   readonly #record: TaskRecord;
 
@@ -19,19 +20,19 @@ export class TaskView {
   get id(): string {
     return this.#record.id;
   }
-  /** Name of the executor that runs its jobs. */
+  /** Name of the executor that runs the task's jobs. */
   get executor(): string {
     return this.#record.executor;
   }
-  /** Most of its jobs that run at once, over all schedulers of the store; null is unlimited. */
+  /** Most jobs of the task that run at once, counted over all schedulers of the store; null is unlimited. */
   get maxRunningJobs(): number | null {
     return this.#record.maxRunningJobs;
   }
-  /** How late a scheduled job may start; null is unlimited. */
+  /** How late a job of a schedule may start; null is unlimited. */
   get misfireGraceTime(): Temporal.Duration | null {
     return durationOrNull(this.#record.misfireGraceMs);
   }
-  /** How often a job that was lost with its process goes back to the queue. */
+  /** How many times a job that was lost with its process goes back to the queue. */
   get maxRecoveries(): number {
     return this.#record.maxRecoveries;
   }
@@ -43,7 +44,7 @@ export class TaskView {
   get resultExpirationTime(): Temporal.Duration {
     return durationOf(this.#record.resultExpirationMs);
   }
-  /** Attempts in all, and the pauses between them. */
+  /** How many attempts a failing job gets, and the pauses between the attempts. */
   get retry(): TaskRetry {
     const { attemptsMax, initialMs, factor, maxMs, jitter } = this.#record.retry;
     return {
@@ -81,11 +82,11 @@ export interface TaskRetry {
   readonly backoff: {
     /** Pause before the second attempt. */
     readonly initial: Temporal.Duration;
-    /** Each pause is so many times the one before. */
+    /** Each pause is the pause before, multiplied by this factor. */
     readonly factor: number;
     /** Longest pause. */
     readonly max: Temporal.Duration;
-    /** `"full"`: uniform between zero and the pause; `"none"`: the pause itself. */
+    /** `"full"` waits a random time between zero and the pause; `"none"` waits the pause itself. */
     readonly jitter: "full" | "none";
   };
 }

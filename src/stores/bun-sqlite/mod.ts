@@ -1,5 +1,5 @@
 /**
- * The SQLite data store as Bun gets it: see the one of the other runtimes, which it equals.
+ * The SQLite data store as Bun gets it. It equals the SQLite data store of the other runtimes, which has the docs.
  *
  * @module
  */

@@ -10,9 +10,9 @@ interface Host {
 }
 
 /** Opens a database with `bun:sqlite`.
- *  @throws {StoreUnavailableError} when the runtime is another one than Bun */
+ *  @throws {StoreUnavailableError} when the runtime is not Bun */
 export function openDatabase(path: string): FileDatabase {
-  // Asked for rather than imported: tools that know nothing of Bun then read and bundle this file like any other.
+  // The module is asked for and not imported, so that tools that do not know Bun can read and bundle this file.
   const sqlite = (globalThis as Host).process?.getBuiltinModule?.("bun:sqlite") as BunSqlite | undefined;
   if (sqlite === undefined) {
     throw new StoreUnavailableError(

@@ -5,28 +5,29 @@ import { adviceFor, failureKind } from "./failures.ts";
 import { type DatabaseKind, databaseKind, openClient } from "./open-client.ts";
 import type { LibsqlConnection } from "./options.ts";
 
-/** Settings of a connection that whoever made the client may have changed, and that a new connection would not have. */
+/** Settings of a connection that the maker of the client may have changed. A new connection would not have them. */
 const KEPT_SETTINGS = ["synchronous", "wal_autocheckpoint", "temp_store", "cache_size", "foreign_keys", "query_only"];
 
 /**
- * A client of `@libsql/client`: one that it opens, and closes, or one of the caller's.
+ * Runs statements on a client of `@libsql/client`: either a client that the driver opens and closes, or a client of the
+ * caller's.
  *
  * A `BEGIN IMMEDIATE` that finds a file locked stays an active statement of the native client until the garbage
- * collector takes it. Meanwhile the snapshot of the next read stays open with it, so later reads are stale and writes
- * fail with SQLITE_BUSY_SNAPSHOT, however often they are repeated. Hence a busy file is opened anew before whatever
- * comes next.
+ * collector takes the statement. Until then the snapshot of the next read stays open too, so that later reads are stale
+ * and writes fail with SQLITE_BUSY_SNAPSHOT, however often they are repeated. Therefore a file that was busy is opened
+ * anew before the next statement.
  */
 export class LibsqlDriver implements SqlDriver {
   readonly failureKind: SqlDriver["failureKind"] = failureKind;
   readonly adviceFor: (error: unknown) => string = adviceFor;
   readonly #connection: LibsqlConnection;
   readonly #options: { readonly durability: "full" | "normal"; readonly timeoutMs: number };
-  /** What stands behind a url; null for a client of the caller's. */
+  /** The kind of the database at the url; null for a client of the caller's. */
   readonly #kind: DatabaseKind | null;
   #client: LibsqlClient | null;
-  /** Whether the file is a copy of a database elsewhere, which takes the writes. */
+  /** Whether the file is a copy of a database elsewhere. Writes go to that other database. */
   #isReplica: boolean;
-  /** What sets up each connection to a file; null where no file can be opened anew. */
+  /** The statements that set up each connection to a file; null where no file can be opened anew. */
   #settings: readonly string[] | null = null;
 
   constructor(
@@ -58,7 +59,7 @@ export class LibsqlDriver implements SqlDriver {
       this.#settings = connectionSettings(this.#options.durability);
       await run(client, [FILE_MODE, ...this.#settings]);
     }
-    // A new replica is empty: without this its tables would seem to be missing.
+    // A new replica is empty: without this call its tables would seem to be missing.
     if (this.#kind === "replica") await client.sync?.();
   }
 
@@ -78,7 +79,7 @@ export class LibsqlDriver implements SqlDriver {
 
   async reopen(): Promise<void> {
     const client = this.#opened;
-    // What is in memory would be lost, and a replica begin anew.
+    // Opened anew, a database in memory would lose its data, and a replica would begin from nothing.
     if ((this.isLocal || this.#isReplica) && this.#settings === null) return;
     await client.reconnect?.();
     await run(client, this.#settings ?? []);
@@ -96,7 +97,8 @@ export class LibsqlDriver implements SqlDriver {
   }
 }
 
-/** Whether a client of the caller's has a copy of a database elsewhere. Others refuse to synchronize. */
+/** Whether a client of the caller's has a copy of a database elsewhere. A client of any other database refuses to
+ *  synchronize. */
 async function isReplica(client: LibsqlClient): Promise<boolean> {
   if (client.protocol !== "file" || client.sync === undefined) return false;
   try {
@@ -107,7 +109,7 @@ async function isReplica(client: LibsqlClient): Promise<boolean> {
   }
 }
 
-/** The settings of a client's connection to a file. Null where it has no file or cannot be opened anew. */
+/** The settings of a client's connection to a file. Null when the client has no file, or cannot be opened anew. */
 async function keptSettings(client: LibsqlClient): Promise<string[] | null> {
   if (client.protocol !== "file" || client.reconnect === undefined) return null;
   const sql = "SELECT file FROM pragma_database_list WHERE name = 'main'";

@@ -1,7 +1,7 @@
 import { codeOf, messageOf } from "../sqlite/failures.ts";
 import { type FailureKind, sqliteFailureKind } from "../sqlite/mod.ts";
 
-/** Codes of the client and of hrana, its protocol, that stand for a lost or refused connection. */
+/** Codes for a lost or refused connection, of the client and of hrana, the client's protocol. */
 const CONNECTION_CODES = new Set([
   // The client was closed and opened anew by another operation of the same store.
   "CLIENT_CLOSED",
@@ -22,8 +22,8 @@ const CONNECTION_CODES = new Set([
 export function failureKind(error: unknown): FailureKind {
   const code = codeOf(error);
   if (code === "RESPONSE_TOO_LARGE") return "tooLarge";
-  // An HTTP status of 4xx (a wrong token, a wrong path) stays what it is however often it is asked for, unless it says
-  // that the server is slow (408) or has too much to do (429).
+  // An HTTP status of 4xx (a wrong token, a wrong path) stays the same however often the request is repeated. The
+  // exceptions are 408 (the server is slow) and 429 (the server has too much to do).
   if (code === "SERVER_ERROR" && /\b4(?!08|29)\d\d\b/.test(messageOf(error))) return "unavailable";
   if (CONNECTION_CODES.has(code)) return "connection";
   // `fetch` rejects with a TypeError or a DOMException, Node's sockets with ECONNREFUSED and the like.
@@ -33,7 +33,7 @@ export function failureKind(error: unknown): FailureKind {
   return isSocketCode(code) || isRetryable(error) ? "connection" : sqliteFailureKind(error);
 }
 
-/** What users should do about a failure that is not SQLite's own; empty where that is unknown. */
+/** What users should do about a failure that is not SQLite's own; empty where the advice is unknown. */
 export function adviceFor(error: unknown): string {
   const code = codeOf(error);
   if (/\b401\b|\b403\b|auth/i.test(messageOf(error))) return "check the authToken";

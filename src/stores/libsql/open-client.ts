@@ -13,12 +13,12 @@ export function databaseKind({ url, syncUrl }: LibsqlUrlConnection): DatabaseKin
   return syncUrl === undefined ? "file" : "replica";
 }
 
-/** The url as errors may show it: without a token or password in it. */
+/** The url as errors may show it: without its token and password. */
 export function shownUrl(url: string): string {
   return url.replace(/\?.*$/, "").replace(/\/\/[^/@]*@/, "//");
 }
 
-/** Makes a client of `@libsql/client`, which is loaded here and not before: it is an optional peer. */
+/** Makes a client of `@libsql/client`. The package is loaded here and not before, because it is an optional peer. */
 export async function openClient(connection: LibsqlUrlConnection, timeoutMs: number): Promise<LibsqlClient> {
   let createClient: (config: ClientConfig) => LibsqlClient;
   try {
@@ -36,7 +36,7 @@ export async function openClient(connection: LibsqlUrlConnection, timeoutMs: num
     ...(syncUrl === undefined ? {} : { syncUrl }),
     ...(syncInterval === undefined ? {} : { syncInterval: toDurationMs(syncInterval, "syncInterval") / 1000 }),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
-    // Settings of a connection reach one only, so there must be one only.
+    // Settings are those of one connection, so the client may have only one.
     ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: SYNCHRONOUS_BUSY_WAIT_MS }),
     fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) }),
   });

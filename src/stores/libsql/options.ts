@@ -12,16 +12,17 @@ export interface LibsqlUrlConnection {
   readonly url: string;
   /** Token for a remote database. */
   readonly authToken?: string;
-  /** Address of the primary of which the file at `url` becomes an embedded replica: reads are local, writes go
-   *  there. */
+  /** Address of a primary database. The file at `url` becomes an embedded replica of the primary: reads are local, and
+   *  writes go to the primary. */
   readonly syncUrl?: string;
-  /** How often a replica fetches changes by itself. Default: never; its own writes it sees at once. */
+  /** How often a replica fetches changes by itself, for example `{ seconds: 30 }`. Default: never. The replica sees its
+   *  own writes at once. */
   readonly syncInterval?: Duration;
   /** Key of an encrypted local database. */
   readonly encryptionKey?: string;
 }
 
-/** A database by a client that the caller made, and closes. */
+/** A database by a client that the caller made. The caller closes the client too. */
 export interface LibsqlClientConnection {
   readonly client: LibsqlClient;
 }
@@ -33,9 +34,10 @@ export interface LibsqlStoreOptions {
   readonly tablePrefix?: string;
   /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
   readonly serializer?: Serializer;
-  /** For a file opened by its `url`. `"full"` (default): what was acknowledged survives a power failure, at the cost of
-   *  an fsync a commit. `"normal"`: it survives a crash of the process, but a power failure can take the last moments.
-   *  Measured, it processes 1.2 times and adds 1.1 (in bulk) to 2.7 times (one by one) as fast (bench/README.md). */
+  /** For a file that is opened by its `url`. With `"full"` (default), commits that were acknowledged survive a power
+   *  failure, at the cost of one fsync per commit. With `"normal"`, they survive a crash of the process, but a power
+   *  failure can lose the last moments. As measured, `"normal"` processes jobs 1.2 times as fast, and adds jobs 1.1
+   *  times (in bulk) to 2.7 times (one by one) as fast (bench/README.md). */
   readonly durability?: "full" | "normal";
   /** Longest wait for one answer of a remote database. Default: 10 seconds. */
   readonly timeout?: Duration;
@@ -51,7 +53,7 @@ export interface CheckedOptions {
 const UNSET = "is the environment variable set?";
 
 const text = v.pipe(v.string(saysText), v.nonEmpty(saysText));
-/** Its value stands in no message. */
+/** Text whose value no error message shows. */
 const secret = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
 
 const CLIENT_METHODS = ["execute", "batch", "close"] as const;
@@ -111,7 +113,7 @@ const checkStoreOptions = checker(optionsSchema, {
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkConnection(connection: LibsqlConnection): void {
-  // Which of the two is meant decides whose problems are told.
+  // The problems that are reported are those of the kind that the caller probably meant.
   const isByClient = typeof connection === "object" && connection !== null && "client" in connection;
   (isByClient ? checkByClient : checkByUrl)(connection, "new LibsqlDataStore(connection)");
 }

@@ -12,10 +12,10 @@ import { checkConnection, checkOptions, type LibsqlConnection, type LibsqlStoreO
  * await using scheduler = new Scheduler({ dataStore: store });
  * ```
  *
- * With a `client` that you made, see that it has one connection to a file (`concurrency: 1`), and close it yourself.
- * The store opens that connection anew (`reconnect`) when others kept the file locked, with SQLite's usual settings
- * kept. Failures that pass (a busy database, a lost connection) are repeated for a few seconds before a method rejects
- * with `StoreUnavailableError`.
+ * If you pass a `client` that you made, give the client only one connection to a file (`concurrency: 1`), and close the
+ * client yourself. When others kept the file locked, the store opens that connection anew (`reconnect`) and keeps the
+ * usual settings of SQLite. After a passing failure (a busy database, a lost connection) the store tries again, for a
+ * few seconds, before a method rejects with `StoreUnavailableError`.
  */
 export class LibsqlDataStore extends SqlDataStore {
   /** @throws {OptionsError} when an option is unknown, of a wrong type or out of range */

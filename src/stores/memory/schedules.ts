@@ -168,7 +168,8 @@ export class MemorySchedules {
     return { change: "replaced", schedule: { ...record } };
   }
 
-  /** Nobody's favourite any more, as its new task or executor may be none that the last committer can run. */
+  /** Changes a schedule, which loses its favourite, because the favourite may be unable to run its new task or
+   *  executor. */
   #change(entry: Entry, fields: Partial<ScheduleRecord>): void {
     this.#takeOut(entry);
     Object.assign(entry.record, fields);

@@ -1,10 +1,10 @@
-/** What can carry the id of a step: that of the one that leased it, or that put it back. */
+/** An entry that can carry the id of a step: of the step that leased the entry, or that put it back. */
 export interface Stamped {
   stamp: string | null;
 }
 
-/** What each step leased and still holds, so that a repetition of it finds that. A step is forgotten with its last
- *  lease. */
+/** The entries that each step leased and still holds, so that a repetition of the step finds them. A step is forgotten
+ *  with its last lease. */
 export class Steps<E extends Stamped> {
   readonly #leasedBy = new Map<string, Set<E>>();
 
@@ -13,7 +13,7 @@ export class Steps<E extends Stamped> {
     return this.#leasedBy.get(stepId) ?? [];
   }
 
-  /** What the steps leased whose ids `isWanted` lets through. */
+  /** The leased entries of all steps whose ids `isWanted` accepts. */
   *leasedWhere(isWanted: (stepId: string) => boolean): Iterable<E> {
     for (const [stepId, leased] of this.#leasedBy) {
       if (isWanted(stepId)) yield* leased;

@@ -78,7 +78,7 @@ export class MemoryDataStore implements contract.DataStore {
     const acquired = this.#jobs.acquire(request);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
-    // Named one by one, as spreading would cost more than all the rest of a small step.
+    // The fields are named one by one, because spreading would cost more than the rest of a small step.
     return {
       releases,
       recovered,

@@ -1,6 +1,6 @@
 /**
- * The SQLite data store: a file, through the SQLite that Node (22.13 or later), Deno and Bun bring along. It needs no
- * package.
+ * The SQLite data store: a file, through the SQLite that comes with Node (22.13 or later), Deno and Bun. The store
+ * needs no package.
  *
  * @module
  */
@@ -12,16 +12,16 @@ export type { SqliteConnection, SqliteStoreOptions } from "../sqlite-file/option
 
 /**
  * Keeps everything in an SQLite database: a file, or memory. Many schedulers, in many processes of one machine, may
- * share a file; never share one over a network's file system. `LibsqlDataStore` opens the same files, but not within
- * the same process: SQLite's locks do not hold between two SQLite libraries there.
+ * share a file. Never share a file over a network file system. `LibsqlDataStore` opens the same files, but never use
+ * both stores on one file within one process, because there SQLite's locks do not hold between two SQLite libraries.
  *
  * ```ts
  * const store = new SqliteDataStore({ path: "jobs.db" });
  * await using scheduler = new Scheduler({ dataStore: store });
  * ```
  *
- * A file that others keep locked is asked again for 20 seconds before a method rejects with `StoreUnavailableError`.
- * The same error comes from `open` where the runtime has no SQLite.
+ * While others keep the file locked, the store tries again for 20 seconds before a method rejects with
+ * `StoreUnavailableError`. `open` rejects with the same error where the runtime has no SQLite.
  */
 export class SqliteDataStore extends FileDataStore {
   /** @throws {OptionsError} when an option is unknown, of a wrong type or out of range */

@@ -10,9 +10,9 @@ interface Host {
 }
 
 /** Opens a database with `node:sqlite`, of Node and Deno.
- *  @throws {StoreUnavailableError} when the runtime has none */
+ *  @throws {StoreUnavailableError} when the runtime has no SQLite */
 export function openDatabase(path: string): FileDatabase {
-  // Asked for rather than imported: an import would fail with a message that does not say what to do.
+  // The module is asked for and not imported, because a failed import would not say what to do.
   const sqlite = (globalThis as Host).process?.getBuiltinModule?.("node:sqlite") as NodeSqlite | undefined;
   if (sqlite === undefined) {
     throw new StoreUnavailableError(

@@ -4,10 +4,10 @@ import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "
 import type { FileDatabase, OpenDatabase } from "./database.ts";
 import { KeptStatements } from "./kept-statements.ts";
 
-/** How a database in memory is called. */
+/** The path that stands for a database in memory. */
 export const MEMORY_PATH = ":memory:";
 
-/** The SQLite that a runtime brings along, on a file or in memory. It keeps its statements prepared. */
+/** The SQLite that comes with a runtime, on a file or in memory. The driver keeps its statements prepared. */
 export class FileDriver implements SqlDriver {
   readonly isLocal: boolean = true;
   readonly failureKind: SqlDriver["failureKind"] = sqliteFailureKind;
@@ -21,7 +21,7 @@ export class FileDriver implements SqlDriver {
     this.#openDatabase = openDatabase;
     this.#path = path;
     this.#settings = [
-      // The rest of the waiting is done by asynchronous repetitions.
+      // Longer waits for a lock are made of asynchronous repetitions.
       `PRAGMA busy_timeout = ${SYNCHRONOUS_BUSY_WAIT_MS}`,
       ...(path === MEMORY_PATH ? [] : [FILE_MODE]),
       ...connectionSettings(durability),
@@ -68,12 +68,12 @@ export class FileDriver implements SqlDriver {
     try {
       this.#run(ROLLBACK);
     } catch {
-      // After some failures (a full disk) SQLite has rolled back already, and then refuses to.
+      // After some failures (a full disk) SQLite has rolled back already, and then refuses to roll back again.
     }
   }
 }
 
-// A transaction that first reads could not write any more after another one's commit.
+// IMMEDIATE, because a transaction that begins with a read can no longer write after another transaction's commit.
 const BEGIN: SqlStatement = { sql: "BEGIN IMMEDIATE", args: [] };
 const COMMIT: SqlStatement = { sql: "COMMIT", args: [] };
 const ROLLBACK: SqlStatement = { sql: "ROLLBACK", args: [] };

@@ -1,9 +1,9 @@
 import type { FileDatabase, FileStatement } from "./database.ts";
 
-/** Most statements that a connection keeps prepared. The store has fewer texts than that; migrations make more. */
+/** Most statements that a connection keeps prepared. The store itself has fewer texts; migrations add more. */
 export const KEPT_STATEMENTS_MAX = 128;
 
-/** Prepared statements by their text: preparing one anew costs several times what running it does. */
+/** Prepared statements by their text, because preparing a statement costs several times as much as running it. */
 export class KeptStatements {
   readonly #database: FileDatabase;
   /** In the order of their last use. */
@@ -26,7 +26,7 @@ export class KeptStatements {
     return statement;
   }
 
-  /** Gives all of them back. A statement that is left would keep the file open. */
+  /** Frees all statements. A statement that is left would keep the file open. */
   clear(): void {
     for (const statement of this.#bySql.values()) statement.finalize?.();
     this.#bySql.clear();

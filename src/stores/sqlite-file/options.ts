@@ -5,8 +5,8 @@ import { TABLE_PREFIX_LENGTH_MAX } from "../sqlite/limits.ts";
 
 /** A database by its place. */
 export interface SqliteConnection {
-  /** The path of the database file, which is made where there is none, or `":memory:"`. A relative one begins at the
-   *  folder that the process works in. */
+  /** The path of the database file, or `":memory:"`. A file that does not exist is made. A relative path begins at the
+   *  working directory of the process. */
   readonly path: string;
 }
 
@@ -15,8 +15,9 @@ export interface SqliteStoreOptions {
   readonly tablePrefix?: string;
   /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
   readonly serializer?: Serializer;
-  /** For a file. `"full"` (default): what was acknowledged survives a power failure, at the cost of an fsync a commit.
-   *  `"normal"`: it survives a crash of the process, but a power failure can take the last moments. */
+  /** For a file. With `"full"` (default), commits that were acknowledged survive a power failure, at the cost of one
+   *  fsync per commit. With `"normal"`, they survive a crash of the process, but a power failure can lose the last
+   *  moments. */
   readonly durability?: "full" | "normal";
 }
 

@@ -5,26 +5,26 @@ import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
 
-/** The first parameter of queues: ?1 is now, ?2 the limit. */
+/** The number of the first parameter that holds queues, because ?1 is now and ?2 is the limit. */
 export const FIRST_QUEUE_PARAMETER = 3;
 
-/** Statements that make ready what is due, and lease jobs. */
+/** Statements that make due jobs ready, and lease jobs. */
 export interface AcquisitionStatements {
   readonly promote: string;
-  /** By the number of queues, from one on. */
+  /** One statement per number of queues: the first is for one queue, the last for `ACQUISITION_ARMS_MAX`. */
   readonly acquireFew: readonly string[];
   readonly acquireMany: string;
-  /** The same, up to `ACQUIRED_BYTES_MAX`. */
+  /** As `acquireFew` and `acquireMany`, but for jobs of at most `ACQUIRED_BYTES_MAX` bytes together. */
   readonly acquireFewBytes: readonly string[];
   readonly acquireManyBytes: string;
 }
 
 /**
- * How a worker gets its jobs. Every queue (task and executor) is asked by itself for no more than it may start: one
- * window over all ready jobs would fill with those of a task at its limit.
+ * How a worker gets its jobs. Every queue (a task and an executor) is asked separately, for no more jobs than its task
+ * may start. One window over all ready jobs would fill up with the jobs of a task that is at its limit.
  *
- * With few queues each has a sub-select whose LIMIT is exact. A LIMIT cannot depend on a row, so for many queues one
- * general statement takes up to the whole limit of each, and ranks what it took.
+ * Each of a few queues has a sub-select of its own, whose LIMIT is exact. A LIMIT cannot depend on a row. Therefore one
+ * general statement serves many queues: it takes up to the whole limit from each queue, and ranks the jobs it took.
  *
  * Arguments: ?1 now, ?2 limit, from ?3 on the queues, then schedulerId, end of the leases, stepId.
  */
@@ -43,7 +43,8 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
   };
 }
 
-/** Leases the first candidates. While a lease has ended but is not taken back, none: recovery comes first. */
+/** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
+ *  comes first. */
 function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates): string {
   const { jobs } = names;
   const [schedulerId, until, stepId] = [0, 1, 2].map(
@@ -65,7 +66,7 @@ function firstCandidates(_names: TableNames, candidates: string): string {
   return `SELECT seq FROM (${candidates})`;
 }
 
-/** The window costs half as much as all the rest, so that it is for answers that travel. */
+/** Only for answers that travel over a network, because the window costs half as much as the rest of the statement. */
 function candidatesByBytes({ jobs }: TableNames, candidates: string): string {
   return (
     `SELECT seq FROM (SELECT j.seq, row_number() OVER w AS place, sum(${sizeInBytes("j.details")}) OVER w AS bytes ` +
@@ -86,7 +87,8 @@ function candidatesOfFew(names: TableNames, count: number): string {
 
 function candidatesOfMany(names: TableNames): string {
   const { jobs } = names;
-  // Most tasks have one slot: taking the whole limit of each would read a hundred times what can be acquired.
+  // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
+  // acquired.
   const arm = (slots: string, limit: string): string =>
     `SELECT j.seq, j.priority, j.run_at, q.task_id, q.free FROM q CROSS JOIN ${jobs} j WHERE q.free ${slots} ` +
     `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${readyIn("q.task_id", "q.executor")} ` +
@@ -100,8 +102,9 @@ function candidatesOfMany(names: TableNames): string {
 }
 
 /**
- * SQL that is true when there are jobs of the queues that could be leased now. What is due and not yet ready counts
- * too. After a promotion (`isPromoted`) it is hardly ever there, and for the next step it does not matter whose it is.
+ * SQL that is true when there are jobs of the queues that could be leased now. Jobs that are due and not yet ready
+ * count too. After a promotion (`isPromoted`) such jobs are rare, and any one of them counts, whatever its queue,
+ * because the next step makes such jobs ready.
  */
 export function hasReadyJobs(names: TableNames, form: QueueForm, isPromoted: boolean): string {
   const { jobs } = names;
@@ -139,7 +142,8 @@ function fewQueues(count: number): { taskId: string; executor: string }[] {
   }));
 }
 
-/** How many more jobs of a task may start; the count of those under live leases is never stored, so it cannot leak. */
+/** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
+ *  leak. A task without a limit gets one more than the limit of the acquisition. */
 function freeSlots({ jobs, tasks }: TableNames, taskId: string): string {
   return (
     `coalesce((SELECT max_running_jobs FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
@@ -147,7 +151,7 @@ function freeSlots({ jobs, tasks }: TableNames, taskId: string): string {
   );
 }
 
-/** A job that was found to be due stays ready, also where a clock is behind. */
+/** A job that was once found to be due stays ready, even for a scheduler whose clock is behind. */
 function readyIn(taskId: string, executor: string): string {
   return `state = ${ready} AND task_id = ${taskId} AND executor = ${executor}`;
 }

@@ -8,8 +8,8 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gathers the calls that come while an insert is in flight into the next one: one commit, and one round trip, for all.
- *  */
+/** Gathers the calls that come while an insert is in flight. The next insert takes them all, in one commit and one
+ *  round trip. */
 export class AdditionQueue {
   readonly #insert: (jobs: readonly JobRecord[]) => Promise<JobAddition[]>;
   readonly #waiting: WaitingCall[] = [];
@@ -24,7 +24,7 @@ export class AdditionQueue {
       this.#waiting.push({ jobs, resolve, reject });
       if (this.#isInserting) return;
       this.#isInserting = true;
-      // In a microtask, so that calls made in the same breath are already gathered. It never rejects.
+      // In a microtask, so that calls from the same turn are gathered already. The promise never rejects.
       void Promise.resolve().then(() => this.#insertWaiting());
     });
   }
@@ -33,7 +33,7 @@ export class AdditionQueue {
     while (this.#waiting.length > 0) {
       const calls = this.#takeCalls();
       await this.#insertCalls(calls);
-      // The callers' next additions, which their answers set off, come before this goes on.
+      // Callers may add more jobs as soon as they get their answers. These additions are gathered too.
       for (let turn = 0; turn < 4; turn++) await Promise.resolve();
     }
     this.#isInserting = false;
@@ -59,7 +59,7 @@ export class AdditionQueue {
         start += jobs.length;
       }
     } catch (error) {
-      // One call's fault is not the others': each is tried by itself.
+      // One bad call must not fail the others, so each call is tried by itself.
       if (calls.length === 1) for (const { reject } of calls) reject(error);
       else for (const call of calls) await this.#insertCalls([call]);
     }

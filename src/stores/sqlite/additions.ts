@@ -8,7 +8,7 @@ import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } f
 import type { Statements } from "./statements.ts";
 
 export interface AdditionStamp {
-  /** No other batch has it, and every try of this one has it. */
+  /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */
   readonly id: string;
   /** The present, in epoch milliseconds. */
   readonly now: number;
@@ -19,12 +19,12 @@ export class Additions {
   readonly #statements: Statements;
   readonly #jobs: readonly JobRecord[];
   readonly #stamp: AdditionStamp | null;
-  /** Only these can meet another job that stands for them. */
+  /** The jobs that can have rivals: existing jobs that stand for them. */
   readonly #rivalled: readonly JobRecord[];
 
   /**
-   * @param stamp where an answer can get lost: marks the batch, so that a repetition does not add a job again that ran
-   *   meanwhile and left no result. Null where none can.
+   * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
+   *   no result. Null where no answer can get lost.
    */
   constructor(statements: Statements, jobs: readonly JobRecord[], stamp: AdditionStamp | null) {
     this.#statements = statements;
@@ -54,8 +54,9 @@ export class Additions {
   }
 
   /**
-   * Nearly always the jobs are of one task, and set little: then what they share travels once. Reading the columns out
-   * of each row is what costs SQLite most, so that halves it, and a smaller statement is prepared faster.
+   * Nearly always the jobs are of one task, and set few fields. Then the values that they share travel once. This
+   * halves the cost, because reading columns out of rows is what costs SQLite most, and a smaller statement is
+   * prepared faster.
    */
   #insertions(): SqlStatement[] {
     const { insertJobs, insertAlikeJobs } = this.#statements;
@@ -71,8 +72,8 @@ export class Additions {
     );
   }
 
-  /** Few jobs are stamped one by one, so that their repetition is known in any company. Of many, all that were surely
-   *  added share a stamp, and those that may have met a rival instead have one each. */
+  /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
+   *  those that were surely added share one stamp, and those that may have a rival get a stamp each. */
   #stamps(): SqlStatement[] {
     if (this.#stamp === null) return [];
     const { id, now } = this.#stamp;
@@ -88,7 +89,7 @@ function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
 
-/** Whether the columns that `insertAlikeJobs` leaves out are what it takes them for. */
+/** Whether the columns that `insertAlikeJobs` leaves out have the values that this statement gives them. */
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&

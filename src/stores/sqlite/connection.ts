@@ -14,24 +14,24 @@ import {
 } from "./limits.ts";
 
 export interface ConnectionOptions {
-  /** Shown in errors; never holds a token. */
+  /** The name of the database in errors. It never holds a token. */
   readonly where: string;
   readonly random: RandomSource;
-  /** Longest wait for an answer of a database that is not local. */
+  /** Longest wait for an answer of a database that is not local, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 /**
- * Runs statements on a driver. Writes go one after the other: a local database has one lock, and a remote server was
- * seen to hang under many concurrent writers of one client. What fails for a passing reason is repeated, with full
- * jitter and within bounds, and ends as `StoreUnavailableError`.
+ * Runs statements on a driver. Writes go one after the other, because a local database has one lock, and a remote
+ * server was seen to hang under many concurrent writers of one client. An operation that fails for a passing reason is
+ * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`.
  */
 export class Connection {
   readonly #driver: SqlDriver;
   readonly #options: ConnectionOptions;
   #lastWrite: Promise<unknown> = Promise.resolve();
   #operations = 0;
-  /** Whether the connection is to be opened anew before whatever comes next. */
+  /** Whether the connection is to be opened anew before the next operation. */
   #isStale = false;
   #reopening: Promise<void> | null = null;
   #isClosed = false;
@@ -50,12 +50,12 @@ export class Connection {
     return this.#repeat("opening", async () => this.#driver.open?.());
   }
 
-  /** One statement outside of any transaction. */
+  /** Runs one statement outside of any transaction. */
   read(statement: SqlStatement): Promise<Row[]> {
     return this.#repeat("reading from", () => this.#driver.execute(statement));
   }
 
-  /** The same, of what others have written too, also where a database is a copy. */
+  /** As {@link read}, but the answer has what others have written, even if the database is a copy. */
   readFresh(statement: SqlStatement): Promise<Row[]> {
     if (this.#driver.synchronize === undefined) return this.read(statement);
     return this.#repeat("reading from", async () => {
@@ -65,8 +65,8 @@ export class Connection {
   }
 
   /**
-   * One write transaction. `build` makes its statements, anew for every try: `isRepetition` says that an earlier try
-   * may have been committed without our knowing.
+   * Runs one write transaction. `build` makes its statements, anew for every try. `isRepetition` is true when an
+   * earlier try may have been committed and its answer was lost.
    */
   write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
     const run = (): Promise<Row[][]> =>
@@ -80,13 +80,13 @@ export class Connection {
     return result;
   }
 
-  /** What it means that one of the methods above rejected. */
+  /** What an error that one of the methods above rejected with means. */
   failureKind(error: unknown): FailureKind {
     const cause = error instanceof StoreUnavailableError ? error.cause : error;
     return cause instanceof TimeoutFailure ? "connection" : this.#driver.failureKind(cause);
   }
 
-  /** Lets the writes that were asked for end, refuses new operations, and closes the driver. */
+  /** Refuses new operations, waits for the writes that have begun, and closes the driver. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#lastWrite.catch(() => undefined);
@@ -105,7 +105,7 @@ export class Connection {
         if (reopening !== null) await reopening;
         return await this.#inTime(run(isRepetition));
       } catch (error) {
-        // It says what to do already.
+        // This error says what to do already.
         if (error instanceof StoreUnavailableError) throw error;
         kind = this.failureKind(error);
         const { isLocal } = this.#driver;
@@ -118,7 +118,8 @@ export class Connection {
         if (!isWorthIt) throw this.#unavailable(doing, error);
         isRepetition ||= kind === "connection";
       }
-      // A local lock is free again in milliseconds, and goes to whoever asks next: long pauses would starve.
+      // A local lock is free again in milliseconds, and goes to whoever asks next. With long pauses this process would
+      // never get the lock.
       const isLock = kind === "busy" && this.#driver.isLocal;
       const longestMs = isLock ? LOCAL_RETRY_PAUSE_MS_MAX : RETRY_PAUSE_MS_MAX;
       const pauseMs = Math.min(longestMs, RETRY_PAUSE_MS_FIRST * 2 ** Math.min(tries - 1, 10));
@@ -132,7 +133,8 @@ export class Connection {
     return unavailable(doing, this.#options.where, error, advice);
   }
 
-  /** Opens a stale connection anew. That can find the database busy too, and is repeated like the rest. */
+  /** Opens a stale connection anew. The opening may find the database busy too, and is then repeated like any other
+   *  operation. */
   #refresh(): Promise<void> | null {
     if (!this.#isStale || this.#driver.reopen === undefined) return this.#reopening;
     this.#isStale = false;
@@ -149,7 +151,7 @@ export class Connection {
     return reopening;
   }
 
-  /** Rejects with a {@link TimeoutFailure} when the answer takes too long; what the server does then is unknown. */
+  /** Rejects with a {@link TimeoutFailure} when the answer takes too long. It is then unknown what the server did. */
   async #inTime<T>(answer: Promise<T>): Promise<T> {
     if (this.#driver.isLocal) return answer;
     const { timeoutMs } = this.#options;
@@ -159,7 +161,7 @@ export class Connection {
       throw new TimeoutFailure(timeoutMs);
     });
     try {
-      // The timeout only ever wins by throwing.
+      // If the timeout wins the race, it throws: so a value is always the answer.
       return (await Promise.race([answer, timeout])) as T;
     } finally {
       cancellation.abort();
@@ -169,8 +171,8 @@ export class Connection {
   }
 }
 
-/** A remote database that took longer than `timeoutMs`. A connection on which an answer is overdue blocks what comes
- *  after it. */
+/** A remote database took longer than `timeoutMs`. A connection on which an answer is overdue blocks all later
+ *  statements. */
 class TimeoutFailure extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms`);

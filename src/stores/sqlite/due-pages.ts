@@ -6,19 +6,20 @@ import { FAR_PAST_MS } from "./limits.ts";
 export type DuePage = Pick<Seen, "due" | "nextFireAt">;
 
 /**
- * Pages of due schedules. A page ends where its bytes are enough. A statement that stopped reading there would cost
- * more to prepare than all the rest of a look, so it reads all rows up to the limit; and where that was too much, the
- * next ones read about as many as fitted.
+ * Pages of due schedules. A page ends where its bytes reach their limit. A statement that stopped reading at that place
+ * would cost more to prepare than the rest of a look. Therefore the statement reads all rows up to the limit of rows.
+ * When these rows were too large, the next statements read about as many rows as fitted.
  */
 export class DuePages {
   #rowsMax = Number.POSITIVE_INFINITY;
 
-  /** The parameters of a page: dueBy, limit, and the time and id of `after`. One row more tells what comes next. */
+  /** The parameters of a page: dueBy, limit, and the time and id of `after`. The limit has one row more than the page,
+   *  because that row tells what comes next. */
   parameters({ dueBy, limit, after }: ScheduleWindow): SqlValue[] {
     return [dueBy, this.#rowsOf(limit) + 1, ...(after ?? [FAR_PAST_MS, ""])];
   }
 
-  /** Cuts what was read. `nextFireAt` is the earliest fire time that is not due. */
+  /** Cuts the rows that were read to the page. `nextFireAt` is the earliest fire time that is not due. */
   page(rows: readonly LookedSchedule[], { limit, bytesMax }: ScheduleWindow, nextFireAt: number | null): DuePage {
     let bytes = 0;
     const fitting = rows.findIndex((row, place) => {
@@ -32,7 +33,8 @@ export class DuePages {
     return { due: rows.slice(0, count), nextFireAt: rows[count]?.nextFireTime ?? nextFireAt };
   }
 
-  /** The answer was above what the database sends: fewer are read from now on. False when there are no fewer. */
+  /** The answer was larger than the database sends: from now on, fewer rows are read. False when the answer had one row
+   *  only. */
   shrink({ limit }: ScheduleWindow): boolean {
     const rowsMax = this.#rowsOf(limit);
     this.#rowsMax = Math.max(1, Math.ceil(rowsMax / 4));

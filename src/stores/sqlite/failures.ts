@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { FailureKind } from "./driver.ts";
 
-/** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give the number
- *  alone. */
+/** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give only the number
+ *  of a code. */
 const RESULT_CODES: Readonly<Record<number, string>> = {
   1: "SQLITE_ERROR",
   5: "SQLITE_BUSY",
@@ -19,15 +19,15 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
   522: "SQLITE_IOERR_SHORT_READ",
 };
 
-/** What SQLite's error says when a batch undoes itself. */
+/** The text in SQLite's error when a batch undoes itself. */
 const GUARD = "escapement guard";
 
 /**
- * SQL that fails when a condition does not hold, and so undoes the whole batch: a batch has no other way to branch. No
- * damaged row can fail in the same words.
+ * SQL that fails when a condition does not hold, and so undoes the whole batch, because a batch has no other way to
+ * branch. No damaged row can fail with the same text.
  */
 export function guardSql(condition: string): string {
-  // An error of a path shows the path, in every version of SQLite.
+  // SQLite, in every version, shows an invalid JSON path in its error.
   return `json_extract('{}', CASE WHEN ${condition} THEN '$' ELSE '${GUARD}' END)`;
 }
 
@@ -41,12 +41,12 @@ export function sqliteFailureKind(error: unknown): FailureKind {
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return "busy";
   if (code.startsWith("SQLITE_TOOBIG")) return "tooLarge";
   if (/^SQLITE_(CONSTRAINT|MISMATCH|RANGE)/.test(code)) return "refused";
-  // Seen where another process made the file shorter meanwhile.
+  // Seen where another process made the file shorter during the read.
   if (code === "SQLITE_IOERR_SHORT_READ") return "connection";
   return "unavailable";
 }
 
-/** The error that users get: says what happened and what to do. */
+/** The error that users get. It says what happened, and what to do. */
 export function unavailable(doing: string, where: string, error: unknown, driverAdvice = ""): StoreUnavailableError {
   const shown = adviceFor(error) || driverAdvice;
   const message = `${doing} ${where} failed: ${messageOf(error)}${shown === "" ? "" : `; ${shown}`}`;
@@ -71,10 +71,10 @@ function adviceFor(error: unknown): string {
     return "the database cannot be written; give this process write permission to the file and to its folder";
   }
   if (code.startsWith("SQLITE_FULL")) return "the disk or the database's quota is full; free space and try again";
-  // What a full disk is called where SQLite cannot grow the files beside the database.
+  // SQLite reports a full disk so when it cannot grow the files beside the database.
   if (code.startsWith("SQLITE_IOERR")) return "the disk is full, or fails; free space, and check it";
   if (code.startsWith("SQLITE_CANTOPEN") || /unable to open/i.test(messageOf(error))) {
-    // The file itself, or what a statement needs beside it: the message does not tell which.
+    // The message does not tell whether it means the file itself or a file that a statement needs beside it.
     return (
       "create the folder first if it is missing; where the database or the files beside the database (-wal, -shm) " +
       "cannot be made, give this process write permission to its folder"
@@ -86,8 +86,8 @@ function adviceFor(error: unknown): string {
   return code.startsWith("SQLITE_TOOBIG") ? "add less in one call" : "";
 }
 
-/** SQLite's name for what went wrong (`SQLITE_BUSY`), or empty. Extended codes begin with the name of their primary
- *  one. */
+/** SQLite's name for what went wrong (`SQLITE_BUSY`), or empty. The name of an extended code begins with the name of
+ *  its primary code. */
 function resultCode(error: unknown): string {
   for (const { code, errcode, message } of causesOf(error)) {
     if (typeof code === "string" && code.startsWith("SQLITE_")) return code;

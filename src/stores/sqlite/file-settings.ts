@@ -1,6 +1,6 @@
 import { WAL_CHECKPOINT_PAGES } from "./limits.ts";
 
-/** The statements that make a new database file ready: the journal mode is the file's own and stays with it. */
+/** The statement that prepares a new database file. The journal mode belongs to the file, and stays with the file. */
 export const FILE_MODE = "PRAGMA journal_mode = WAL";
 
 /** The statements that set up each connection to a database file. */
@@ -8,7 +8,7 @@ export function connectionSettings(durability: "full" | "normal"): string[] {
   return [
     `PRAGMA synchronous = ${durability.toUpperCase()}`,
     `PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}`,
-    // What a statement of many rows needs to undo itself goes to a temporary file otherwise.
+    // Otherwise the data that a statement of many rows needs to undo itself goes to a temporary file.
     "PRAGMA temp_store = MEMORY",
   ];
 }

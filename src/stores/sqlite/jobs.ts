@@ -11,7 +11,7 @@ import { readPage } from "./pages.ts";
 import { type JobRow, jsonRecords, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** The jobs of a `SqlDataStore`, but for the steps and leases of schedulers. */
+/** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
 export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;

@@ -5,24 +5,25 @@ import { JOB_STATE, type TableNames } from "./schema.ts";
 
 /** What a look shows. */
 export interface LookForm {
-  /** How the queues travel; null shows nothing of jobs. */
+  /** How the queues travel; null for a look that shows nothing of jobs. */
   readonly queues: QueueForm | null;
-  /** Whether it ends a step, which has made ready what is due, and shows what that acquired. */
+  /** Whether the look ends a step. The step has made due jobs ready, and the look shows the jobs that it acquired. */
   readonly acquired: boolean;
   readonly schedules: boolean;
   readonly tasks: boolean;
 }
 
 /**
- * The one statement of a look, which is the last of a step as well. Its columns, those of each part where it shows it:
+ * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
+ * its part:
  * - `next_run_at`, `next_lease_end`, `has_ready`;
- * - `acquired`, the text of jobs;
- * - `due`, the text of schedules, and `next_fire_at`, the earliest fire time that is not due;
- * - `free_at`, the earliest end of a lease that a process of version 1 took on a schedule;
+ * - `acquired`, the acquired jobs as one JSON text;
+ * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
+ * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
  * - `stale_task_ids`, a JSON array.
  *
- * Arguments: ?1 now; where it shows jobs ?2 the limit, from ?3 on the queues, and where it shows what was acquired
- * schedulerId and stepId; then dueBy, limit, and the time and id of `after`; then rows of `staleTasks`.
+ * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
+ * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`.
  */
 export function lookStatement(names: TableNames, form: LookForm): string {
   let next = 2;
@@ -56,7 +57,7 @@ function jobColumns(names: TableNames, form: QueueForm, isPromoted: boolean): st
 
 const IS_WAITING = "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL";
 
-/** The page that begins after `?afterTime` and `?afterId`, and what comes after all that is due. */
+/** The page of schedules that begins after `afterTime` and `afterId`, and the first fire time later than `dueBy`. */
 function scheduleColumns(names: TableNames, window: readonly string[]): string[] {
   const { schedules } = names;
   const [dueBy, limit, afterTime, afterId] = window;
@@ -75,7 +76,7 @@ function earliestScheduleLease({ schedules }: TableNames): string {
   return `SELECT min(acquired_until) FROM ${schedules} WHERE acquired_until IS NOT NULL`;
 }
 
-/** Ids of those tasks of the rows [id, maxRunningJobs, details] whose stored row is missing or another. */
+/** Of the tasks in the rows [id, maxRunningJobs, details], the ids of those whose stored row is missing or differs. */
 function staleTasks({ tasks }: TableNames, rows: string): string {
   return (
     `SELECT json_group_array(e.value->>0) FROM json_each(${rows}) e LEFT JOIN ${tasks} t ON t.id = e.value->>0 ` +

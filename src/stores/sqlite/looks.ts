@@ -9,15 +9,15 @@ import { jsonArray, numberOrNull, taskRow } from "./rows.ts";
 import { type LookedScheduleRow, toLookedSchedule } from "./schedule-rows.ts";
 import type { TableNames } from "./schema.ts";
 
-/** What a look shows besides what its view asks for. */
+/** What a look shows in addition to the parts that its view asks for. */
 export interface LookExtras {
-  /** The step whose leases it shows. */
+  /** The step whose leased jobs the look shows. */
   readonly stepId?: string;
-  /** Tasks whose stored rows it compares. */
+  /** Tasks that the look compares with their stored rows. */
   readonly tasks?: readonly TaskRecord[];
 }
 
-/** Makes the statements of looks, and keeps their texts. */
+/** Makes the statements of looks, and keeps their texts for later looks. */
 export class Looks {
   readonly #names: TableNames;
   readonly #texts = new Map<string, string>();
@@ -27,7 +27,7 @@ export class Looks {
     this.#names = names;
   }
 
-  /** Null when there is nothing to show. Read the answer with {@link seen}. */
+  /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement({ now, schedulerId, jobs, schedules }: View, { stepId, tasks }: LookExtras): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs.queues);
@@ -48,7 +48,7 @@ export class Looks {
     return { sql: this.#text(form), args };
   }
 
-  /** What the answer shows; no rows are that of a look at nothing. */
+  /** What the answer shows. No rows are the answer of a look at nothing. */
   seen({ schedules }: View, rows: readonly Row[]): Seen {
     const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
     const nextFireAt = numberOrNull(rows, "next_fire_at");
@@ -61,7 +61,8 @@ export class Looks {
     };
   }
 
-  /** The answer was above what the database sends: the next one has fewer schedules. False when it cannot. */
+  /** The answer was larger than the database sends: the next answer has fewer schedules. False when it cannot have
+   *  fewer. */
   shrink({ schedules }: View): boolean {
     return schedules !== null && this.#pages.shrink(schedules);
   }

@@ -6,10 +6,11 @@ import { createSchemaTable, type Migration, SCHEMA_TABLE_MARK, type TableNames }
 
 /**
  * Brings the schema up to date, one atomic step per version. Several processes may do so at once: each step begins with
- * the row of its version, which only one of them can insert; the others' step is undone and they look again.
+ * the row of its version, which only one process can insert. The steps of the other processes are undone, and these
+ * processes look again.
  *
- * @throws {StoreUnavailableError} when the schema is newer than this library, or a table of ours belongs to someone
- * else
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or when a table with a name that we need
+ *   belongs to someone else
  */
 export async function migrate(
   connection: Connection,
@@ -18,7 +19,7 @@ export async function migrate(
   now: number,
 ): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
-  // Every round either ends, or sees a version that is at least one higher than the round before.
+  // Every round either ends, or sees a version that is higher than in the round before.
   for (let round = 0; round <= migrations.length + 1; round++) {
     const version = await readVersion(connection, names);
     if (version > newest) {
@@ -45,7 +46,7 @@ function stepStatements(names: TableNames, step: Migration, isFirst: boolean, no
   ];
 }
 
-/** The version of the schema, 0 when there is none. */
+/** The version of the schema; 0 when there is no schema. */
 async function readVersion(connection: Connection, names: TableNames): Promise<number> {
   const tables = Object.values(names).map((name) => name.toLowerCase());
   const found = await connection.read({

@@ -11,13 +11,14 @@ interface PageSource<Row, Record> {
   readonly idOf: (record: Record) => string;
 }
 
-/** A page of records by id. One row more than asked for tells whether there is a next page. */
+/** A page of records, ordered by id. The statement reads one row more, which tells whether there is a next page. */
 export async function readPage<Row, Record>(
   connection: Connection,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
   source: PageSource<Row, Record>,
 ): Promise<RecordPage<Record>> {
-  // A remote server refuses answers above 10 MB: then the page is shorter, and the rest follows on the next ones.
+  // A remote server refuses answers above 10 MB. Then the page is shorter, and the other records follow on the next
+  // pages.
   for (let size = limit; ; size = Math.ceil(size / 4)) {
     try {
       const rows = await connection.read(source.statement(cursor ?? "", size + 1));

@@ -2,8 +2,8 @@ import { PARAMETER_BYTES_MAX } from "./limits.ts";
 
 const encoder = new TextEncoder();
 
-/** Rows as the texts of JSON parameters, none larger than `PARAMETER_BYTES_MAX` unless one row alone is. No rows make
- *  no text. */
+/** Rows as the texts of JSON parameters. No text is larger than `PARAMETER_BYTES_MAX`, unless a single row is. No rows
+ *  make no text. */
 export function rowParameters<R>(rows: readonly R[]): { readonly text: string; readonly count: number }[] {
   if (rows.length === 0) return [];
   const all = JSON.stringify(rows);

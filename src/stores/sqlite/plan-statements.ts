@@ -1,7 +1,7 @@
 import { validJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-/** How plans count. The arguments of each statement are listed before it. */
+/** The statements that commit plans. A comment before each statement lists its arguments. */
 export interface PlanStatements {
   readonly insertFires: string;
   readonly commitPlans: string;
@@ -9,15 +9,15 @@ export interface PlanStatements {
 }
 
 export function planStatements({ schedules, jobs }: TableNames): PlanStatements {
-  // The schedule of the row [scheduleId, fence, expected, ...], while it is what the planner saw; ?2 now. The plus
-  // keeps SQLite from the index of what is due, in which many may share one fire time.
+  // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
+  // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
     "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0 " +
     "AND +s.acquired_until IS NULL";
   const details = validJson("s.details");
   const { delayed, ready } = JOB_STATE;
-  // What the planner knows: merging into `{}` leaves null out. No more may go through json_patch, because it would take
-  // null out of metadata too.
+  // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go
+  // through json_patch, because json_patch would remove null from metadata too.
   const known =
     "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
     "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
@@ -25,8 +25,8 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
 
   return {
     // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
-    // startDeadline, missedCount, firstMissedTime, lastMissedTime], ?2 now. Runs before commitPlans, which raises the
-    // fence that both look at.
+    // startDeadline, missedCount, firstMissedTime, lastMissedTime], ?2 now. Runs before commitPlans, because both
+    // statements test the fence, and commitPlans raises it.
     insertFires:
       `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
       "fence, failed_attempts, recoveries, cancel_requested, details) " +
@@ -45,8 +45,9 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
       "paused = r.value->>5, fence = s.fence + 1, acquired_by = CASE WHEN r.value->>6 THEN ?4 END, " +
       `acquisition_id = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: how many plans this very
-    // try committed, the places of those that any try of the step committed, and of those jobs that exist.
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
+    // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;
+    // `existing`, the places (in ?2) of the jobs that exist.
     confirmPlans:
       "SELECT changes() AS changes, " +
       `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +

@@ -14,7 +14,7 @@ export class Plans {
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
 
-  /** @throws {RangeError} when there are more than one step may have */
+  /** @throws {RangeError} when there are more plans or fires than one step may have */
   constructor(statements: Statements, request: StepRequest) {
     this.#statements = statements;
     this.#request = request;
@@ -35,7 +35,7 @@ export class Plans {
     ];
   }
 
-  /** For {@link reports}. Follows the {@link commits}. */
+  /** The statement whose answer {@link reports} reads. It follows the {@link commits}. */
   confirmation(): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const plans = JSON.stringify(this.#counted.map(({ scheduleId, fence }) => [scheduleId, fence]));
@@ -44,7 +44,8 @@ export class Plans {
 
   /** What became of each plan; `answers` are those of the {@link confirmation}. */
   reports([confirmation]: readonly Row[][], isRepetition: boolean): PlanReport[] {
-    // Schedules can carry the stamp of an earlier try only in a repetition, or where the first try arrives after one.
+    // If this try committed nothing, the schedules can still carry the stamp of another try, but that counts only in a
+    // repetition.
     const counts = isRepetition || numberOrNull(confirmation, "changes") !== 0;
     const places = counts ? jsonArray<number>(confirmation, "committed") : [];
     const committed = new Set(places.map((place) => this.#counted[place]));

@@ -2,10 +2,11 @@ import type { JobQueue } from "../data-store.ts";
 import type { SqlValue } from "./driver.ts";
 import { ACQUISITION_ARMS_MAX } from "./limits.ts";
 
-/** Up to `ACQUISITION_ARMS_MAX` queues have two parameters each; more, or a task that comes twice, are one list. */
+/** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More
+ *  queues, or queues with a task that comes twice, travel as one list (`many`). */
 export type QueueForm = number | "many";
 
-/** The queues of a view as statements take them. */
+/** The queues of a view, as parameters of statements. */
 export interface QueueParameters {
   readonly form: QueueForm;
   readonly args: readonly SqlValue[];
@@ -24,7 +25,8 @@ export function queueParameterCount(form: QueueForm): number {
   return form === "many" ? 1 : 2 * form;
 }
 
-/** Whether the statements for few queues fit. They count the free slots per queue, so no task may come twice. */
+/** Whether the statements for few queues can be used. These statements count the free slots of each queue separately,
+ *  so no task may come twice. */
 function isFew(queues: readonly JobQueue[]): boolean {
   if (queues.length === 0 || queues.length > ACQUISITION_ARMS_MAX) return false;
   return new Set(queues.map(({ taskId }) => taskId)).size === queues.length;

@@ -6,16 +6,16 @@ import type { Row, SqlStatement } from "./driver.ts";
 import { type JobRow, jsonRecords, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** Which leases to take back. */
+/** Which leases to take back. Instants are in epoch milliseconds. */
 export interface Recovery {
   readonly now: number;
-  /** Those that end by then. */
+  /** Only leases that end at this instant or earlier. */
   readonly endedBy: number;
-  /** Those of one holder, or of all. */
+  /** Only leases of this holder; null for all holders. */
   readonly holder: string | null;
-  /** Those of jobs that this step put back though they are to be cancelled, or of all. */
+  /** Only leases of jobs that this step put back although they are to be cancelled; null for all jobs. */
   readonly putBackBy: string | null;
-  /** The incarnation whose leases are left alone, or null. */
+  /** The incarnation whose leases are left alone; null for none. */
   readonly spares: string | null;
   readonly limit: number;
 }

@@ -4,9 +4,10 @@ import { JOB_STATE, type TableNames } from "./schema.ts";
 const { delayed, ready, leased } = JOB_STATE;
 
 /**
- * How leases that ended are taken back, and how jobs end without a run. The arguments of the first three: ?1 latest end
- * of the leases, ?2 their holder or null, ?3 now, ?4 the step that put the jobs back or null, ?5 limit, ?6 the
- * incarnation whose leases are left alone or null.
+ * The statements that take back leases that have ended, and that end jobs without a run. The arguments of `keepLost`,
+ * `removeLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3 now, ?4
+ * the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation whose leases are left alone or
+ * null for none.
  */
 export interface RecoveryStatements {
   readonly keepLost: string;
@@ -32,7 +33,8 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
   const isKept = `${detail("resultExpirationMs")} > 0`;
   const isLeased = `id = ?1 AND state = ${leased}`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
-  /** Ends leases of schedules, which processes of version 1 take, in such a way that plans made under them are void. */
+  /** Ends leases of schedules, which only processes of schema version 1 take. The fence grows, so that plans made under
+   *  these leases no longer count. */
   const freeSchedules =
     `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, ` +
     "fence = fence + 1 WHERE";
@@ -61,7 +63,8 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
   };
 }
 
-/** The result of a job that ends without a run, as `endedWithoutRun` makes it. Merging into `{}` leaves null out. */
+/** The result of a job that ends without a run, with the fields that `endedWithoutRun` gives it. Merging into `{}`
+ *  leaves out fields that are null. */
 function endedResult(jobs: string, outcome: string, now: string): string {
   return (
     `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, json_patch('{}', ` +

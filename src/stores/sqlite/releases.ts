@@ -27,12 +27,12 @@ export class Releases {
     }
   }
 
-  /** Whether a job goes back to the queue, or ends instead where it is to be cancelled. */
+  /** Whether the step puts a job back. Such a job ends instead if it is to be cancelled. */
   get hasPutBacks(): boolean {
     return this.#putBack.length > 0;
   }
 
-  /** For releases that all count, which the guards make sure of. */
+  /** The statements for releases that all count. Guards undo the batch when one does not count. */
   hopefully(): SqlStatement[] {
     const { keepResults, guardChanges } = this.#statements;
     const kept = rowParameters(this.#kept().map((release) => resultRow(release.result)));
@@ -45,7 +45,7 @@ export class Releases {
     ];
   }
 
-  /** For releases of which some may not count; read which do with {@link statuses}. */
+  /** The statements for releases of which some may not count. {@link statuses} tells which do. */
   exactly(isRepetition: boolean): SqlStatement[] {
     const { schedulerId, stepId } = this.#request;
     const { releaseStatuses, keepHeldResults } = this.#statements;
@@ -60,7 +60,7 @@ export class Releases {
     ];
   }
 
-  /** What became of each release; `answers` are those of {@link exactly}, or null when all counted. */
+  /** What became of each release. `answers` are the answers to {@link exactly}, or null when all releases counted. */
   statuses(answers: readonly Row[][] | null): ReleaseStatus[] {
     const letters = answers?.map((rows) => rows[0]?.letters ?? "").join("");
     return this.#request.releases.map((release, index) => {

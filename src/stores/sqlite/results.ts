@@ -48,7 +48,7 @@ export class SqliteResults {
     };
   }
 
-  /** The statement whose index fits best; the filter's other parts are tested row by row. */
+  /** The statement whose index fits the filter best. The other parts of the filter are tested row by row. */
   #statementFor({ taskId, scheduleId, outcome }: JobResultFilter): string {
     if (scheduleId !== undefined) return this.#statements.getResultsOfSchedule;
     const unsuccessful = outcome === undefined ? undefined : this.#statements.getUnsuccessful[outcome];

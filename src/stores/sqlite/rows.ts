@@ -5,19 +5,20 @@ import type { TaskRecord } from "../../records/task.ts";
 import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
 
-// Rows travel as JSON text in both directions: many rows go in as one parameter, and come out as one value. The client
-// spends microseconds on every single value of a result, which is more than SQLite needs for the whole row.
+// Rows travel as JSON text in both directions: many rows go in as one parameter, and a row comes out as one value. The
+// client spends microseconds on every single value of a result, which is more than SQLite needs for the whole row.
 
-/** Details of a job whose own are no JSON. Its payload is none either, so the job ends as one that cannot be read. */
+/** The details of a job whose stored details are no valid JSON. The payload here is no valid JSON either, so the job
+ *  ends as `deserializationFailed`. */
 const DAMAGED_JOB = '{"payload":"this row is damaged"}';
 
-/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is its name or alias in the
- *  statement. */
+/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is the name or alias of the table
+ *  in the statement. */
 export function jobAsJson(table: string): string {
   return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB)]);
 }
 
-/** The same with no more details than `endedWithoutRun` needs, so that the answer stays small. */
+/** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
 export function endedJobAsJson(table: string): string {
   const fields = ["scheduledFireTime", "resultExpirationMs"].map((name) => `'${name}', ${detail(name, table)}`);
   return rowAsJson(table, JOB_COLUMNS, [`json_object(${fields.join(", ")})`]);
@@ -33,26 +34,28 @@ export function taskAsJson(table: string): string {
 }
 
 /**
- * SQL of the JSON array of a JSON array of plain values, and of `jsons`, which are joined as they are: parsing and
- * printing them once more is what would cost most. Without `table`, the plain ones are SQL by themselves.
+ * SQL of a JSON array: its first item is the JSON array of `columns`, and its other items are the texts of `jsons`.
+ * These texts are joined as they are, because parsing and printing them once more would cost most. Without `table`,
+ * `columns` are SQL expressions.
  */
 export function rowAsJson(table: string | null, columns: readonly string[], jsons: readonly string[]): string {
   const plain = columns.map((column) => (table === null ? column : `${table}.${column}`)).join(", ");
   return `'[' || json_array(${plain})${jsons.map((json) => ` || ',' || ${json}`).join("")} || ']'`;
 }
 
-/** SQL of a column that holds JSON. One row that is damaged must not make the text of all rows unreadable. */
+/** SQL of a column that holds JSON, or of `otherwise` in a damaged row, because one damaged row must not make the text
+ *  of all rows unreadable. */
 export function validJson(column: string, otherwise = "{}"): string {
   return `CASE WHEN json_valid(${column}) THEN ${column} ELSE '${otherwise}' END`;
 }
 
-/** SQL of one field of a row's details; NULL where it has none. */
+/** SQL of one field of a row's details; NULL where the details have no such field. */
 export function detail(name: string, table?: string): string {
   const column = table === undefined ? "details" : `${table}.details`;
   return `CASE WHEN json_valid(${column}) THEN ${column}->>'${name}' END`;
 }
 
-/** SQL of the length of a text in bytes. `length` alone counts characters, and stops at a NUL. */
+/** SQL of the length of a text in bytes. `length` without the cast counts characters, and stops at a NUL. */
 export function sizeInBytes(text: string): string {
   return `length(CAST(${text} AS BLOB))`;
 }
@@ -107,13 +110,13 @@ export function jsonRecords<R>(rows: readonly Row[] | undefined): R[] {
   return (rows ?? []).map((row) => parseJson<R>(row.record));
 }
 
-/** The JSON array in the first row of an answer; empty for null. */
+/** The JSON array in a column of the first row of an answer; empty for null. */
 export function jsonArray<R>(rows: readonly Row[] | undefined, column: string): R[] {
   const text = rows?.[0]?.[column];
   return text === null || text === undefined ? [] : parseJson<R[]>(text);
 }
 
-/** The number in the first row of an answer, or null. */
+/** The number in a column of the first row of an answer, or null. */
 export function numberOrNull(rows: readonly Row[] | undefined, column: string): number | null {
   const value = rows?.[0]?.[column];
   return value === null || value === undefined ? null : Number(value);
@@ -126,14 +129,15 @@ export function idsOf(rows: readonly Row[] | undefined): string[] {
 
 function parseJson<T>(text: unknown): T {
   try {
-    // Our own statements wrote and shaped this text; a type test per field would cost as much as the query.
+    // Our own statements wrote this text. A type test of each field would cost as much as the query.
     return JSON.parse(String(text)) as T;
   } catch (cause) {
     throw new StoreUnavailableError("the database holds a row that is not what this library wrote", { cause });
   }
 }
 
-/** The columns of a new job as `insertJobs` reads them. New jobs are unleased, and ready unless they are to wait. */
+/** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
+ *  later than its addition. */
 export function newJobRow(job: JobRecord): (string | number | null)[] {
   return [
     job.id,

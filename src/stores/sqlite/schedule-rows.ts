@@ -38,12 +38,12 @@ export type LookedScheduleRow = [
   Omit<Details, "payload" | "metadata">,
 ];
 
-/** SQL that yields a schedule's row as JSON text. `table` is its name or alias in the statement. */
+/** SQL that yields a schedule's row as JSON text. `table` is the name or alias of the table in the statement. */
 export function scheduleAsJson(table: string): string {
   return rowAsJson(table, COLUMNS, [validJson(`${table}.metadata`), validJson(`${table}.details`)]);
 }
 
-/** The same without payload and metadata. `now` is the SQL of the present. */
+/** As {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
 export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
   const favourite =
     `(SELECT c.identity FROM ${schedulers} c WHERE c.identity = ${table}.acquired_by ` + `AND c.alive_until > ${now})`;
@@ -53,7 +53,7 @@ export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, 
   return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload')`]);
 }
 
-/** What the numbers of a row add to its text, about. */
+/** About how many bytes the numbers of a row add to its texts. */
 const ROW_OVERHEAD_BYTES = 200;
 
 /** The columns of a schedule as `insertSchedules` reads them. */
@@ -73,7 +73,7 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
   ];
 }
 
-/** The fields that live in `details`; null leaves them out, which reads back as null. */
+/** The fields that live in `details`. A field that is null is left out, and reads back as null. */
 export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
   const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
   const { resultExpirationMs, maxRecoveries } = schedule;
@@ -103,11 +103,11 @@ export function toLookedSchedule([columns, details]: LookedScheduleRow): LookedS
   const [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence, favourite, bytes] =
     columns;
   const known: Columns = [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence];
-  // The statement shows what has a fire time alone.
+  // The statement only shows schedules that have a fire time.
   return { ...planned(known, details), nextFireTime: nextFireTime ?? 0, favourite, bytes };
 }
 
-/** What a planner needs of a schedule, but for its next fire time. */
+/** The fields of a schedule that a planner needs, except its next fire time. */
 function planned(columns: Columns, details: Details): Omit<ScheduleRecord, "payload" | "metadata" | "nextFireTime"> {
   return {
     id: columns[0],

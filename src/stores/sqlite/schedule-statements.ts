@@ -3,7 +3,7 @@ import { validJson } from "./rows.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
 import type { TableNames } from "./schema.ts";
 
-/** The statements about schedules, but for plans. */
+/** The statements about schedules, except plans. */
 export interface ScheduleStatements {
   readonly findConflict: string;
   readonly guardConflicts: string;
@@ -21,13 +21,15 @@ export interface ScheduleStatements {
   readonly removeExhausted: string;
 }
 
-/** The arguments of each statement are listed before it; `value` is a row of a JSON parameter. */
+/** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleStatements {
   const record = `${scheduleAsJson(schedules)} AS record`;
-  // A change ends the lease of a process of version 1, and leaves the favourite alone, which has no end.
+  // A change ends the lease that a process of schema version 1 holds. It keeps the favourite, which is an `acquired_by`
+  // without an `acquired_until`.
   const endLease = "acquired_by = CASE WHEN acquired_until IS NULL THEN acquired_by END, acquired_until = NULL";
-  // Of the rows [id, trigger, createdAt] in ?1, in order, the first that is in use. After a try of unknown fate (?2) a
-  // schedule that is the very same is that try's.
+  // ?1 rows [id, trigger, createdAt], ?2 whether the fate of an earlier try is unknown. Finds the first row, in order,
+  // whose id is in use. With ?2, a stored schedule with the same trigger and createdAt does not count, because the
+  // earlier try added it.
   const conflict =
     `SELECT a.value->>0 AS id FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
     "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2) ORDER BY a.key LIMIT 1";
@@ -40,16 +42,16 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
     "value->>5, value->>6, value->>7, value->>8, value->>9, value->>10 FROM json_each(?1) WHERE true";
   const page = "ORDER BY id LIMIT ?2";
   const ofPage = "id > ?1 AND (?3 IS NULL OR paused = ?3)";
-  /** Field `name` of the changes in ?2 when it is there, null included. */
+  /** Sets a column to field `name` of the changes in ?2. A field that is absent changes nothing; null is a value. */
   const changed = (column: string, name: string): string =>
     `${column} = CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'${name}' END`;
-  /** The stored value where the rule of the trigger is the same. */
+  /** Keeps the stored value of a column where the rule of the trigger is the same. */
   const keptOfRule = (column: string): string =>
     `${column} = CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
 
   return {
     findConflict: conflict,
-    // Fails when there is a conflict.
+    // The arguments of findConflict. Fails when there is a conflict.
     guardConflicts: `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
     // ?1 ids
     findExisting: `SELECT json_group_array(s.id) AS ids ${byIds}`,
@@ -67,13 +69,13 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
     getStampedSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND acquisition_id = ?2`,
     // ?1 id to start after, ?2 limit, ?3 paused or null
     getSchedules: `SELECT ${record} FROM ${schedules} WHERE ${ofPage} ${page}`,
-    // and ?4 taskId
+    // the arguments of getSchedules, and ?4 taskId
     getSchedulesOfTask: `SELECT ${record} FROM ${schedules} WHERE task_id = ?4 AND ${ofPage} ${page}`,
     // ?1 id to start after, ?2 limit
     getPausedSchedules: `SELECT ${record} FROM ${schedules} WHERE paused = 1 AND id > ?1 ${page}`,
 
-    // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp. What carries the stamp was changed by an earlier
-    // try.
+    // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp. A schedule that carries the stamp is left alone,
+    // because an earlier try has changed it already.
     updateSchedule:
       `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
       `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +

@@ -40,7 +40,7 @@ export class SqliteSchedules {
       }
       const conflictId = (await this.#findConflict(unique)) ?? certainConflictId;
       if (conflictId !== null) return { conflictId };
-      // What was in the way is gone already.
+      // The schedule that was in the way is gone already: try again.
     }
   }
 
@@ -144,22 +144,22 @@ interface BatchOfAdditions {
 
 type AddedSchedule = { readonly change: "added" | "replaced" | "kept"; readonly schedule: ScheduleRecord };
 
-/** Most times that an addition finds its id in use, and then free again. */
+/** Most tries of an addition that finds its id in use, and then free again. */
 const CONFLICT_TRIES_MAX = 5;
 
 interface SortedAdditions {
-  /** Written when their id is free. */
+  /** Schedules that are written when their id is free. */
   readonly inserts: readonly ScheduleRecord[];
-  /** Written over what has their id. */
+  /** Schedules that replace the stored schedule with their id. */
   readonly replacements: readonly ScheduleRecord[];
-  /** Must find their id free. */
+  /** Schedules whose id must be free. */
   readonly unique: readonly ScheduleRecord[];
-  /** An id that comes again, with the policy `error`. */
+  /** An id that comes twice in the call, the second time with the policy `error`; null when there is none. */
   readonly certainConflictId: string | null;
 }
 
-/** One statement adds, the next replaces. An id that comes again counts as existing, so its earlier addition decides.
- *  */
+/** Sorts additions by the statement that writes them: one statement adds, the next replaces. An id that comes twice in
+ *  a call counts as existing the second time. */
 function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions {
   const seen = new Set<string>();
   const inserts: ScheduleRecord[] = [];

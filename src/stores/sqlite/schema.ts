@@ -5,19 +5,19 @@ export interface TableNames {
   readonly schedules: string;
   readonly jobs: string;
   readonly results: string;
-  /** Which schedulers live (since version 2). */
+  /** The schedulers that are alive (since version 2). */
   readonly schedulers: string;
-  /** Stamps of additions whose jobs leave nothing behind (since version 2). */
+  /** Stamps of additions whose jobs leave no result (since version 2). */
   readonly steps: string;
 }
 
-/** Where a job stands, as the column `state` has it: each state has a partial index of its own. */
+/** The state of a job, as it stands in the column `state`. Each state has a partial index of its own. */
 export const JOB_STATE: { readonly delayed: 0; readonly ready: 1; readonly leased: 2 } = Object.freeze({
-  /** Its `run_at` was in the future when it was last looked at. */
+  /** The job's `run_at` was in the future when the job was last looked at. */
   delayed: 0,
-  /** Waits for a worker. */
+  /** The job waits for a worker. */
   ready: 1,
-  /** Under a lease, live or not. */
+  /** The job is under a lease, live or not. */
   leased: 2,
 });
 
@@ -39,7 +39,7 @@ export interface Migration {
   readonly statements: (names: TableNames) => readonly string[];
 }
 
-/** Text in the definition of the schema table by which we know our own. */
+/** Text in the definition of the schema table, by which we recognize a table of ours. */
 export const SCHEMA_TABLE_MARK = "escapement schema versions";
 
 export function createSchemaTable(names: TableNames): string {
@@ -50,8 +50,9 @@ export function createSchemaTable(names: TableNames): string {
 }
 
 /**
- * Times are epoch milliseconds in INTEGER columns (as text they are a third larger and half as fast). What only travels
- * with a row, and is never searched for, is one JSON object in `details`, which leaves null out.
+ * Times are epoch milliseconds in INTEGER columns, because as text they are a third larger and half as fast. Fields
+ * that only travel with a row, and that are never searched for, form one JSON object in `details`, which leaves out
+ * null.
  */
 export const MIGRATIONS: readonly Migration[] = Object.freeze([
   {
@@ -88,7 +89,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       `CREATE INDEX ${schedules}_paused ON ${schedules} (id) WHERE paused = 1`,
       `CREATE INDEX ${schedules}_exhausted ON ${schedules} (id) WHERE next_fire_time IS NULL`,
 
-      // Rows are named by small integers: `seq` is the order of addition, and what the other indexes carry.
+      // Rows have small integers as keys: `seq` is the order of addition, and the other indexes carry it.
       `CREATE TABLE ${jobs} (
         seq INTEGER PRIMARY KEY,
         id TEXT UNIQUE NOT NULL,
@@ -147,8 +148,8 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ) WITHOUT ROWID`,
       `CREATE INDEX ${steps}_at ON ${steps} (at)`,
 
-      // Schedules are not leased any more: `acquired_by` without an end names the favourite. A process of version 1
-      // that still runs goes on to lease them, see `freeSchedules`.
+      // Schedules are no longer leased: `acquired_by` without `acquired_until` names the favourite. A process of
+      // version 1 that still runs goes on leasing schedules, see `freeSchedules`.
       `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, fence = fence + 1
         WHERE acquired_until IS NOT NULL`,
     ],

@@ -29,8 +29,8 @@ interface ResultStatements {
   readonly removeDead: string;
 }
 
-/** Every statement that the store sends once it is open, but for looks (see `lookStatement`). A test reads the query
- *  plan of each. */
+/** Every statement that the store sends once it is open, except looks (see `lookStatement`). A test reads the query
+ *  plan of each statement. */
 export interface Statements
   extends TaskStatements,
     ResultStatements,
@@ -56,7 +56,7 @@ export function makeStatements(names: TableNames): Statements {
 
 function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements {
   const record = `${taskAsJson(tasks)} AS record`;
-  // Each state of a job has an index of its own, and only together are they all jobs.
+  // Each state of a job has an index of its own, so all jobs of a task are found with one search per state.
   const isInUse =
     `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
     `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.ready} AND task_id = ?1) ` +
@@ -81,7 +81,7 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
 
 function resultStatements({ results, steps, schedulers }: TableNames): ResultStatements {
   const select = `SELECT ${resultAsJson(results)} AS record FROM ${results}`;
-  // ?1 job id to start after, ?2 limit, ?3 now, ?4 taskId, ?5 scheduleId, ?6 outcome, the last three or null
+  // ?1 job id to start after, ?2 limit, ?3 now, ?4 taskId or null, ?5 scheduleId or null, ?6 outcome or null
   const page =
     "job_id > ?1 AND expires_at > ?3 AND (?4 IS NULL OR task_id = ?4) AND (?5 IS NULL OR schedule_id = ?5) " +
     "AND (?6 IS NULL OR outcome = ?6) ORDER BY job_id LIMIT ?2";
@@ -92,7 +92,7 @@ function resultStatements({ results, steps, schedulers }: TableNames): ResultSta
     getResults: `${select} WHERE ${page}`,
     getResultsOfTask: `${select} WHERE task_id = ?4 AND ${page}`,
     getResultsOfSchedule: `${select} WHERE schedule_id = ?5 AND ${page}`,
-    // A partial index is only used for an outcome that stands in the statement.
+    // SQLite uses the partial index only for an outcome that stands in the statement as text.
     getUnsuccessful: Object.fromEntries(
       unsuccessful.map((outcome) => [outcome, `${select} WHERE outcome = '${outcome}' AND ${page}`]),
     ),
@@ -100,9 +100,9 @@ function resultStatements({ results, steps, schedulers }: TableNames): ResultSta
     removeExpired:
       `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
       "ORDER BY expires_at LIMIT ?2)",
-    // How many rows the statement before changed.
+    // How many rows the statement before this one changed.
     countChanges: "SELECT changes() AS changes",
-    // ?1 the instant up to which they go
+    // ?1 the instant up to which stamps or schedulers are removed
     removeStamps:
       `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
       `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,

@@ -11,9 +11,9 @@ import { Releases } from "./releases.ts";
 import { type JobRow, jsonArray, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** How sure a batch may be of its releases. */
+/** How sure a batch may be that its releases count. */
 export interface StepCertainty {
-  /** Whether each release is looked at; otherwise guards undo the whole batch when one does not count. */
+  /** Whether the batch looks at each release. Otherwise guards undo the whole batch when one release does not count. */
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
@@ -99,7 +99,7 @@ export class StepBatch {
   }
 }
 
-/** Makes ready what is due, and leases jobs. */
+/** The statements that make due jobs ready, and lease jobs. */
 function acquisition({ statements, isLocal }: StepContext, request: StepRequest): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
   if (jobs === null) return [];
@@ -112,7 +112,8 @@ function acquisition({ statements, isLocal }: StepContext, request: StepRequest)
   return [promotion, statement(acquire, now, jobs.limit, ...args, schedulerId, until, stepId)];
 }
 
-/** A step that was refused is sent in parts, all with its id: so the first job tells the parts apart. */
+/** The stamp of a step's additions. A step that was refused is sent in parts, which all have the id of the step.
+ *  Therefore the stamp has the id of the first job too, which tells the parts apart. */
 function stampOf({ stepId, additions, now }: StepRequest): AdditionStamp {
   return { id: `${stepId} ${additions[0]?.id ?? ""}`, now };
 }

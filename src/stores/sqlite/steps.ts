@@ -40,7 +40,7 @@ export class SqliteSteps {
     } catch (error) {
       const kind = this.#connection.failureKind(error);
       const { jobs } = request;
-      // The answer would have been above what the server sends, so nothing was written: with less it is not.
+      // The answer would have been larger than the server sends, so nothing was written. Ask for less.
       const hasFewerSchedules = kind === "tooLarge" && this.#context.looks.shrink(request);
       if (kind === "tooLarge" && jobs !== null && jobs.limit > 1) {
         return this.step({ ...request, jobs: { ...jobs, limit: Math.ceil(jobs.limit / 4) } });
@@ -53,8 +53,8 @@ export class SqliteSteps {
     }
   }
 
-  /** Nearly always all releases count, so the first batch takes that for granted, with guards that undo it where it is
-   *  wrong. Then a second batch looks at each. That halves the statements of the usual step. */
+  /** Nearly always all releases count. The first batch assumes so, with guards that undo the batch if a release does
+   *  not count. Then a second batch looks at each release. This halves the statements of the usual step. */
   async #step(request: StepRequest): Promise<StepReport> {
     try {
       return await this.#write(request, request.isRepetition);

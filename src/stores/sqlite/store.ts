@@ -21,11 +21,12 @@ import { SqliteSteps } from "./steps.ts";
 import { SqliteTasks } from "./tasks.ts";
 
 export interface SqlDataStoreOptions {
-  /** What errors call the database; without a token in it. Default: `"the database"`. */
+  /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
   readonly where?: string;
   /** Whether other processes may write to the same data. Default: true. */
   readonly sharedByProcesses?: boolean;
-  /** Begins the names of all tables. Letters, digits and `_`, and taken as it is. Default: `"escapement_"`. */
+  /** The text with which the names of all tables begin: letters, digits and `_`. It is not checked. Default:
+   *  `"escapement_"`. */
   readonly tablePrefix?: string;
   /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
   readonly serializer?: Serializer | undefined;
@@ -46,7 +47,7 @@ interface OpenStore {
 }
 
 /** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
- *  share it. */
+ *  share the database. */
 export class SqlDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities;
@@ -68,7 +69,7 @@ export class SqlDataStore implements contract.DataStore {
     try {
       this.#open = await opening;
     } catch (error) {
-      // So that it can be tried again.
+      // A failed opening is forgotten, so that the next call tries again.
       if (this.#opening === opening) this.#opening = null;
       throw error;
     }

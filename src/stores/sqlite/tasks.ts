@@ -50,7 +50,7 @@ export class SqliteTasks {
   }
 }
 
-/** Equal for tasks with equal settings; metadata counts in the order that it is written in. */
+/** A text that is equal for tasks with equal settings. The order of the keys in metadata counts. */
 function settingsText(task: TaskRecord): string {
   return JSON.stringify([
     task.maxRunningJobs,
