@@ -100,7 +100,9 @@ function rhythmText(values: readonly number[], unit: string): string {
 function scopeText(values: readonly number[], size: number, unit: string): string {
   if (values.length === size) return `every ${unit}`;
   if (values.length > NAMED_MAX && stepOf(values) > 0) return everyNth(values, unit);
-  return `${unit}${values.length > 1 ? "s" : ""} ${list(runTexts(values, String, [0, size - 1]))}`;
+  // Minutes 0 and 59 are neighbours, but nobody would read "59 and 0" so.
+  const bounds = values.length > 2 ? [0, size - 1] : [];
+  return `${unit}${values.length > 1 ? "s" : ""} ${list(runTexts(values, String, bounds))}`;
 }
 
 /** `every 2nd hour from 1 to 23`: values that are equally far apart. Both ends are named, because the step starts
@@ -198,9 +200,12 @@ function yearClause(spec: ParsedCron): string {
 /** The names of values, where three or more neighbours become `Monday to Friday`. With bounds, a run may go on from the
  *  largest value to the smallest: `Saturday to Monday`. */
 function runTexts(values: readonly number[], name: (value: number) => string, bounds: number[] = []): string[] {
-  return runsOf(values, ...bounds).flatMap(([first, last]) =>
-    first === last ? name(first) : last === first + 1 ? [name(first), name(last)] : `${name(first)} to ${name(last)}`,
-  );
+  const [min, max] = bounds;
+  return runsOf(values, ...bounds).flatMap(([first, last]) => {
+    if (first === last) return name(first);
+    const isPair = last === first + 1 || (first === max && last === min);
+    return isPair ? [name(first), name(last)] : `${name(first)} to ${name(last)}`;
+  });
 }
 
 /** `January to March`, `in January and March`. */

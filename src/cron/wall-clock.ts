@@ -8,8 +8,8 @@ import { zoneTable } from "./zone.ts";
 const DAY = 86_400;
 /** The tables know the offsets from here on, whatever the zone: the first days of 1970 are left to Temporal. */
 const TABLE_LO = 2 * DAY;
-/** Temporal represents 100,000,000 days before 1970. Instants near that end count as this one, because offsets lead
- *  beyond the end, and nothing fires there. */
+/** Temporal represents 100,000,000 days on either side of 1970. Instants near either end count as this far from 1970,
+ *  because offsets lead beyond the end, and nothing fires there. */
 const OLDEST = -99_999_990 * DAY;
 
 /** The date on which an instant (epoch milliseconds) falls in a time zone, as days since 1970-01-01. */
@@ -34,7 +34,7 @@ export function wallTimes(
   gap: GapPolicy,
   overlap: OverlapPolicy,
 ): readonly number[] {
-  const local = Math.max(day * DAY, OLDEST) + secondOfDay;
+  const local = Math.max(OLDEST, Math.min(day * DAY, -OLDEST)) + secondOfDay;
   if (timeZone === "UTC") return [local * 1000];
   if (local < TABLE_LO + DAY) return oldWallTimes(local, timeZone, gap, overlap);
   const table = zoneTable(timeZone);

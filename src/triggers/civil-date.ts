@@ -5,8 +5,6 @@ import { Temporal } from "../core/temporal.ts";
 /** A date as callers may write it: `"2026-12-25"` or a `Temporal.PlainDate`, native or polyfilled. */
 export type DateLike = Temporal.PlainDate | string;
 
-const DAY_MS = 86_400_000;
-
 /**
  * Days since 1970-01-01 of a date. Objects are read through their ISO 8601 text, so that native and polyfilled objects
  * mix.
@@ -70,6 +68,9 @@ export function daysInMonth(year: number, month: number): number {
 
 /** `2026-12-25`; years beyond 9999 have a sign and six digits. */
 export function dateText(epochDay: number): string {
-  const text = new Date(epochDay * DAY_MS).toISOString();
-  return text.slice(0, text.indexOf("T"));
+  const { year, month, day } = civilDayOf(epochDay);
+  const isShort = year >= 0 && year <= 9999;
+  const digits = String(Math.abs(year)).padStart(isShort ? 4 : 6, "0");
+  const rest = [month + 1, day].map((part) => String(part).padStart(2, "0")).join("-");
+  return `${isShort ? "" : year < 0 ? "-" : "+"}${digits}-${rest}`;
 }

@@ -64,19 +64,27 @@ export abstract class Trigger {
   /**
    * The first fire time strictly later than `after`, or null when there is none.
    * @param after default: the present
+   * @throws {BrokenTriggerError} when a subclass answers with what is not later, or no whole number of milliseconds
    */
   next(after?: InstantLike): Temporal.ZonedDateTime | null {
     const afterMs = after === undefined ? systemClock.now() : toEpochMs(after, "after");
-    return this.#zonedOrNull(withinBudget(() => this.nextMs(afterMs)));
+    const atMs = withinBudget(() => this.nextMs(afterMs));
+    if (atMs === null) return null;
+    if (!(atMs > afterMs && Number.isInteger(atMs))) throw brokenTrigger(this, afterMs, atMs);
+    return this.zoned(atMs);
   }
 
   /**
    * The last fire time strictly earlier than `before`, or null when there is none.
    * @param before default: the present
+   * @throws {BrokenTriggerError} when a subclass answers with what is not earlier, or no whole number of milliseconds
    */
   previous(before?: InstantLike): Temporal.ZonedDateTime | null {
     const beforeMs = before === undefined ? systemClock.now() : ceilEpochMs(before, "before");
-    return this.#zonedOrNull(withinBudget(() => this.previousMs(beforeMs)));
+    const atMs = withinBudget(() => this.previousMs(beforeMs));
+    if (atMs === null) return null;
+    if (!(atMs < beforeMs && Number.isInteger(atMs))) throw brokenTrigger(this, beforeMs, atMs, "earlier");
+    return this.zoned(atMs);
   }
 
   /**
@@ -102,7 +110,7 @@ export abstract class Trigger {
     for (let count = 0; count < limit; count++) {
       const nextMs = withinBudget(() => rule.nextMs(atMs));
       if (nextMs === null || nextMs > untilMs) return;
-      if (!(nextMs > atMs)) throw brokenTrigger(this, atMs, nextMs);
+      if (!(nextMs > atMs && Number.isInteger(nextMs))) throw brokenTrigger(this, atMs, nextMs);
       yield this.zoned(nextMs);
       atMs = nextMs;
     }
@@ -159,10 +167,6 @@ export abstract class Trigger {
   protected zoned(epochMs: number): Temporal.ZonedDateTime {
     return zonedOf(epochMs, this.timeZone);
   }
-
-  #zonedOrNull(epochMs: number | null): Temporal.ZonedDateTime | null {
-    return epochMs === null ? null : this.zoned(epochMs);
-  }
 }
 
 /** Canonical text of a rule without its anchors. */
@@ -177,10 +181,11 @@ export function brokenTrigger(
   answerMs: number,
   side: "later" | "earlier" = "later",
 ): BrokenTriggerError {
-  const method = side === "later" ? "nextMs" : "previousMs";
+  const isOnSide = side === "later" ? answerMs > askedMs : answerMs < askedMs;
+  const problem = isOnSide ? "no whole number of milliseconds" : `not ${side} than ${isoOf(askedMs)}`;
   return new BrokenTriggerError(
-    `the trigger (${trigger.toJSON().type}) answered ${isoOf(answerMs)}, which is not ${side} than ` +
-      `${isoOf(askedMs)}; ${method}() must return a strictly ${side} instant or null`,
+    `the trigger (${trigger.toJSON().type}) answered ${isoOf(answerMs)}, which is ${problem}; ` +
+      `${side === "later" ? "nextMs" : "previousMs"}() must return a strictly ${side} instant or null`,
   );
 }
 

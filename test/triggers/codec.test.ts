@@ -187,7 +187,19 @@ describe("a trigger of the user's", () => {
         return Number.NaN;
       }
     }
+    class Between extends EveryOther {
+      override nextMs(afterMs: number): number {
+        return afterMs + 0.5;
+      }
+      override previousMs(): number {
+        return undefined as never;
+      }
+    }
     expect(() => [...new Lost(cron).fireTimes({ limit: 5 })]).toThrow("answered NaN");
+    expect(() => new Lost(cron).next()).toThrow(expect.objectContaining({ code: "brokenTrigger" }));
+    expect(() => new Between(cron).next()).toThrow("which is no whole number of milliseconds");
+    expect(() => new Between(cron).previous()).toThrow("answered undefined, which is not earlier than");
+    expect(() => new OrTrigger([new Stuck(cron)]).nextMs(0)).toThrow("which is not later than 1970-01-01T00:00:00Z");
     expect(() => [...new Stuck(cron).fireTimes({ limit: 5 })]).toThrow(
       expect.objectContaining({ code: "brokenTrigger" }),
     );

@@ -146,6 +146,15 @@ describe("ExcludingTrigger", () => {
     );
   });
 
+  test("takes every date that Temporal knows, and writes it", () => {
+    const dates = ["-271821-04-19", "-000001-02-03", "0099-01-01", "2026-01-01", "+012345-06-07", "+275760-09-13"];
+    const trigger = new ExcludingTrigger(nine, dates, { timeZone: "Pacific/Apia" });
+    expect(trigger.toJSON()).toMatchObject({ excluded: dates });
+    for (const ms of [-8.64e15, 8.64e15, Date.parse("2026-01-01T00:00:00Z")]) {
+      expect(() => [trigger.nextMs(ms), trigger.previousMs(ms)]).not.toThrow();
+    }
+  });
+
   test("takes a bounded number of dates", () => {
     const dates = Array.from({ length: 10_001 }, () => "2026-01-01");
     expect(() => new ExcludingTrigger(nine, dates)).toThrow(OptionsError);
