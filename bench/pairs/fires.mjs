@@ -14,19 +14,9 @@ const WARM_UP_SCHEDULES = 300;
 const SET_UP_FACTOR = 3;
 
 const { Scheduler, CronTrigger } = await open(checkout);
-const setUpMs = 300 + (SET_UP_FACTOR * SCHEDULES * (await warmUp()).clockUs) / 1000;
-const scheduler = new Scheduler({ maxConcurrentJobs: CONCURRENT_JOBS_MAX, cleanupInterval: null });
 const fires = new Uint32Array(SECONDS);
 const late = [];
-const settings = { maxRunningJobs: null, resultExpirationTime: { seconds: 0 } };
-const startMs = Math.ceil((Date.now() + setUpMs) / 1000) * 1000;
-const task = scheduler.task("fire", settings, (_, { job }) => {
-  const fireMs = job.scheduledFireTime.epochMilliseconds;
-  late.push(Math.max(LATENESS_MS_MIN, performance.timeOrigin + performance.now() - fireMs));
-  fires[(fireMs - startMs) / 1000]++;
-});
-const added = await addSchedules(scheduler, task, SCHEDULES, startMs);
-if (Date.now() >= startMs) throw new Error(`the schedules were not added within ${setUpMs} ms`);
+const { scheduler, added } = await setUp();
 const { done, tick } = countdown(SCHEDULES * SECONDS);
 scheduler.subscribe("jobReleased", ({ outcome }) => {
   if (outcome === "success") tick();
@@ -44,6 +34,24 @@ answer({ fires: [...fires] }, [
   { name: "lateness of 1,000 fires on one second, p99", unit: "ms", value: quantile(late, 0.99) },
   { name: "a fire, from schedule to result, memory", unit: "us CPU", value: cpuUs },
 ]);
+
+/** A scheduler with all schedules, before the first of them is due. */
+async function setUp() {
+  for (let factor = SET_UP_FACTOR; ; factor *= 2) {
+    const setUpMs = 300 + (factor * SCHEDULES * (await warmUp()).clockUs) / 1000;
+    const startMs = Math.ceil((Date.now() + setUpMs) / 1000) * 1000;
+    const scheduler = new Scheduler({ maxConcurrentJobs: CONCURRENT_JOBS_MAX, cleanupInterval: null });
+    const settings = { maxRunningJobs: null, resultExpirationTime: { seconds: 0 } };
+    const task = scheduler.task("fire", settings, (_, { job }) => {
+      const fireMs = job.scheduledFireTime.epochMilliseconds;
+      late.push(Math.max(LATENESS_MS_MIN, performance.timeOrigin + performance.now() - fireMs));
+      fires[(fireMs - startMs) / 1000]++;
+    });
+    const added = await addSchedules(scheduler, task, SCHEDULES, startMs);
+    // Else the machine was busier than during the warm-up.
+    if (Date.now() < startMs) return { scheduler, added };
+  }
+}
 
 /** Due on each second from a time on. */
 function addSchedules(scheduler, task, count, fromMs) {

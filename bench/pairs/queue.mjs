@@ -1,5 +1,5 @@
 // What does a job cost on a store: added alone, added in bulk, and processed from end to end?
-// node queue.mjs CHECKOUT STORE PLACE LABEL: the place is a folder or the address of a server, the label names the tables.
+// node queue.mjs CHECKOUT STORE PLACE LABEL: the place is a folder or a server's address, the label names the tables.
 import { answer } from "./answer.mjs";
 import { countdown, open, rows, timed } from "./library.mjs";
 

@@ -9,8 +9,8 @@ const MISS = 0.05;
 export const PAIRS_MIN = 6;
 
 /**
- * The ranks, from 1, of the ordered values that hold the median of the distribution between them in 95 of 100 cases. Each
- * value lies below that median with chance 1/2, so how many do is binomial. For 20 values: 6 and 15.
+ * The ranks, from 1, of the ordered values that hold the median of the distribution between them in 95 of 100 cases.
+ * Each value lies below that median with chance 1/2, so how many do is binomial. For 20 values: 6 and 15.
  */
 export function ranksOfInterval(count) {
   let chance = 0.5 ** count;
