@@ -2,15 +2,15 @@
 // node bench/pairs.mjs --old DIR --new DIR [--pairs 20] [--minutes N] [measure ...]
 // DIR are checkouts with node_modules, built by `npm run build`. Measures: see pairs/measures.mjs; by default all.
 // After N minutes no pair begins.
-// Each measure runs in a process of its own, in turns for old and new, because then drift of the machine falls on both.
+// Old and new run in processes of their own and work in turns, so that whatever else the machine does falls on both.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
-import { ask } from "./pairs/answer.mjs";
 import { MEASURES } from "./pairs/measures.mjs";
 import { printReport } from "./pairs/report.mjs";
+import { runPair } from "./pairs/run-pair.mjs";
 import { startSqld } from "./pairs/sqld.mjs";
 import { PAIRS_MIN } from "./pairs/statistics.mjs";
 
@@ -51,7 +51,7 @@ process.once("exit", cleanUp);
 if ([...measures.values()].some(({ needsServer }) => needsServer)) server = await startSqld(folder);
 let pair = 0;
 for (; pair < pairs && seconds() < minutes * 60; pair++) {
-  for (const measure of measures.values()) await runPair(measure, pair);
+  for (const measure of measures.values()) await measurePair(measure, pair);
   console.error(`pair ${pair + 1} of ${pairs}, ${seconds()} s, load ${loadavg()[0].toFixed(1)}`);
 }
 
@@ -69,27 +69,24 @@ console.log(
 );
 process.exitCode = hasSlower || failed.length > 0 ? 1 : 0;
 
-/** Old before new, and the next time new before old. A pair that fails is left out of the report, and named. */
-async function runPair(measure, pair) {
-  const order = pair % 2 === 0 ? ["old", "new"] : ["new", "old"];
-  const answers = {};
-  for (const side of order) {
-    const runFolder = mkdtempSync(join(folder, "run-"));
-    const run = { folder: runFolder, address: server?.address, label: `p${pair}${side}` };
-    const file = fileURLToPath(new URL(`pairs/${measure.program}`, import.meta.url));
-    try {
-      answers[side] = await ask(file, [checkouts[side], ...(measure.args?.(run) ?? [])]);
-    } catch (error) {
-      return fails(measure, `${side}, pair ${pair + 1}: ${error.message}`);
-    } finally {
-      rmSync(runFolder, { recursive: true, force: true });
-    }
+/** Old begins, and in the next pair new. A pair that fails is left out of the report, and named. */
+async function measurePair(measure, pair) {
+  const pairFolder = mkdtempSync(join(folder, "pair-"));
+  const file = fileURLToPath(new URL(`pairs/${measure.program}`, import.meta.url));
+  const sides = ["old", "new"].map((name) => {
+    const run = { folder: pairFolder, address: server?.address, label: `${name}${pair}` };
+    return { name, args: [checkouts[name], ...(measure.args?.(run) ?? [])] };
+  });
+  try {
+    const answers = await runPair(file, pair % 2 === 0 ? sides : sides.toReversed());
+    const [was, is] = [answers.old.computed, answers.new.computed];
+    if (!isDeepStrictEqual(was, is)) throw new Error(`old computed ${JSON.stringify(was)}, new ${JSON.stringify(is)}`);
+    measure.answers.push({ old: answers.old.values, new: answers.new.values });
+  } catch (error) {
+    fails(measure, `pair ${pair + 1}: ${error.message}`);
+  } finally {
+    rmSync(pairFolder, { recursive: true, force: true });
   }
-  if (!isDeepStrictEqual(answers.old.computed, answers.new.computed)) {
-    const [was, is] = [answers.old.computed, answers.new.computed].map((computed) => JSON.stringify(computed));
-    return fails(measure, `pair ${pair + 1}: old computed ${was}, new ${is}`);
-  }
-  measure.answers.push({ old: answers.old.values, new: answers.new.values });
 }
 
 function cleanUp() {

@@ -1,33 +1,33 @@
 // What does a job cost that does nothing, with the options as they are by default? node throughput.mjs CHECKOUT
-import { answer } from "./answer.mjs";
-import { countdown, open, rows, timed } from "./library.mjs";
+import { open } from "./library.mjs";
+import { answer, Cost, countdown } from "./program.mjs";
 
 const [checkout] = process.argv.slice(2);
-const JOBS = 20_000;
-const BATCH = 10_000;
+const JOBS = 5000;
+const WARM_UP_ROUNDS = 2;
+const ROUNDS = 8;
 
 const { Scheduler } = await open(checkout);
-await run();
-const { handled, cost } = await run();
-answer({ handled }, rows("a no-op job, memory, options by default", cost));
+const cost = new Cost();
+let handled = 0;
+for (let round = 0; round < WARM_UP_ROUNDS; round++) await measure(new Cost());
+for (let round = 0; round < ROUNDS; round++) await measure(cost);
+answer({ handled }, cost.rows("a no-op job, memory, options by default"));
 
-async function run() {
+/** In a scheduler of its own. */
+async function measure(costOfRound) {
   const scheduler = new Scheduler({ cleanupInterval: null });
-  let handled = 0;
   const task = scheduler.task("noop", { maxRunningJobs: null }, async () => {
     handled++;
   });
-  for (let added = 0; added < JOBS; added += BATCH) {
-    await scheduler.addJobs(Array.from({ length: BATCH }, () => ({ task })));
-  }
+  await scheduler.addJobs(Array.from({ length: JOBS }, () => ({ task })));
   const { done, tick } = countdown(JOBS);
   scheduler.subscribe("jobReleased", ({ outcome }) => {
     if (outcome === "success") tick();
   });
-  const cost = await timed(JOBS, async () => {
+  await costOfRound.measure(JOBS, async () => {
     await scheduler.start();
     await done;
   });
   await scheduler.stop();
-  return { handled, cost };
 }
