@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LeaseExtension, LeaseExtensionReport, StepReport, StepRequest } from "../../src/contracts.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
-import { gate, heldHandler, rejectionOf, setUp } from "./support.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { at, gate, heldHandler, rejectionOf, setUp } from "./support.ts";
 
 /** Takes no job with the payload "bad", and cannot be reached for a step once one carried "lost". The first step
  *  waits. */
@@ -62,6 +63,30 @@ describe("a step that the store refuses", () => {
     const settled = [...store.settledStepIds];
     expect(settled).toEqual([expect.any(String)]);
     expect(settled.filter((id) => (id ?? "") >= (store.lostStepId ?? ""))).toEqual([]);
+  });
+
+  test("goes on with the present, also when the clock was set back since it was refused", async () => {
+    const clock = new VirtualClock(at(0));
+    const aheadMs: number[] = [];
+    class SlowStore extends RefusingStore {
+      override async step(request: StepRequest): Promise<StepReport> {
+        await this.first.passed;
+        aheadMs.push(request.now - clock.now());
+        const hasRefused = request.additions.some(({ payload }) => payload === '"bad"');
+        if (hasRefused) await clock.jumpTo(clock.instant.subtract({ seconds: 1 }));
+        return super.step(request);
+      }
+    }
+    const store = new SlowStore();
+    const { scheduler } = setUp({ clock, dataStore: store });
+    scheduler.task<string>("t", { maxRunningJobs: null }, () => {});
+    await scheduler.start();
+    const added = Promise.allSettled(["bad", "good"].map((payload) => scheduler.addJob("t", { payload })));
+    await clock.settle();
+    store.first.pass();
+    expect((await added).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(aheadMs.filter((ms) => ms !== 0)).toEqual([]);
+    expect(aheadMs.length).toBeGreaterThan(2);
   });
 
   test("takes nothing along but what is refused", async () => {

@@ -81,12 +81,14 @@ export class Protocol {
     for (const { id } of additions) this.#sentAdditions.add(id);
   }
 
-  #checkPlans({ now, plans, isRepetition }: StepRequest): void {
+  #checkPlans({ now, plans, stepId, isRepetition }: StepRequest): void {
+    // What is sent again was planned before; the clock may have been set back since.
+    const isFirst = !isRepetition && stepId !== this.#refusedStepId;
     const ids = new Set(plans.map(({ scheduleId }) => scheduleId));
     if (ids.size < plans.length) this.#violate("sends two plans of one schedule in a step");
     for (const { scheduleId, expected, fires } of plans) {
       const isEarly = expected > now || fires.some(({ fireTime }) => fireTime > now);
-      if (isEarly && !isRepetition) this.#violate(`plans schedule ${scheduleId} ahead of its time`);
+      if (isEarly && isFirst) this.#violate(`plans schedule ${scheduleId} ahead of its time`);
     }
   }
 

@@ -193,8 +193,7 @@ export class Stepper {
     try {
       report = await this.#parts.env.store.step(request);
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError))
-        return this.#isolate(stepId, isRepetition, now, cargo, bounds, error);
+      if (!(error instanceof StoreUnavailableError)) return this.#isolate(stepId, isRepetition, cargo, bounds, error);
       this.#pending = { stepId, releases: cargo.releases, planned: cargo.planned };
       this.#parts.runner.releasesUnknown(cargo.releases);
       // Whoever adds is told at once, and decides; the jobs are not sent again.
@@ -210,7 +209,6 @@ export class Stepper {
   async #isolate(
     stepId: string,
     isRepetition: boolean,
-    now: number,
     cargo: Cargo,
     bounds: StepBounds,
     error: unknown,
@@ -219,18 +217,20 @@ export class Stepper {
     const parts = splitCargo(cargo);
     if (parts.length === 0) throw error;
     const [only] = parts;
+    // Each try is of the present: the last one may have been slow, or the clock was set.
+    const { clock } = this.#parts.env;
     if (parts.length === 1 && only !== undefined && isSingle(only)) {
       const instead = this.#refuse(only, error);
       return instead === null
-        ? this.#send(stepId, isRepetition, now, NO_CARGO, bounds)
-        : this.#sendInstead(stepId, now, instead, bounds);
+        ? this.#send(stepId, isRepetition, clock.now(), NO_CARGO, bounds)
+        : this.#sendInstead(stepId, clock.now(), instead, bounds);
     }
     let total = NOTHING_DONE;
     const alone: StepBounds = { due: [], jobsMax: null, dueBy: null };
     const settledStepId = this.#settledStepId;
     for (const [index, part] of parts.entries()) {
       try {
-        total = sum(total, await this.#send(stepId, isRepetition, now, part, alone));
+        total = sum(total, await this.#send(stepId, isRepetition, clock.now(), part, alone));
       } catch (failure) {
         // Whoever added what was not sent is told as well. Outcomes still wait, and schedules are still due.
         for (const { additions } of parts.slice(index + 1)) for (const { reject } of additions) reject(failure);
@@ -241,7 +241,7 @@ export class Stepper {
       }
     }
     // Acquisition comes last, under an id of its own.
-    return sum(total, await this.#send(this.#nextStepId(), false, now, NO_CARGO, bounds));
+    return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), NO_CARGO, bounds));
   }
 
   /** A plan that pauses the schedule, in place of one that the store refuses. */
