@@ -187,7 +187,7 @@ export class JobModel {
         continue;
       }
       named.add(job);
-      job.record.acquiredUntil = until;
+      job.record.acquiredUntil = Math.max(job.record.acquiredUntil ?? 0, until);
       job.lease.extendedAtMs = this.#history.nowMs;
       if (!job.lease.isKnown) this.#history.violate(`${caller.name} extends job ${jobId}, which it cannot know of`);
       if (job.record.cancelRequested) cancelRequested.push(jobId);
