@@ -275,7 +275,8 @@ export class JobModel {
     this.#attempts.reported(caller, release);
     // A repetition tells of what an earlier try did for as long as that can be seen. That a job is gone can be seen by
     // its result alone, whoever ended it.
-    const isDone = isRepetition && (job?.putBackBy === stepId || job?.lease?.stepId === stepId);
+    const isDone =
+      isRepetition && release.kind !== "finish" && (job?.putBackBy === stepId || job?.lease?.stepId === stepId);
     const expected = isHeld || isDone ? "released" : job === undefined ? "missing" : "fenced";
     const isResultSeen = isRepetition && job === undefined && status === "released" && this.#all.has(release.jobId);
     if (status !== expected && !isResultSeen) {

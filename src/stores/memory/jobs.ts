@@ -232,7 +232,7 @@ export class MemoryJobs {
     const entry = this.#byId.get(release.jobId);
     if (entry === undefined) return isRepetition && this.#results.has(release.jobId) ? "released" : "missing";
     if (entry.record.fence !== release.fence || entry.record.acquiredBy !== schedulerId) {
-      return isRepetition && entry.stamp === stepId ? "released" : "fenced";
+      return isRepetition && release.kind !== "finish" && entry.stamp === stepId ? "released" : "fenced";
     }
     if (release.kind === "finish") {
       this.#end(entry, release.result, now);

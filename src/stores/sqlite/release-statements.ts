@@ -28,11 +28,11 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
 
   return {
-    // ?1 rows [jobId, fence], ?2 schedulerId, ?3 whether this may be a repetition, ?4 stepId. Column: `letters`, one
-    // letter per row: r (released), f (fenced) or m (missing).
+    // ?1 rows [jobId, fence, whether it is put back], ?2 schedulerId, ?3 whether this may be a repetition, ?4 stepId.
+    // Column: `letters`, one letter per row: r (released), f (fenced) or m (missing).
     releaseStatuses:
       "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +
-      `WHEN ?3 AND ${wasPutBack} THEN 'r' WHEN j.id IS NOT NULL THEN 'f' ` +
+      `WHEN ?3 AND r.value->>2 AND ${wasPutBack} THEN 'r' WHEN j.id IS NOT NULL THEN 'f' ` +
       `WHEN ?3 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
       `ELSE 'm' END, '') AS letters FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
     // ?1 rows of resultRow

@@ -98,7 +98,7 @@ export class Releases {
   }
 
   #jobRows(releases: readonly JobRelease[]): { readonly text: string; readonly count: number }[] {
-    return rowParameters(releases.map(({ jobId, fence }) => [jobId, fence]));
+    return rowParameters(releases.map(({ jobId, fence, kind }) => [jobId, fence, kind === "finish" ? 0 : 1]));
   }
 }
 
