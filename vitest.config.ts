@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { TEST_HANG_MS } from "./test/support/hang.ts";
 
 // The configuration is loaded by the runtime that the tests then run in.
 const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
@@ -12,7 +13,7 @@ export default defineConfig({
     maxWorkers: 2,
     // One module graph per worker: a new one for every file would cost more than the tests themselves.
     isolate: false,
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    testTimeout: TEST_HANG_MS,
+    hookTimeout: TEST_HANG_MS,
   },
 });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { TEST_HANG_MS } from "./test/support/hang.ts";
 
 export default defineConfig({
   plugins: [
@@ -21,7 +22,7 @@ export default defineConfig({
     // One worker for all files: starting workerd costs seconds.
     maxWorkers: 1,
     isolate: false,
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    testTimeout: TEST_HANG_MS,
+    hookTimeout: TEST_HANG_MS,
   },
 });

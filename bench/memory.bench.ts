@@ -8,7 +8,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Scheduler } from "../src/scheduler/scheduler.ts";
 import { LibsqlDataStore } from "../src/stores/libsql/mod.ts";
-import { MemoryDataStore } from "../src/stores/memory.ts";
+import { MemoryDataStore } from "../src/stores/memory/store.ts";
 import { printTable } from "./lib/table.ts";
 
 const BATCH = 1000;

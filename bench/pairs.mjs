@@ -1,95 +1,118 @@
-// Is one checkout slower than another? Runs a command in both, in turns, and prints for every cell of every table that the
-// command prints the median of the ratios new / old, with its 95% interval:
-//
-//     node bench/pairs.mjs OLD_CHECKOUT NEW_CHECKOUT [--pairs=20] -- node bench/run.mjs cron-next --ours near
-//
-// A machine that others use is slow and fast by turns: the two runs of a pair are neighbours in time, and the order changes
-// from pair to pair. The interval holds the true median with 95% probability, whatever the distribution (sign test). Ends
-// with 1 when the interval of some cell lies wholly beyond 1.05.
-import { spawnSync } from "node:child_process";
-import { pathToFileURL } from "node:url";
+// Did a change make the library slower?
+// node bench/pairs.mjs --old DIR --new DIR [--pairs 20] [--minutes N] [measure ...]
+// DIR are checkouts with node_modules, built by `npm run build`. Measures: see pairs/measures.mjs; by default all.
+// After N minutes no pair begins.
+// Old and new run in processes of their own and work in turns, so that whatever else the machine does falls on both.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual, parseArgs } from "node:util";
+import { MEASURES } from "./pairs/measures.mjs";
+import { printReport } from "./pairs/report.mjs";
+import { runPair } from "./pairs/run-pair.mjs";
+import { startSqld } from "./pairs/sqld.mjs";
+import { PAIRS_MIN } from "./pairs/statistics.mjs";
 
-const SLOWER = 1.05;
-const UNITS_NS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    old: { type: "string" },
+    new: { type: "string" },
+    pairs: { type: "string", default: "20" },
+    minutes: { type: "string", default: "Infinity" },
+  },
+});
+const checkouts = { old: checkout("old"), new: checkout("new") };
+const pairs = Number(options.pairs);
+if (!Number.isInteger(pairs) || pairs < PAIRS_MIN) fail(`--pairs must be a whole number of at least ${PAIRS_MIN}`);
+const minutes = Number(options.minutes);
+if (!(minutes > 0)) fail("--minutes must be a number above 0");
+const unknown = positionals.find((name) => !Object.hasOwn(MEASURES, name));
+if (unknown !== undefined) fail(`unknown measure ${unknown}: use ${Object.keys(MEASURES).join(", ")}`);
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) main();
-
-function main() {
-  const split = process.argv.indexOf("--");
-  const options = process.argv.slice(2, split < 0 ? undefined : split);
-  const command = split < 0 ? [] : process.argv.slice(split + 1);
-  const [oldCheckout, newCheckout] = options.filter((option) => !option.startsWith("--"));
-  const pairs = Number(options.find((option) => option.startsWith("--pairs="))?.slice(8) ?? 20);
-  if (oldCheckout === undefined || newCheckout === undefined || command.length === 0 || !(pairs >= 6)) {
-    console.error("node bench/pairs.mjs OLD_CHECKOUT NEW_CHECKOUT [--pairs=20, at least 6] -- command ...");
-    process.exit(2);
-  }
-  const ratios = new Map();
-  for (let pair = 0; pair < pairs; pair++) {
-    const isOldFirst = pair % 2 === 0;
-    const first = run(isOldFirst ? oldCheckout : newCheckout, command);
-    const second = run(isOldFirst ? newCheckout : oldCheckout, command);
-    const [before, after] = isOldFirst ? [first, second] : [second, first];
-    for (const [name, value] of after) {
-      const old = before.get(name);
-      if (old === undefined) continue;
-      if (!ratios.has(name)) ratios.set(name, []);
-      ratios.get(name).push(value / old);
-    }
-    console.error(`pair ${pair + 1} of ${pairs}`);
-  }
-  const rows = [...ratios].map(([name, values]) => ({ name, ...medianWithInterval(values) }));
-  for (const { name, median, low, high } of rows) {
-    const verdict = low > SLOWER ? "  SLOWER" : high < 1 / SLOWER ? "  faster" : "";
-    console.log(`${median.toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]  ${name}${verdict}`);
-  }
-  const slower = rows.filter(({ low }) => low > SLOWER).length;
-  console.log(`\n${rows.length} cells, ${pairs} pairs: ${slower} slower by more than 5%`);
-  process.exit(slower > 0 || rows.length === 0 ? 1 : 0);
+/** A measure that has failed so often is not tried again, nor reported. */
+const FAILURES_MAX = 3;
+const skipped = [];
+const failed = [];
+const measures = new Map();
+for (const name of positionals.length > 0 ? positionals : Object.keys(MEASURES)) {
+  const reason = MEASURES[name].whyNot?.([checkouts.old, checkouts.new]) ?? null;
+  if (reason === null) measures.set(name, { ...MEASURES[name], name, answers: [] });
+  else skipped.push(`${name}: ${reason}`);
 }
 
-function run(cwd, [program, ...args]) {
-  const { stdout, stderr, status, error } = spawnSync(program, args, { cwd, encoding: "utf8", maxBuffer: 1 << 28 });
-  if (status === 0) return readCells(stdout);
-  console.error(`${cwd}: ${error?.message ?? stderr}`);
+const startedAt = performance.now();
+const loadAtStart = loadavg()[0];
+const folder = mkdtempSync(join(tmpdir(), "escapement-pairs-"));
+let server = null;
+process.once("SIGINT", () => process.exit(130));
+process.once("exit", cleanUp);
+if ([...measures.values()].some(({ needsServer }) => needsServer)) server = await startSqld(folder);
+let pair = 0;
+for (; pair < pairs && seconds() < minutes * 60; pair++) {
+  for (const measure of measures.values()) await measurePair(measure, pair);
+  console.error(`pair ${pair + 1} of ${pairs}, ${seconds()} s, load ${loadavg()[0].toFixed(1)}`);
+}
+
+const reported = [...measures.values()].filter(({ answers }) => answers.length >= PAIRS_MIN);
+const hasSlower = printReport(reported);
+for (const { name, answers } of measures.values()) {
+  if (answers.length < PAIRS_MIN)
+    failed.push(`${name}, ${answers.length} pairs have no interval: it takes ${PAIRS_MIN}`);
+}
+for (const line of skipped) console.log(`\nSkipped: ${line}`);
+for (const line of failed) console.log(`\nFailed: ${line}`);
+const load = `load ${loadAtStart.toFixed(1)} at the start, ${loadavg()[0].toFixed(1)} at the end`;
+console.log(
+  `\nNode ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${load}; ${pair} pairs in ${seconds()} s`,
+);
+process.exitCode = hasSlower || failed.length > 0 ? 1 : 0;
+
+/** Old begins, and in the next pair new. A pair that fails is left out of the report, and named. */
+async function measurePair(measure, pair) {
+  const pairFolder = mkdtempSync(join(folder, "pair-"));
+  const file = fileURLToPath(new URL(`pairs/${measure.program}`, import.meta.url));
+  const sides = ["old", "new"].map((name) => {
+    const run = { folder: pairFolder, address: server?.address, label: `${name}${pair}` };
+    return { name, args: [checkouts[name], ...(measure.args?.(run) ?? [])] };
+  });
+  try {
+    const answers = await runPair(file, pair % 2 === 0 ? sides : sides.toReversed());
+    const [was, is] = [answers.old.computed, answers.new.computed];
+    if (!isDeepStrictEqual(was, is)) throw new Error(`old computed ${JSON.stringify(was)}, new ${JSON.stringify(is)}`);
+    measure.answers.push({ old: answers.old.values, new: answers.new.values });
+  } catch (error) {
+    fails(measure, `pair ${pair + 1}: ${error.message}`);
+  } finally {
+    rmSync(pairFolder, { recursive: true, force: true });
+  }
+}
+
+function cleanUp() {
+  server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function fails(measure, reason) {
+  failed.push(`${measure.name}, ${reason}`);
+  measure.failures = (measure.failures ?? 0) + 1;
+  if (measure.failures >= FAILURES_MAX) measures.delete(measure.name);
+}
+
+function checkout(side) {
+  const given = options[side];
+  if (given === undefined) fail(`--${side} DIR is missing: the checkout that is ${side}`);
+  const path = resolve(given);
+  if (!existsSync(`${path}/dist/mod.js`)) fail(`${path} has no dist/mod.js: run npm run build there`);
+  return path;
+}
+
+function seconds() {
+  return Math.round((performance.now() - startedAt) / 1000);
+}
+
+function fail(message) {
+  console.error(message);
   process.exit(2);
-}
-
-/** The times in the tables of a text, in nanoseconds, by "title / row / column". */
-export function readCells(text) {
-  const cells = new Map();
-  let title = "";
-  let header = null;
-  for (const line of text.split("\n")) {
-    if (line.startsWith("#")) [title, header] = [line.replace(/^#+\s*/, ""), null];
-    if (!line.startsWith("|")) continue;
-    const columns = line
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim());
-    if (header === null) header = columns;
-    for (const [index, cell] of columns.entries()) {
-      const [, number, unit] = /^([\d.]+) (ns|us|ms|s)$/.exec(cell) ?? [];
-      if (number !== undefined && index > 0)
-        cells.set(`${title} / ${columns[0]} / ${header[index]}`, number * UNITS_NS[unit]);
-    }
-  }
-  return cells;
-}
-
-/** The median of values, and the pair of them that holds the true median with at least 95% probability. */
-export function medianWithInterval(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const median = (sorted[Math.ceil(middle) - 1] + sorted[Math.floor(middle)]) / 2;
-  // The number of values below the true median is binomial, with probability a half.
-  let rank = 0;
-  let probability = 0.5 ** sorted.length;
-  for (let below = probability; below <= 0.025; ) {
-    rank++;
-    probability *= (sorted.length - rank + 1) / rank;
-    below += probability;
-  }
-  const outer = Math.max(rank - 1, 0);
-  return { median, low: sorted[outer], high: sorted[sorted.length - 1 - outer] };
 }

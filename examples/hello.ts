@@ -11,7 +11,15 @@ import { mkdirSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { CronTrigger, DateTrigger, type Event, IntervalTrigger, type Job, type Schedule, Scheduler } from "escapement";
+import {
+  CronTrigger,
+  DateTrigger,
+  IntervalTrigger,
+  type Job,
+  type Schedule,
+  Scheduler,
+  type SchedulerEvent,
+} from "escapement";
 import { LibsqlDataStore } from "escapement/libsql";
 
 const { values: options } = parseArgs({
@@ -130,7 +138,7 @@ function countMissed(trigger: Schedule["trigger"], from: NonNullable<Schedule["n
   return count === limit ? `${limit} or more` : String(count);
 }
 
-function reportFailure(event: Event<"jobReleased">): void {
+function reportFailure(event: SchedulerEvent<"jobReleased">): void {
   if (event.outcome !== "success")
     console.log(yellow(`  ${event.outcome}  job ${event.jobId}: ${event.error?.message ?? ""}`));
 }

@@ -1,6 +1,7 @@
 // Runs the chaos suite for as long as wanted and prints what it found:
 //
-//   node scripts/chaos.mjs [--form file|sqld] [--minutes 60] [--processes 3] [--seed N]
+//   node scripts/chaos.mjs [--form file|sqlite-file|sqld] [--minutes 60] [--processes 3] [--seed N]
+// A file is libSQL's, or that of the SQLite that this Node brings along.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { bundleImport } from "./lib/bundle-import.mjs";
@@ -15,10 +16,13 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const { runChaos, Sqld } = await bundleImport("test/chaos/mod.ts");
+const { runChaos, Sqld, whyNoSqlite } = await bundleImport("test/chaos/mod.ts");
+if (!["file", "sqlite-file", "sqld"].includes(values.form)) throw new Error(`there is no form "${values.form}"`);
+if (values.form === "sqlite-file" && whyNoSqlite !== null) throw new Error(whyNoSqlite);
 const server = values.form === "sqld" ? await Sqld.start() : null;
 console.log(`chaos on ${values.form}, ${values.minutes} minutes, ${values.processes} processes, seed ${seed}`);
 const report = await runChaos({
+  store: values.form === "sqlite-file" ? "sqlite" : "libsql",
   server,
   seconds: Number(values.minutes) * 60,
   processes: Number(values.processes),

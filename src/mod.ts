@@ -1,11 +1,37 @@
-// Public names only.
-
+/**
+ * A persistent job scheduler: what programs that schedule and run jobs need. Triggers alone are behind
+ * `escapement/cron`; what the authors of stores, brokers and executors need, behind `escapement/contracts`.
+ *
+ * @module
+ */
 export { BroadcastChannelEventBroker } from "./brokers/broadcast-channel.ts";
-export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
 export { LocalEventBroker } from "./brokers/local.ts";
-export { type Clock, systemClock } from "./core/clock.ts";
+export { type Clock, coarseClock, systemClock } from "./core/clock.ts";
 export type { Duration } from "./core/duration.ts";
-export * from "./core/errors.ts";
+export {
+  BrokenTriggerError,
+  ConflictingIdError,
+  CronSyntaxError,
+  DeserializationError,
+  EscapementError,
+  HandlerLookupError,
+  type Issue,
+  JobAbandonedError,
+  JobCancelledError,
+  JobDeadlineMissedError,
+  JobLookupError,
+  JobTimeoutError,
+  LeaseLostError,
+  MaxIterationsReachedError,
+  NonRetryableError,
+  OptionsError,
+  PayloadError,
+  ScheduleLookupError,
+  SchedulerStateError,
+  SerializationError,
+  StoreUnavailableError,
+  TaskLookupError,
+} from "./core/errors.ts";
 export type { RandomSource } from "./core/ids.ts";
 export type { Logger } from "./core/logger.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
@@ -13,44 +39,43 @@ export { type InstantLike, Temporal } from "./core/temporal.ts";
 export type { CronFields } from "./cron/fields.ts";
 export type { DstPolicy, GapPolicy, OverlapPolicy } from "./cron/spec.ts";
 export { InlineExecutor } from "./executors/inline.ts";
-export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
-export type { Event, EventRecord, EventType } from "./records/events.ts";
-export type { JobRecord } from "./records/job.ts";
-export type { JobResultRecord, SerializedError } from "./records/job-result.ts";
-export type {
-  CoalescePolicy,
-  ConflictPolicy,
-  JobOutcome,
-  Metadata,
-  RetryPolicy,
-} from "./records/policies.ts";
-export type { ScheduleRecord } from "./records/schedule.ts";
-export type { TaskRecord } from "./records/task.ts";
-export { currentJob } from "./scheduler/current-job.ts";
-export type { EventsOptions, EventTypes, Subscription } from "./scheduler/event-hub.ts";
-export type { Job } from "./scheduler/job.ts";
-export type { JobContext, TaskHandler } from "./scheduler/job-context.ts";
-export type { JobResult } from "./scheduler/job-result.ts";
-export type { SchedulerState } from "./scheduler/lifecycle.ts";
+export type { EventType } from "./records/events.ts";
+export type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata } from "./records/policies.ts";
+export type { SerializedError } from "./records/serialized-error.ts";
+export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
+export type { TickReport } from "./scheduler/driving/tick.ts";
+export type { EventFilter, EventsOptions, Subscription } from "./scheduler/events/event-hub.ts";
+export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type {
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
   RetryOptions,
+  RunJobOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleUpdate,
   TaskSettings,
-} from "./scheduler/options.ts";
-export type { Schedule } from "./scheduler/schedule.ts";
-export { type NewJob, type Page, type RunJobOptions, Scheduler, type SchedulerOptions } from "./scheduler/scheduler.ts";
-export type { NamedFunction, Task } from "./scheduler/task-registry.ts";
-export type { TickReport } from "./scheduler/tick.ts";
+} from "./scheduler/options/options.ts";
+export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts";
+export { Scheduler } from "./scheduler/scheduler.ts";
+export type {
+  JobContext,
+  NamedFunction,
+  NewJob,
+  SchedulerClient,
+  Task,
+  TaskHandler,
+} from "./scheduler/scheduler-client.ts";
+export { currentJob } from "./scheduler/tasks/current-job.ts";
+export type { Job } from "./scheduler/views/job.ts";
+export type { JobResult } from "./scheduler/views/job-result.ts";
+export type { Page } from "./scheduler/views/page.ts";
+export type { Schedule } from "./scheduler/views/schedule.ts";
+export type { TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
-export type { Serializer } from "./serializers/serializer.ts";
-export type * from "./stores/data-store.ts";
-export { MemoryDataStore } from "./stores/memory.ts";
+export { MemoryDataStore } from "./stores/memory/store.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
 export type { DateLike } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";

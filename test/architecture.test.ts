@@ -1,15 +1,41 @@
 import { describe, expect, test } from "vitest";
 import { compareExports } from "./architecture/exports-maps.ts";
-import { ACCEPTED, VIOLATIONS } from "./architecture/fixtures.ts";
-import { checkFile } from "./architecture/rules.ts";
-import { denoManifest, packageManifest, sourceFiles } from "./architecture/sources.ts";
+import { ACCEPTED, CIRCLES, VIOLATIONS } from "./architecture/fixtures.ts";
+import { LEVELS } from "./architecture/levels.ts";
+import { checkFile, findCircles } from "./architecture/rules.ts";
+import { architecturePage, assemblyFiles, denoManifest, packageManifest, sourceFiles } from "./architecture/sources.ts";
 import { tokenize } from "./architecture/tokens.ts";
+import { compareTree, readTree } from "./architecture/tree.ts";
 
 describe("the sources", () => {
   test("keep to their levels, packages, host globals and time", () => {
     expect(sourceFiles.length).toBeGreaterThan(0);
     const violations = sourceFiles.flatMap(([path, text]) => checkFile(path, text));
     expect(violations.map(({ rule, path, line, message }) => `${path}:${line} [${rule}] ${message}`)).toEqual([]);
+  });
+
+  test("import each other nowhere, types included, nor do those of the WebAssembly engine", () => {
+    expect(assemblyFiles.length).toBeGreaterThan(0);
+    expect(findCircles([...sourceFiles, ...assemblyFiles])).toEqual([]);
+  });
+
+  test("have no line above 120 columns, nor do those of the WebAssembly engine", () => {
+    const long = [...sourceFiles, ...assemblyFiles].flatMap(([path, text]) =>
+      text.split("\n").flatMap((line, index) => (line.length > 120 ? [`${path}:${index + 1}`] : [])),
+    );
+    expect(long).toEqual([]);
+  });
+
+  test("stand where the tree of docs/architecture.md has them", () => {
+    const entries = readTree(architecturePage);
+    expect(entries.length).toBeGreaterThan(20);
+    expect(
+      compareTree(
+        entries,
+        sourceFiles.map(([path]) => path),
+        LEVELS,
+      ),
+    ).toEqual([]);
   });
 
   test("are offered by package.json and deno.json under the same names", () => {
@@ -26,12 +52,35 @@ describe("the rules", () => {
     expect(checkFile(path, text)).toEqual([]);
   });
 
+  test.each(CIRCLES)("find $name", ({ files, circles }) => {
+    expect(findCircles(files)).toEqual(circles);
+  });
+
+  test("compare the tree of the page with the files", () => {
+    const page = "# Page\n\n```text\nsrc/\n  a.ts b.ts      two files\n  core/          L1   a folder\n    x.ts\n```\n";
+    const entries = readTree(page);
+    expect(entries).toEqual([
+      { path: "src/", level: null },
+      { path: "src/a.ts", level: null },
+      { path: "src/b.ts", level: null },
+      { path: "src/core/", level: 1 },
+      { path: "src/core/x.ts", level: null },
+    ]);
+    const paths = ["src/a.ts", "src/b.ts", "src/core/x.ts"];
+    expect(compareTree(entries, paths, { core: 1 })).toEqual([]);
+    expect(compareTree(entries, ["src/a.ts", "src/core/x.ts", "src/cron/y.ts"], { core: 0 })).toEqual([
+      "src/b.ts does not exist",
+      "src/cron/ is not in the tree",
+      "src/core/ is of level 0, and not 1",
+    ]);
+  });
+
   test("name the line of a violation", () => {
     const text = "/* one\n two */\nconst a = `\n\n`;\nDate.now();";
-    expect(checkFile("src/stores/memory.ts", text)).toEqual([
+    expect(checkFile("src/stores/memory/store.ts", text)).toEqual([
       {
         rule: "time",
-        path: "src/stores/memory.ts",
+        path: "src/stores/memory/store.ts",
         line: 6,
         message: "Date.now belongs to core; take a Clock or a RandomSource",
       },

@@ -43,4 +43,9 @@ describe("the options of npm test", () => {
     expect(() => parseOptions(["--only", "nod"])).toThrow('checks, node, deno, bun, workerd; got "nod"');
     expect(() => parseOptions(["--fats"])).toThrow("--fats");
   });
+
+  test("take a number of busy loops, and none by default", () => {
+    expect([parseOptions([]).busyLoops, parseOptions(["--busy", "4"]).busyLoops]).toEqual([0, 4]);
+    expect(() => parseOptions(["--busy", "many"])).toThrow('--busy takes a number up to 99; got "many"');
+  });
 });

@@ -1,7 +1,7 @@
 import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
-import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { type Contestant, countdown, type JobQueue, type QueueSettings } from "./contestant.ts";
 
 /** Jobs that the scheduler holds at a time, and so the most that one commit releases and leases. */

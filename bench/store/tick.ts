@@ -51,7 +51,7 @@ export async function measureTick(count: number, folder: string): Promise<TickCo
       lastFireTime: nextFireTime,
       paused: false,
     }));
-    commit.push(await timed(() => store.commitPlans({ now, schedulerId: "bench", plans })));
+    commit.push(await timed(() => store.commitPlans({ schedulerId: "bench", plans })));
   }
   await store.close();
   return {

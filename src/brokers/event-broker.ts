@@ -4,8 +4,8 @@ import type { EventRecord } from "../records/events.ts";
 export type Unsubscribe = () => void;
 
 /**
- * Carries events between the schedulers of one store, so that they wake when another one adds work. Delivery is best
- * effort: a lost event costs delay, never a run, as schedulers also look by themselves.
+ * Carries events between the schedulers of one store, so that they wake when another scheduler adds work. Delivery is
+ * best effort: a lost event costs delay, never a run, because schedulers also look into the store by themselves.
  *
  * - Every event reaches every listener of the broker, those of the publisher's process included, exactly once while the
  *   broker is up.

@@ -1,4 +1,5 @@
-import { TIMER_STEP_MS_MAX } from "./limits.ts";
+import { Sleeper } from "./sleeper.ts";
+import { timerHost } from "./timer-host.ts";
 
 /** Where a scheduler gets the time from and how it waits. Tests put a `VirtualClock` in its place. */
 export interface Clock {
@@ -10,26 +11,36 @@ export interface Clock {
   sleep(untilMs: number, signal?: AbortSignal): Promise<void>;
   /** Lets everything that is ready go first. */
   yield(): Promise<void>;
+  /** As `sleep`, but as close to `untilMs` as it can be, at the price of some more CPU. Asked for where a fire time is
+   *  known, never for pauses and time limits. Optional: a clock without it is asked to `sleep`. */
+  sleepExactly?(untilMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The host's clock and timers. Long sleeps are taken in steps of at most an hour, so that a clock that is set or a
- *  laptop that was suspended is noticed, and no timer overflows (they do at 2^31 ms, 24.8 days). */
-export const systemClock: Clock = Object.freeze({
-  now: () => Date.now(),
-  async sleep(untilMs: number, signal?: AbortSignal): Promise<void> {
-    let lastMs = Number.NEGATIVE_INFINITY;
-    while (signal?.aborted !== true) {
-      const nowMs = Date.now();
-      const leftMs = untilMs - nowMs;
-      if (leftMs <= 0 || nowMs < lastMs) return;
-      lastMs = nowMs;
-      await timer(Math.min(leftMs, TIMER_STEP_MS_MAX), signal);
-    }
-  },
+const sleeper = new Sleeper(timerHost);
+
+/** The host's clock and timers, without `sleepExactly`: as late as timers are, which on some hosts is 1 to 25 ms, and
+ *  without the CPU that precision costs. Long sleeps are taken in steps of at most an hour, so that a clock that is set
+ *  or a laptop that was suspended is noticed, and no timer overflows (they do at 2^31 ms, 24.8 days).
+ *
+ *  @example
+ *  const scheduler = new Scheduler({ clock: coarseClock });
+ */
+export const coarseClock: Clock = Object.freeze({
+  now: timerHost.now,
+  sleep: (untilMs: number, signal?: AbortSignal) => sleeper.sleep(untilMs, signal),
   yield: yieldToEventLoop,
 });
 
-/** Sleeps for a time that passes, whatever happens to the clock on the wall: the count starts anew when it is set back. */
+/** The host's clock and timers. `sleepExactly` arms its timer ahead, by the lag that the timers of this process were
+ *  seen to have, and covers what is left with short timers and, in the last millisecond, with turns of the event loop.
+ *  It is never early. Above 20 precise sleeps a second, the others are plain ones. */
+export const systemClock: Required<Clock> = Object.freeze({
+  ...coarseClock,
+  sleepExactly: (untilMs: number, signal?: AbortSignal) => sleeper.sleepExactly(untilMs, signal),
+});
+
+/** Sleeps for a time that passes, whatever happens to the clock on the wall: the count starts anew when it is set
+ *  back. */
 export async function sleepFor(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
   let startedAt = clock.now();
   while (signal?.aborted !== true && clock.now() < startedAt + durationMs) {
@@ -38,36 +49,8 @@ export async function sleepFor(clock: Clock, durationMs: number, signal?: AbortS
   }
 }
 
-function timer(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      clearTimeout(handle);
-      signal?.removeEventListener("abort", finish);
-      resolve();
-    };
-    const handle = setTimeout(finish, delayMs);
-    signal?.addEventListener("abort", finish, { once: true });
-  });
-}
-
 /** Lets the event loop take one turn: timers, I/O and messages get their chance, which a chain of microtasks denies
  *  them. */
 export function yieldToEventLoop(): Promise<void> {
-  return new Promise(nextTurn);
-}
-
-const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
-
-/** `setTimeout` would be held back to a millisecond or more. */
-function nextTurn(resolve: () => void): void {
-  if (setImmediate !== undefined) {
-    setImmediate(resolve);
-    return;
-  }
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    resolve();
-  };
-  port2.postMessage(null);
+  return new Promise(timerHost.nextTurn);
 }

@@ -1,4 +1,6 @@
 import { OptionsError } from "./errors.ts";
+import { mustBe } from "./option-errors.ts";
+import { nearest } from "./suggest.ts";
 import { Temporal } from "./temporal.ts";
 
 /** A length of time: ISO 8601 text (`"PT5M"`), an object (`{ minutes: 5 }`) or a `Temporal.Duration`. Never a bare
@@ -20,7 +22,8 @@ const MS_PER_UNIT = {
 /**
  * Whole milliseconds of a {@link Duration}, which must not be negative.
  *
- * @throws {OptionsError} naming the option when the value is a number, is malformed, is negative, or has months or years
+ * @throws {OptionsError} naming the option when the value is a number, is malformed, is negative, or has months or
+ *   years
  */
 export function toDurationMs(value: Duration, name: string): number {
   let duration: Temporal.Duration;
@@ -28,12 +31,7 @@ export function toDurationMs(value: Duration, name: string): number {
     // A native Duration is no instance of the polyfill's class, but its text always is readable.
     duration = Temporal.Duration.from(isForeignDuration(value) ? String(value) : value);
   } catch (cause) {
-    throw invalidDuration(
-      name,
-      value,
-      typeof value === "number" ? "a bare number has no unit" : "not a duration",
-      cause,
-    );
+    throw invalidDuration(name, value, problemOf(value), cause);
   }
   if (duration.years !== 0 || duration.months !== 0) {
     throw invalidDuration(name, value, "years and months have no fixed length; use days or smaller units");
@@ -52,20 +50,27 @@ function isForeignDuration(value: unknown): boolean {
   );
 }
 
-function invalidDuration(name: string, value: unknown, problem: string, cause?: unknown): OptionsError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : describeValue(value);
-  return new OptionsError(
-    `${name} must be a duration such as "PT5M" or { minutes: 5 }; got ${shown}: ${problem}`,
-    [{ path: name, message: problem }],
-    { cause },
-  );
+/** Why something is no duration, and what was likely meant. */
+function problemOf(value: unknown): string {
+  if (typeof value === "number" && Number.isFinite(value)) {
+    return `a bare number has no unit; write { seconds: ${value} } or { milliseconds: ${value} }`;
+  }
+  if (typeof value === "object" && value !== null) {
+    const units = Object.keys(MS_PER_UNIT);
+    for (const name of Object.keys(value)) {
+      const unit = units.includes(name) ? null : nearest(name, units);
+      if (unit !== null) return `not a duration; did you mean "${unit}"?`;
+    }
+  }
+  return "not a duration";
 }
 
-function describeValue(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(value);
-  try {
-    return JSON.stringify(value).slice(0, 120);
-  } catch {
-    return "an object";
-  }
+function invalidDuration(name: string, value: unknown, problem: string, cause?: unknown): OptionsError {
+  const message = mustBe('a duration such as "PT5M" or { minutes: 5 }', value, name, problem);
+  return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
+}
+
+/** A duration of so many milliseconds, in hours and smaller units, because days may differ in length. */
+export function durationOf(ms: number): Temporal.Duration {
+  return Temporal.Duration.from({ milliseconds: ms }).round({ largestUnit: "hours" });
 }

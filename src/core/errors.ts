@@ -21,6 +21,8 @@ export interface Issue {
   readonly message: string;
   /** Dotted path to the value, for example `retry.maxAttempts`; empty for the value itself. */
   readonly path: string;
+  /** What was likely meant instead: another name, or another value. Absent where there is no guess. */
+  readonly suggestion?: string;
 }
 
 /** Options that do not fit: unknown names, wrong types, values out of range. `issues` has one entry per problem. */

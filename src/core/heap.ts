@@ -4,12 +4,10 @@ export interface HeapItem {
 }
 
 /**
- * A priority queue from which any item can be taken. Items that come in order, as jobs and leases nearly always do, stand in
- * a sorted run, where adding and taking cost O(1); the others in a binary min-heap, where they cost O(log n).
+ * A priority queue from which any item can be taken. Items that come in order, as jobs and leases nearly always do,
+ * stand in a sorted run, where adding and taking cost O(1); the others in a binary min-heap, where they cost O(log n).
  */
 export class Heap<T extends HeapItem> {
-  /** Comparisons that all heaps made so far: a test counts them, where a time would depend on the machine. */
-  static comparisons = 0;
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;
   /** The sorted run, with holes where items were taken, but none at its ends. */
@@ -30,13 +28,11 @@ export class Heap<T extends HeapItem> {
     const first = this.#run[this.#head];
     const root = this.#items[0];
     if (first === undefined || root === undefined) return first ?? root;
-    Heap.comparisons++;
     return this.#isBefore(root, first) ? root : first;
   }
 
   push(item: T): void {
     const last = this.#run[this.#run.length - 1];
-    Heap.comparisons++;
     if (last === undefined || !this.#isBefore(item, last)) {
       item.heapIndex = runIndex(this.#run.length);
       this.#run.push(item);
@@ -103,7 +99,6 @@ export class Heap<T extends HeapItem> {
     while (index > 0) {
       const parentIndex = (index - 1) >> 1;
       const parent = items[parentIndex] as T;
-      Heap.comparisons++;
       if (!this.#isBefore(item, parent)) break;
       items[index] = parent;
       parent.heapIndex = index;
@@ -122,7 +117,6 @@ export class Heap<T extends HeapItem> {
       if (left === undefined) break;
       let child = left;
       const right = items[childIndex + 1];
-      Heap.comparisons += 2;
       if (right !== undefined && this.#isBefore(right, left)) {
         child = right;
         childIndex++;

@@ -69,3 +69,9 @@ export class IdGenerator {
 function hex(value: number, length: number): string {
   return Math.floor(value).toString(16).padStart(length, "0");
 }
+
+/** The first fence of a new record: an integer below 2^40, so that a record that is removed and added again does not
+ *  repeat the fences of the old one. Not from an injected source, because a test's constant would repeat them. */
+export function firstFence(): number {
+  return Math.floor(systemRandom() * 2 ** 40);
+}

@@ -3,6 +3,29 @@
 /** Longest single timer. Clocks jump and timers overflow at 24.8 days, so longer sleeps are taken in steps. */
 export const TIMER_STEP_MS_MAX = 3_600_000;
 
+/** Largest lag of a timer that is taken for a habit of the host, in milliseconds: 25 were seen on virtual machines.
+ *  Above that, something held the event loop, or the machine was suspended. */
+export const LAG_MS_MAX = 60;
+
+/** Shortest timer that tells something about the lag of timers, in milliseconds: below, a lag is hardly one. */
+export const LAG_SAMPLE_MS_MIN = 20;
+
+/** How long before a known fire time a precise sleep wakes to set a shorter timer, in milliseconds. It is also when a
+ *  scheduler looks ahead, and longer than a look and the lag of the timer before it. */
+export const LOOK_AHEAD_MS = 60;
+
+/** From where on a precise sleep takes timers of 1 ms, and from where on turns of the event loop, in milliseconds. The
+ *  turns keep a core busy: more than one millisecond of them is not worth it. */
+export const SHORT_TIMERS_MS = 4;
+export const LAST_TURNS_MS = 1;
+
+/** Most turns of the event loop at the end of a precise sleep: a millisecond has some hundreds. On a host whose clock
+ *  stands still between inputs (Workers), the turns would never end. */
+export const LAST_TURNS_MAX = 2000;
+
+/** Most precise sleeps a second: with some milliseconds of CPU each, they take a tenth of a core at most. */
+export const PRECISE_SLEEPS_PER_SECOND_MAX = 20;
+
 /** Longest crontab text or field value, in UTF-16 units. The longest sensible one has a few hundred. */
 export const CRON_TEXT_LENGTH_MAX = 1024;
 
@@ -15,8 +38,31 @@ export const ID_LENGTH_MAX = 256;
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
-/** Most due schedules that one commit processes: keeps a commit's lock short and its parameters well below 1 MB. */
-export const SCHEDULES_PER_COMMIT_MAX = 200;
+/** Most schedules that one step plans, and most jobs that it makes of them: a commit's lock stays short, and each of
+ *  its parameters below 500 KB. */
+export const PLANS_PER_STEP_MAX = 200;
+export const FIRES_PER_STEP_MAX = 1000;
+
+/** Most bytes of schedules that one look shows, and most that one step copies into jobs. Servers refuse requests and
+ *  answers of some megabytes. */
+export const STEP_BYTES_MAX = 500_000;
+
+/** Most jobs, and most characters of theirs, that an addition may have to share a step with other work. */
+export const STEP_ADDITIONS_MAX = 200;
+export const STEP_ADDITION_LENGTH_MAX = 100_000;
+
+/** How long after a fire time a scheduler leaves it to the favourite of the schedule, in milliseconds: from, and up to.
+ *  A favourite commits within a few. */
+export const FAVOURITE_WAIT_MS_MIN = 50;
+export const FAVOURITE_WAIT_MS_MAX = 100;
+
+/** How long after its fire time a schedule counts as fresh, in milliseconds: every other page of due schedules begins
+ *  with fresh ones, whatever others have to catch up. */
+export const FRESH_MS = 10_000;
+
+/** Steps, and milliseconds, after which a loop lets timers and messages have their turn. */
+export const STEPS_PER_TURN_MAX = 16;
+export const TURN_MS_MAX = 10;
 
 /** Most jobs that one commit of `coalesce: "all"` makes per schedule; the rest follows on the next pass. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
@@ -44,6 +90,11 @@ export const ABORT_GRACE_MS = 5000;
 /** Pauses between tries while the store is unavailable, in milliseconds: full jitter up to this, doubling. */
 export const OUTAGE_PAUSE_MS_MIN = 100;
 export const OUTAGE_PAUSE_MS_MAX = 10_000;
+
+/** How long the id of a job that ended without a result that is kept is remembered, in milliseconds, so that an
+ *  addition that is repeated does not run it again; and how many of them a store in memory remembers at least. */
+export const TOMBSTONE_MS = 600_000;
+export const TOMBSTONES_MAX = 2000;
 
 /** Deepest chain of `cause` that is kept with an error, and longest text of each of its fields, in UTF-16 units. */
 export const ERROR_CAUSES_MAX = 8;
@@ -77,7 +128,8 @@ export const TRIGGER_DEPTH_MAX = 8;
 export const RESULT_POLL_MS_MIN = 50;
 export const RESULT_POLL_MS_MAX = 2000;
 
-/** How long `runJob` has a result kept at least, in milliseconds, as it could not be read otherwise. */
+/** How long the result of a `runJob` call is kept at least, in milliseconds, because the call could not read the result
+ *  otherwise. */
 export const AWAITED_RESULT_MS_MIN = 60_000;
 
 /** Longest sleep of a loop on a store that no other process writes to, in milliseconds: schedulers of this process that

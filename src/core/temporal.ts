@@ -1,6 +1,7 @@
 // The only file that names the polyfill. It yields the runtime's own Temporal where there is one.
 import { Temporal } from "temporal-polyfill";
 import { OptionsError } from "./errors.ts";
+import { mustBe } from "./option-errors.ts";
 
 export { Temporal };
 
@@ -19,9 +20,7 @@ export const INSTANT_MS_MAX = 8.64e15;
  */
 export function toEpochMs(value: InstantLike, name = "instant"): number {
   const ms = readEpochMs(value, name);
-  if (!Number.isFinite(ms) || Math.abs(ms) > INSTANT_MS_MAX) {
-    throw new OptionsError(`${name} is not a valid date: ${String(value)}`, [{ path: name, message: "invalid date" }]);
-  }
+  if (!Number.isFinite(ms) || Math.abs(ms) > INSTANT_MS_MAX) throw invalidInstant(name, "a valid date", value, null);
   return ms;
 }
 
@@ -50,22 +49,28 @@ function readEpochMs(value: unknown, name: string): number {
       // Text of a ZonedDateTime carries its offset too, and Instant reads it.
       return Temporal.Instant.from(value).epochMilliseconds;
     } catch (cause) {
-      throw new OptionsError(
-        `${name} must be ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or ` +
-          `"2030-01-31T09:00:00+01:00[Europe/Berlin]"; got ${JSON.stringify(value.slice(0, 80))}`,
-        [{ path: name, message: "not an ISO 8601 instant" }],
-        { cause },
-      );
+      const what =
+        'ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or "2030-01-31T09:00:00+01:00[Europe/Berlin]"';
+      throw invalidInstant(name, what, value, null, cause);
     }
   }
   if (typeof value === "object" && value !== null && "epochMilliseconds" in value) {
     return Number(value.epochMilliseconds);
   }
-  throw new OptionsError(
-    `${name} must be a Temporal.Instant, a Temporal.ZonedDateTime, a Date or ISO 8601 text with an offset; ` +
-      `got ${value === null ? "null" : typeof value}`,
-    [{ path: name, message: "not an instant" }],
-  );
+  const advice = typeof value === "number" && Number.isFinite(value) ? `write new Date(${value})` : null;
+  const what = "a Temporal.Instant, a Temporal.ZonedDateTime, a Date or ISO 8601 text with an offset";
+  throw invalidInstant(name, what, value, advice);
+}
+
+function invalidInstant(
+  name: string,
+  what: string,
+  value: unknown,
+  advice: string | null,
+  cause?: unknown,
+): OptionsError {
+  const message = mustBe(what, value, name, advice);
+  return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
 }
 
 /** The `Temporal.Instant` of epoch milliseconds. */

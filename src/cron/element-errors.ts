@@ -1,6 +1,6 @@
 import type { CronSyntaxError } from "../core/errors.ts";
+import { nearest } from "../core/suggest.ts";
 import { type CronField, DAY, DAY_OF_WEEK, WEEKDAY_NAMES } from "./fields.ts";
-import { nearest } from "./suggest.ts";
 import { type ElementPlace, quote, syntaxError } from "./syntax.ts";
 
 /** An element in which the reader found a mistake. */

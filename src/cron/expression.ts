@@ -1,7 +1,7 @@
 import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
+import { nearest } from "../core/suggest.ts";
 import { type CronField, type CronFields, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
-import { nearest } from "./suggest.ts";
 import { quote, syntaxError } from "./syntax.ts";
 
 // Checks of an expression as a whole, and the errors for what is wrong with it.

@@ -2,8 +2,8 @@ import { CompiledCron } from "./compiled-cron.ts";
 import type { BitSet64, CronSpec } from "./spec.ts";
 
 // Equal specs share one compiled spec. The specs that were compiled last are kept in a table, each in the row that its
-// content says. A row has a few places, and a new spec takes the place of the oldest. So the table has a bound, and sharing
-// costs some comparisons.
+// content says. A row has a few places, and a new spec takes the place of the oldest. So the table has a bound, and
+// sharing costs some comparisons.
 
 const ROWS = 1024;
 const PLACES = 4;

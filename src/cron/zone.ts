@@ -1,6 +1,7 @@
-import { systemClock } from "../core/clock.ts";
 import { OptionsError } from "../core/errors.ts";
+import { editDistance } from "../core/suggest.ts";
 import { Temporal } from "../core/temporal.ts";
+import { timerHost } from "../core/timer-host.ts";
 import { kernel, views } from "./kernel.ts";
 
 const DAY = 86_400;
@@ -97,7 +98,7 @@ export class ZoneTable {
   constructor(timeZone: string) {
     this.timeZone = timeZone;
     this.address = kernel.acquire(64);
-    const now = Math.min(Math.max(Math.floor(systemClock.now() / 1000), 0), FOLD_BASE);
+    const now = Math.min(Math.max(Math.floor(timerHost.now() / 1000), 0), FOLD_BASE);
     this.#knownLo = Math.max(Math.floor(now - YEAR), KNOWN_LO_MIN);
     this.#knownHi = this.#knownLo;
     this.#firstOffset = offsetAt(this.#knownLo, timeZone);
@@ -299,18 +300,4 @@ function nearestName(name: string): string | null {
     }
   }
   return best;
-}
-
-// Wagner and Fischer's, one row at a time.
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -12,13 +12,14 @@ export interface JobCall {
 }
 
 /**
- * Runs jobs. The promise settles as the handler does: it resolves with its return value and rejects with what it threw.
- * When `signal` is aborted an executor ends the work if it can, and settles.
+ * Runs jobs. The promise of `execute` settles as the handler does: it resolves with the handler's return value, and
+ * rejects with what the handler threw. When `signal` is aborted, the executor ends the work if it can, and the promise
+ * settles.
  */
 export interface JobExecutor extends AsyncDisposable {
   /** Gets ready. Idempotent. */
   open(): Promise<void>;
   execute(call: JobCall): Promise<unknown>;
-  /** Releases what it holds. Idempotent. */
+  /** Releases the resources that the executor holds. Idempotent. */
   close(): Promise<void>;
 }

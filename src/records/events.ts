@@ -1,6 +1,5 @@
-import { instantOf, instantOrNull, type Temporal } from "../core/temporal.ts";
-import type { SerializedError } from "./job-result.ts";
 import type { JobOutcome } from "./policies.ts";
+import type { SerializedError } from "./serialized-error.ts";
 
 interface TaskFacts {
   readonly taskId: string;
@@ -22,7 +21,7 @@ interface SchedulerFacts {
 }
 
 /** What happened, by type. */
-interface FactsByType {
+interface EventFactsByType {
   taskAdded: TaskFacts;
   taskUpdated: TaskFacts;
   taskRemoved: TaskFacts;
@@ -32,7 +31,8 @@ interface FactsByType {
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
-  jobAdded: JobFacts & { readonly runAtMs: number };
+  /** `isLeased`: the commit that added the job also gave it to a scheduler, so that no other has to look for it. */
+  jobAdded: JobFacts & { readonly runAtMs: number; readonly isLeased: boolean };
   jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number };
   jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
   /** An attempt failed (`error`), or was lost with its process (`error` is null), and the job is back in the queue. */
@@ -49,7 +49,7 @@ interface FactsByType {
   schedulerStopped: SchedulerFacts;
 }
 
-export type EventType = keyof FactsByType;
+export type EventType = keyof EventFactsByType;
 
 /** Every event type, once. */
 export const EVENT_TYPES: readonly EventType[] = Object.freeze([
@@ -71,43 +71,5 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
 
 /** An event as brokers carry it: plain JSON, instants as epoch milliseconds in fields that end in `Ms`. */
 export type EventRecord<T extends EventType = EventType> = {
-  [K in T]: Readonly<FactsByType[K]> & { readonly type: K; readonly timestampMs: number };
+  [K in T]: Readonly<EventFactsByType[K]> & { readonly type: K; readonly timestampMs: number };
 }[T];
-
-type Times<R> = { readonly timestamp: Temporal.Instant } & (R extends { nextFireTimeMs: number | null }
-  ? { readonly nextFireTime: Temporal.Instant | null }
-  : unknown) &
-  (R extends { runAtMs: number } ? { readonly runAt: Temporal.Instant } : unknown) &
-  (R extends { scheduledFireTimeMs: number | null }
-    ? { readonly scheduledFireTime: Temporal.Instant | null; readonly startedAt: Temporal.Instant | null }
-    : unknown);
-
-/** An event as listeners get it: the record, with its instants also as `Temporal.Instant`. */
-export type Event<T extends EventType = EventType> = { [K in T]: EventRecord<K> & Times<EventRecord<K>> }[T];
-
-/** Temporal objects cost more than all else about an event, so they are made only when someone looks. */
-class EventFace {
-  constructor(record: EventRecord) {
-    Object.assign(this, record);
-  }
-  get timestamp(): Temporal.Instant {
-    return instantOf((this as unknown as EventRecord).timestampMs);
-  }
-  get nextFireTime(): Temporal.Instant | null {
-    return instantOrNull((this as unknown as EventRecord<"scheduleAdded">).nextFireTimeMs);
-  }
-  get runAt(): Temporal.Instant {
-    return instantOf((this as unknown as EventRecord<"jobAdded">).runAtMs);
-  }
-  get scheduledFireTime(): Temporal.Instant | null {
-    return instantOrNull((this as unknown as EventRecord<"jobReleased">).scheduledFireTimeMs);
-  }
-  get startedAt(): Temporal.Instant | null {
-    return instantOrNull((this as unknown as EventRecord<"jobReleased">).startedAtMs);
-  }
-}
-
-/** The listener's view of a record. */
-export function toEvent(record: EventRecord): Event {
-  return new EventFace(record) as unknown as Event;
-}

@@ -1,13 +1,5 @@
 import type { JobOutcome } from "./policies.ts";
-
-/** An error as it is kept in a result. `cause` nests. */
-export interface SerializedError {
-  readonly name: string;
-  readonly message: string;
-  readonly stack?: string;
-  readonly code?: string;
-  readonly cause?: SerializedError;
-}
+import type { SerializedError } from "./serialized-error.ts";
 
 /** How a job ended, as stores keep it: times are epoch milliseconds, the return value is serialized text. */
 export interface JobResultRecord {

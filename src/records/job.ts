@@ -1,24 +1,24 @@
 import type { Metadata } from "./policies.ts";
 
-/** A job as stores keep it: times are epoch milliseconds, what is serialized is text. Only unfinished jobs exist. */
+/** A job as stores keep it: times are epoch milliseconds, serialized values are text. Only unfinished jobs exist. */
 export interface JobRecord {
   readonly id: string;
   readonly taskId: string;
-  /** The schedule that made it, or null for a job that was added directly. */
+  /** The id of the schedule that made the job, or null for a job that was added directly. */
   readonly scheduleId: string | null;
   readonly executor: string;
   /** Serialized payload, or null for none. */
   readonly payload: string | null;
-  /** Higher runs first. */
+  /** Jobs with a higher priority run first. */
   readonly priority: number;
-  /** Not to be started before this. */
+  /** The job does not start before this instant. */
   readonly runAt: number;
   readonly createdAt: number;
   /** The schedule's fire time, without jitter; unique together with `scheduleId`. */
   readonly fireTime: number | null;
   /** The fire time with jitter. */
   readonly scheduledFireTime: number | null;
-  /** Not to be started after this; null is unlimited. */
+  /** The job does not start after this instant; null is unlimited. */
   readonly startDeadline: number | null;
   /** Fire times before this one that coalescing skipped: how many (null where counting would cost too much), the
    *  first and the last of them. */
@@ -30,9 +30,9 @@ export interface JobRecord {
   readonly metadata: Metadata;
   /** Unique among unfinished jobs. */
   readonly idempotencyKey: string | null;
-  /** Attempts that a handler's error ended so far. */
+  /** How many attempts have failed so far. */
   readonly failedAttempts: number;
-  /** Times it was lost with its process so far. */
+  /** How many times the job was lost with its process so far. */
   readonly recoveries: number;
   readonly cancelRequested: boolean;
   readonly acquiredBy: string | null;
@@ -40,3 +40,16 @@ export interface JobRecord {
   /** Grows with every acquisition of this job. */
   readonly fence: number;
 }
+
+/** The part of a {@link JobRecord} that tells of its runs, before the first. */
+export const NEVER_RUN: Pick<
+  JobRecord,
+  "failedAttempts" | "recoveries" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"
+> = Object.freeze({
+  failedAttempts: 0,
+  recoveries: 0,
+  cancelRequested: false,
+  acquiredBy: null,
+  acquiredUntil: null,
+  fence: 0,
+});

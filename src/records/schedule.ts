@@ -27,10 +27,7 @@ export interface ScheduleRecord {
   readonly nextFireTime: number | null;
   /** The last fire time that was processed. */
   readonly lastFireTime: number | null;
-  /** Identity of the scheduler that holds the lease, or null. */
-  readonly acquiredBy: string | null;
-  /** When the lease ends, or null. */
-  readonly acquiredUntil: number | null;
-  /** Grows with every acquisition and with every change from outside, so that a stale plan no longer counts. */
+  /** Grows with every commit of a plan and with every change, so that a stale plan no longer counts. Begins
+   *  anywhere. */
   readonly fence: number;
 }

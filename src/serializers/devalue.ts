@@ -16,9 +16,9 @@ export interface DevalueOptions {
 }
 
 /**
- * What JSON cannot carry: dates, maps, sets, bigints, `undefined`, `NaN`, Temporal objects, typed arrays, repeated and cyclic
- * references, and types of the caller's own. Takes the functions of the package `devalue`, so that only those who use it
- * install it. Schedulers that share a store need the same serializer.
+ * What JSON cannot carry: dates, maps, sets, bigints, `undefined`, `NaN`, Temporal objects, typed arrays, repeated and
+ * cyclic references, and types of the caller's own. Takes the functions of the package `devalue`, so that only those
+ * who use it install it. Schedulers that share a store need the same serializer.
  *
  * @example
  * import * as devalue from "devalue";

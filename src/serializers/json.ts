@@ -4,7 +4,7 @@ import type { Serializer } from "./serializer.ts";
 
 /**
  * JSON, strictly: what `JSON.stringify` would silently change (dates, maps, class instances, `undefined` in arrays,
- * `NaN`, `-0`, functions) is refused with the path to it, so that a handler never gets something else than was passed.
+ * `NaN`, `-0`, functions) is refused with the path to it, so that a handler always gets exactly what was passed.
  * Properties that are `undefined` are left out. An object with a `toJSON` method is carried as what that returns only
  * when it was written as such by the caller: call it yourself, or use `DevalueSerializer`.
  */
@@ -13,8 +13,8 @@ export class JSONSerializer implements Serializer {
     const problem = findProblem(value, "", []);
     if (problem !== null) {
       throw new SerializationError(
-        `${problem.what} at ${problem.path === "" ? "the top level" : problem.path} cannot be carried as JSON without ` +
-          "loss; convert it, or give the data store a DevalueSerializer",
+        `${problem.what} at ${problem.path === "" ? "the top level" : problem.path} cannot be carried as JSON ` +
+          "without loss; convert it, or give the data store a DevalueSerializer",
       );
     }
     return JSON.stringify(value);

@@ -15,7 +15,8 @@ export interface StoreCapabilities {
  * Where tasks, schedules, jobs and results live. The contract suite `dataStoreContract` of `escapement/testing` holds
  * what the comments here say.
  *
- * - Stores own no clock and publish nothing: every method takes `now` (epoch milliseconds) and returns what changed.
+ * - Stores own no clock and publish nothing: methods take `now` (epoch milliseconds) where they need it, and return
+ *   what changed.
  * - Every method is one atomic step: all of it happened, or nothing.
  * - Every write is safe to repeat with the same arguments when its fate is unknown.
  * - Records that go in or come out are never touched again: a store keeps and returns its own copies (or frozen ones).
@@ -27,8 +28,10 @@ export interface DataStore extends AsyncDisposable {
   readonly serializer: Serializer;
   readonly capabilities: StoreCapabilities;
 
-  /** Opens the store and brings its schema up to date. Idempotent; every other method may rely on it.
-   *  @throws {StoreUnavailableError} when it cannot be opened, is not a database, or is newer than this library */
+  /** Opens the store. Idempotent; every other method may rely on it. The schema is brought up to date here, or by the
+   *  first call that needs it: a scheduler's first look can read the schema's version on its way.
+   *  @throws {StoreUnavailableError} when it cannot be opened, or is not a database; also, as that first call may, when
+   *  its schema is newer than this library, or cannot be brought up to date */
   open(now: number): Promise<void>;
   /** Releases connections that the store itself opened. Idempotent. Same as `Symbol.asyncDispose`. */
   close(): Promise<void>;
@@ -43,13 +46,64 @@ export interface DataStore extends AsyncDisposable {
   /** Removes a task that no schedule and no unfinished job refers to. */
   removeTask(id: string): Promise<"removed" | "inUse" | "missing">;
 
+  // ---- the hot path
+
+  /**
+   * Reads what there is to do; writes nothing. One read, whatever the number of schedules and jobs. See {@link Seen}.
+   * @throws {StoreUnavailableError}
+   */
+  look(request: LookRequest): Promise<LookReport>;
+  /**
+   * One step of a scheduler, one write that counts as a whole or not at all, in this order:
+   *
+   * 1. *Releases* of jobs that it holds: each counts only when the stored `fence` and `acquiredBy` are the release's.
+   *    `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new
+   *    `runAt` and `failedAttempts`; `giveUp` puts it back as it was, but without a start deadline if it `hasStarted`
+   *    in time. One that is to be cancelled is not put back: *recovery* ends it.
+   * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held it: back to the queue with
+   *    `recoveries` + 1, or when `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as
+   *    `abandoned` (`cancelled`). Also with put-backs of jobs that are to be cancelled.
+   * 3. *Additions*, as {@link addJobs} adds them.
+   * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
+   *    saw (`fence`, `expected`), it is not paused, and `expected <= now`. Then the schedule's jobs are added, one for
+   *    each of the plan's fires (one whose `(scheduleId, fireTime)` an unfinished job has already is left out) with the
+   *    payload, executor, priority, metadata and limits that the schedule has; `nextFireTime`, `lastFireTime` and
+   *    `paused` are replaced, `fence` grows by 1, and the favourite becomes this scheduler (`isFavourite`) or nobody.
+   *    Otherwise nothing of the plan happens. Of several plans of one schedule in a step only the first can count.
+   * 5. *Acquisition* of at most `jobs.limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `jobs.queues`,
+   *    `cancelRequested` not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than
+   *    its `maxRunningJobs` are ever under live leases (counted over everybody's; a task without a record has no
+   *    limit); a task at its limit takes no place from others. Each gets `acquiredBy`, `acquiredUntil` = `until`,
+   *    `fence` + 1. `runAt <= now` may also have been found by an earlier call, or when the job was added: a clock that
+   *    is behind does not take it back. Nothing is acquired while a lease, of any queue, waits for recovery.
+   * 6. A look, whose answer is part of the report.
+   *
+   * Repeated with the same `stepId` and `isRepetition` (and perhaps another `now` and `until`), it does what the
+   * earlier tries did not, and answers what they did as far as that can be known:
+   *
+   * - A release is `released` when the job is as an earlier try of the step left it: put back by it and not touched
+   *   since, or leased by it again. When the job is gone it is `released` if a result of it is kept, and `missing` if
+   *   not: who knows that an earlier try was sent takes that for `released`.
+   * - Additions and fires are never made twice, see {@link addJobs}. `addedJobIds` names the jobs of the plan that
+   *   exist.
+   * - `committed` is true when the schedule is as an earlier try left it. It may be false for a plan that one committed
+   *   when others have changed the schedule since.
+   * - `acquired` holds what any try of the step leased and still holds, also while a lease waits for recovery, topped
+   *   up to the limit.
+   * - What was recovered may be told by the earlier try alone.
+   *
+   * @throws {StoreUnavailableError} its fate is unknown: repeat it with the same `stepId` and `isRepetition`
+   * @throws any other error when the store refuses something in it: then nothing of the step happened
+   */
+  step(request: StepRequest): Promise<StepReport>;
+
   // ---- schedules
 
   /**
    * Adds schedules in one commit; one answer per schedule, in order. Where the id exists, `conflictPolicy` decides:
    * - `doNothing`: the stored one stays; change `kept`.
-   * - `replace`: every field but `createdAt` and `lastFireTime` is replaced; when `triggerRule` is equal, the stored
-   *   `trigger` (its anchor) and `nextFireTime` stay too. Ends a lease on it (`fence` + 1). Change `replaced`.
+   * - `replace`: every field but `createdAt`, `lastFireTime` and `fence` is replaced; when `triggerRule` is equal, the
+   *   stored `trigger` (its anchor) and `nextFireTime` stay too. `fence` grows by 1. Change `replaced`.
    * - `error`: nothing of the whole call is written; `conflictId` names the first id that is in use.
    * An id that comes twice in one call counts as existing the second time.
    */
@@ -57,65 +111,44 @@ export interface DataStore extends AsyncDisposable {
   getSchedule(id: string): Promise<ScheduleRecord | null>;
   /** A page of schedules by id. */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
-  /** Replaces the given fields and ends a lease on it (`fence` + 1): plans made before no longer count.
-   *  With `expectedFence` nothing happens unless the stored fence is equal. Null when missing or not equal. */
+  /** Replaces the given fields and adds 1 to `fence`: plans made before no longer count. With `expectedFence` nothing
+   *  happens unless the stored fence is equal. Null when missing or not equal. */
   updateSchedule(id: string, changes: ScheduleChanges, expectedFence?: number): Promise<ScheduleRecord | null>;
   /** Removes a schedule; jobs that it made stay. False when missing. */
   removeSchedule(id: string): Promise<boolean>;
-  /**
-   * Leases due schedules to a scheduler, earliest `nextFireTime` first (then id), at most `limit`. Due: `nextFireTime <= now`,
-   * not paused, and unleased or the lease no longer live. Each gets `acquiredBy`, `acquiredUntil`, `fence` + 1.
-   * Repeating a call with the same `acquisitionId` returns what the first one leased and still holds, and tops it up to
-   * `limit`.
-   */
-  acquireSchedules(request: ScheduleAcquisition): Promise<ScheduleAcquisitionReport>;
-  /**
-   * Commits what came of leased schedules, all plans in one commit. A plan counts when the stored `fence` and `acquiredBy`
-   * are the plan's: then its jobs are added (one whose `(scheduleId, fireTime)` an unfinished job has already is left
-   * out), `nextFireTime`, `lastFireTime` and `paused` are replaced, and the lease ends. Otherwise nothing of it happens.
-   */
-  commitPlans(commit: PlanCommit): Promise<PlanCommitReport>;
 
   // ---- jobs and results
 
   /**
    * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
-   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists is not added again and answers
-   * with `isNew: true`, since it is the repetition of an unknown write.
+   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists, as a
+   * job or as a result, is not added again and answers with `isNew: true`, since it is the repetition of an unknown
+   * write. So does one whose job ended without a result that is kept, for 10 minutes (as long as there is room to
+   * remember it).
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
   getJob(id: string): Promise<JobRecord | null>;
   /** A page of unfinished jobs by id. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
-  /**
-   * One turn of a worker, one commit, in this order:
-   * 1. *Releases* of jobs that it holds: each counts only when the stored `fence` and `acquiredBy` are the release's.
-   *    `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new `runAt` and
-   *    `failedAttempts`; `giveUp` puts it back as it was, but without a start deadline if it `hasStarted` in
-   *    time. One that is to be cancelled is not put back: *recovery* ends it.
-   * 2. *Recovery* of jobs whose lease is no longer live, whoever held it: back to the queue with `recoveries` + 1, or when
-   *    `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as `abandoned` (`cancelled`).
-   * 3. *Acquisition* of at most `limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `queues`, `cancelRequested`
-   *    not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than its `maxRunningJobs`
-   *    are ever under live leases (counted over everybody's; a task without a record has no limit); a task at its limit
-   *    takes no place from others. Each gets `acquiredBy`, `acquiredUntil`, `fence` + 1. Repeating a call with the same
-   *    `acquisitionId` returns what the first one leased and still holds, and tops it up to `limit`. `runAt <= now` may also have
-   *    been found by an earlier call, or when the job was added: a clock that is behind does not take it back.
-   */
-  turn(request: TurnRequest): Promise<TurnReport>;
-  /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another). */
+  /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another), and
+   *  shortens none, because an extension may arrive late.
+   *  Leases of the caller that it does not name (by job and fence), and that steps of its `incarnation` up to
+   *  `settledStepId` made, run nowhere: a try of such a step arrived late. They are given up, and count as no recovery;
+   *  the lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
-  /** Gives up every lease on schedules and jobs that an identity holds: for a scheduler that starts after a crash. Jobs
-   *  go the way of *recovery* (see {@link turn}). */
-  giveUpLeases(request: { readonly now: number; readonly schedulerId: string }): Promise<RecoveryReport>;
-  /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased one
-   *  gets `cancelRequested`, which its holder learns when it extends its lease. */
+  /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a
+   *  scheduler that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery*
+   *  (see {@link step}). */
+  giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
+  /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased
+   *  one gets `cancelRequested`, which its holder learns when it extends its lease. */
   cancelJob(id: string, now: number): Promise<CancelReport>;
   /** The result of a job; null when there is none, or it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
   /** A page of results that have not expired at `now`, by job id. */
   getJobResults(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>>;
-  /** Removes expired results, and schedules that have no fire time left, no live lease and no unfinished job; at most `limit` of each. */
+  /** Removes expired results, and schedules that have no fire time left and no unfinished job; at most `limit` of
+   *  each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 }
 
@@ -162,46 +195,7 @@ export type ScheduleAdditionReport =
       }[];
     };
 
-export type ScheduleChanges = Partial<
-  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "acquiredBy" | "acquiredUntil">
->;
-
-export interface ScheduleAcquisition {
-  readonly now: number;
-  readonly schedulerId: string;
-  readonly acquisitionId: string;
-  /** When the leases end. */
-  readonly until: number;
-  readonly limit: number;
-}
-
-export interface ScheduleAcquisitionReport {
-  readonly schedules: ScheduleRecord[];
-  /** The earliest instant at which a schedule that was not acquired can be acquired: a next fire time, or the end of somebody's lease on a due
-   *  one; `<= now` when the limit left due ones behind; null when there is none. */
-  readonly nextDueAt: number | null;
-}
-
-export interface SchedulePlan {
-  readonly scheduleId: string;
-  readonly fence: number;
-  readonly jobs: readonly JobRecord[];
-  readonly nextFireTime: number | null;
-  readonly lastFireTime: number | null;
-  readonly paused: boolean;
-}
-
-export interface PlanCommit {
-  readonly now: number;
-  readonly schedulerId: string;
-  readonly plans: readonly SchedulePlan[];
-}
-
-export interface PlanCommitReport {
-  /** Per plan: whether it counted, and the ids of the jobs it added. A plan that counted on an earlier try of the same
-   *  call is not `committed` again. */
-  readonly plans: readonly { readonly committed: boolean; readonly addedJobIds: readonly string[] }[];
-}
+export type ScheduleChanges = Partial<Omit<ScheduleRecord, "id" | "createdAt" | "fence">>;
 
 export interface JobAddition {
   readonly job: JobRecord;
@@ -220,23 +214,129 @@ export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
 );
 
-export interface TurnRequest {
+/** What a caller of {@link DataStore.look} or {@link DataStore.step} wants to see, and as whom. */
+export interface View {
   readonly now: number;
+  /** Identity of the scheduler. */
   readonly schedulerId: string;
+  /** What it could run, and most jobs to acquire in a step; null when it runs none. */
+  readonly jobs: { readonly queues: readonly JobQueue[]; readonly limit: number } | null;
+  /** Which schedules to show; null when it fires none. */
+  readonly schedules: ScheduleWindow | null;
+}
+
+export interface ScheduleWindow {
+  /** Schedules whose `nextFireTime` is at most this; later than `now` for a look ahead. */
+  readonly dueBy: number;
+  readonly limit: number;
+  /** Most `bytes` of the schedules that are shown, together; the first one is shown whatever its size. */
+  readonly bytesMax: number;
+  /** Only schedules that come after this one, in order of `nextFireTime`, then id; null for all. */
+  readonly after: readonly [nextFireTime: number, id: string] | null;
+}
+
+export interface LookRequest extends View {
+  /** Tasks whose stored record may differ, for a caller that has not looked yet; null for one that has. */
+  readonly tasks: readonly TaskRecord[] | null;
+}
+
+/** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt` and `leaseEndsAt` are null;
+ *  without `schedules`, `due` is empty and `nextFireAt` null. */
+export interface Seen {
+  /** Schedules that are not paused and have a fire time in the window, by `nextFireTime`, then id. */
+  readonly due: readonly LookedSchedule[];
+  /** The earliest `nextFireTime` of a schedule that is not paused, comes after `after`, and is not in `due`. */
+  readonly nextFireAt: number | null;
+  /** The earliest `runAt`, later than `now`, of a waiting job of any queue. */
+  readonly nextRunAt: number | null;
+  /** The earliest end of a lease on a job, whoever holds it. */
+  readonly leaseEndsAt: number | null;
+  /** Whether there are jobs of the queues, beyond those of this step, that could be acquired now, were the limit
+   *  higher: `runAt <= now`, and their task has room. It may say either while a lease waits for recovery (`leaseEndsAt
+   *  <= now`). */
+  readonly hasReady: boolean;
+}
+
+export interface LookReport extends Seen {
+  /** Ids of the request's `tasks` whose stored record is missing or differs, in order. */
+  readonly staleTaskIds: readonly string[];
+}
+
+/** What a planner needs of a schedule. */
+export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metadata"> {
+  readonly nextFireTime: number;
+  /** The scheduler that committed its last plan and can run its jobs, while it is alive (`aliveUntil > now`); null for
+   *  nobody, as it may be after a change of the schedule. Others leave it a moment's advantage, because one commit is
+   *  cheaper than a race. */
+  readonly favourite: string | null;
+  /** Size of the stored row, payload and metadata included, about: what a job of it costs at most. */
+  readonly bytes: number;
+}
+
+export interface StepRequest extends View {
+  /** Names the step: the scheduler's incarnation, then text that grows with every step. The same for all tries of one
+   *  step. */
+  readonly stepId: string;
+  /** Whether an earlier try may have been committed without an answer. */
+  readonly isRepetition: boolean;
+  /** When the leases of acquired jobs end. */
+  readonly until: number;
   readonly releases: readonly JobRelease[];
-  /** Null acquires nothing. */
-  readonly acquisition: {
-    readonly acquisitionId: string;
-    readonly until: number;
-    readonly limit: number;
-    readonly queues: readonly JobQueue[];
-  } | null;
+  readonly additions: readonly JobRecord[];
+  /** Whether to look for leases that have ended: when the last known `leaseEndsAt <= now`. */
+  readonly recover: boolean;
+  readonly plans: readonly SchedulePlan[];
+}
+
+/** What a scheduler wants to become of a due schedule. It counts by compare-and-swap, see {@link DataStore.step}. */
+export interface SchedulePlan {
+  readonly scheduleId: string;
+  /** As the planner saw it. */
+  readonly fence: number;
+  /** `nextFireTime` as the planner saw it. */
+  readonly expected: number;
+  readonly fires: readonly PlannedJob[];
+  readonly nextFireTime: number | null;
+  readonly lastFireTime: number | null;
+  readonly paused: boolean;
+  /** Whether the scheduler can run the schedule's jobs itself. */
+  readonly isFavourite: boolean;
+}
+
+/** What the planner knows of a job; all else comes from the schedule. */
+export interface PlannedJob {
+  readonly jobId: string;
+  readonly createdAt: number;
+  readonly fireTime: number;
+  readonly scheduledFireTime: number;
+  readonly runAt: number;
+  readonly startDeadline: number | null;
+  readonly missedCount: number | null;
+  readonly firstMissedTime: number | null;
+  readonly lastMissedTime: number | null;
+}
+
+export interface StepReport extends Seen, RecoveryReport {
+  /** Per release, in order. */
+  readonly releases: readonly ReleaseStatus[];
+  /** Per addition, in order. */
+  readonly additions: readonly JobAddition[];
+  /** Per plan, in order. */
+  readonly plans: readonly PlanReport[];
+  /** In the order of acquisition. */
+  readonly acquired: readonly JobRecord[];
+}
+
+export interface PlanReport {
+  readonly committed: boolean;
+  /** The plan's jobs that exist. */
+  readonly addedJobIds: readonly string[];
 }
 
 /** `released`; `fenced`: somebody else holds or held the job since; `missing`: there is no such job (any more). */
 export type ReleaseStatus = "released" | "fenced" | "missing";
 
-/** A job that went back to the queue. The optional facts are for the event about it. */
+/** A job that went back to the queue, with what the event about it says. */
 export interface RecoveredJob {
   readonly jobId: string;
   readonly taskId: string;
@@ -252,23 +352,27 @@ export interface RecoveryReport {
   readonly ended: readonly JobResultRecord[];
 }
 
-export interface TurnReport extends RecoveryReport {
-  /** Per release, in order. */
-  readonly releases: readonly ReleaseStatus[];
-  /** In the order of acquisition. */
-  readonly acquired: readonly JobRecord[];
-  /** The earliest instant at which there may be something new to acquire or recover: the `runAt`, later than `now`, of a
-   *  waiting job of any queue, or the end of a lease. Null when there is none. */
-  readonly nextDueAt: number | null;
-  /** Whether the limit left jobs behind that could have been acquired. */
-  readonly hasMore: boolean;
-}
-
 export interface LeaseExtension {
-  readonly schedulerId: string;
   readonly now: number;
+  readonly schedulerId: string;
+  /** Begins the ids of the steps of this run of the scheduler, and of no other run. */
+  readonly incarnation: string;
+  /** The last step whose answer is known; null before the first. Ids of steps grow, as text, in the order of
+   *  sending. */
+  readonly settledStepId: string | null;
+  /** When the leases of `jobs` end. */
   readonly until: number;
   readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
+  /** Until when the scheduler counts as alive (see {@link LookedSchedule.favourite}); null leaves that as it is. */
+  readonly aliveUntil: number | null;
+}
+
+export interface LeaseSurrender {
+  readonly now: number;
+  readonly schedulerId: string;
+  readonly incarnation: string;
+  /** As in {@link LeaseExtension}. */
+  readonly aliveUntil: number | null;
 }
 
 export interface LeaseExtensionReport {

@@ -1,7 +1,8 @@
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 
-/** The result of a job that a store ends by itself: cancelled while it waited, or lost too often. */
+/** The result of a job that a store ends by itself: because the job was cancelled while it waited, or was lost too
+ *  often. */
 export function endedWithoutRun(job: JobRecord, outcome: "cancelled" | "abandoned", now: number): JobResultRecord {
   return {
     jobId: job.id,

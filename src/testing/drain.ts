@@ -1,5 +1,5 @@
+import type { TickReport } from "../scheduler/driving/tick.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
-import type { TickReport } from "../scheduler/tick.ts";
 
 /** Most ticks of one {@link drain}: a handler that keeps adding jobs would never end it. */
 const TICKS_MAX = 10_000;

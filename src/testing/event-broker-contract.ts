@@ -6,8 +6,8 @@ import { equal, isTrue } from "./data-store-contract/assert.ts";
 export interface EventBrokerContext {
   /** A fresh broker on a channel of its own, not opened. */
   make(): EventBroker | Promise<EventBroker>;
-  /** Another broker on the channel of the one that `make` gave, not opened, as another process would have it. Leave it out
-   *  for brokers that only work within their object. */
+  /** Another broker on the channel of the one that `make` gave, not opened, as another process would have it. Leave it
+   *  out for brokers that only work within their object. */
   join?(): EventBroker | Promise<EventBroker>;
 }
 
@@ -294,7 +294,7 @@ function sampleOf(type: EventType): EventRecord {
     case "scheduleFailed":
       return { type, ...schedule, error };
     case "jobAdded":
-      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003 };
+      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003, isLeased: false };
     case "jobAcquired":
       return { type, ...job, schedulerId: "scheduler", attempt: 2 };
     case "jobProgressed":

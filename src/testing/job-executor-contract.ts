@@ -4,8 +4,8 @@ import { makeJob } from "./data-store-contract/makers.ts";
 
 /** What a runner gives to every case. */
 export interface JobExecutorContext {
-  /** A fresh executor, not opened. One that runs handlers elsewhere knows {@link jobExecutorHandlers} there, each as the
-   *  task of its name. */
+  /** A fresh executor, not opened. One that runs handlers elsewhere knows {@link jobExecutorHandlers} there, each as
+   *  the task of its name. */
   make(): JobExecutor | Promise<JobExecutor>;
 }
 

@@ -97,8 +97,9 @@ export class VirtualClock implements Clock {
     this.#now = target;
   }
 
-  /** Sets the clock, forward or back, as a clock on the wall is set: sleepers whose instant has passed all wake at once.
-   *  Back, all of them do, since the time that they were to sleep has nothing to do with the new present. */
+  /** Sets the clock, forward or back, as a clock on the wall is set. Sleepers whose instant has passed all wake at
+   *  once. When the clock is set back, all sleepers wake, because the time that they were to sleep has nothing to do
+   *  with the new present. */
   async jumpTo(instant: InstantLike): Promise<void> {
     const before = this.#now;
     this.#now = toEpochMs(instant, "instant");

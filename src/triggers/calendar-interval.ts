@@ -1,11 +1,21 @@
-import * as v from "valibot";
-import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
+import { MaxIterationsReachedError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
+import { optionsError } from "../core/option-errors.ts";
 import { dstText } from "../cron/describe.ts";
 import type { DstPolicy, GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
-import { checkOptions, checkOrder, dstSchema, resolveTimeZone } from "./options.ts";
+import {
+  type Checked,
+  checkOptions,
+  checkOrder,
+  converted,
+  dstPolicy,
+  optional,
+  resolveTimeZone,
+  text,
+  wholeNumber,
+} from "./options.ts";
 import { FIRST_DAY, type PeriodDates, periodDates } from "./period-dates.ts";
 import { type StepShare, withinBudget } from "./step-budget.ts";
 import { checkMs, Trigger } from "./trigger.ts";
@@ -32,13 +42,19 @@ export interface CalendarIntervalOptions {
   readonly dst?: DstPolicy | undefined;
 }
 
-const whole = (max: number) => v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max)), 0);
-const dateSchema = v.optional(v.custom<DateLike>((value) => typeof value === "string" || typeof value === "object"));
 /** The longest period: 10,000 years, in months and in days. */
 const MONTHS_MAX = 120_000;
 const DAYS_MAX = 4_000_000;
 
-const schema = v.strictObject({
+const whole = (max: number) => optional(wholeNumber(0, max), 0);
+/** Dates stay as they are, because the options are passed on when the trigger is anchored. */
+const date = optional(
+  converted((value: DateLike) => {
+    toEpochDay(value, "");
+    return value;
+  }),
+);
+const rules = {
   years: whole(10_000),
   months: whole(MONTHS_MAX),
   weeks: whole(500_000),
@@ -46,11 +62,11 @@ const schema = v.strictObject({
   hour: whole(23),
   minute: whole(59),
   second: whole(59),
-  startDate: dateSchema,
-  endDate: dateSchema,
-  timeZone: v.optional(v.string(), "UTC"),
-  dst: v.optional(dstSchema, "auto"),
-});
+  startDate: date,
+  endDate: date,
+  timeZone: optional(text, "UTC"),
+  dst: optional(dstPolicy, "auto"),
+};
 
 const DAY_MS = 86_400_000;
 /** What a look at the wall clock takes from the budget of a question: times before 1970 are not in the tables of
@@ -73,7 +89,7 @@ const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
  * const trigger = new CalendarIntervalTrigger(options);
  */
 export class CalendarIntervalTrigger extends Trigger {
-  readonly #options: v.InferOutput<typeof schema>;
+  readonly #options: Checked<typeof rules>;
   readonly #months: number;
   readonly #days: number;
   readonly #secondOfDay: number;
@@ -93,14 +109,14 @@ export class CalendarIntervalTrigger extends Trigger {
    */
   constructor(options: CalendarIntervalOptions, anchorDay: number | null = null) {
     super();
-    const checked = checkOptions(schema, options, "CalendarIntervalTrigger");
+    const checked = checkOptions(rules, options, "CalendarIntervalTrigger");
     this.#options = checked;
     this.#months = checked.years * 12 + checked.months;
     this.#days = checked.weeks * 7 + checked.days;
     if (this.#months + this.#days === 0 || this.#months > MONTHS_MAX || this.#days > DAYS_MAX) {
       const isZero = this.#months + this.#days === 0;
-      const message = isZero ? "must be longer than zero, such as { months: 1 }" : "must be shorter than 10,000 years";
-      throw new OptionsError(`the interval ${message}`, [{ path: "", message }]);
+      const needed = isZero ? "longer than zero, such as { months: 1 }" : "of at most 10,000 years";
+      throw optionsError("CalendarIntervalTrigger", [{ path: "", message: `needs an interval ${needed}` }]);
     }
     this.#secondOfDay = (checked.hour * 60 + checked.minute) * 60 + checked.second;
     this.#timeZone = resolveTimeZone(checked.timeZone);
@@ -109,7 +125,7 @@ export class CalendarIntervalTrigger extends Trigger {
     this.#overlap = overlap;
     const startDay = checked.startDate === undefined ? null : toEpochDay(checked.startDate, "startDate");
     this.#endDay = checked.endDate === undefined ? null : toEpochDay(checked.endDate, "endDate");
-    checkOrder(startDay, this.#endDay, "startDate", "endDate");
+    checkOrder("CalendarIntervalTrigger", startDay, this.#endDay, ["startDate", "endDate"]);
     this.#startDay = startDay ?? anchorDay;
     this.#isAnchor = startDay === null;
     this.#dates = this.#startDay === null ? null : periodDates(this.#months, this.#days, this.#startDay, false);
@@ -233,8 +249,9 @@ export class CalendarIntervalTrigger extends Trigger {
 
   #exhausted(side: string, atMs: number): MaxIterationsReachedError {
     return new MaxIterationsReachedError(
-      `the dates of the calendar interval ${side} ${isoOf(atMs)} were not found within the ${QUESTION_STEPS_MAX} steps of ` +
-        "one question; give it a later startDate or a longer period, or take it out of the triggers that ask it so often",
+      `the dates of the calendar interval ${side} ${isoOf(atMs)} were not found within the ` +
+        `${QUESTION_STEPS_MAX} steps of one question; give it a later startDate or a longer period, ` +
+        "or take it out of the triggers that ask it so often",
     );
   }
 }

@@ -1,4 +1,5 @@
 import { OptionsError } from "../core/errors.ts";
+import { mustBe } from "../core/option-errors.ts";
 import { Temporal } from "../core/temporal.ts";
 
 /** A date as callers may write it: `"2026-12-25"` or a `Temporal.PlainDate`, native or polyfilled. */
@@ -16,9 +17,8 @@ export function toEpochDay(value: DateLike, path: string): number {
     const { year, month, day } = Temporal.PlainDate.from(String(value)).withCalendar("iso8601");
     return epochDayOf(year, month - 1, day);
   } catch (cause) {
-    const shown = JSON.stringify(String(value).slice(0, 80));
-    const message = 'expected a date such as "2026-12-25" or a Temporal.PlainDate';
-    throw new OptionsError(`${path}: ${message}; got ${shown}`, [{ path, message }], { cause });
+    const message = mustBe('a date such as "2026-12-25" or a Temporal.PlainDate', value, path);
+    throw new OptionsError(`${path} ${message}`, [{ path, message }], { cause });
   }
 }
 

@@ -1,5 +1,6 @@
-import { DeserializationError, OptionsError } from "../core/errors.ts";
+import { DeserializationError, type Issue, OptionsError } from "../core/errors.ts";
 import { COMBINED_TRIGGERS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
 import { toEpochMs } from "../core/temporal.ts";
 import { CalendarIntervalTrigger } from "./calendar-interval.ts";
 import { toEpochDay } from "./civil-date.ts";
@@ -59,17 +60,20 @@ const registered = new Map<string, TriggerCodec>();
  * });
  */
 export function registerTrigger(tag: string, codec: TriggerCodec): void {
-  const isCodec = typeof codec?.fromJSON === "function" && Number.isInteger(codec.version) && codec.version > 0;
-  const message =
-    typeof tag !== "string" || tag === ""
-      ? "expected a tag that is not empty"
-      : !isCodec
-        ? "expected a codec { version, fromJSON }, whose version is a whole number of 1 or more"
-        : Object.hasOwn(builtIn, tag)
-          ? "is the tag of a built-in trigger; choose another one, such as one with your package's name in it"
-          : null;
-  if (message !== null) throw new OptionsError(`trigger tag ${quoted(tag)}: ${message}`, [{ path: "tag", message }]);
+  const issue = problemOf(tag, codec);
+  if (issue !== null) throw optionsError("registerTrigger()", [issue]);
   registered.set(tag, codec);
+}
+
+function problemOf(tag: unknown, codec: Partial<TriggerCodec> | null | undefined): Issue | null {
+  if (typeof tag !== "string" || tag === "") return { path: "tag", message: mustBe("text that is not empty", tag) };
+  if (Object.hasOwn(builtIn, tag)) {
+    const advice = "put the name of your package into it";
+    return { path: "tag", message: mustBe("another tag than those of built-in triggers", tag, "tag", advice) };
+  }
+  const isCodec = typeof codec?.fromJSON === "function" && Number.isInteger(codec.version) && Number(codec.version) > 0;
+  const what = "{ version, fromJSON }, whose version is a whole number of 1 or more";
+  return isCodec ? null : { path: "codec", message: mustBe(what, codec) };
 }
 
 /**

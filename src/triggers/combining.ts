@@ -1,10 +1,10 @@
-import * as v from "valibot";
 import { type Duration, toDurationMs } from "../core/duration.ts";
-import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
+import { MaxIterationsReachedError } from "../core/errors.ts";
 import { COMBINED_TRIGGERS_MAX, QUESTION_STEPS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
 import { firstOf, matchesOf, nextOf, previousOf } from "./asking.ts";
 import { Meetings } from "./meetings.ts";
-import { checkOptions } from "./options.ts";
+import { checkOptions, converted, optional, wholeNumber } from "./options.ts";
 import { type StepShare, withinBudget } from "./step-budget.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
@@ -18,8 +18,8 @@ abstract class CombiningTrigger extends Trigger {
   constructor(triggers: readonly Trigger[], subject: string) {
     super();
     if (!Array.isArray(triggers) || triggers.length === 0 || triggers.length > COMBINED_TRIGGERS_MAX) {
-      const message = `expected a list of 1 to ${COMBINED_TRIGGERS_MAX} triggers`;
-      throw new OptionsError(`${subject}: ${message}`, [{ path: "triggers", message }]);
+      const message = mustBe(`a list of 1 to ${COMBINED_TRIGGERS_MAX} triggers`, triggers);
+      throw optionsError(subject, [{ path: "triggers", message }]);
     }
     checkChildren(triggers, subject);
     this.triggers = Object.freeze([...triggers]);
@@ -57,8 +57,8 @@ export function checkChildren(triggers: readonly unknown[], subject: string): vo
   triggers.forEach((child, index) => {
     const isTrigger = child instanceof Trigger;
     if (isTrigger && child.depth < TRIGGER_DEPTH_MAX) return;
-    const message = isTrigger ? `nests deeper than ${TRIGGER_DEPTH_MAX} levels` : "expected a trigger";
-    throw new OptionsError(`${subject}: triggers.${index}: ${message}`, [{ path: `triggers.${index}`, message }]);
+    const message = isTrigger ? `nests deeper than ${TRIGGER_DEPTH_MAX} levels` : mustBe("a trigger", child);
+    throw optionsError(subject, [{ path: `triggers.${index}`, message }]);
   });
 }
 
@@ -149,13 +149,13 @@ export interface AndOptions {
   readonly maxIterations?: number | undefined;
 }
 
-const THRESHOLD_MS = 1000;
-const MAX_ITERATIONS = 10_000;
-
-const andSchema = v.strictObject({
-  threshold: v.optional(v.custom<Duration>((value) => typeof value === "string" || typeof value === "object")),
-  maxIterations: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)), MAX_ITERATIONS),
-});
+const andRules = {
+  threshold: optional(
+    converted((value: Duration) => toDurationMs(value, "")),
+    1000,
+  ),
+  maxIterations: optional(wholeNumber(1, 1_000_000), 10_000),
+};
 
 /**
  * Fires when all of its triggers fire together: at the earliest of their fire times whenever all lie within the
@@ -186,8 +186,8 @@ export class AndTrigger extends CombiningTrigger {
   /** @throws {OptionsError} when the list is empty, too long, or holds something else, or for invalid options */
   constructor(triggers: readonly Trigger[], options: AndOptions = {}) {
     super(triggers, "AndTrigger");
-    const { threshold, maxIterations } = checkOptions(andSchema, options, "AndTrigger");
-    this.#thresholdMs = threshold === undefined ? THRESHOLD_MS : toDurationMs(threshold, "threshold");
+    const { threshold, maxIterations } = checkOptions(andRules, options, "AndTrigger");
+    this.#thresholdMs = threshold;
     this.#maxIterations = maxIterations;
   }
 

@@ -1,5 +1,6 @@
-import { OptionsError } from "../core/errors.ts";
+import type { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
 import { CompiledBatch } from "../cron/compiled-cron.ts";
 import { CronTrigger, partsOf } from "./cron.ts";
 
@@ -19,10 +20,10 @@ export class CronBatch {
   /** @param triggers in the order of the answers; the list is copied, and may be empty
    *  @throws {OptionsError} when it is no list, or holds something else than cron triggers */
   constructor(triggers: readonly CronTrigger[]) {
-    if (!Array.isArray(triggers)) throw wrongOption("triggers", "expected a list of cron triggers");
+    if (!Array.isArray(triggers)) throw wrongOption("triggers", mustBe("a list of cron triggers", triggers));
     const parts = triggers.map((trigger: unknown, index) => {
       if (trigger instanceof CronTrigger) return partsOf(trigger);
-      throw wrongOption(`triggers.${index}`, "expected a cron trigger");
+      throw wrongOption(`triggers.${index}`, mustBe("a cron trigger", trigger));
     });
     this.#batch = new CompiledBatch(parts.map(({ compiled }) => compiled));
     const hasBounds = parts.some(({ floorMs, endMs }) => Number.isFinite(floorMs) || endMs < FIRE_TIME_MS_MAX);
@@ -47,10 +48,9 @@ export class CronBatch {
    */
   nextMs(after: number | Float64Array, out: Float64Array = new Float64Array(this.size)): Float64Array {
     if (!Number.isFinite(after) && !(after instanceof Float64Array)) {
-      const got = typeof after === "number" ? after : typeof after;
-      throw wrongOption("after", `expected a finite number of epoch milliseconds or a Float64Array; got ${got}`);
+      throw wrongOption("after", mustBe("a finite number of epoch milliseconds or a Float64Array", after));
     }
-    if (!(out instanceof Float64Array)) throw wrongOption("out", `expected a Float64Array; got ${typeof out}`);
+    if (!(out instanceof Float64Array)) throw wrongOption("out", mustBe("a Float64Array", out));
     const floors = this.#floors;
     const ends = this.#ends;
     const isArray = typeof after !== "number";
@@ -69,5 +69,5 @@ export class CronBatch {
 }
 
 function wrongOption(path: string, message: string): OptionsError {
-  return new OptionsError(`CronBatch: ${path}: ${message}`, [{ path, message }]);
+  return optionsError("CronBatch", [{ path, message }]);
 }

@@ -1,5 +1,5 @@
-import * as v from "valibot";
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { shown } from "../core/option-errors.ts";
 import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 import { cronText } from "../cron/canonical-text.ts";
 import type { CompiledCron } from "../cron/compiled-cron.ts";
@@ -10,7 +10,17 @@ import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "
 import { sharedCron } from "../cron/shared-crons.ts";
 import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
 import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
-import { checkOptions, checkOrder, dstSchema, instantSchema, msOr, resolveTimeZone } from "./options.ts";
+import {
+  type Checked,
+  checkOptions,
+  checkOrder,
+  dstPolicy,
+  instantMs,
+  oneOf,
+  optional,
+  resolveTimeZone,
+  text,
+} from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
 import { boundsText, isoIn, isoOf } from "./words.ts";
@@ -30,15 +40,16 @@ export interface CronOptions {
   readonly dayMatch?: "and" | "or" | undefined;
 }
 
-const schema = v.strictObject({
-  timeZone: v.optional(v.string()),
-  startTime: v.optional(instantSchema),
-  endTime: v.optional(instantSchema),
-  dst: v.optional(dstSchema),
-  dayMatch: v.optional(v.picklist(["and", "or"])),
-});
+const rules = {
+  timeZone: optional(text, "UTC"),
+  startTime: optional(instantMs, Number.NEGATIVE_INFINITY),
+  endTime: optional(instantMs, FIRE_TIME_MS_MAX),
+  dst: optional(dstPolicy, "auto"),
+  dayMatch: optional(oneOf(["and", "or"])),
+};
 
 const NO_OPTIONS: CronOptions = Object.freeze({});
+const UNSET: Checked<typeof rules> = checkOptions(rules, NO_OPTIONS, "CronTrigger");
 
 /** Fire times of one {@link CronTrigger.expand} when no limit is given. */
 const EXPAND_LIMIT = 1000;
@@ -83,15 +94,16 @@ export class CronTrigger extends Trigger {
   constructor(fields: CronFields | string, options: CronOptions = NO_OPTIONS) {
     super();
     const isText = typeof fields === "string";
-    // Options that cannot be wrong are not checked, because the check takes longer than parsing.
-    const checked = isTimeZoneAlone(options) ? options : checkOptions(schema, options, "CronTrigger");
-    const startMs = msOr(checked.startTime, "startTime", Number.NEGATIVE_INFINITY);
-    const endMs = msOr(checked.endTime, "endTime", FIRE_TIME_MS_MAX);
-    checkOrder(startMs, FIRE_TIME_MS_MAX, "startTime", "the end of the year 9999");
-    checkOrder(startMs, endMs, "startTime", "endTime");
+    // Checking costs more than parsing does, so what cannot be wrong is not checked.
+    const checked = isTimeZoneAlone(options)
+      ? { ...UNSET, timeZone: options.timeZone ?? UNSET.timeZone }
+      : checkOptions(rules, options, "CronTrigger", optionsAdvice);
+    const { startTime: startMs, endTime: endMs } = checked;
+    checkOrder("CronTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);
+    checkOrder("CronTrigger", startMs, endMs, ["startTime", "endTime"]);
     const settings: CronSettings = {
-      timeZone: resolveTimeZone(checked.timeZone ?? "UTC"),
-      dst: checked.dst ?? "auto",
+      timeZone: resolveTimeZone(checked.timeZone),
+      dst: checked.dst,
       dayMatch: checked.dayMatch ?? (isText ? "or" : "and"),
     };
     this.#spec = isText ? parseCrontab(fields, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(fields, settings);
@@ -174,7 +186,7 @@ export class CronTrigger extends Trigger {
    * @param options as for {@link Trigger.fireTimes}; `limit` is 1,000 by default
    */
   expand(options: FireTimesOptions = {}): Float64Array {
-    const { fromMs, untilMs, limit } = rangeOf(options, EXPAND_LIMIT);
+    const { fromMs, untilMs, limit } = rangeOf(options, EXPAND_LIMIT, "expand()");
     return (this.#compiled ?? this.#compile()).expand(
       Math.max(fromMs, this.#floorMs + 1),
       Math.min(untilMs, this.#endMs),
@@ -184,7 +196,7 @@ export class CronTrigger extends Trigger {
 
   /** How many fire times lie from one instant to another, both included. */
   count(from: InstantLike, until: InstantLike): number {
-    const { fromMs, untilMs } = rangeOf({ from, until }, 0);
+    const { fromMs, untilMs } = rangeOf({ from, until }, 0, "count()");
     return (this.#compiled ?? this.#compile()).count(
       Math.max(fromMs, this.#floorMs + 1),
       Math.min(untilMs, this.#endMs),
@@ -222,4 +234,8 @@ function isTimeZoneAlone(options: CronOptions): boolean {
   if (options === NO_OPTIONS) return true;
   for (const name in options) if (name !== "timeZone" || typeof options.timeZone !== "string") return false;
   return typeof options === "object" && options !== null;
+}
+
+function optionsAdvice(value: unknown): string | null {
+  return typeof value === "string" ? `write { timeZone: ${shown(value)} }` : null;
 }

@@ -1,10 +1,12 @@
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { type InstantLike, toEpochMs } from "../core/temporal.ts";
+import type { InstantLike } from "../core/temporal.ts";
 
-import { checkOrder } from "./options.ts";
+import { checkOptions, checkOrder, instantMs } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 import { isoOf } from "./words.ts";
+
+const rules = { runTime: instantMs };
 
 /**
  * Fires once.
@@ -21,8 +23,8 @@ export class DateTrigger extends Trigger {
    */
   constructor(runTime: InstantLike) {
     super();
-    this.#runMs = toEpochMs(runTime, "runTime");
-    checkOrder(this.#runMs, FIRE_TIME_MS_MAX, "runTime", "the end of the year 9999");
+    this.#runMs = checkOptions(rules, { runTime }, "DateTrigger").runTime;
+    checkOrder("DateTrigger", this.#runMs, FIRE_TIME_MS_MAX, ["runTime", "the end of the year 9999"]);
   }
 
   override get startMs(): number {

@@ -1,5 +1,5 @@
-import { OptionsError } from "../core/errors.ts";
 import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
 import { dayAt, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import { checkOrder } from "./options.ts";
@@ -75,8 +75,8 @@ export class ExcludedDates {
 
 function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
   if (!Array.isArray(dates) || dates.length > EXCLUDED_DATES_MAX) {
-    const message = `expected a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
-    throw new OptionsError(`ExcludingTrigger: excluded: ${message}`, [{ path: "excluded", message }]);
+    const message = mustBe(`a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`, dates);
+    throw optionsError("ExcludingTrigger", [{ path: "excluded", message }]);
   }
   const spans = dates.map((item: DateLike | DateRange, index): [number, number] => {
     const path = `excluded.${index}`;
@@ -86,7 +86,7 @@ function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
     }
     const first = toEpochDay(item.from, `${path}.from`);
     const last = toEpochDay(item.until, `${path}.until`);
-    checkOrder(first, last, `${path}.from`, `${path}.until`);
+    checkOrder("ExcludingTrigger", first, last, [`${path}.from`, `${path}.until`]);
     return [first, last];
   });
   spans.sort(([a], [b]) => a - b);

@@ -1,11 +1,10 @@
-import * as v from "valibot";
 import { MaxIterationsReachedError } from "../core/errors.ts";
 import { QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { matchesOf, nextOf, previousOf } from "./asking.ts";
 import type { DateLike } from "./civil-date.ts";
 import { checkChildren } from "./combining.ts";
 import { type DateRange, ExcludedDates } from "./excluded-dates.ts";
-import { checkOptions, resolveTimeZone } from "./options.ts";
+import { checkOptions, optional, resolveTimeZone, text } from "./options.ts";
 import { type StepShare, withinBudget } from "./step-budget.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
@@ -20,7 +19,7 @@ export interface ExcludingOptions {
   readonly timeZone?: string | undefined;
 }
 
-const schema = v.strictObject({ timeZone: v.optional(v.string()) });
+const rules = { timeZone: optional(text) };
 
 /**
  * Fires when another trigger does, except on excluded dates, or except at the instants at which a second trigger fires.
@@ -45,7 +44,7 @@ export class ExcludingTrigger extends Trigger {
   /** @throws {OptionsError} for anything but triggers and dates, or for a range that ends before it starts */
   constructor(trigger: Trigger, excluded: Excluded, options: ExcludingOptions = {}) {
     super();
-    const { timeZone } = checkOptions(schema, options, "ExcludingTrigger");
+    const { timeZone } = checkOptions(rules, options, "ExcludingTrigger");
     checkChildren(excluded instanceof Trigger ? [trigger, excluded] : [trigger], "ExcludingTrigger");
     this.trigger = trigger;
     this.#zone = timeZone === undefined ? null : resolveTimeZone(timeZone);
@@ -152,7 +151,8 @@ function anchored(excluded: Trigger | ExcludedDates, atMs: number): Trigger | Ex
 function take(side: string, atMs: number, share: StepShare): void {
   if (share.take(2)) return;
   throw new MaxIterationsReachedError(
-    `no fire time ${side} ${isoOf(atMs)} was found that is not excluded, within the ${QUESTION_STEPS_MAX} steps of one ` +
-      "question; exclude dates instead of a trigger, or check that the excluded trigger does not cover the other",
+    `no fire time ${side} ${isoOf(atMs)} was found that is not excluded, within the ` +
+      `${QUESTION_STEPS_MAX} steps of one question; ` +
+      "exclude dates instead of a trigger, or check that the excluded trigger does not cover the other",
   );
 }

@@ -1,8 +1,7 @@
-import * as v from "valibot";
-import { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { optionsError } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
-import { checkOptions, checkOrder, instantSchema, msOr } from "./options.ts";
+import { amount, type Checked, checkOptions, checkOrder, instantMs, optional } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
@@ -34,17 +33,16 @@ export interface IntervalOptions {
   readonly endTime?: InstantLike | undefined;
 }
 
-const amount = v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)));
-const schema = v.strictObject({
-  weeks: amount,
-  days: amount,
-  hours: amount,
-  minutes: amount,
-  seconds: amount,
-  milliseconds: amount,
-  startTime: v.optional(instantSchema),
-  endTime: v.optional(instantSchema),
-});
+const rules = {
+  weeks: optional(amount, 0),
+  days: optional(amount, 0),
+  hours: optional(amount, 0),
+  minutes: optional(amount, 0),
+  seconds: optional(amount, 0),
+  milliseconds: optional(amount, 0),
+  startTime: optional(instantMs),
+  endTime: optional(instantMs, FIRE_TIME_MS_MAX),
+};
 
 /**
  * Fires on a period of elapsed time: at `startTime`, one period later, two periods later, and so on. Clock changes and
@@ -70,15 +68,14 @@ export class IntervalTrigger extends Trigger {
    */
   constructor(options: IntervalOptions, anchorMs: number | null = null) {
     super();
-    const checked = checkOptions(schema, options, "IntervalTrigger");
+    const checked = checkOptions(rules, options, "IntervalTrigger", optionsAdvice);
     this.#intervalMs = sum(checked);
-    const startMs = msOr(checked.startTime, "startTime", null);
-    const endMs = msOr(checked.endTime, "endTime", null);
-    checkOrder(startMs, FIRE_TIME_MS_MAX, "startTime", "the end of the year 9999");
-    checkOrder(startMs, endMs, "startTime", "endTime");
+    const { startTime: startMs = null, endTime: endMs } = checked;
+    checkOrder("IntervalTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);
+    checkOrder("IntervalTrigger", startMs, endMs, ["startTime", "endTime"]);
     this.#startMs = startMs ?? anchorMs;
     this.#isAnchor = startMs === null;
-    this.#endMs = Math.min(endMs ?? FIRE_TIME_MS_MAX, FIRE_TIME_MS_MAX);
+    this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
   }
 
   override get startMs(): number | null {
@@ -142,17 +139,22 @@ export class IntervalTrigger extends Trigger {
   }
 }
 
-function sum(options: v.InferOutput<typeof schema>): number {
+function sum(options: Checked<typeof rules>): number {
   let ms = 0;
-  for (const unit of UNITS) ms += (options[unit] ?? 0) * MS_PER_UNIT[unit];
-  // 1.005 seconds are 1005 milliseconds, although the binary product is 1004.9999999999999.
+  for (const unit of UNITS) ms += options[unit] * MS_PER_UNIT[unit];
+  // 1.005 seconds are 1005 milliseconds, whatever binary fractions say.
   if (Math.abs(ms - Math.round(ms)) < 1e-6) ms = Math.round(ms);
   if (Number.isSafeInteger(ms) && ms > 0 && ms <= FIRE_TIME_MS_MAX) return ms;
   const message =
     ms === 0
-      ? "must be longer than zero, such as { minutes: 5 }"
+      ? "needs an interval longer than zero, such as { minutes: 5 }"
       : ms > FIRE_TIME_MS_MAX
-        ? "must be shorter than 8,030 years"
-        : "must be a whole number of milliseconds";
-  throw new OptionsError(`the interval ${message}`, [{ path: "", message }]);
+        ? "needs an interval shorter than 8,030 years"
+        : "needs an interval of whole milliseconds";
+  throw optionsError("IntervalTrigger", [{ path: "", message }]);
+}
+
+function optionsAdvice(value: unknown): string | null {
+  if (typeof value === "number") return `write { seconds: ${value} } or { milliseconds: ${value} }`;
+  return typeof value === "string" ? "write its units, such as { minutes: 5 }" : null;
 }

@@ -182,8 +182,9 @@ export class Meetings {
   #take(side: string, atMs: number): void {
     if (this.#share.take(STEPS_A_TIME)) return;
     throw new MaxIterationsReachedError(
-      `where the triggers come together ${side} ${isoOf(atMs)} was not found within the ${QUESTION_STEPS_MAX} steps of one ` +
-        "question; check that they can meet, or use a smaller threshold or triggers that fire less often",
+      `where the triggers come together ${side} ${isoOf(atMs)} was not found within the ` +
+        `${QUESTION_STEPS_MAX} steps of one question; ` +
+        "check that they can meet, or use a smaller threshold or triggers that fire less often",
     );
   }
 

@@ -1,68 +1,137 @@
-import * as v from "valibot";
 import { type Issue, OptionsError } from "../core/errors.ts";
-import { type InstantLike, localTimeZone, toEpochMs } from "../core/temporal.ts";
+import {
+  canHoldOptions,
+  isPlain,
+  mustBe,
+  mustBeOneOf,
+  optionsError,
+  takes,
+  unknownOption,
+} from "../core/option-errors.ts";
+import { localTimeZone, toEpochMs } from "../core/temporal.ts";
 import type { DstPolicy } from "../cron/spec.ts";
-import { nearest } from "../cron/suggest.ts";
 import { canonicalTimeZone } from "../cron/zone.ts";
 
+// Options of triggers are checked without valibot, which would be most of a bundle that has triggers alone.
+
+/** Reads one option, which may be undefined: the value as it is used, or what is wrong with it. */
+export type Rule<T> = (value: unknown) => T | Wrong;
+
+/** What is wrong with a value, such as `must be a whole number; got "x"`. */
+class Wrong {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** Options as their rules return them. */
+export type Checked<Rules> = { readonly [Name in keyof Rules]: Rules[Name] extends Rule<infer T> ? T : never };
+
 /**
- * A caller's options, checked against a schema.
+ * A caller's options, read by a rule each.
  *
+ * @param where the trigger's class, which begins the message
+ * @param instead what to do about something that is no options object, or null
  * @throws {OptionsError} with one issue per problem; unknown names are problems
  */
-export function checkOptions<Schema extends v.GenericSchema>(
-  schema: Schema,
+export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
+  rules: Rules,
   value: unknown,
-  subject: string,
-): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  const issues: Issue[] = result.issues.map((issue) => ({
-    // For an unknown option, `received` is its name in quotes.
-    message: issue.expected === "never" ? unknownOption(issue.received.slice(1, -1), namesOf(schema)) : issue.message,
-    path: v.getDotPath(issue) ?? "",
-  }));
-  const listed = issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new OptionsError(`invalid options of ${subject}: ${listed}`, issues);
+  where: string,
+  instead: (value: unknown) => string | null = () => null,
+): Checked<Rules> {
+  const names = Object.keys(rules);
+  if (!canHoldOptions(value, names)) {
+    throw optionsError(where, [{ path: "", message: takes("an object of options", value, instead(value)) }]);
+  }
+  const issues: Issue[] = [];
+  const checked: Record<string, unknown> = {};
+  for (const name of names) {
+    const read = rules[name]?.((value as Readonly<Record<string, unknown>>)[name]);
+    if (read instanceof Wrong) issues.push({ path: name, message: read.message });
+    else checked[name] = read;
+  }
+  for (const name in value) {
+    const synonym = ZONE_NAMES.includes(name) && names.includes("timeZone") ? "timeZone" : null;
+    if (!Object.hasOwn(rules, name)) issues.push(unknownOption(name, names, { synonym }));
+  }
+  if (issues.length > 0) throw optionsError(where, issues);
+  return checked as Checked<Rules>;
 }
 
-/** What is wrong with a name that is no option, with the option that was probably meant. */
-export function unknownOption(name: string, names: readonly string[]): string {
-  const suggestion = nearest(name, names);
-  return suggestion === null ? "unknown option" : `unknown option; did you mean "${suggestion}"?`;
+const ZONE_NAMES: readonly string[] = ["tz", "zone"];
+
+/** An option that may be left out. */
+export function optional<T>(rule: Rule<T>): Rule<T | undefined>;
+export function optional<T>(rule: Rule<T>, unset: T): Rule<T>;
+export function optional<T>(rule: Rule<T>, unset?: T): Rule<T | undefined> {
+  return (value) => (value === undefined ? unset : rule(value));
 }
 
-function namesOf(schema: v.GenericSchema): string[] {
-  return "entries" in schema && typeof schema.entries === "object" ? Object.keys(schema.entries ?? {}) : [];
+/** What a value is converted to by a function that throws `OptionsError`. */
+export function converted<T>(convert: (value: never) => T): Rule<T> {
+  return (value) => {
+    try {
+      return convert(value as never);
+    } catch (error) {
+      if (error instanceof OptionsError) return new Wrong(error.issues[0]?.message ?? error.message);
+      throw error;
+    }
+  };
 }
 
-/** An {@link InstantLike}. Only its type is checked here; `toEpochMs` checks the value. */
-export const instantSchema: v.GenericSchema<InstantLike> = v.custom<InstantLike>(
-  (value) => typeof value === "string" || (typeof value === "object" && value !== null),
-  "expected an instant: a Temporal object, a Date or ISO 8601 text with an offset",
-);
+export const text: Rule<string> = (value) => (typeof value === "string" ? value : new Wrong(mustBe("text", value)));
 
-export const dstSchema: v.GenericSchema<DstPolicy> = v.union(
-  [
-    v.literal("auto"),
-    v.strictObject({
-      gap: v.optional(v.picklist(["advance", "shift", "skip"])),
-      overlap: v.optional(v.picklist(["first", "second", "both"])),
-    }),
-  ],
-  'expected "auto" or { gap?: "advance" | "shift" | "skip", overlap?: "first" | "second" | "both" }',
-);
+/** An instant, as epoch milliseconds. */
+export const instantMs: Rule<number> = converted((value: Parameters<typeof toEpochMs>[0]) => toEpochMs(value, ""));
 
-/** Epoch milliseconds of an optional instant, or `none` where it is left out. */
-export function msOr<None>(value: InstantLike | undefined, name: string, none: None): number | None {
-  return value === undefined ? none : toEpochMs(value, name);
+/** A finite number of 0 or more. */
+export const amount: Rule<number> = (value) =>
+  typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY
+    ? value
+    : new Wrong(mustBe("a number of 0 or more", value));
+
+export function wholeNumber(min: number, max: number): Rule<number> {
+  return (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : new Wrong(mustBe(`a whole number from ${min} to ${max}`, value));
 }
+
+export const countOrInfinity: Rule<number> = (value) =>
+  typeof value === "number" && value >= 0 && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY)
+    ? value
+    : new Wrong(mustBe("a whole number of 0 or more", value));
+
+export function oneOf<const Words extends readonly string[]>(words: Words): Rule<Words[number]> {
+  return (value) => words.find((word) => word === value) ?? new Wrong(mustBeOneOf(words, value));
+}
+
+/** An option of the policy that is left out is completed by the trigger. */
+const GAPS: readonly unknown[] = ["advance", "shift", "skip", undefined];
+const OVERLAPS: readonly unknown[] = ["first", "second", "both", undefined];
+const DST_NAMES: readonly string[] = ["gap", "overlap"];
+
+export const dstPolicy: Rule<DstPolicy> = (value) => {
+  if (value === "auto") return value;
+  if (isPlain(value) && GAPS.includes(value.gap) && OVERLAPS.includes(value.overlap)) {
+    if (Object.keys(value).every((name) => DST_NAMES.includes(name))) return value;
+  }
+  const what = '"auto" or { gap?: "advance" | "shift" | "skip", overlap?: "first" | "second" | "both" }';
+  return new Wrong(mustBe(what, value));
+};
 
 /** @throws {OptionsError} when the end is before the start, so that nothing would ever fire */
-export function checkOrder(startMs: number | null, endMs: number | null, start: string, end: string): void {
+export function checkOrder(
+  where: string,
+  startMs: number | null,
+  endMs: number | null,
+  [start, end]: readonly [start: string, end: string],
+): void {
   if (startMs === null || endMs === null || startMs <= endMs) return;
-  const message = `is before ${start}, so nothing would ever fire`;
-  throw new OptionsError(`${end} ${message}`, [{ path: end, message }]);
+  throw optionsError(where, [{ path: end, message: `is before ${start}, so nothing would ever fire` }]);
 }
 
 const zones = new Map<string, string>();

@@ -1,6 +1,7 @@
 import { systemClock } from "../core/clock.ts";
 import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
 import { printAsJSON } from "../core/inspect.ts";
+import { mustBe } from "../core/option-errors.ts";
 import {
   ceilEpochMs,
   hasDigitsBelowMs,
@@ -90,9 +91,8 @@ export abstract class Trigger {
    * Fire times in order, each computed when the loop asks for it. A rule that names no start (an interval without
    * `startTime`) counts from `from` here.
    *
-   * @throws {OptionsError} for an unknown name, a limit that is no whole number of 0 or more, or when `from` or `until`
-   * is
-   *   no instant
+   * @throws {OptionsError} for an unknown name, a limit that is no whole number of 0 or more, or when `from` or
+   *   `until` is no instant
    * @throws {MaxIterationsReachedError} from the loop, when the search takes more steps than one question may take
    * @example
    * const trigger = new IntervalTrigger({ hours: 1 });
@@ -100,7 +100,7 @@ export abstract class Trigger {
    */
   fireTimes(options: FireTimesOptions = {}): Generator<Temporal.ZonedDateTime, void, undefined> {
     // Checked now, and not when the loop begins.
-    const { fromMs, untilMs, limit } = rangeOf(options, Number.POSITIVE_INFINITY);
+    const { fromMs, untilMs, limit } = rangeOf(options, Number.POSITIVE_INFINITY, "fireTimes()");
     return this.#fireTimesIn(fromMs, untilMs, limit);
   }
 
@@ -196,7 +196,6 @@ export function brokenTrigger(
  */
 export function checkMs(value: number, name: string): void {
   if (Number.isFinite(value)) return;
-  const got = typeof value === "number" ? String(value) : value === null ? "null" : typeof value;
-  const message = "expected a finite number of epoch milliseconds";
-  throw new OptionsError(`${name}: ${message}; got ${got}`, [{ path: name, message }]);
+  const message = mustBe("a finite number of epoch milliseconds", value);
+  throw new OptionsError(`${name} ${message}`, [{ path: name, message }]);
 }

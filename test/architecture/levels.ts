@@ -15,15 +15,35 @@ export const LEVELS: Readonly<Record<string, number>> = {
   testing: 5,
 };
 
-/** The files directly in `src` hold public names only. Each may name the levels up to this one: everything above
- *  belongs to a subpath of its own. */
-export const DOORS: Readonly<Record<string, number>> = { "src/mod.ts": 4, "src/cron.ts": 2 };
+/** The doors of the package that lie in no folder, and the highest level that each may name. */
+export const DOORS: Readonly<Record<string, number>> = {
+  "src/mod.ts": 4,
+  "src/contracts.ts": 3,
+  "src/cron.ts": 2,
+};
+
+/** The floors within `src/scheduler`, by room (a folder) or file. What stands on a floor imports only lower floors; within
+ *  a room, any file of it. */
+export const SCHEDULER_FLOORS: Readonly<Record<string, number>> = {
+  views: 1,
+  options: 1,
+  events: 1,
+  "scheduler-client.ts": 2,
+  tasks: 3,
+  "environment.ts": 3,
+  firing: 4,
+  running: 4,
+  verbs: 5,
+  driving: 5,
+  "scheduler.ts": 6,
+};
 
 /** Where host globals and `node:*` may stand: the outermost level, and what exists for one runtime alone. */
 export const HOST_ROOMS: readonly RegExp[] = [
   /^src\/(http|cloudflare|cli|testing)\//,
   /^src\/executors\/(worker|process)\b/,
-  /^src\/executors\/job-storage\.ts$/,
+  /^src\/core\/host\.ts$/,
+  /^src\/stores\/(node|bun)-sqlite\//,
   /^src\/brokers\/(redis|mqtt|postgres)\b/,
 ];
 
@@ -31,7 +51,8 @@ export const HOST_ROOMS: readonly RegExp[] = [
 export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   "#cron-wasm": /^src\/cron\//,
   "temporal-polyfill": /^src\/core\/temporal\.ts$/,
-  valibot: /^src\//,
+  // Triggers stand alone in `escapement/cron`, which is without it.
+  valibot: /^src\/(?!cron\/|triggers\/)/,
   "@standard-schema/spec": /^src\//,
   devalue: /^src\/serializers\//,
   "@libsql/client": /^src\/stores\/libsql\//,

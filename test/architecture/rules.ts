@@ -1,9 +1,9 @@
-import { DOORS, HOST_ROOMS, IO_TIMEOUT_ROOM, LEVELS, PACKAGE_ROOMS, TIME_ROOM } from "./levels.ts";
+import { DOORS, HOST_ROOMS, IO_TIMEOUT_ROOM, LEVELS, PACKAGE_ROOMS, SCHEDULER_FLOORS, TIME_ROOM } from "./levels.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
-export type RuleName = "folder" | "upward" | "sideways" | "package" | "host" | "time";
+export type RuleName = "folder" | "upward" | "sideways" | "room" | "door" | "circle" | "package" | "host" | "time";
 
-/** One breach of architecture.md's rules, with where it is and why it matters. */
+/** One breach of the rules in docs/architecture.md, with where it is and why it matters. */
 export interface Violation {
   readonly rule: RuleName;
   readonly path: string;
@@ -34,6 +34,7 @@ export function checkFile(path: string, text: string): Violation[] {
   const report: Report = (rule, line, message) => violations.push({ rule, path, line, message });
   const tokens = tokenize(text);
   checkImports(path, tokens, report);
+  if (isDoor(path)) checkDoor(tokens, report);
   if (!HOST_ROOMS.some((room) => room.test(path))) checkHostGlobals(tokens, report);
   if (!TIME_ROOM.test(path)) checkTime(path, tokens, report);
   return violations;
@@ -48,16 +49,46 @@ function checkImports(path: string, tokens: readonly Token[], report: Report): v
   }
 }
 
+/** A file whose only content is the names that others may use. */
+function isDoor(path: string): boolean {
+  return path in DOORS || (path.endsWith("/mod.ts") && !path.startsWith("src/testing/data-store-contract/"));
+}
+
+function checkDoor(tokens: readonly Token[], report: Report): void {
+  for (const [index, token] of tokens.entries()) {
+    const before = tokens[index - 1]?.value;
+    const isStar =
+      token.value === "*" && (before === "export" || (before === "type" && tokens[index - 2]?.value === "export"));
+    if (isStar) report("door", token.line, "a door names what it shows; export each name by itself");
+  }
+}
+
 function checkRelative(path: string, level: number | null, target: string, line: number, report: Report): void {
   const targetLevel = levelOf(target);
   if (!target.startsWith("src/")) report("folder", line, `${target} is outside src`);
   else if (target in DOORS) report("upward", line, `${target} holds public names only; import the file itself`);
   else if (targetLevel === null) report("folder", line, `${target} is in no folder that has a level`);
-  else if (level === null || folderOf(path) === folderOf(target)) return;
+  else if (level === null) return;
+  else if (path in DOORS) {
+    if (targetLevel > level) report("upward", line, `${path} must not name ${target}, level ${targetLevel}`);
+  } else if (folderOf(path) === folderOf(target)) checkRooms(path, target, line, report);
   else if (targetLevel > level)
     report("upward", line, `level ${level} must not import ${target}, level ${targetLevel}`);
-  else if (targetLevel === level && !(path in DOORS)) {
+  else if (targetLevel === level) {
     report("sideways", line, `${folderOf(path)} and ${folderOf(target)} share level ${level}; meet in a lower one`);
+  }
+}
+
+function checkRooms(path: string, target: string, line: number, report: Report): void {
+  if (folderOf(path) !== "scheduler") return;
+  const room = path.split("/")[2] ?? "";
+  const targetRoom = target.split("/")[2] ?? "";
+  const floor = SCHEDULER_FLOORS[room];
+  const targetFloor = SCHEDULER_FLOORS[targetRoom];
+  if (floor === undefined) report("room", line, `${room} has no floor in SCHEDULER_FLOORS`);
+  else if (targetFloor === undefined) report("room", line, `${targetRoom} has no floor in SCHEDULER_FLOORS`);
+  else if (room !== targetRoom && targetFloor >= floor) {
+    report("room", line, `${room}, floor ${floor}, must not import ${target}, floor ${targetFloor}`);
   }
 }
 
@@ -123,6 +154,41 @@ function checkTime(path: string, tokens: readonly Token[], report: Report): void
       report("time", token.line, "new Date() reads the clock; take a Clock");
     }
   }
+}
+
+/** Circles of files that import each other, types included; each as the paths on it, sorted. Pure. */
+export function findCircles(files: readonly (readonly [path: string, text: string])[]): string[][] {
+  const known = new Set(files.map(([path]) => path));
+  const importsOf = new Map(
+    files.map(([path, text]) => {
+      const specifiers = importedSpecifiers(tokenize(text)).map(({ value }) => value);
+      const targets = specifiers.filter((one) => one.startsWith(".")).map((one) => resolve(path, one));
+      // AssemblyScript's imports have no ending.
+      return [
+        path,
+        targets.map((one) => (known.has(one) ? one : `${one}.ts`)).filter((one) => known.has(one)),
+      ] as const;
+    }),
+  );
+  const reached = new Map([...known].map((path) => [path, reachedFrom(path, importsOf)] as const));
+  const circles = new Map<string, string[]>();
+  for (const path of [...known].sort()) {
+    const circle = [...(reached.get(path) ?? [])].filter((other) => reached.get(other)?.has(path)).sort();
+    if (circle.includes(path)) circles.set(circle.join(" "), circle);
+  }
+  return [...circles.values()];
+}
+
+/** What a file imports, directly or through others: itself only when it stands on a circle. */
+function reachedFrom(path: string, importsOf: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const reached = new Set<string>();
+  const left = [...(importsOf.get(path) ?? [])];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    left.push(...(importsOf.get(next) ?? []));
+  }
+  return reached;
 }
 
 function importedSpecifiers(tokens: readonly Token[]): Token[] {

@@ -6,6 +6,7 @@ import { chromium } from "playwright-core";
 import { expect, test } from "vitest";
 import { CronTrigger } from "../../src/mod.ts";
 import { stagePackage } from "../package/stage.ts";
+import { HANG_MS } from "../support/hang.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const CHROMIUM_ARGS = [
@@ -38,12 +39,12 @@ test("a bundled page computes the fire times that Node computes", async () => {
       Array.from(CronTrigger.fromCrontab(text, { timeZone }).fireTimes({ from, limit: 5 }), String));
   `;
   await using site = await serve(await bundle(page, stage.path));
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS, timeout: HANG_MS });
   try {
     const tab = await browser.newPage();
     const errors: string[] = [];
     tab.on("pageerror", (error) => errors.push(String(error)));
-    await tab.goto(site.url, { waitUntil: "load" });
+    await tab.goto(site.url, { waitUntil: "load", timeout: HANG_MS });
     const inBrowser = await tab.evaluate("globalThis.fireTimes ?? null");
     expect(errors).toEqual([]);
     expect(inBrowser).toEqual(
@@ -54,7 +55,7 @@ test("a bundled page computes the fire times that Node computes", async () => {
   } finally {
     await browser.close();
   }
-}, 60_000);
+});
 
 async function bundle(source: string, packageFolder: string): Promise<string> {
   const { outputFiles } = await build({

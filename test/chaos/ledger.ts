@@ -14,7 +14,8 @@ export interface LedgerEntry {
   readonly worker: string;
 }
 
-/** Appends a line. One small write to a file opened for appending is atomic, also between processes and before a kill. */
+/** Appends a line. One small write to a file opened for appending is atomic, also between processes and before a kill.
+ *  */
 export function writeLedger(file: string, entry: LedgerEntry): void {
   appendFileSync(file, `${JSON.stringify(entry)}\n`);
 }

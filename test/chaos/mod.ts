@@ -1,3 +1,4 @@
 // What scripts/chaos.mjs runs.
 export { Sqld } from "../support/sqld.ts";
+export { whyNoSqlite } from "../support/sqlite-store.ts";
 export { runChaos } from "./run-chaos.ts";

@@ -6,15 +6,17 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { IntervalTrigger, type Page, Scheduler } from "../../src/mod.ts";
-import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { bundleProcess } from "../support/bundle-process.ts";
+import { HANG_MS } from "../support/hang.ts";
 import type { Sqld } from "../support/sqld.ts";
 import { type LedgerEntry, readLedger } from "./ledger.ts";
 import { randomFrom } from "./random.ts";
 import { FREEZE_MS, PERIODS_MS } from "./settings.ts";
+import { makeStore, type StoreKind } from "./stores.ts";
 import { LIMIT, registerTasks } from "./tasks.ts";
 
 export interface ChaosOptions {
+  readonly store: StoreKind;
   /** Null runs on a file. */
   readonly server: Sqld | null;
   readonly seconds: number;
@@ -38,11 +40,11 @@ export interface ChaosReport {
 }
 
 /** How long healing may take before what is left counts as lost. */
-const HEAL_MS = 60_000;
+const HEAL_MS = HANG_MS;
 
 /**
- * Lets several scheduler processes work on one store under load while they are killed, frozen past their leases, and (on a
- * server) lose the server; then heals, and checks the delivery promise against the ledger that the handlers kept.
+ * Lets several scheduler processes work on one store under load while they are killed, frozen past their leases, and
+ * (on a server) lose the server; then heals, and checks the delivery promise against the ledger that the handlers kept.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const folder = await mkdtemp(join(tmpdir(), "escapement-chaos-"));
@@ -58,7 +60,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 class ChaosRun {
   readonly #options: ChaosOptions;
   readonly #random: () => number;
-  readonly #url: string;
+  /** Where the store is: a url of the server's, or the path of a file. */
+  readonly #place: string;
   readonly #ledger: string;
   readonly #bundle: string;
   readonly #workers = new Map<string, ChildProcess>();
@@ -72,10 +75,10 @@ class ChaosRun {
   constructor(options: ChaosOptions, folder: string) {
     this.#options = options;
     this.#random = randomFrom(options.seed);
-    this.#url = options.server?.httpUrl ?? `file:${join(folder, "chaos.db")}`;
+    this.#place = options.server?.httpUrl ?? join(folder, "chaos.db");
     this.#ledger = join(folder, "ledger.jsonl");
     this.#bundle = join(folder, "worker.mjs");
-    this.#client = new Scheduler({ dataStore: new LibsqlDataStore({ url: this.#url }), identity: "controller" });
+    this.#client = new Scheduler({ dataStore: makeStore(options.store, this.#place), identity: "controller" });
     registerTasks(this.#client, null);
   }
 
@@ -85,7 +88,8 @@ class ChaosRun {
     const endMs = startMs + this.#options.seconds * 1000;
     await this.#addSchedules(startMs, endMs);
     for (let left = this.#options.processes; left > 0; left--) this.#spawn(`worker-${this.#identities++}`);
-    while (Date.now() < endMs) {
+    // On a busy machine the time may be over before the first strike.
+    while (Date.now() < endMs || this.#counts.kills + this.#counts.freezes === 0) {
       await this.#addSomeJobs();
       await this.#strike();
       await this.#checkLimit();
@@ -124,7 +128,8 @@ class ChaosRun {
       this.#names.push(...names);
     } catch (error) {
       if (this.#options.server === null) throw error;
-      // The server is down: the addition was refused, or its fate is unknown. Either is allowed; nothing was acknowledged.
+      // The server is down: the addition was refused, or its fate is unknown. Either is allowed; nothing was
+      // acknowledged.
       this.#names.push(...names.map(() => ""));
     }
   }
@@ -228,9 +233,8 @@ class ChaosRun {
   }
 
   #spawn(identity: string): void {
-    const child = spawn(process.execPath, [this.#bundle, this.#url, this.#ledger, identity], {
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    const args = [this.#bundle, this.#options.store, this.#place, this.#ledger, identity];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
     child.stderr?.on("data", (data: Buffer) => this.#log(`${identity}: ${data.toString().split("\n")[0]}`));
     this.#workers.set(identity, child);
     child.once("exit", (code, signal) => {

@@ -19,7 +19,7 @@ export function registerTasks(scheduler: Scheduler, ledger: string | null): void
         jobId: job.id,
         taskId: job.taskId,
         scheduleId: job.scheduleId,
-        fireTime: job.originalScheduledTime?.epochMilliseconds ?? null,
+        fireTime: job.fireTime?.epochMilliseconds ?? null,
         name: payload?.name ?? null,
         fence,
         worker: scheduler.identity,

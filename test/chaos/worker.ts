@@ -1,13 +1,13 @@
 // One scheduler process of a chaos run: works until it is killed, or told to stop by SIGTERM.
 import process from "node:process";
 import { Scheduler } from "../../src/mod.ts";
-import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { LEASE_MS } from "./settings.ts";
+import { makeStore } from "./stores.ts";
 import { registerTasks } from "./tasks.ts";
 
-const [url = "", ledger = "", identity = ""] = process.argv.slice(2);
+const [kind = "", place = "", ledger = "", identity = ""] = process.argv.slice(2);
 const scheduler = new Scheduler({
-  dataStore: new LibsqlDataStore({ url }),
+  dataStore: makeStore(kind === "sqlite" ? kind : "libsql", place),
   identity,
   leaseDuration: { milliseconds: LEASE_MS },
   maxIdle: { milliseconds: 200 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sleepFor, systemClock } from "../../src/core/clock.ts";
+import { coarseClock, sleepFor, systemClock } from "../../src/core/clock.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 
 describe("the system clock", () => {
@@ -9,8 +9,7 @@ describe("the system clock", () => {
     const given = new AbortController();
     const sleeping = systemClock.sleep(Number.MAX_SAFE_INTEGER, given.signal);
     given.abort();
-    await sleeping;
-    expect(systemClock.now()).toBeGreaterThan(0);
+    await expect(sleeping).resolves.toBeUndefined();
   });
 
   test("wakes early rather than late when it is set back", async () => {
@@ -25,6 +24,20 @@ describe("the system clock", () => {
     } finally {
       Date.now = now;
     }
+  });
+});
+
+describe("a precise sleep on the system clock", () => {
+  test("ends with its signal", async () => {
+    const given = new AbortController();
+    const sleeping = systemClock.sleepExactly(Number.MAX_SAFE_INTEGER, given.signal);
+    given.abort();
+    await sleeping;
+    expect(given.signal.aborted).toBe(true);
+  });
+
+  test("is not offered by the coarse clock, nor by a virtual one", () => {
+    expect([coarseClock, new VirtualClock()].map((clock) => "sleepExactly" in clock)).toEqual([false, false]);
   });
 });
 

@@ -29,4 +29,17 @@ describe("errors", () => {
     const facts = { field: "hour", element: "25", position: 3, suggestion: "23" };
     expect(new errors.CronSyntaxError("no such hour", facts)).toMatchObject({ code: "cronSyntax", ...facts });
   });
+
+  test("MaxIterationsReachedError carries the path from the trigger that was asked to the one that searched", () => {
+    const cause = new Error("cause");
+    const searched = new errors.MaxIterationsReachedError("no end", { cause });
+    expect(searched).toMatchObject({ code: "maxIterationsReached", message: "no end", path: "", cause });
+    const path = "triggers.1.trigger";
+    expect(searched.within("trigger").within("triggers.1")).toMatchObject({
+      name: "MaxIterationsReachedError",
+      message: `trigger at ${path}: no end`,
+      path,
+      cause,
+    });
+  });
 });

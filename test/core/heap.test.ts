@@ -49,4 +49,27 @@ describe("a heap", () => {
     heap.remove(inside);
     expect([heap.size, heap.peek()]).toEqual([0, undefined]);
   });
+
+  test("compares an item with no more than a logarithm of the others, and with one where items come in order", () => {
+    let comparisons = 0;
+    const comparisonsOf = (values: readonly number[]): number => {
+      const heap = new Heap<Item>((a, b) => {
+        comparisons++;
+        return a.value < b.value;
+      });
+      comparisons = 0;
+      const items = values.map(item);
+      for (const one of items) heap.push(one);
+      heap.remove(items[values.length >> 1] as Item);
+      while (heap.pop() !== undefined);
+      return comparisons;
+    };
+    const length = 4096;
+    const ascending = Array.from({ length }, (_, index) => index);
+    const shuffled = ascending.map((index) => (index * 2_654_435_761) % length);
+    expect(comparisonsOf(ascending)).toBeLessThanOrEqual(2 * length);
+    // 12 levels: at most one comparison a level on the way up, and two on the way down.
+    expect(comparisonsOf(shuffled)).toBeLessThan(length * (12 + 2 * 12 + 2));
+    expect(comparisonsOf(shuffled)).toBeGreaterThan(length);
+  });
 });

@@ -1023,10 +1023,8 @@ describe("hostile input", () => {
     ["Unicode spaces", "*\u00a0*\u2003*\u3000* *"],
     ["a NUL", "*\u0000 * * * *"],
     ["lone surrogates", "\ud800 * * * *"],
-  ])("%s are refused at once", (_name, text) => {
-    const started = performance.now();
+  ])("%s are refused with a short message", (_name, text) => {
     expect(errorOf(() => CronTrigger.fromCrontab(text)).message.length).toBeLessThan(500);
-    expect(performance.now() - started).toBeLessThan(1000);
   });
 
   test("a list as long as the limit allows is understood", () => {

@@ -229,7 +229,8 @@ describe("fields", () => {
 });
 
 describe("canonical text", () => {
-  test("means the same rule again, whatever the expression", () => {
+  // A few hundred cases a test: the more a test does, the nearer its time comes to that of one that hangs.
+  test.each([1, 2, 3, 4])("means the same rule again, whatever the expression (%i of 4)", () => {
     fc.assert(
       fc.property(anyFields, fc.constantFrom("and" as const, "or" as const), (fields, dayMatch) => {
         const spec = parseFields(fields, { ...SETTINGS, dayMatch });
@@ -237,7 +238,7 @@ describe("canonical text", () => {
         expect({ ...again, yearText: "" }).toEqual({ ...spec, yearText: "" });
         expect(cronText(again)).toBe(cronText(spec));
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 });

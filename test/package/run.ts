@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { HANG_MS } from "../support/hang.ts";
 
 /** How a command ended. `output` holds stdout and stderr as they came. */
 export interface Ended {
@@ -9,7 +10,6 @@ export interface Ended {
 
 export interface RunOptions {
   readonly cwd: string;
-  readonly timeoutMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Ends the command with SIGINT as soon as its output satisfies this. */
   readonly until?: (output: string) => boolean;
@@ -17,7 +17,7 @@ export interface RunOptions {
 
 /** Runs a command without a shell or stdin. Never rejects for what the command does. */
 export function run([file = "", ...args]: readonly string[], options: RunOptions): Promise<Ended> {
-  const { cwd, timeoutMs = 60_000, env, until } = options;
+  const { cwd, env, until } = options;
   return new Promise((resolve, reject) => {
     // Vitest sets NODE_ENV and the like for its own process; a user's shell has none of that.
     const { NODE_ENV: _, VITEST: __, NODE_OPTIONS: ___, ...inherited } = process.env;
@@ -41,9 +41,9 @@ export function run([file = "", ...args]: readonly string[], options: RunOptions
     });
     child.stderr.setEncoding("utf8").on("data", collect);
     const timer = setTimeout(() => {
-      output += `\n(ended after ${timeoutMs / 1000} s)`;
+      output += `\n(ended after ${HANG_MS / 1000} s)`;
       child.kill("SIGKILL");
-    }, timeoutMs);
+    }, HANG_MS);
     child.on("error", (error) => {
       clearTimeout(timer);
       reject(error);

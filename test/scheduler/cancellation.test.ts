@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
-import { heldHandler, recordEvents, rejectionOf, START, setUp } from "./support.ts";
+import { heldHandler, leaseAndDie, recordEvents, rejectionOf, START, setUp } from "./support.ts";
 
 describe("cancelJob", () => {
   test("ends a queued job at once as cancelled", async () => {
@@ -90,9 +90,7 @@ describe("cancelJob", () => {
     const clock = new VirtualClock(START);
     const { scheduler, store } = setUp({ clock });
     const { id } = await scheduler.addJob(scheduler.task("t", () => {}));
-    const queues = [{ executor: "inline", taskId: "t" }];
-    const acquisition = { acquisitionId: "x", until: clock.now() + 60_000, limit: 1, queues };
-    await store.turn({ now: clock.now(), schedulerId: "dead", releases: [], acquisition });
+    await leaseAndDie(store, clock.now());
     expect(await scheduler.cancelJob(id)).toBe(true);
     await clock.advance("PT1M");
     expect((await scheduler.tick()).outcomes.cancelled).toBe(1);

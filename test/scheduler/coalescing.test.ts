@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Job } from "../../src/mod.ts";
+import { DateTrigger, IntervalTrigger, type Job } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
-import { everySecond, secondsOf, setUp } from "./support.ts";
+import { at, everySecond, START, secondsOf, setUp } from "./support.ts";
 
 async function firesOf(
   options: { coalesce?: "latest" | "earliest" | "all"; maxCatchUp?: number },
@@ -70,4 +70,36 @@ describe("fire times that are due together", () => {
     expect(secondsOf((await scheduler.getSchedule("s")).nextFireTime)).toBe(1000);
     expect((await store.getJobs({ limit: 2000, cursor: null })).items).toHaveLength(1000);
   });
+
+  test.each(["loop", "tick"])(
+    "of more schedules than one look shows starves no fresh schedule in a %s",
+    async (driver) => {
+      const { scheduler, clock, store } = setUp();
+      const step = store.step.bind(store);
+      let steps = 0;
+      store.step = (request) => {
+        steps++;
+        return step(request);
+      };
+      let stepsBeforeFresh: number | null = null;
+      scheduler.task("old", { maxRunningJobs: 1, resultExpirationTime: "PT0S" }, () => clock.yield());
+      scheduler.task("fresh", { maxRunningJobs: null }, () => {
+        stepsBeforeFresh = steps;
+      });
+      const missed = new IntervalTrigger({ minutes: 1, startTime: at(-60 * 400), endTime: at(0) });
+      for (let index = 0; index < 250; index++) {
+        await scheduler.addSchedule("old", missed, { id: `a${index}`, coalesce: "all" });
+      }
+      await scheduler.addSchedule("fresh", new DateTrigger(START), { id: "z" });
+      if (driver === "loop") {
+        await scheduler.start();
+        for (let turns = 0; turns < 200 && stepsBeforeFresh === null; turns++) await clock.yield();
+      } else {
+        await scheduler.tick({ maxJobs: 500 });
+      }
+      // A hundred steps make up for all that was missed. The second one has a page of fresh schedules, and a loop takes up
+      // to 16 steps before it lets the handler have its turn.
+      expect(stepsBeforeFresh ?? 100).toBeLessThanOrEqual(driver === "loop" ? 20 : 2);
+    },
+  );
 });

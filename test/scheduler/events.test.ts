@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Event, type EventBroker, LocalEventBroker, Temporal } from "../../src/mod.ts";
+import type { EventBroker } from "../../src/contracts.ts";
+import { LocalEventBroker, type SchedulerEvent, Temporal } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { everySecond, recordEvents, setUp } from "./support.ts";
 
@@ -25,7 +26,7 @@ describe("events", () => {
 
   test("carry the ids they are about and instants as Temporal objects and milliseconds", async () => {
     const { scheduler } = setUp();
-    const events: Event[] = [];
+    const events: SchedulerEvent[] = [];
     scheduler.subscribe(null, (event) => events.push(event));
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
@@ -40,7 +41,15 @@ describe("events", () => {
         timestampMs: 1893456000000,
         nextFireTimeMs: 1893456000000,
       },
-      { type: "jobAdded", jobId, taskId: "t", scheduleId: "s", timestampMs: 1893456000000, runAtMs: 1893456000000 },
+      {
+        type: "jobAdded",
+        jobId,
+        taskId: "t",
+        scheduleId: "s",
+        timestampMs: 1893456000000,
+        runAtMs: 1893456000000,
+        isLeased: true,
+      },
       {
         type: "scheduleUpdated",
         scheduleId: "s",
@@ -70,7 +79,7 @@ describe("events", () => {
         timestampMs: 1893456000000,
       },
     ]);
-    const added = events[1] as Event<"scheduleAdded">;
+    const added = events[1] as SchedulerEvent<"scheduleAdded">;
     expect(added.timestamp).toBeInstanceOf(Temporal.Instant);
     expect(added.nextFireTime?.toString()).toBe("2030-01-01T00:00:00Z");
   });
@@ -282,7 +291,7 @@ describe("events()", () => {
     given.abort();
     await scheduler.start({ paused: true });
     await scheduler.stop();
-    const types = async (events: AsyncIterable<Event>) => {
+    const types = async (events: AsyncIterable<SchedulerEvent>) => {
       const seen: string[] = [];
       for await (const { type } of events) seen.push(type);
       return seen;

@@ -242,8 +242,8 @@ describe("stop", () => {
     const task = scheduler.task("quit", async (_, context) => {
       await clock.yield();
       expect(currentJob()).toBe(context);
-      await context.scheduler.stop();
-      steps.push(context.scheduler.state);
+      await scheduler.stop();
+      steps.push(scheduler.state);
       return "said goodbye";
     });
     const running = scheduler.runUntilStopped();
@@ -299,21 +299,22 @@ describe("stop", () => {
     const task = scheduler.task("t", handler);
     await scheduler.start();
     await clock.settle();
-    const turn = dataStore.turn.bind(dataStore);
+    const step = dataStore.step.bind(dataStore);
     let answer: (() => void) | undefined;
-    dataStore.turn = async (request) => {
-      const report = await turn(request);
-      if (request.acquisition !== null)
+    dataStore.step = async (request) => {
+      const report = await step(request);
+      if (request.additions.length > 0)
         await new Promise<void>((resolve) => {
           answer = resolve;
         });
       return report;
     };
-    const { id } = await scheduler.addJob(task);
+    const adding = scheduler.addJob(task);
     await clock.settle();
     const stopping = scheduler.stop();
     await clock.settle();
     answer?.();
+    const { id } = await adding;
     await clock.advance("PT10S");
     held[0]?.finish("drained");
     await clock.settle();

@@ -52,9 +52,7 @@ describe("new Scheduler", () => {
   test("reports every problem at once, with what to do", () => {
     const error = thrownBy(() => new Scheduler({ role: "boss", maxIdle: 5, colour: 1 } as unknown as SchedulerOptions));
     expect(pathsOf(error).sort()).toEqual(["colour", "maxIdle", "role"]);
-    expect((error as Error).message).toMatch(
-      /^new Scheduler\(\): .*colour: there is no such option; check its spelling/,
-    );
+    expect((error as Error).message).toMatch(/^new Scheduler\(\): 3 problems\n- role must be /);
     expect((error as Error).message).toContain('"PT5M" or { minutes: 5 }');
   });
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type DataStore, MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
+import type { DataStore } from "../../src/contracts.ts";
+import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
 
-type Method = "turn" | "acquireSchedules" | "commitPlans" | "extendLeases";
+type Method = "look" | "step" | "extendLeases";
 
 /** Makes a method of a store fail while `mode` says so: before it took effect, or after. */
 function breakable(
@@ -28,7 +29,7 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
   test("loses no outcome and doubles none", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const turn = breakable(dataStore, "turn");
+    const step = breakable(dataStore, "step");
     const { scheduler } = setUp({ clock, dataStore });
     const seen = recordEvents(scheduler);
     const { handler, held } = heldHandler();
@@ -36,11 +37,11 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
     await scheduler.start();
     const { id } = await scheduler.addJob(task);
     await clock.settle();
-    turn.mode = mode;
+    step.mode = mode;
     held[0]?.finish("done");
     await clock.advance("PT20S");
-    expect(turn.failures).toBeGreaterThan(1);
-    turn.mode = "works";
+    expect(step.failures).toBeGreaterThan(1);
+    step.mode = "works";
     await clock.advance("PT10S");
     expect(await scheduler.getJobResult(id)).toMatchObject({ returnValue: "done", attempts: 1 });
     expect(seen.filter((event) => event.startsWith("jobReleased"))).toEqual(["jobReleased success"]);
@@ -50,23 +51,24 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
   test("runs a job of an acquisition of unknown fate once", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const turn = breakable(dataStore, "turn");
+    const step = breakable(dataStore, "step");
     const { scheduler } = setUp({ clock, dataStore });
+    const client = setUp({ clock, dataStore }).scheduler;
     let runs = 0;
-    const task = scheduler.task("t", () => {
+    scheduler.task("t", () => {
       runs++;
     });
     await scheduler.start();
     await clock.settle();
-    turn.mode = mode;
-    const { id } = await scheduler.addJob(task);
+    step.mode = mode;
+    const { id } = await client.addJob("t");
     await clock.advance("PT5S");
-    turn.mode = "works";
+    step.mode = "works";
     await clock.advance("PT10S");
     expect([runs, (await scheduler.getJobResult(id))?.attempts]).toEqual([1, 1]);
   });
 
-  test.each(["acquireSchedules", "commitPlans"] as const)("in %s loses no fire and doubles none", async (method) => {
+  test.each(["look", "step"] as const)("in %s loses no fire and doubles none", async (method) => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const call = breakable(dataStore, method);
@@ -88,57 +90,121 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
   test("while it stops gives back the job of an acquisition of unknown fate", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const turn = breakable(dataStore, "turn");
+    const step = breakable(dataStore, "step");
     const { scheduler } = setUp({ clock, dataStore });
-    const task = scheduler.task("t", () => {});
+    const client = setUp({ clock, dataStore }).scheduler;
+    scheduler.task("t", () => {});
     await scheduler.start();
     await clock.settle();
-    turn.mode = mode;
-    const { id } = await scheduler.addJob(task);
+    step.mode = mode;
+    const { id } = await client.addJob("t");
     await clock.settle();
-    turn.mode = "works";
+    step.mode = "works";
     await scheduler.stop();
     expect(await dataStore.getJob(id)).toMatchObject({ acquiredBy: null, recoveries: 0 });
   });
 });
 
-describe("an acquisition of schedules whose answer was lost", () => {
+describe("a step whose answer was lost", () => {
   async function loseAnswer() {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const acquire = breakable(dataStore, "acquireSchedules");
+    const step = breakable(dataStore, "step");
     const { scheduler } = setUp({ clock, dataStore });
     const seen = recordEvents(scheduler);
-    scheduler.task("t", () => {});
+    let runs = 0;
+    scheduler.task("t", () => {
+      runs++;
+    });
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
-    acquire.mode = "fails after";
+    step.mode = "fails after";
     await expect(scheduler.tick()).rejects.toThrow("the store is down");
-    acquire.mode = "works";
-    return { scheduler, clock, seen };
+    step.mode = "works";
+    return { scheduler, clock, seen, runs: () => runs };
   }
 
-  test("pauses nothing and makes no job of what is not due any more when it is repeated", async () => {
-    const { scheduler, clock, seen } = await loseAnswer();
+  test("is repeated, and finds what it committed and leased", async () => {
+    const { scheduler, seen, runs } = await loseAnswer();
+    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });
+    expect(runs()).toBe(1);
+    expect(seen.filter((type) => type === "jobAdded" || type === "scheduleUpdated")).toEqual([
+      "jobAdded",
+      "scheduleUpdated",
+    ]);
+  });
+
+  test("pauses nothing and makes no second job when the clock was set back meanwhile", async () => {
+    const { scheduler, clock, seen, runs } = await loseAnswer();
     await clock.jumpTo("2029-12-31T23:59:50Z");
-    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 0 });
+    await scheduler.tick();
     const { paused, nextFireTime, lastFireTime } = await scheduler.getSchedule("s");
-    expect([paused, secondsOf(nextFireTime), lastFireTime]).toEqual([false, 0, null]);
+    expect([paused, secondsOf(nextFireTime), secondsOf(lastFireTime)]).toEqual([false, 1, 0]);
     expect(seen).not.toContain("scheduleFailed");
-    await clock.advance("PT10S");
+    await clock.advance("PT11S");
     expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1 });
+    expect(runs()).toBe(2);
   });
 
-  test("does not return a schedule that was removed meanwhile when it is repeated", async () => {
-    const { scheduler } = await loseAnswer();
+  test("is repeated after its schedule was removed, and the job of the fire runs", async () => {
+    const { scheduler, runs } = await loseAnswer();
     await scheduler.removeSchedule("s");
-    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 0, jobsAdded: 0 });
+    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 0, jobsAdded: 1, jobsRun: 1 });
+    expect(runs()).toBe(1);
   });
 
-  test("does not return a schedule that was removed and added again meanwhile under the old lease", async () => {
-    const { scheduler } = await loseAnswer();
+  test("is repeated after its schedule was removed and added again, and does not move the new one", async () => {
+    const { scheduler, runs } = await loseAnswer();
     await scheduler.removeSchedule("s");
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
-    expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });
+    await scheduler.tick();
+    const { nextFireTime } = await scheduler.getSchedule("s");
+    // The old one's job runs, and the new one fires for itself.
+    expect([runs(), secondsOf(nextFireTime)]).toEqual([2, 1]);
+  });
+});
+
+describe("an addition whose step has no answer", () => {
+  test("is told to whoever adds, and is not sent again", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const step = breakable(dataStore, "step");
+    const { scheduler } = setUp({ clock, dataStore });
+    let runs = 0;
+    const task = scheduler.task("t", () => {
+      runs++;
+    });
+    await scheduler.start();
+    await clock.settle();
+    step.mode = "fails before";
+    const adding = scheduler.addJob(task);
+    await expect(adding).rejects.toBeInstanceOf(StoreUnavailableError);
+    step.mode = "works";
+    await clock.advance("PT1M");
+    expect([runs, (await scheduler.getJobs()).items]).toEqual([0, []]);
+  });
+});
+
+describe("an addition in an outage that outlasts the leases", () => {
+  test("is told to whoever adds, although no step is tried any more", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    Object.defineProperty(dataStore, "capabilities", { value: { sharedByProcesses: true } });
+    const calls = (["look", "step", "extendLeases"] as const).map((method) => breakable(dataStore, method));
+    const { scheduler } = setUp({ clock, dataStore });
+    const task = scheduler.task("t", () => {});
+    await scheduler.start();
+    await clock.settle();
+    for (const call of calls) call.mode = "fails before";
+    await clock.advance("PT2M");
+    let answer: unknown = null;
+    scheduler.addJob(task).catch((error: unknown) => {
+      answer = error;
+    });
+    await clock.advance("PT20S");
+    expect(answer).toBeInstanceOf(StoreUnavailableError);
+    for (const call of calls) call.mode = "works";
+    await clock.advance("PT1M");
+    expect((await scheduler.getJobs()).items).toEqual([]);
   });
 });
 
@@ -162,15 +228,15 @@ describe("an outage", () => {
   test("is waited out in pauses that grow up to ten seconds", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const turn = breakable(dataStore, "turn");
+    const look = breakable(dataStore, "look");
     const { scheduler } = setUp({ clock, dataStore, random: () => 0.999 });
-    turn.mode = "fails before";
+    look.mode = "fails before";
     await scheduler.start();
     await clock.advance("PT1M");
-    const inTheFirstMinute = turn.failures;
+    const inTheFirstMinute = look.failures;
     await clock.advance("PT10M");
     expect(inTheFirstMinute).toBeGreaterThan(6);
-    expect(turn.failures - inTheFirstMinute).toBeLessThanOrEqual(61);
+    expect(look.failures - inTheFirstMinute).toBeLessThanOrEqual(61);
   });
 
   test("a job's lease is extended every third of it", async () => {
@@ -194,13 +260,13 @@ describe("an outcome that the store refuses for another reason", () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const { scheduler, log } = setUp({ clock, dataStore });
-    const turn = dataStore.turn.bind(dataStore);
-    dataStore.turn = async (request) => {
+    const step = dataStore.step.bind(dataStore);
+    dataStore.step = async (request) => {
       const isBad = request.releases.some(
         (release) => release.kind === "finish" && release.result.returnValue === '"bad"',
       );
       if (isBad) throw new TypeError("cannot bind this value");
-      return turn(request);
+      return step(request);
     };
     const task = scheduler.task("t", { maxRunningJobs: null, maxRecoveries: 1 }, (payload: string) => payload);
     await scheduler.start();
@@ -217,11 +283,11 @@ describe("a plan that the store refuses for another reason", () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const { scheduler } = setUp({ clock, dataStore });
-    const commitPlans = dataStore.commitPlans.bind(dataStore);
-    dataStore.commitPlans = async (commit) => {
-      if (commit.plans.some(({ scheduleId, jobs }) => scheduleId === "bad" && jobs.length > 0))
-        throw new TypeError("no");
-      return commitPlans(commit);
+    const step = dataStore.step.bind(dataStore);
+    dataStore.step = async (request) => {
+      const isBad = request.plans.some(({ scheduleId, fires }) => scheduleId === "bad" && fires.length > 0);
+      if (isBad) throw new TypeError("no");
+      return step(request);
     };
     const fired: (string | null)[] = [];
     scheduler.task("t", { maxRunningJobs: null }, (_, { job }) => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DateTrigger, Trigger, type TriggerJSON } from "../../src/mod.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
-import { planFires } from "../../src/scheduler/plan-fires.ts";
+import { planFires } from "../../src/scheduler/firing/plan-fires.ts";
 import { CountingTrigger, everySecond, START_MS } from "./support.ts";
 
 function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
@@ -25,8 +25,6 @@ function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
     createdAt: START_MS,
     nextFireTime: START_MS,
     lastFireTime: null,
-    acquiredBy: null,
-    acquiredUntil: null,
     fence: 0,
     ...changes,
   };
@@ -69,6 +67,7 @@ describe("the plan of a due schedule", () => {
       fires: [plain(s(0))],
       nextFireTime: s(1),
       lastFireTime: s(0),
+      isCut: false,
     });
   });
 
@@ -77,6 +76,7 @@ describe("the plan of a due schedule", () => {
       fires: [{ fireTime: s(3), scheduledFireTime: s(3), missedCount: 3, firstMissedTime: s(0), lastMissedTime: s(2) }],
       nextFireTime: s(4),
       lastFireTime: s(3),
+      isCut: false,
     });
   });
 
@@ -85,6 +85,7 @@ describe("the plan of a due schedule", () => {
       fires: [{ fireTime: s(0), scheduledFireTime: s(0), missedCount: 3, firstMissedTime: s(1), lastMissedTime: s(3) }],
       nextFireTime: s(4),
       lastFireTime: s(3),
+      isCut: false,
     });
   });
 
@@ -93,6 +94,7 @@ describe("the plan of a due schedule", () => {
       fires: [plain(s(0)), plain(s(1)), plain(s(2))],
       nextFireTime: s(3),
       lastFireTime: s(2),
+      isCut: false,
     });
   });
 
@@ -111,6 +113,7 @@ describe("the plan of a due schedule", () => {
       ],
       nextFireTime: s(10),
       lastFireTime: s(9),
+      isCut: false,
     });
   });
 
@@ -125,6 +128,7 @@ describe("the plan of a due schedule", () => {
       fires: [plain(s(0))],
       nextFireTime: null,
       lastFireTime: s(0),
+      isCut: false,
     });
   });
 
@@ -134,7 +138,7 @@ describe("the plan of a due schedule", () => {
       const behind = schedule({ coalesce, lastFireTime: s(5) });
       const fireTimes = planFires(behind, everySecond(), s(7), () => 0).fires.map(({ fireTime }) => fireTime);
       expect(fireTimes).toEqual({ latest: [s(7)], earliest: [s(6)], all: [s(6), s(7)] }[coalesce]);
-      const nothingNew = { fires: [], nextFireTime: s(6), lastFireTime: s(5) };
+      const nothingNew = { fires: [], nextFireTime: s(6), lastFireTime: s(5), isCut: false };
       expect(planFires(behind, everySecond(), s(5), () => 0)).toEqual(nothingNew);
     },
   );
@@ -145,6 +149,7 @@ describe("the plan of a due schedule", () => {
       fires: [],
       nextFireTime: null,
       lastFireTime: s(5),
+      isCut: false,
     });
   });
 
@@ -152,7 +157,7 @@ describe("the plan of a due schedule", () => {
     "%s makes no job for what is not due any more, as the clock was set back, and keeps its fire times",
     (coalesce) => {
       const early = schedule({ coalesce, nextFireTime: s(3), lastFireTime: s(2) });
-      const unchanged = { fires: [], nextFireTime: s(3), lastFireTime: s(2) };
+      const unchanged = { fires: [], nextFireTime: s(3), lastFireTime: s(2), isCut: false };
       expect(planFires(early, everySecond(), s(3) - 1, () => 0)).toEqual(unchanged);
     },
   );

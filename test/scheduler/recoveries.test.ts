@@ -1,15 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
+import { everySecond, heldHandler, leaseAndDie, recordEvents, START, secondsOf, setUp } from "./support.ts";
 
 /** Leases a job as a process does that dies at once. */
 async function loseJob(store: MemoryDataStore, clock: VirtualClock, schedulerId = "dead"): Promise<void> {
-  const until = clock.now() + 60_000;
-  const queues = [{ executor: "inline", taskId: "t" }];
-  const acquisition = { acquisitionId: `${schedulerId} ${clock.now()}`, until, limit: 1, queues };
-  const report = await store.turn({ now: clock.now(), schedulerId, releases: [], acquisition });
-  expect(report.acquired).toHaveLength(1);
+  expect(await leaseAndDie(store, clock.now(), { schedulerId })).toBe(1);
 }
 
 describe("a job that was lost with its process", () => {
@@ -117,23 +113,6 @@ describe("a lease", () => {
     }
     expect(ends).toEqual([60, 80, 100]);
   });
-
-  test.each([
-    ["at once by a scheduler with the same identity", "dead", 0],
-    ["after its end by another one", "other", 60],
-  ])("of a schedule that was lost with its process is given up %s", async (_, identity, seconds) => {
-    const { scheduler, clock, store } = setUp({ identity });
-    const ranAt: (number | null)[] = [];
-    scheduler.task("t", () => {
-      ranAt.push(secondsOf(clock.instant));
-    });
-    await scheduler.addSchedule("t", new DateTrigger(START));
-    const lease = { schedulerId: "dead", acquisitionId: "a", until: clock.now() + 60_000, limit: 1 };
-    expect((await store.acquireSchedules({ now: clock.now(), ...lease })).schedules).toHaveLength(1);
-    await scheduler.start();
-    await clock.advance("PT2M");
-    expect(ranAt).toEqual([seconds]);
-  });
 });
 
 describe("a lost lease", () => {
@@ -143,7 +122,7 @@ describe("a lost lease", () => {
     await scheduler.start();
     const { id } = await scheduler.addJob(scheduler.task("t", handler));
     await clock.settle();
-    await store.giveUpLeases({ now: clock.now(), schedulerId: "a" });
+    await store.giveUpLeases({ now: clock.now(), schedulerId: "a", incarnation: "b", aliveUntil: null });
     await clock.advance("PT1M");
     const seen = held.map(({ context: { attempt, fence, idempotencyKey } }) => ({ attempt, fence, idempotencyKey }));
     expect(seen).toEqual([
@@ -162,7 +141,7 @@ describe("a lost lease", () => {
     const { id } = await first.scheduler.addJob(task);
     await clock.settle();
     // Somebody takes its identity over, as a process does that was started twice.
-    await store.giveUpLeases({ now: clock.now(), schedulerId: "a" });
+    await store.giveUpLeases({ now: clock.now(), schedulerId: "a", incarnation: "b", aliveUntil: null });
     await clock.advance("PT20S");
     expect(held[0]?.context.signal.reason).toMatchObject({ code: "leaseLost" });
     held[0]?.finish("too late");
@@ -182,7 +161,7 @@ describe("a lost lease", () => {
     await scheduler.start();
     await scheduler.addJob(task);
     await clock.settle();
-    await store.giveUpLeases({ now: clock.now(), schedulerId: "a" });
+    await store.giveUpLeases({ now: clock.now(), schedulerId: "a", incarnation: "b", aliveUntil: null });
     const other = scheduler.task("other", () => {});
     await scheduler.addJob(other);
     await clock.settle();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DeserializationError, MemoryDataStore } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
-import { at, secondsOf, setUp } from "./support.ts";
+import { at, leaseAndDie, secondsOf, setUp } from "./support.ts";
 
 describe("results", () => {
   test("live 24 hours by default", async () => {
@@ -110,9 +110,7 @@ describe("results", () => {
       { task: "lost" },
     ]);
     await scheduler.cancelJob((await scheduler.addJob("t")).id);
-    const queues = [{ executor: "inline", taskId: "lost" }];
-    const acquisition = { acquisitionId: "a", until: at(60).epochMilliseconds, limit: 1, queues };
-    await store.turn({ now: clock.now(), schedulerId: "dead", releases: [], acquisition });
+    await leaseAndDie(store, clock.now(), { taskId: "lost" });
     await clock.advance("PT1M");
     const reports = await drain(scheduler);
     const outcomes = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IntervalTrigger, type JobContext, NonRetryableError } from "../../src/mod.ts";
-import { backoffMs } from "../../src/scheduler/retry.ts";
+import { backoffMs } from "../../src/scheduler/running/retry.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { recordEvents, secondsOf, setUp } from "./support.ts";
 
@@ -20,12 +20,10 @@ describe("retries", () => {
   test("wait one second at first, then twice as long each time, at most an hour, with full jitter, by default", async () => {
     const { scheduler } = setUp();
     scheduler.task("t", { retry: { maxAttempts: 3 } }, () => {});
-    expect((await scheduler.getTasks())[0]?.retry).toEqual({
-      attemptsMax: 3,
-      initialMs: 1000,
-      factor: 2,
-      maxMs: 3_600_000,
-      jitter: "full",
+    const [task] = await scheduler.getTasks();
+    expect(task?.toJSON()["retry"]).toEqual({
+      maxAttempts: 3,
+      backoff: { initial: "PT1S", factor: 2, max: "PT1H", jitter: "full" },
     });
   });
 

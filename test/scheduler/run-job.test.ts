@@ -1,7 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { MemoryDataStore } from "../../src/mod.ts";
+import type { JobAddition, JobRecord } from "../../src/contracts.ts";
+import { LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { heldHandler, rejectionOf, START, setUp } from "./support.ts";
+import { gate, heldHandler, rejectionOf, START, setUp } from "./support.ts";
+
+/** The reads of one job or result that a store is asked for from now on, by their names. */
+function countReads(store: MemoryDataStore): string[] {
+  const reads: string[] = [];
+  for (const name of ["getJob", "getJobResult"] as const) {
+    const read = store[name].bind(store) as (...given: unknown[]) => Promise<never>;
+    store[name] = (...given: unknown[]): Promise<never> => {
+      reads.push(name);
+      return read(...given);
+    };
+  }
+  return reads;
+}
 
 describe("runJob", () => {
   test("resolves with what the handler returns", async () => {
@@ -95,6 +109,75 @@ describe("runJob", () => {
     const running = client.scheduler.runJob("t");
     await clock.advance("PT2M");
     expect(await running).toBe("from the worker");
+  });
+
+  test("reads the result of a job that runs here once, however long that takes", async () => {
+    const { scheduler, store, clock } = setUp();
+    const { handler, held } = heldHandler();
+    const task = scheduler.task("t", handler);
+    await scheduler.start();
+    const reads = countReads(store);
+    const running = scheduler.runJob(task);
+    await clock.advance("PT10M");
+    held[0]?.finish("done");
+    expect(await running).toBe("done");
+    expect(reads).toEqual(["getJobResult"]);
+  });
+
+  test("reads the result of a job that another scheduler runs once, if that one is heard in time", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const eventBroker = new LocalEventBroker();
+    const worker = setUp({ clock, dataStore, eventBroker });
+    const client = setUp({ clock, dataStore, eventBroker });
+    worker.scheduler.task("t", () => "from the worker");
+    await worker.scheduler.start();
+    const reads = countReads(dataStore);
+    expect(await client.scheduler.runJob("t")).toBe("from the worker");
+    expect(reads).toEqual(["getJobResult"]);
+  });
+
+  test("looks for a job of which it hears nothing ever more rarely, and then for its result", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const client = setUp({ clock, dataStore, eventBroker: new LocalEventBroker() });
+    const worker = setUp({ clock, dataStore, eventBroker: new LocalEventBroker() });
+    const task = worker.scheduler.task("t", () => "from the worker");
+    await worker.scheduler.addJob(task, { idempotencyKey: "k" });
+    const reads = countReads(dataStore);
+    const running = client.scheduler.runJob("t", { idempotencyKey: "k" });
+    await clock.advance("PT4S");
+    // After 50, 150, 350, 750, 1550 and 3150 ms.
+    expect(reads).toEqual(Array.from({ length: 6 }, () => "getJob"));
+    await worker.scheduler.tick();
+    reads.length = 0;
+    await clock.advance("PT2S");
+    expect(await running).toBe("from the worker");
+    expect(reads).toEqual(["getJob", "getJobResult"]);
+  });
+
+  test("finds a job that ended before its addition was answered", async () => {
+    const clock = new VirtualClock(START);
+    const { passed, pass } = gate();
+    class SlowStore extends MemoryDataStore {
+      override async addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]> {
+        const additions = await super.addJobs(jobs);
+        await passed;
+        return additions;
+      }
+    }
+    const dataStore = new SlowStore();
+    const client = setUp({ clock, dataStore });
+    const worker = setUp({ clock, dataStore });
+    worker.scheduler.task("t", () => "early");
+    await worker.scheduler.getTasks();
+    const reads = countReads(dataStore);
+    const running = client.scheduler.runJob("t");
+    await clock.settle();
+    expect(await worker.scheduler.tick()).toMatchObject({ outcomes: { success: 1 } });
+    pass();
+    expect(await running).toBe("early");
+    expect(reads).toEqual(["getJobResult"]);
   });
 
   test("rejects with the class of the outcome of a job that did not run", async () => {

@@ -428,7 +428,7 @@ describe("jitter", () => {
     const { scheduler, clock } = setUp({ random: () => 0.25 });
     const seen: unknown[] = [];
     scheduler.task("t", (_, { job }) => {
-      seen.push([secondsOf(clock.instant), secondsOf(job.scheduledFireTime), secondsOf(job.originalScheduledTime)]);
+      seen.push([secondsOf(clock.instant), secondsOf(job.scheduledFireTime), secondsOf(job.fireTime)]);
     });
     await scheduler.start();
     const everyMinute = new IntervalTrigger({ minutes: 1, startTime: START });

@@ -1,11 +1,12 @@
 import { expect, onTestFinished } from "vitest";
+import type { DataStore, StepRequest } from "../../src/contracts.ts";
 import {
-  type Event,
   IntervalTrigger,
   type JobContext,
   type Logger,
   MemoryDataStore,
   Scheduler,
+  type SchedulerEvent,
   type SchedulerOptions,
   Temporal,
   Trigger,
@@ -77,7 +78,7 @@ export function recordEvents(scheduler: Scheduler): string[] {
   return seen;
 }
 
-function describeEvent(event: Event): string {
+function describeEvent(event: SchedulerEvent): string {
   if (event.type === "jobReleased") return `jobReleased ${event.outcome}`;
   if (event.type === "jobAcquired" || event.type === "jobRetried") return `${event.type} ${event.attempt}`;
   return event.type;
@@ -143,4 +144,32 @@ export function gate(): { passed: Promise<void>; pass: () => void } {
     pass = resolve;
   });
   return { passed, pass: () => pass() };
+}
+
+/** A step that does nothing, for tests that take one as somebody else: name what it does do. */
+export function stepRequest(request: Pick<StepRequest, "now" | "schedulerId"> & Partial<StepRequest>): StepRequest {
+  return {
+    stepId: `${request.schedulerId}/1`,
+    isRepetition: false,
+    until: request.now + 60_000,
+    releases: [],
+    additions: [],
+    recover: false,
+    plans: [],
+    jobs: null,
+    schedules: null,
+    ...request,
+  };
+}
+
+/** Leases a task's jobs as a process does that dies at once. Returns how many. */
+export async function leaseAndDie(
+  store: DataStore,
+  now: number,
+  { taskId = "t", schedulerId = "dead", limit = 1 } = {},
+): Promise<number> {
+  const jobs = { queues: [{ executor: "inline", taskId }], limit };
+  const stepId = `${schedulerId}/${now}`;
+  const { acquired } = await store.step(stepRequest({ now, schedulerId, stepId, recover: true, jobs }));
+  return acquired.length;
 }

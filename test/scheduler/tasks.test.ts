@@ -18,25 +18,39 @@ describe("tasks", () => {
       { maxRunningJobs: null, retry: { backoff: { initial: "PT9S" } }, metadata: { level: 2 } },
       () => {},
     );
-    const [own, plain] = await scheduler.getTasks();
+    const [own, plain] = (await scheduler.getTasks()).map((task) => task.toJSON());
+    const backoff = { initial: "PT2S", factor: 3, max: "PT1H", jitter: "full" };
     expect(plain).toEqual({
       id: "plain",
       executor: "inline",
       maxRunningJobs: 5,
-      misfireGraceMs: null,
+      misfireGraceTime: null,
       maxRecoveries: 3,
-      timeoutMs: null,
-      resultExpirationMs: 86_400_000,
-      retry: { attemptsMax: 4, initialMs: 2000, factor: 3, maxMs: 3_600_000, jitter: "full" },
+      timeout: null,
+      resultExpirationTime: "PT24H",
+      retry: { maxAttempts: 4, backoff },
       metadata: { team: "core", level: 1 },
     });
     expect(own).toEqual({
       ...plain,
       id: "own",
       maxRunningJobs: null,
-      retry: { ...plain?.retry, initialMs: 9000 },
+      retry: { maxAttempts: 4, backoff: { ...backoff, initial: "PT9S" } },
       metadata: { team: "core", level: 2 },
     });
+  });
+
+  test("are read back with their durations", async () => {
+    const { scheduler } = setUp();
+    const retry = { maxAttempts: 2, backoff: { initial: "PT2S", factor: 3, max: "PT1M", jitter: "none" } } as const;
+    scheduler.task("t", { misfireGraceTime: "PT90S", timeout: "PT5M", retry }, () => {});
+    const [task] = await scheduler.getTasks();
+    expect([String(task?.misfireGraceTime), String(task?.timeout), String(task?.resultExpirationTime)]).toEqual([
+      ...["PT1M30S", "PT5M", "PT24H"],
+    ]);
+    expect(task?.retry.backoff.initial.total("seconds")).toBe(2);
+    expect(task?.retry.backoff.max.total("seconds")).toBe(60);
+    expect(task?.retry).toMatchObject({ maxAttempts: 2, backoff: { factor: 3, jitter: "none" } });
   });
 
   test("settings of the call come before those of the task, for jobs and schedules", async () => {

@@ -8,20 +8,46 @@ import type * as contract from "../../src/stores/data-store.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { World } from "./world.ts";
 
+/** What the store will never take. */
+export class RefusedError extends Error {}
+
+export const REFUSED_PAYLOAD = 1013;
+
+/** @throws {RefusedError} */
+function refuse(jobs: readonly JobRecord[]): void {
+  if (jobs.some(({ payload }) => payload === `${REFUSED_PAYLOAD}`)) throw new RefusedError("a job is refused");
+}
+
 /** What becomes of one call. */
 interface Fate {
   readonly delayBeforeMs: number;
   readonly delayAfterMs: number;
   /** `late`: the caller is told that it failed, and it takes effect afterwards. */
   readonly end: "answered" | "lostBefore" | "lostAfter" | "late";
+  /** Whether the process dies before it hears of it. */
+  readonly isDeadly: boolean;
 }
 
-const SOUND: Fate = { delayBeforeMs: 0, delayAfterMs: 0, end: "answered" };
+const SOUND: Fate = { delayBeforeMs: 0, delayAfterMs: 0, end: "answered", isDeadly: false };
 const LATE_MS = 3000;
+/** Of all calls, where processes crash. */
+const DEADLY_CALLS = 0.005;
+const CALLS_AT_INSTANT_MAX = 1000;
+/** Calls that may arrive after their caller has given them up. */
+const MAY_BE_LATE: ReadonlySet<string> = new Set([
+  "step",
+  "extendLeases",
+  "addJobs",
+  "cancelJob",
+  "addSchedules",
+  "updateSchedule",
+  "removeSchedule",
+]);
 
 /**
- * The store as one simulated process sees it, over a network that delays, and that fails calls before or after they took
- * effect. What takes effect is compared with the model, in the order in which it does.
+ * The store as one simulated process sees it, over a network that delays, that fails calls before or after they took
+ * effect, and that brings some when their caller has given them up. What takes effect is compared with the models, in
+ * the order in which it does.
  */
 export class FaultyStore implements contract.DataStore {
   readonly serializer: Serializer;
@@ -29,6 +55,8 @@ export class FaultyStore implements contract.DataStore {
   readonly #world: World;
   readonly #process: SimulatedProcess;
   readonly #store: contract.DataStore;
+  #instantMs = -1;
+  #callsAtInstant = 0;
 
   constructor(world: World, process: SimulatedProcess) {
     this.#world = world;
@@ -96,30 +124,53 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
-  acquireSchedules(request: contract.ScheduleAcquisition): Promise<contract.ScheduleAcquisitionReport> {
-    return this.#call("acquireSchedules", async () => {
-      const report = await this.#store.acquireSchedules(request);
-      this.#world.schedules.onAcquire(request, report, this.#process);
+  look(request: contract.LookRequest): Promise<contract.LookReport> {
+    this.#process.protocol.onView(request);
+    return this.#call("look", async () => {
+      const report = await this.#store.look(request);
+      this.#checkSeen(request, report);
       return report;
     });
   }
 
-  commitPlans(commit: contract.PlanCommit): Promise<contract.PlanCommitReport> {
-    return this.#call("commitPlans", async () => {
-      const report = await this.#store.commitPlans(commit);
-      this.#world.schedules.onCommit(commit, report, this.#process);
+  async step(request: contract.StepRequest): Promise<contract.StepReport> {
+    const { protocol } = this.#process;
+    protocol.onSend(request);
+    this.#world.schedules.onSend(request);
+    try {
+      const report = await this.#call("step", async () => {
+        refuse(request.additions);
+        const effect = await this.#store.step(request);
+        this.#world.jobs.beforePlans(request, effect, this.#process);
+        this.#world.schedules.onPlans(request, effect, this.#process);
+        this.#world.jobs.afterPlans(request, effect, this.#process);
+        this.#checkSeen(request, effect);
+        return effect;
+      });
+      protocol.onAnswer(request, report);
+      this.#world.jobs.onAnswer(report);
+      this.#world.announcements.onStep(this.#process, request, report);
       return report;
-    });
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) protocol.onFailure(request);
+      else protocol.onRefusal(request);
+      throw error;
+    }
   }
 
-  addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-    return this.#call("addJobs", async () => {
+  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+    const additions = await this.#call("addJobs", async () => {
+      refuse(jobs);
       const report = await this.#store.addJobs(jobs);
       // What a schedule's occurrence became must come through a plan; whatever way it comes, it comes once.
-      for (const job of jobs) if (job.fireTime !== null) this.#world.schedules.onEnqueued(job, this.#process.name);
+      for (const job of jobs) {
+        if (job.fireTime !== null) this.#world.schedules.onEnqueued(job, this.#process.name, job.createdAt);
+      }
       this.#world.jobs.onAdd(jobs, report);
       return report;
     });
+    this.#world.announcements.onAdded(this.#process, additions, []);
+    return additions;
   }
 
   getJob(id: string): Promise<JobRecord | null> {
@@ -130,32 +181,23 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getJobs", () => this.#store.getJobs(filter));
   }
 
-  async turn(request: contract.TurnRequest): Promise<contract.TurnReport> {
-    const report = await this.#call("turn", async () => {
-      const effect = await this.#store.turn(request);
-      this.#world.jobs.onTurn(request, effect, this.#process);
-      return effect;
-    });
-    this.#world.jobs.onAnswer(report);
-    if (request.acquisition !== null) this.#process.lastTurnAnswerMs = this.#world.history.nowMs;
-    return report;
-  }
-
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+    const { settledStepId } = this.#process.protocol;
     const report = await this.#call("extendLeases", async () => {
       const effect = await this.#store.extendLeases(extension);
-      this.#world.jobs.onExtend(extension, effect, this.#process);
+      this.#world.schedules.onAlive(extension.schedulerId, extension.aliveUntil, extension.now);
+      this.#world.jobs.onExtend(extension, effect, this.#process, settledStepId);
       return effect;
     });
     this.#world.attempts.told(this.#process, extension, report);
     return report;
   }
 
-  giveUpLeases(request: { readonly now: number; readonly schedulerId: string }): Promise<contract.RecoveryReport> {
+  giveUpLeases(request: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
     return this.#call("giveUpLeases", async () => {
       const report = await this.#store.giveUpLeases(request);
-      this.#world.schedules.onGiveUp(request.schedulerId);
-      this.#world.jobs.onGiveUp(request.schedulerId, report, request.now, this.#process);
+      this.#world.schedules.onAlive(request.schedulerId, request.aliveUntil, request.now);
+      this.#world.jobs.onGiveUp(request, report, this.#process);
       return report;
     });
   }
@@ -184,10 +226,17 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
+  #checkSeen(view: contract.View, seen: contract.Seen): void {
+    this.#world.schedules.checkSeen(view, seen, this.#process);
+    this.#world.jobs.checkSeen(view, seen, this.#process);
+  }
+
   async #call<T>(name: string, effect: () => Promise<T>): Promise<T> {
     const { history, clock, random } = this.#world;
     const process = this.#process;
     await process.whenRunning();
+    await this.#notTooOften();
+    history.count(`calls of ${name}`);
     const fate = this.#fate(name);
     if (fate !== SOUND) process.troubled(fate.delayBeforeMs + fate.delayAfterMs);
     if (fate.delayBeforeMs > 0) await clock.sleep(clock.now() + fate.delayBeforeMs);
@@ -195,11 +244,13 @@ export class FaultyStore implements contract.DataStore {
     if (process.isCrashed && random.chance(0.5)) await process.whenRunning();
     if (fate.end === "lostBefore" || fate.end === "late") {
       history.trace(process.name, `${name} fails${fate.end === "late" ? ", and takes effect later" : ""}`);
-      if (fate.end === "late") void clock.sleep(clock.now() + random.int(1, LATE_MS)).then(effect);
+      if (fate.end === "late") void this.#takeEffectLate(name, effect);
+      if (fate.isDeadly) process.crash();
       await process.whenRunning();
       throw new StoreUnavailableError(`${name} was lost`);
     }
     const result = await effect();
+    if (fate.isDeadly) process.crash();
     if (fate.delayAfterMs > 0) await clock.sleep(clock.now() + fate.delayAfterMs);
     await process.whenRunning();
     if (fate.end === "answered") return result;
@@ -207,18 +258,46 @@ export class FaultyStore implements contract.DataStore {
     throw new StoreUnavailableError(`the answer to ${name} was lost`);
   }
 
+  async #takeEffectLate(name: string, effect: () => Promise<unknown>): Promise<void> {
+    const { history, clock, random } = this.#world;
+    await clock.sleep(clock.now() + random.int(1, LATE_MS));
+    history.trace(this.#process.name, `${name} takes effect late`);
+    history.count("late effects");
+    // What it leases nobody runs.
+    this.#process.troubled();
+    await effect().catch((error: unknown) => {
+      if (!(error instanceof RefusedError)) throw error;
+    });
+  }
+
+  /** A loop that does not wait would stop the world. */
+  async #notTooOften(): Promise<void> {
+    const { history } = this.#world;
+    if (history.nowMs !== this.#instantMs) this.#callsAtInstant = 0;
+    this.#instantMs = history.nowMs;
+    if (++this.#callsAtInstant <= CALLS_AT_INSTANT_MAX) return;
+    history.violate(`${this.#process.name} calls the store without end`);
+    this.#process.crash();
+    await this.#process.whenRunning();
+  }
+
   #fate(name: string): Fate {
     const { faults, random } = this.#world;
-    if (!faults.areOn || !random.chance(faults.callTrouble)) return SOUND;
+    if (!faults.areOn) return SOUND;
+    if (faults.crash > 0 && random.chance(DEADLY_CALLS)) {
+      const end = random.pick(["lostBefore", "answered", "late"] as const);
+      return { delayBeforeMs: 0, delayAfterMs: 0, end: this.#endOf(name, end), isDeadly: true };
+    }
+    if (!random.chance(faults.callTrouble)) return SOUND;
     const delay = (): number => (random.chance(0.5) ? random.int(1, faults.callDelayMsMax) : 0);
     const end = random.chance(faults.callFailure)
       ? random.pick(["lostBefore", "lostAfter", "late"] as const)
       : "answered";
-    const isFenced = name === "commitPlans" || name === "extendLeases";
-    return {
-      delayBeforeMs: delay(),
-      delayAfterMs: delay(),
-      end: end === "late" && !isFenced ? "lostBefore" : end,
-    };
+    return { delayBeforeMs: delay(), delayAfterMs: delay(), end: this.#endOf(name, end), isDeadly: false };
+  }
+
+  /** No start is so slow that it takes the leases of the one after it. */
+  #endOf(name: string, end: Fate["end"]): Fate["end"] {
+    return end === "late" && !MAY_BE_LATE.has(name) ? "lostBefore" : end;
   }
 }

@@ -12,8 +12,8 @@ export interface Caller {
   readonly isAlive: boolean;
   /** The true time of the last thing that went wrong for it: a failed or slow call, a freeze, a clock that jumped. */
   readonly lastTroubleMs: number;
-  /** The true time at which it last got an answer to a `turn` that acquires. */
-  readonly lastTurnAnswerMs: number;
+  /** Whether it stays, and can run what it fires. */
+  readonly mayBeFavourite: boolean;
 }
 
 /** What a run found, and what led there. */

@@ -7,10 +7,13 @@ import type {
   JobRelease,
   LeaseExtension,
   LeaseExtensionReport,
+  LeaseSurrender,
   RecoveryReport,
   ReleaseStatus,
-  TurnReport,
-  TurnRequest,
+  Seen,
+  StepReport,
+  StepRequest,
+  View,
 } from "../../src/stores/data-store.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
 import type { Caller, History } from "./history.ts";
@@ -22,8 +25,11 @@ const RESULT_SLACK_MS = 3_600_000;
 
 interface Lease {
   readonly holder: Caller;
-  readonly acquisitionId: string;
+  readonly stepId: string;
+  /** Its place among the leases of all times. */
+  readonly order: number;
   readonly takenAtMs: number;
+  extendedAtMs: number;
   /** Whether an answer of the store has reached the holder that tells of it. */
   isKnown: boolean;
 }
@@ -33,8 +39,11 @@ export interface ModelJob {
   readonly seq: number;
   readonly addedAtMs: number;
   lease: Lease | null;
-  /** Whether a turn has found it due: clocks that are behind, or requests that were slow, do not take that back. */
+  /** Whether a look or a step has found it due: clocks that are behind, or requests that were slow, do not take that
+   *  back. */
   isReady: boolean;
+  /** The step that put it back, until somebody leases it. */
+  putBackBy: string | null;
   result: JobResultRecord | null;
 }
 
@@ -47,6 +56,7 @@ export class JobModel {
   readonly #all = new Map<string, ModelJob>();
   readonly #unfinished = new Map<string, ModelJob>();
   #seq = 0;
+  #leaseCount = 0;
 
   constructor(history: History, attempts: Attempts, tasks: ReadonlyMap<string, TaskRecord>) {
     this.#history = history;
@@ -80,7 +90,28 @@ export class JobModel {
     return count;
   }
 
-  insert(record: JobRecord): void {
+  /** Whether an unfinished job stands for a fire time of a schedule. */
+  hasJobAt(scheduleId: string, fireTime: number): boolean {
+    for (const { record } of this.#unfinished.values()) {
+      if (record.scheduleId === scheduleId && record.fireTime === fireTime) return true;
+    }
+    return false;
+  }
+
+  /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. A clock that
+   *  is behind makes leases that have ended at once. */
+  get leaseEndsAt(): number | null {
+    let endsAt: number | null = null;
+    for (const { lease, record } of this.#unfinished.values()) {
+      if (lease === null) continue;
+      const until = Math.max(record.acquiredUntil ?? 0, lease.extendedAtMs);
+      endsAt = Math.min(endsAt ?? until, until);
+    }
+    return endsAt;
+  }
+
+  /** @param isReady by the adder's clock; a clock that is behind does not take that back */
+  insert(record: JobRecord, isReady: boolean): void {
     if (this.#all.has(record.id)) {
       this.#history.violate(`job ${record.id} was added twice`);
       return;
@@ -90,8 +121,8 @@ export class JobModel {
       seq: this.#seq++,
       addedAtMs: this.#history.nowMs,
       lease: null,
-      // By the adder's clock; a clock that is behind does not take that back.
-      isReady: record.runAt <= record.createdAt,
+      isReady,
+      putBackBy: null,
       result: null,
     };
     this.#all.set(record.id, job);
@@ -106,51 +137,99 @@ export class JobModel {
       if (addition?.job.id !== expected || addition.isNew !== (expected === record.id)) {
         this.#history.violate(`adding job ${record.id} answered ${addition?.job.id}, not ${expected}`);
       }
-      if (expected === record.id && !this.#all.has(record.id)) this.insert(record);
+      if (expected === record.id && !this.#all.has(record.id)) this.insert(record, record.runAt <= record.createdAt);
     });
   }
 
-  onTurn(request: TurnRequest, report: TurnReport, caller: Caller): void {
-    const { now, releases, acquisition } = request;
+  /** What comes before the plans of a step: outcomes, recovery, additions. */
+  beforePlans(request: StepRequest, report: StepReport, caller: Caller): void {
+    const { now, releases, recover } = request;
     const cancelled: ModelJob[] = [];
     releases.forEach((release, index) => {
-      const job = this.#onRelease(release, report.releases[index], caller, now);
+      const job = this.#onRelease(release, report.releases[index], request, caller);
       if (job !== null) cancelled.push(job);
     });
-    this.#onRecovery(report, now, caller, cancelled, (job) => (job.record.acquiredUntil ?? 0) <= now);
-    for (const job of this.#unfinished.values()) if (job.lease === null && job.record.runAt <= now) job.isReady = true;
-    if (acquisition === null) {
-      if (report.acquired.length > 0) this.#history.violate(`${caller.name} acquired jobs that it did not ask for`);
-    } else this.#onAcquisition(acquisition, report, caller);
-    this.#checkNextDue(report);
+    this.#onRecovery(report, now, caller, cancelled, (job) => recover && (job.record.acquiredUntil ?? 0) <= now);
+    this.onAdd(request.additions, report.additions);
+  }
+
+  /** What comes after them: acquisition. */
+  afterPlans(request: StepRequest, report: StepReport, caller: Caller): void {
+    if (request.jobs !== null) this.#onAcquisition(request, report, caller);
+    else if (report.acquired.length > 0) {
+      this.#history.violate(`${caller.name} acquired jobs that it did not ask for`);
+    }
   }
 
   /** An answer reached the scheduler that asked. */
-  onAnswer(report: TurnReport): void {
+  onAnswer(report: StepReport): void {
     for (const { id, fence } of report.acquired) {
       const job = this.#unfinished.get(id);
       if (job?.lease != null && job.record.fence === fence) job.lease.isKnown = true;
     }
   }
 
-  onExtend(extension: LeaseExtension, report: LeaseExtensionReport, caller: Caller): void {
+  /** @param settledStepId the last step whose answer the caller had when it sent this */
+  onExtend(
+    extension: LeaseExtension,
+    report: LeaseExtensionReport,
+    caller: Caller,
+    settledStepId: string | null,
+  ): void {
+    const { now, schedulerId, until } = extension;
     const lost: string[] = [];
     const cancelRequested: string[] = [];
+    const named = new Set<ModelJob>();
     for (const { jobId, fence } of extension.jobs) {
       const job = this.#unfinished.get(jobId);
-      if (job?.lease == null || job.record.fence !== fence || job.record.acquiredBy !== extension.schedulerId) {
+      if (job?.lease == null || job.record.fence !== fence || job.record.acquiredBy !== schedulerId) {
         lost.push(jobId);
         continue;
       }
-      job.record.acquiredUntil = extension.until;
+      named.add(job);
+      job.record.acquiredUntil = Math.max(job.record.acquiredUntil ?? 0, until);
+      job.lease.extendedAtMs = this.#history.nowMs;
+      if (!job.lease.isKnown) this.#history.violate(`${caller.name} extends job ${jobId}, which it cannot know of`);
       if (job.record.cancelRequested) cancelRequested.push(jobId);
     }
     this.#same(`leases lost of ${caller.name}`, lost, report.lost);
     this.#same(`cancellations for ${caller.name}`, cancelRequested, report.cancelRequested);
+    for (const job of this.#unfinished.values()) if (!named.has(job)) this.#giveUpOrphan(job, extension, caller);
+    for (const { record, lease } of this.#unfinished.values()) {
+      const isOwn = lease?.holder === caller && settledStepId !== null && lease.stepId <= settledStepId;
+      if (isOwn && !extension.jobs.some(({ jobId }) => jobId === record.id) && (record.acquiredUntil ?? 0) > now) {
+        this.#history.violate(`${caller.name} keeps the lease of job ${record.id}, which it does not run`);
+      }
+    }
   }
 
-  onGiveUp(schedulerId: string, report: RecoveryReport, now: number, caller: Caller): void {
-    this.#onRecovery(report, now, caller, [], (job) => job.record.acquiredBy === schedulerId);
+  /** What a step of this run leased whose answer is known, and that is not named, runs nowhere. */
+  #giveUpOrphan(job: ModelJob, { now, schedulerId, incarnation, settledStepId }: LeaseExtension, caller: Caller): void {
+    const { record, lease } = job;
+    if (lease === null || settledStepId === null || record.acquiredBy !== schedulerId) return;
+    if (lease.stepId > settledStepId || !lease.stepId.startsWith(incarnation)) return;
+    this.#history.count("orphans given up");
+    this.#history.trace(caller.name, `gives up job ${record.id} with fence ${record.fence}, which it does not run`);
+    const attempt = this.#attempts.get(record.id, record.fence);
+    if (attempt !== undefined && attempt.endedAtMs === null && !attempt.signal.aborted && attempt.caller.isAlive) {
+      this.#history.violate(`${caller.name} gives up job ${record.id}, which runs`);
+    }
+    this.#attempts.leaseEnded(record.id, record.fence);
+    if (record.cancelRequested) {
+      record.acquiredUntil = now;
+      lease.extendedAtMs = this.#history.nowMs;
+    } else this.#putBack(job, null, now);
+  }
+
+  onGiveUp(request: LeaseSurrender, report: RecoveryReport, caller: Caller): void {
+    const { now, schedulerId, incarnation } = request;
+    this.#onRecovery(
+      report,
+      now,
+      caller,
+      [],
+      ({ record, lease }) => record.acquiredBy === schedulerId && lease?.stepId.startsWith(incarnation) === false,
+    );
   }
 
   onCancel(id: string, report: CancelReport): void {
@@ -184,26 +263,38 @@ export class JobModel {
   // ---- releases
 
   /** Returns the job when it ends here, since somebody asked to cancel it while it ran. */
-  #onRelease(release: JobRelease, status: ReleaseStatus | undefined, caller: Caller, now: number): ModelJob | null {
+  #onRelease(
+    release: JobRelease,
+    status: ReleaseStatus | undefined,
+    { now, stepId, isRepetition }: StepRequest,
+    caller: Caller,
+  ): ModelJob | null {
     const job = this.#unfinished.get(release.jobId);
     const isHeld = job?.record.fence === release.fence && job.record.acquiredBy === caller.identity;
-    const expected = job === undefined ? "missing" : isHeld ? "released" : "fenced";
     const text = `${release.kind} of job ${release.jobId} with fence ${release.fence} by ${caller.name}`;
     this.#attempts.reported(caller, release);
-    if (status !== expected) this.#history.violate(`${text} was answered with ${status}, not ${expected}`);
-    if (job === undefined || status !== "released") return null;
+    // A repetition tells of what an earlier try did for as long as that can be seen. That a job is gone can be seen by
+    // its result alone, whoever ended it.
+    const isDone =
+      isRepetition && release.kind !== "finish" && (job?.putBackBy === stepId || job?.lease?.stepId === stepId);
+    const expected = isHeld || isDone ? "released" : job === undefined ? "missing" : "fenced";
+    const isResultSeen = isRepetition && job === undefined && status === "released" && this.#all.has(release.jobId);
+    if (status !== expected && !isResultSeen) {
+      this.#history.violate(`${text} was answered with ${status}, not ${expected}`);
+    }
+    if (job === undefined || !isHeld || status !== "released") return null;
     this.#history.trace(caller.name, `${text}: ${status}`);
     this.#checkTruth(job, release, caller, now, text);
     if (release.kind === "finish") this.#finish(job, release.result);
     else if (job.record.cancelRequested) return job;
     else {
-      this.#endLease(job);
       if (release.kind === "retry") {
         job.record.runAt = release.runAt;
         job.record.failedAttempts = release.failedAttempts;
       } else if (release.hasStarted === true) {
         job.record.startDeadline = null;
       }
+      this.#putBack(job, stepId, now);
     }
     return null;
   }
@@ -272,8 +363,8 @@ export class JobModel {
       if (job === undefined) continue;
       this.#history.count("recovered");
       this.#history.trace(caller.name, `recovers job ${jobId} with fence ${job.record.fence}, now ${now}`);
-      this.#endLease(job);
       job.record.recoveries++;
+      this.#putBack(job, null, now);
     }
     for (const result of report.ended) {
       const job = this.#unfinished.get(result.jobId);
@@ -289,31 +380,31 @@ export class JobModel {
   /** A lease is lost for a reason, and a process that got an answer since knows what it holds. */
   #checkLoss({ record, lease }: ModelJob, caller: Caller): void {
     if (lease === null || !lease.holder.isAlive) return;
-    const { holder, takenAtMs, isKnown } = lease;
+    const { holder, takenAtMs } = lease;
     const text = `the lease of job ${record.id} with fence ${record.fence} on ${holder.name}`;
     const isCalm = Math.max(holder.lastTroubleMs, caller.lastTroubleMs) < takenAtMs;
     if (isCalm && holder.offsetMs === caller.offsetMs) {
       this.#history.violate(`${text} was lost though nothing happened to it`);
     }
-    // A later answer would have told of it, had the acquisition been repeated.
-    if (!isKnown && holder.lastTurnAnswerMs > takenAtMs) {
-      this.#history.violate(`${text} was forgotten: ${holder.name} never heard of it`);
-    }
   }
 
   // ---- acquisition
 
-  #onAcquisition(acquisition: NonNullable<TurnRequest["acquisition"]>, report: TurnReport, caller: Caller): void {
+  #onAcquisition(request: StepRequest, report: StepReport, caller: Caller): void {
+    const { now, stepId, jobs: room } = request;
+    if (room === null) return;
     const held: ModelJob[] = [];
-    const slots = new Map<string, number>();
+    const slots = this.#slots();
+    let isBlocked = false;
     for (const job of this.#unfinished.values()) {
       if (job.lease === null) continue;
-      slots.set(job.record.taskId, this.#slotsOf(job.record.taskId, slots) - 1);
-      if (job.lease.acquisitionId === acquisition.acquisitionId && job.lease.holder.identity === caller.identity)
-        held.push(job);
+      if (job.lease.stepId === stepId && job.record.acquiredBy === caller.identity) held.push(job);
+      // Nothing while a lease waits for recovery: the lost job may have to come first.
+      if ((job.record.acquiredUntil ?? 0) <= now) isBlocked = true;
     }
     for (const [taskId, left] of slots) if (left < 0) this.#history.violate(`task ${taskId} is beyond maxRunningJobs`);
-    const queues = new Set(acquisition.queues.map(({ executor, taskId }) => `${executor} ${taskId}`));
+    if (!isBlocked) this.#promote(now);
+    const queues = new Set(room.queues.map(({ executor, taskId }) => `${executor} ${taskId}`));
     const eligible: ModelJob[] = [];
     for (const job of this.#unfinished.values()) {
       const { executor, taskId } = job.record;
@@ -321,18 +412,14 @@ export class JobModel {
     }
     eligible.sort(byRank);
     const taken: ModelJob[] = [];
-    let hasMore = false;
     for (const job of eligible) {
       const left = this.#slotsOf(job.record.taskId, slots);
       if (left <= 0) continue;
-      if (held.length + taken.length >= acquisition.limit) {
-        hasMore = true;
-        break;
-      }
+      if (isBlocked || held.length + taken.length >= room.limit) break;
       slots.set(job.record.taskId, left - 1);
       taken.push(job);
     }
-    held.sort((a, b) => a.seq - b.seq);
+    held.sort((a, b) => (a.lease?.order ?? 0) - (b.lease?.order ?? 0));
     const heldIds = new Set(held.map(({ record }) => record.id));
     const fresh = report.acquired.filter(({ id }) => !heldIds.has(id));
     const repeated = report.acquired.filter(({ id }) => heldIds.has(id));
@@ -342,16 +429,10 @@ export class JobModel {
       taken.map(({ record }) => record.id),
       fresh.map(({ id }) => id),
     );
-    if (hasMore !== report.hasMore) this.#history.violate(`hasMore is ${report.hasMore} for ${caller.name}`);
-    for (const record of report.acquired) this.#onAcquired(record, acquisition, heldIds.has(record.id), caller);
+    for (const record of report.acquired) this.#onAcquired(record, request, heldIds.has(record.id), caller);
   }
 
-  #onAcquired(
-    record: JobRecord,
-    acquisition: NonNullable<TurnRequest["acquisition"]>,
-    isRepeated: boolean,
-    caller: Caller,
-  ): void {
+  #onAcquired(record: JobRecord, { stepId, until }: StepRequest, isRepeated: boolean, caller: Caller): void {
     const job = this.#unfinished.get(record.id);
     if (job === undefined) {
       this.#history.violate(`${caller.name} acquired job ${record.id}, which has ended`);
@@ -368,11 +449,14 @@ export class JobModel {
     job.isReady = false;
     job.record.fence = fence;
     job.record.acquiredBy = caller.identity;
-    job.record.acquiredUntil = acquisition.until;
+    job.record.acquiredUntil = until;
+    job.putBackBy = null;
     job.lease = {
       holder: caller,
-      acquisitionId: acquisition.acquisitionId,
+      stepId,
+      order: this.#leaseCount++,
       takenAtMs: this.#history.nowMs,
+      extendedAtMs: this.#history.nowMs,
       isKnown: false,
     };
   }
@@ -381,17 +465,34 @@ export class JobModel {
     return slots.get(taskId) ?? this.#tasks.get(taskId)?.maxRunningJobs ?? Number.POSITIVE_INFINITY;
   }
 
-  #checkNextDue(report: TurnReport): void {
-    let expected = Number.POSITIVE_INFINITY;
-    for (const { record, lease, isReady } of this.#unfinished.values()) {
-      if (lease !== null) expected = Math.min(expected, record.acquiredUntil ?? 0);
-      else if (!isReady) expected = Math.min(expected, record.runAt);
+  /** How many more jobs of each task may run that is limited or runs. */
+  #slots(): Map<string, number> {
+    const slots = new Map<string, number>();
+    for (const { record, lease } of this.#unfinished.values()) {
+      if (lease !== null) slots.set(record.taskId, this.#slotsOf(record.taskId, slots) - 1);
     }
-    if ((report.nextDueAt ?? Number.POSITIVE_INFINITY) > expected) {
-      this.#history.violate(
-        `a turn says that nothing is due before ${report.nextDueAt}, but something is at ${expected}`,
-      );
+    return slots;
+  }
+
+  /** What a look, or the look at the end of a step, shows of the jobs. */
+  checkSeen({ now, jobs: room }: View, seen: Seen, caller: Caller): void {
+    let nextRunAt: number | null = null;
+    let leaseEndsAt: number | null = null;
+    let hasReady = false;
+    if (room !== null) {
+      this.#promote(now);
+      const slots = this.#slots();
+      for (const { record, lease, isReady } of this.#unfinished.values()) {
+        const { executor, taskId, runAt, acquiredUntil } = record;
+        const isRunnable = room.queues.some((queue) => queue.executor === executor && queue.taskId === taskId);
+        if (lease !== null) leaseEndsAt = Math.min(leaseEndsAt ?? Number.POSITIVE_INFINITY, acquiredUntil ?? 0);
+        else if (!isReady) nextRunAt = Math.min(nextRunAt ?? runAt, runAt);
+        else if (isRunnable && this.#slotsOf(taskId, slots) > 0) hasReady = true;
+      }
     }
+    const expected = `ready ${hasReady}, next run ${nextRunAt}, next end of a lease ${leaseEndsAt}`;
+    const actual = `ready ${seen.hasReady}, next run ${seen.nextRunAt}, next end of a lease ${seen.leaseEndsAt}`;
+    if (expected !== actual) this.#history.violate(`${caller.name} sees "${actual}", not "${expected}"`);
   }
 
   // ---- helpers
@@ -406,6 +507,16 @@ export class JobModel {
     this.#endLease(job);
     this.#unfinished.delete(job.record.id);
     job.result = result;
+  }
+
+  #promote(now: number): void {
+    for (const job of this.#unfinished.values()) if (job.lease === null && job.record.runAt <= now) job.isReady = true;
+  }
+
+  #putBack(job: ModelJob, stepId: string | null, now: number): void {
+    this.#endLease(job);
+    job.isReady = job.record.runAt <= now;
+    job.putBackBy = stepId;
   }
 
   #endLease(job: ModelJob): void {

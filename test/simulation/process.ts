@@ -4,10 +4,12 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { Logger } from "../../src/core/logger.ts";
 import type { JobExecutor } from "../../src/executors/job-executor.ts";
 import type { EventRecord } from "../../src/records/events.ts";
-import { Scheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.ts";
+import type { SchedulerOptions } from "../../src/scheduler/options/scheduler-options.ts";
+import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { FaultyStore } from "./faulty-store.ts";
 import type { Caller } from "./history.ts";
+import { Protocol } from "./protocol.ts";
 import { Random } from "./random.ts";
 import type { World } from "./world.ts";
 
@@ -46,9 +48,9 @@ export class SimulatedProcess implements Caller {
   readonly options: ProcessOptions;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
+  readonly protocol: Protocol;
   offsetMs = 0;
   lastTroubleMs = -1;
-  lastTurnAnswerMs = -1;
   isCrashed = false;
   isStopping = false;
   hasStopped = false;
@@ -69,6 +71,7 @@ export class SimulatedProcess implements Caller {
         if (this.isStalled) await this.whenRunning();
       },
     };
+    this.protocol = new Protocol(world.history, this, options.isTicker);
     const settings: SchedulerOptions = {
       dataStore: options.wrapStore(new FaultyStore(world, this)),
       eventBroker: new FaultyBroker(world, this),
@@ -88,6 +91,15 @@ export class SimulatedProcess implements Caller {
 
   get isAlive(): boolean {
     return !this.isCrashed && !this.hasStopped;
+  }
+
+  get mayBeFavourite(): boolean {
+    return !this.options.isTicker && this.options.role === "both";
+  }
+
+  /** Whether it has started, and goes on. */
+  get isWorking(): boolean {
+    return this.isAlive && !this.isStalled && !this.isStopping && this.scheduler.state === "started";
   }
 
   get isStalled(): boolean {
@@ -125,10 +137,9 @@ export class SimulatedProcess implements Caller {
 
   /** Runs until it crashes or is stopped. */
   async run(): Promise<void> {
-    this.#world.history.trace(
-      this.name,
-      `starts as ${this.identity} (${this.options.role}, ${this.options.isTicker ? "ticks" : "loops"}, ${this.options.maxConcurrentJobs} jobs)`,
-    );
+    const { role, isTicker, maxConcurrentJobs } = this.options;
+    const how = `${role}, ${isTicker ? "ticks" : "loops"}, ${maxConcurrentJobs} jobs`;
+    this.#world.history.trace(this.name, `starts as ${this.identity} (${how})`);
     if (this.options.isTicker) {
       this.#ticking = this.#tick();
       return this.#ticking;
@@ -219,6 +230,7 @@ class FaultyBroker implements EventBroker {
   async publish(events: readonly EventRecord[]): Promise<void> {
     const { faults, random, brokers } = this.#world;
     if (this.#process.isCrashed) return;
+    this.#world.announcements.onPublish(this.#process, events);
     if (faults.areOn && faults.eventLoss > 0 && random.chance(faults.eventLoss / 10))
       throw new Error("the broker is down");
     for (const broker of brokers) {

@@ -1,15 +1,17 @@
-import type { JobRecord } from "../../src/records/job.ts";
+import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type {
   CleanupReport,
-  PlanCommit,
-  PlanCommitReport,
-  ScheduleAcquisition,
-  ScheduleAcquisitionReport,
+  PlannedJob,
+  PlanReport,
   ScheduleAddition,
   ScheduleAdditionReport,
   ScheduleChanges,
   SchedulePlan,
+  Seen,
+  StepReport,
+  StepRequest,
+  View,
 } from "../../src/stores/data-store.ts";
 import { triggerFromJSON } from "../../src/triggers/codec.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
@@ -20,9 +22,13 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface ModelSchedule {
   readonly record: Mutable<ScheduleRecord>;
-  acquisitionId: string | null;
-  /** The `now` that its last acquisition was made with. */
-  acquiredNow: number;
+  /** The fence that it was added with, which differs from run to run. */
+  readonly firstFence: number;
+  /** The true time at which it was last added, changed or fired. */
+  changedAtMs: number;
+  favourite: string | null;
+  /** The step that committed the last plan, unless the schedule was changed since. */
+  stepId: string | null;
 }
 
 /** More occurrences than one plan may pass over in a run. */
@@ -36,6 +42,12 @@ export class ScheduleModel {
   /** Every occurrence that became a job, by schedule; one that is removed and added again starts anew. */
   readonly #enqueued = new Map<string, Set<number>>();
   readonly #triggers = new Map<string, Trigger>();
+  /** Fences that schedules had that were removed, by id. */
+  readonly #fences = new Map<string, { first: number; last: number }[]>();
+  /** Until when schedulers count as alive, by identity. */
+  readonly #aliveUntil = new Map<string, number>();
+  /** As of when the plans of a step were made. */
+  readonly #plannedAt = new Map<string, number>();
 
   constructor(history: History, jobs: JobModel) {
     this.#history = history;
@@ -57,14 +69,25 @@ export class ScheduleModel {
       if (existing === undefined) {
         this.#enqueued.delete(schedule.id);
         this.#history.trace("store", `schedule ${schedule.id} added, due at ${schedule.nextFireTime}`);
-        this.#byId.set(schedule.id, { record: { ...schedule }, acquisitionId: null, acquiredNow: 0 });
+        const { fence } = schedule;
+        this.#byId.set(schedule.id, {
+          record: { ...schedule },
+          firstFence: fence,
+          changedAtMs: this.#history.nowMs,
+          favourite: null,
+          stepId: null,
+        });
+        const isOld = ({ first, last }: { first: number; last: number }): boolean => first <= fence && fence <= last;
+        if (this.#fences.get(schedule.id)?.some(isOld) === true) {
+          this.#history.violate(`schedule ${schedule.id} was added with a fence that it had before`);
+        }
       } else if (change === "replaced") {
         const { record } = existing;
         const kept = record.triggerRule === schedule.triggerRule ? record : schedule;
         const { trigger, nextFireTime } = kept;
         const { createdAt, lastFireTime, fence } = record;
         Object.assign(record, schedule, { trigger, nextFireTime, createdAt, lastFireTime, fence: fence + 1 });
-        this.#endLease(existing);
+        this.#changed(existing);
       }
     });
   }
@@ -84,84 +107,120 @@ export class ScheduleModel {
     this.#history.trace("store", `schedule ${id} changed: ${JSON.stringify(changes)}`);
     Object.assign(schedule.record, changes);
     schedule.record.fence++;
-    this.#endLease(schedule);
+    this.#changed(schedule);
     if (updated.fence !== schedule.record.fence)
-      this.#history.violate(`the update of schedule ${id} did not end its lease`);
+      this.#history.violate(`the update of schedule ${id} left plans in force that were made before`);
   }
 
   onRemove(id: string, wasThere: boolean): void {
+    this.#retireFences(id);
     if (this.#byId.delete(id) !== wasThere) this.#history.violate(`the removal of schedule ${id} answered ${wasThere}`);
   }
 
-  onAcquire(request: ScheduleAcquisition, report: ScheduleAcquisitionReport, caller: Caller): void {
-    const { now, acquisitionId, limit, until } = request;
-    const held: string[] = [];
-    const due: ModelSchedule[] = [];
-    for (const schedule of this.#byId.values()) {
-      const { record } = schedule;
-      if (record.acquiredUntil !== null && record.acquiredUntil <= now) this.#endLease(schedule);
-      if (record.acquiredBy === caller.identity && schedule.acquisitionId === acquisitionId) held.push(record.id);
-      if (record.acquiredBy === null && !record.paused && record.nextFireTime !== null && record.nextFireTime <= now) {
-        due.push(schedule);
-      }
-    }
-    due.sort(byDueTime);
-    const taken = due.slice(0, Math.max(0, limit - held.length)).map(({ record }) => record.id);
-    const ids = report.schedules.map(({ id }) => id);
-    const expected = [...held.sort(), ...taken];
-    const actual = [...ids.slice(0, held.length).sort(), ...ids.slice(held.length)];
-    if (expected.join(" ") !== actual.join(" ")) {
-      this.#history.violate(`${caller.name} acquired the schedules [${actual}], not [${expected}]`);
-    }
-    for (const acquired of report.schedules) {
-      const schedule = this.#byId.get(acquired.id);
-      if (schedule === undefined) continue;
-      const { record } = schedule;
-      const isRepeated = held.includes(acquired.id);
-      if (acquired.fence !== record.fence + (isRepeated ? 0 : 1)) {
-        this.#history.violate(
-          `schedule ${acquired.id} was acquired with fence ${acquired.fence} after ${record.fence}`,
-        );
-      }
-      schedule.acquiredNow = Math.max(schedule.acquiredNow, now);
-      if (isRepeated) continue;
-      record.fence++;
-      record.acquiredBy = caller.identity;
-      record.acquiredUntil = until;
-      schedule.acquisitionId = acquisitionId;
-    }
-    this.#checkNextDue(report, now);
+  /** A scheduler sends a step, whatever becomes of that. */
+  onSend({ stepId, now }: StepRequest): void {
+    if (!this.#plannedAt.has(stepId)) this.#plannedAt.set(stepId, now);
   }
 
-  onCommit(commit: PlanCommit, report: PlanCommitReport, caller: Caller): void {
-    commit.plans.forEach((plan, index) => {
-      const schedule = this.#byId.get(plan.scheduleId);
-      const counts = schedule?.record.fence === plan.fence && schedule.record.acquiredBy === commit.schedulerId;
+  /** The plans of a step, in order. */
+  onPlans(request: StepRequest, report: StepReport, caller: Caller): void {
+    const seen = new Set<string>();
+    request.plans.forEach((plan, index) => {
       const result = report.plans[index];
-      const text = `the plan of ${caller.name} for schedule ${plan.scheduleId} with fence ${plan.fence}`;
-      if (result?.committed !== counts) this.#history.violate(`${text} was ${counts ? "refused" : "committed"}`);
-      const added = plan.jobs.filter((job) => result?.addedJobIds.includes(job.id) === true);
-      if (added.length !== (result?.committed === true ? plan.jobs.length : 0)) {
-        this.#history.violate(`${text} added ${added.length} of ${plan.jobs.length} jobs`);
-      }
-      if (schedule === undefined || result?.committed !== true) return;
-      this.#history.trace(
-        caller.name,
-        `${text}: fires ${plan.jobs.map(({ fireTime }) => fireTime)}, next ${plan.nextFireTime}`,
-      );
-      for (const job of added) this.onEnqueued(job, text);
-      this.#checkPlan(schedule, plan, text);
-      Object.assign(schedule.record, {
-        nextFireTime: plan.nextFireTime,
-        lastFireTime: plan.lastFireTime,
-        paused: plan.paused,
-      });
-      this.#endLease(schedule);
+      const isFirst = !seen.has(plan.scheduleId);
+      seen.add(plan.scheduleId);
+      if (result === undefined) this.#history.violate(`${caller.name} got no answer to a plan`);
+      else this.#onPlan(plan, result, isFirst, request, caller);
     });
   }
 
+  #onPlan(plan: SchedulePlan, result: PlanReport, isFirst: boolean, request: StepRequest, caller: Caller): void {
+    const { now, stepId, isRepetition } = request;
+    const schedule = this.#byId.get(plan.scheduleId);
+    const counts =
+      isFirst &&
+      schedule !== undefined &&
+      schedule.record.fence === plan.fence &&
+      schedule.record.nextFireTime === plan.expected &&
+      !schedule.record.paused &&
+      plan.expected <= now;
+    // A repetition knows that an earlier try committed the plan for as long as nobody has changed the schedule since.
+    const isKnown = isRepetition && schedule?.stepId === stepId && schedule.record.fence === plan.fence + 1;
+    const text = `the plan of ${caller.name} for schedule ${plan.scheduleId}`;
+    if (result.committed !== (counts || isKnown)) {
+      this.#history.violate(`${text} was ${result.committed ? "committed" : "refused"}`);
+    }
+    if (schedule !== undefined && counts) this.#commit(schedule, plan, request, caller, text);
+    else if (!isKnown) this.#history.count("refused plans");
+    const ids = plan.fires.map(({ jobId }) => jobId).filter((id) => this.#jobs.unfinished.has(id));
+    const expected = counts || isRepetition ? ids : [];
+    if (expected.join(" ") !== result.addedJobIds.join(" ")) {
+      this.#history.violate(`${text} is said to have added [${result.addedJobIds}], not [${expected}]`);
+    }
+  }
+
+  #commit(schedule: ModelSchedule, plan: SchedulePlan, request: StepRequest, caller: Caller, text: string): void {
+    const { record, firstFence } = schedule;
+    const fires = plan.fires.map(({ fireTime }) => fireTime);
+    this.#history.trace(
+      caller.name,
+      `${text} with fence +${plan.fence - firstFence}: fires ${fires}, next ${plan.nextFireTime}`,
+    );
+    this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
+    if (plan.isFavourite && !caller.mayBeFavourite) this.#history.violate(`${text} makes it the favourite`);
+    for (const fire of plan.fires) {
+      // The job of a schedule of this id that was removed may not have ended yet.
+      if (!this.#jobs.hasJobAt(record.id, fire.fireTime)) this.onEnqueued(jobOf(record, fire), text, request.now);
+    }
+    const { nextFireTime, lastFireTime, paused } = plan;
+    Object.assign(record, { nextFireTime, lastFireTime, paused, fence: record.fence + 1 });
+    schedule.favourite = plan.isFavourite ? request.schedulerId : null;
+    schedule.stepId = request.stepId;
+    schedule.changedAtMs = this.#history.nowMs;
+  }
+
+  /** What a look, or the look at the end of a step, shows of the schedules. */
+  checkSeen({ now, schedules: window }: View, seen: Seen, caller: Caller): void {
+    const due: ModelSchedule[] = [];
+    let nextFireAt: number | null = null;
+    if (window !== null) {
+      for (const schedule of this.#byId.values()) {
+        const { id, paused, nextFireTime } = schedule.record;
+        const { after, dueBy } = window;
+        if (paused || nextFireTime === null) continue;
+        if (after !== null && !(nextFireTime > after[0] || (nextFireTime === after[0] && id > after[1]))) continue;
+        if (nextFireTime <= dueBy) due.push(schedule);
+        else nextFireAt = Math.min(nextFireAt ?? nextFireTime, nextFireTime);
+      }
+    }
+    due.sort(byDueTime);
+    const cut = due.slice(window?.limit ?? 0);
+    if (cut[0] !== undefined) nextFireAt = cut[0].record.nextFireTime;
+    const expected = due.slice(0, window?.limit ?? 0).map((schedule) => {
+      const { record, favourite } = schedule;
+      const isAlive = favourite !== null && (this.#aliveUntil.get(favourite) ?? now) > now;
+      return `${record.id} ${record.nextFireTime} ${record.fence} ${isAlive ? favourite : null}`;
+    });
+    const actual = seen.due.map(
+      ({ id, nextFireTime, fence, favourite }) => `${id} ${nextFireTime} ${fence} ${favourite}`,
+    );
+    if (expected.join(", ") !== actual.join(", ")) {
+      this.#history.violate(`${caller.name} sees [${actual.join(", ")}] as due, not [${expected.join(", ")}]`);
+    }
+    if (seen.nextFireAt !== nextFireAt) {
+      this.#history.violate(`${caller.name} is told of ${seen.nextFireAt} as the next fire time, not ${nextFireAt}`);
+    }
+  }
+
+  /** Until when a scheduler counts as alive. */
+  onAlive(schedulerId: string, aliveUntil: number | null, now: number): void {
+    if (aliveUntil === null) return;
+    if (aliveUntil > now) this.#aliveUntil.set(schedulerId, aliveUntil);
+    else this.#aliveUntil.delete(schedulerId);
+  }
+
   /** A job of a schedule was added, by whatever way. */
-  onEnqueued(job: JobRecord, text: string): void {
+  onEnqueued(job: JobRecord, text: string, now: number): void {
     if (job.fireTime !== null && job.scheduleId !== null) {
       const fired = this.#enqueued.get(job.scheduleId) ?? new Set();
       this.#enqueued.set(job.scheduleId, fired);
@@ -170,24 +229,17 @@ export class ScheduleModel {
       fired.add(job.fireTime);
       this.#history.count("enqueued");
     }
-    this.#jobs.insert(job);
-  }
-
-  onGiveUp(schedulerId: string): void {
-    for (const schedule of this.#byId.values())
-      if (schedule.record.acquiredBy === schedulerId) this.#endLease(schedule);
+    this.#jobs.insert(job, job.runAt <= now);
   }
 
   onCleanup(report: CleanupReport, now: number): void {
-    for (const schedule of this.#byId.values()) {
-      if ((schedule.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) this.#endLease(schedule);
-    }
+    for (const [schedulerId, until] of this.#aliveUntil) if (until <= now) this.#aliveUntil.delete(schedulerId);
     for (const id of report.removedScheduleIds) {
       const record = this.#byId.get(id)?.record;
-      const isLeased = record?.acquiredUntil != null && record.acquiredUntil > now;
-      if (record === undefined || record.nextFireTime !== null || isLeased || this.#jobs.hasJobsOf(id)) {
+      if (record === undefined || record.nextFireTime !== null || this.#jobs.hasJobsOf(id)) {
         this.#history.violate(`the clean-up removed schedule ${id}, which is in use`);
       }
+      this.#retireFences(id);
       this.#byId.delete(id);
     }
   }
@@ -206,9 +258,21 @@ export class ScheduleModel {
     }
   }
 
-  /** Nothing between the old and the new next fire time is passed over, but by the schedule's own policy. */
-  #checkPlan(schedule: ModelSchedule, plan: SchedulePlan, text: string): void {
-    const { record, acquiredNow } = schedule;
+  /** Since when a schedule that is due could be known to be, in epoch milliseconds; null for none. A clock that is
+   *  behind leaves fire times that have passed already. */
+  get dueSince(): number | null {
+    let since: number | null = null;
+    for (const { record, changedAtMs } of this.#byId.values()) {
+      if (record.paused || record.nextFireTime === null) continue;
+      const at = Math.max(record.nextFireTime, changedAtMs);
+      since = Math.min(since ?? at, at);
+    }
+    return since;
+  }
+
+  /** Nothing between the old and the new next fire time is passed over, but by the schedule's own policy; and nothing
+   *  that was due when the plan was made is left. */
+  #checkPlan({ record }: ModelSchedule, plan: SchedulePlan, plannedAt: number, text: string): void {
     const { nextFireTime, lastFireTime } = record;
     if (plan.paused || nextFireTime === null) {
       this.#history.violate(`${text} pauses a sound schedule`);
@@ -219,7 +283,7 @@ export class ScheduleModel {
     // A schedule whose trigger changed does not go back behind what it has fired.
     const first = lastFireTime === null || nextFireTime > lastFireTime ? nextFireTime : trigger.nextMs(lastFireTime);
     let at: number | null = first;
-    for (; at !== null && (plan.nextFireTime === null || at < plan.nextFireTime); at = trigger.nextMs(at)) {
+    for (; at !== null && at <= plannedAt; at = trigger.nextMs(at)) {
       occurrences.push(at);
       if (occurrences.length > OCCURRENCES_MAX) {
         this.#history.violate(`${text} passes over too much`);
@@ -234,50 +298,28 @@ export class ScheduleModel {
         : coalesce === "earliest"
           ? occurrences.slice(0, 1)
           : occurrences.slice(-(maxCatchUp ?? occurrences.length));
-    const actual = plan.jobs.map(({ fireTime }) => fireTime);
+    const actual = plan.fires.map(({ fireTime }) => fireTime);
     if (expected.join(" ") !== actual.join(" ")) this.#history.violate(`${text} fires [${actual}], not [${expected}]`);
-    const last = occurrences.at(-1);
-    if (last !== undefined && last > acquiredNow)
-      this.#history.violate(`${text} fires ${last}, which is not due at ${acquiredNow}`);
-    const missed = plan.jobs.reduce((sum, job) => sum + (job.missedCount ?? 0), 0);
+    if (plan.lastFireTime !== (occurrences.at(-1) ?? lastFireTime)) {
+      this.#history.violate(`${text} records ${plan.lastFireTime} as the last fire time`);
+    }
+    const missed = plan.fires.reduce((sum, fire) => sum + (fire.missedCount ?? 0), 0);
     if (missed + actual.length !== occurrences.length) {
       this.#history.violate(`${text} tells of ${missed} missed fire times of ${occurrences.length - actual.length}`);
     }
-    for (const job of plan.jobs) this.#checkFire(record, job, trigger, text);
+    for (const fire of plan.fires) this.#checkFire(record, fire, trigger, text);
   }
 
-  #checkFire(record: ScheduleRecord, job: JobRecord, trigger: Trigger, text: string): void {
-    const { fireTime, scheduledFireTime } = job;
-    if (fireTime === null || scheduledFireTime === null) {
-      this.#history.violate(`${text} makes a job without a fire time`);
-      return;
-    }
+  #checkFire(record: ScheduleRecord, fire: PlannedJob, trigger: Trigger, text: string): void {
+    const { fireTime, scheduledFireTime } = fire;
     const next = trigger.nextMs(fireTime);
     const latest = Math.min(fireTime + record.maxJitterMs, next === null ? Number.POSITIVE_INFINITY : next - 1);
-    if (scheduledFireTime < fireTime || scheduledFireTime > latest || job.runAt !== scheduledFireTime) {
+    if (scheduledFireTime < fireTime || scheduledFireTime > latest || fire.runAt !== scheduledFireTime) {
       this.#history.violate(`${text}: the jitter put ${fireTime} off to ${scheduledFireTime}`);
     }
     const deadline = record.misfireGraceMs === null ? null : scheduledFireTime + record.misfireGraceMs;
-    if (job.startDeadline !== deadline)
-      this.#history.violate(`${text}: the deadline of ${fireTime} is ${job.startDeadline}`);
-  }
-
-  #checkNextDue(report: ScheduleAcquisitionReport, now: number): void {
-    const acquired = new Set(report.schedules.map(({ id }) => id));
-    let expected = Number.POSITIVE_INFINITY;
-    for (const { record } of this.#byId.values()) {
-      if (acquired.has(record.id) || record.paused || record.nextFireTime === null) continue;
-      expected = Math.min(
-        expected,
-        record.acquiredUntil === null ? record.nextFireTime : Math.max(record.acquiredUntil, record.nextFireTime),
-      );
-    }
-    const answer = report.nextDueAt ?? Number.POSITIVE_INFINITY;
-    if (answer > expected) {
-      this.#history.violate(
-        `at ${now} no schedule is said to be due before ${report.nextDueAt}, but one is at ${expected}`,
-      );
-    }
+    if (fire.startDeadline !== deadline)
+      this.#history.violate(`${text}: the deadline of ${fireTime} is ${fire.startDeadline}`);
   }
 
   #triggerOf(text: string): Trigger {
@@ -288,11 +330,38 @@ export class ScheduleModel {
     return trigger;
   }
 
-  #endLease(schedule: ModelSchedule): void {
-    schedule.record.acquiredBy = null;
-    schedule.record.acquiredUntil = null;
-    schedule.acquisitionId = null;
+  /** What was planned before no longer counts, and nobody is the favourite. */
+  #changed(schedule: ModelSchedule): void {
+    schedule.favourite = null;
+    schedule.stepId = null;
+    schedule.changedAtMs = this.#history.nowMs;
   }
+
+  #retireFences(id: string): void {
+    const schedule = this.#byId.get(id);
+    if (schedule === undefined) return;
+    const retired = this.#fences.get(id) ?? [];
+    this.#fences.set(id, [...retired, { first: schedule.firstFence, last: schedule.record.fence }]);
+  }
+}
+
+/** What becomes a job: the plan's fire, and for the rest the schedule as it is stored. */
+export function jobOf(schedule: ScheduleRecord, { jobId, ...fire }: PlannedJob): JobRecord {
+  const { id, taskId, executor, payload, priority, resultExpirationMs, maxRecoveries, metadata } = schedule;
+  return {
+    ...NEVER_RUN,
+    ...fire,
+    id: jobId,
+    taskId,
+    scheduleId: id,
+    executor,
+    payload,
+    priority,
+    resultExpirationMs,
+    maxRecoveries,
+    metadata,
+    idempotencyKey: null,
+  };
 }
 
 function byDueTime({ record: a }: ModelSchedule, { record: b }: ModelSchedule): number {

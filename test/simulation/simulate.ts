@@ -1,6 +1,7 @@
+import { FAVOURITE_WAIT_MS_MAX, OUTAGE_PAUSE_MS_MAX } from "../../src/core/limits.ts";
 import { instantOf } from "../../src/core/temporal.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { type ProcessOptions, SimulatedProcess } from "./process.ts";
 import { Random } from "./random.ts";
 import { drawTasks, registerTasks, type SimulatedTask } from "./tasks.ts";
@@ -67,6 +68,7 @@ class Simulation {
     for (const slot of this.#slots) this.#start(slot);
     while (clock.now() < this.#endMs && history.violations.length === 0) {
       await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1000)));
+      this.#checkPunctuality();
       this.#act();
     }
     if (history.violations.length === 0) await this.#heal();
@@ -89,11 +91,35 @@ class Simulation {
       stop: faults.stop,
     });
     if (kind === "act") {
-      if (!process.isStopping && !process.isStalled) this.#workload.act(process);
+      // Calls that come together share a step.
+      for (let left = this.#random.pick([1, 1, 1, 4]); left > 0; left--) {
+        if (!process.isStopping && !process.isStalled) this.#workload.act(process);
+      }
     } else if (kind === "crash") process.crash();
     else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
     else if (kind === "jump") this.#jump(process);
     else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]));
+  }
+
+  /** Nothing waits while there is somebody who could see to it, whatever was lost: no schedule that is due, whoever its
+   *  favourite is, and no job whose lease has ended. */
+  #checkPunctuality(): void {
+    const { clock, history, schedules, jobs, processes } = this.#world;
+    const { dueSince } = schedules;
+    const { leaseEndsAt } = jobs;
+    for (const process of processes) {
+      const { role, isTicker, maxIdleMs } = process.options;
+      if (isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
+      const calmSince = process.lastTroubleMs + OUTAGE_PAUSE_MS_MAX;
+      const isLate = (since: number | null): boolean =>
+        since !== null && clock.now() - Math.max(since, calmSince) > maxIdleMs + FAVOURITE_WAIT_MS_MAX;
+      if (role !== "worker" && isLate(dueSince)) {
+        history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
+      }
+      if (role !== "scheduler" && isLate(leaseEndsAt)) {
+        history.violate(`${process.name} leaves a job waiting whose lease ended at ${leaseEndsAt}`);
+      }
+    }
   }
 
   /** All clocks but one stay within a lease of the true one, or leases would mean nothing. */
@@ -125,7 +151,7 @@ class Simulation {
 
   /** No faults from here on: what was promised has to come true. */
   async #heal(): Promise<void> {
-    const { clock, history, faults, jobs, schedules, attempts, store } = this.#world;
+    const { clock, history, faults, jobs, schedules, attempts, announcements, store } = this.#world;
     history.trace("world", "heals");
     faults.areOn = false;
     for (const slot of this.#slots) {
@@ -137,6 +163,7 @@ class Simulation {
     while (clock.now() < restAt && history.violations.length === 0) {
       await clock.advanceTo(instantOf(clock.now() + HEALING_STEP_MS));
       for (const slot of this.#slots) if (slot.process?.isAlive !== true) this.#start(slot);
+      this.#checkPunctuality();
       const [{ process }] = this.#slots as [Slot];
       if (process !== null && !process.isStopping) this.#workload.resumeAll(process);
       const isBusy = this.#world.processes.some((other) => other.isAlive && (other.isStalled || other.isStopping));
@@ -146,12 +173,14 @@ class Simulation {
     // Handlers that ignored their signals end, and lost outcomes come to nothing.
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     attempts.checkAtRest();
+    announcements.checkAtRest();
     const stops = this.#slots.map(({ process }) => process?.stop(0));
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     schedules.checkAtRest(clock.now());
     await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
     if (this.#slots.some(({ process }) => process?.hasStopped !== true)) history.violate("a scheduler does not stop");
     else await Promise.all(stops);
+    this.#workload.checkAtRest();
   }
 }
 

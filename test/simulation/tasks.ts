@@ -1,7 +1,8 @@
 import { NonRetryableError } from "../../src/core/errors.ts";
+import type { JobRecord } from "../../src/records/job.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
-import type { JobContext } from "../../src/scheduler/job-context.ts";
-import type { TaskSettings } from "../../src/scheduler/options.ts";
+import type { TaskSettings } from "../../src/scheduler/options/options.ts";
+import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import type { Attempt, AttemptEnding } from "./attempts.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
@@ -103,6 +104,7 @@ async function handle(
   const facts = { job: known.record, fence, caller: process, signal, timeoutMs, slots, number: context.attempt };
   const attempt = world.attempts.start(facts);
   checkContext(world, attempt, payload, context);
+  checkEarliness(world, process, known.record);
   checkLateness(world, task, process, job.id);
   let ending: AttemptEnding = "threw";
   try {
@@ -158,6 +160,12 @@ function checkContext(world: World, attempt: Attempt, payload: unknown, context:
   }
   const stored = record.payload === null ? undefined : (JSON.parse(record.payload) as unknown);
   if (JSON.stringify(stored) !== JSON.stringify(payload)) world.history.violate(`${text} got another payload`);
+}
+
+/** Where all clocks are right, nothing starts before its time. */
+function checkEarliness(world: World, process: SimulatedProcess, { id, runAt, fireTime }: JobRecord): void {
+  if (world.faults.jump > 0 || process.clock.now() >= Math.max(runAt, fireTime ?? runAt)) return;
+  world.history.violate(`the handler of job ${id} was started before its time`);
 }
 
 /** Without faults a job that nothing holds back starts at its time. */

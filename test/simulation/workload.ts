@@ -1,11 +1,12 @@
 import { EscapementError } from "../../src/core/errors.ts";
 import { instantOf } from "../../src/core/temporal.ts";
-import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options.ts";
+import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options/options.ts";
 import type { Scheduler } from "../../src/scheduler/scheduler.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
+import { REFUSED_PAYLOAD, RefusedError } from "./faulty-store.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { SimulatedTask } from "./tasks.ts";
@@ -36,6 +37,8 @@ export class Workload {
   readonly #standing: { id: string; taskId: string; trigger: Trigger; options: ScheduleOptions }[] = [];
   readonly #scheduleIds: string[] = [];
   readonly #jobIds: string[] = [];
+  /** Calls that wait for their answer. */
+  readonly #calls = new Set<{ readonly process: SimulatedProcess; readonly what: string }>();
 
   /** @param endMs no trigger fires after this */
   constructor(world: World, random: Random, tasks: readonly SimulatedTask[], endMs: number) {
@@ -64,7 +67,7 @@ export class Workload {
 
   /** One thing that one user does. */
   act(process: SimulatedProcess): void {
-    const kind = this.#random.int(1, 20);
+    const kind = this.#random.int(1, 22);
     if (kind <= 7) this.#addJob(process);
     else if (kind <= 9) this.#addJobs(process);
     else if (kind <= 10) this.#runJob(process);
@@ -78,6 +81,12 @@ export class Workload {
     for (const id of this.#scheduleIds) {
       if (this.#world.schedules.get(id)?.paused !== true) continue;
       this.#attempt(process, "unpauseSchedule", (scheduler) => scheduler.unpauseSchedule(id));
+    }
+  }
+
+  checkAtRest(): void {
+    for (const { process, what } of this.#calls) {
+      if (!process.isCrashed) this.#world.history.violate(`${process.name} never answered ${what}`);
     }
   }
 
@@ -126,21 +135,32 @@ export class Workload {
     const resumeFrom = this.#random.chance(0.5) ? { resumeFrom: "now" as const } : {};
     const trigger = this.#trigger();
     const coalesce = this.#random.pick(["latest", "earliest", "all"] as const);
+    const taskId = this.#taskId();
+    const options = this.#scheduleOptions();
     const isStanding = this.#standing.some((standing) => standing.id === id);
     this.#attempt(process, `change ${kind} of ${id}`, async (scheduler) => {
       if (kind === 15) await scheduler.pauseSchedule(id);
       else if (kind <= 17) await scheduler.unpauseSchedule(id, resumeFrom);
       else if (kind === 18) await scheduler.updateSchedule(id, { trigger, coalesce });
-      else if (kind === 19 || isStanding) await scheduler.runScheduleNow(id);
-      else await scheduler.removeSchedule(id);
+      else if (kind === 19) await scheduler.runScheduleNow(id);
+      else if (kind === 20) await scheduler.addSchedule(taskId, trigger, { ...options, id, conflictPolicy: "replace" });
+      else if (!isStanding) await scheduler.removeSchedule(id);
+      else {
+        await scheduler.removeSchedule(id);
+        await scheduler.addSchedule(taskId, trigger, { ...options, id });
+      }
     });
   }
 
   /** What a process that dies meanwhile was asked for is never answered. */
   #attempt(process: SimulatedProcess, what: string, action: (scheduler: Scheduler) => Promise<unknown>): void {
     this.#world.history.trace(process.name, `is asked to ${what}`);
-    action(process.scheduler).catch((error: unknown) => {
+    const call = { process, what };
+    this.#calls.add(call);
+    const answered = action(process.scheduler).finally(() => this.#calls.delete(call));
+    answered.catch((error: unknown) => {
       this.#world.history.trace(process.name, `${what} failed: ${error}`);
+      if (error instanceof RefusedError) return;
       if (error instanceof EscapementError && EXPECTED_CODES.has(error.code)) return;
       if (what === "runJob" && error instanceof Error) return;
       this.#world.history.violate(`${process.name}: ${what} failed unexpectedly: ${error}`);
@@ -157,7 +177,7 @@ export class Workload {
     const random = this.#random;
     const now = this.#world.clock.now();
     return {
-      payload: random.int(0, 1000),
+      payload: random.chance(0.03) ? REFUSED_PAYLOAD : random.int(0, 1000),
       priority: random.pick([0, 0, 0, 5, -5]),
       ...(random.chance(0.3) ? { runAt: instantOf(now + random.int(-2000, 10_000)) } : {}),
       ...(random.chance(0.3) ? { idempotencyKey: `key${random.int(1, IDEMPOTENCY_KEYS)}` } : {}),

@@ -2,6 +2,7 @@ import type { EventRecord } from "../../src/records/events.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
+import { Announcements } from "./announcements.ts";
 import { Attempts } from "./attempts.ts";
 import { History } from "./history.ts";
 import { JobModel } from "./job-model.ts";
@@ -33,6 +34,7 @@ export class World {
   readonly tasks = new Map<string, TaskRecord>();
   readonly jobs: JobModel;
   readonly schedules: ScheduleModel;
+  readonly announcements: Announcements;
   readonly processes: SimulatedProcess[] = [];
   /** Where events arrive. */
   readonly brokers = new Set<{ deliver(events: readonly EventRecord[]): void }>();
@@ -48,6 +50,7 @@ export class World {
     this.attempts = new Attempts(this.history);
     this.jobs = new JobModel(this.history, this.attempts, this.tasks);
     this.schedules = new ScheduleModel(this.history, this.jobs);
+    this.announcements = new Announcements(this.history, this.jobs);
   }
 
   /** Whether nothing at all goes wrong in this run. */

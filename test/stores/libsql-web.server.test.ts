@@ -2,8 +2,9 @@ import { createClient } from "@libsql/client/web";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
-import { Connection } from "../../src/stores/libsql/connection.ts";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
@@ -47,7 +48,7 @@ async function clear(): Promise<void> {
   const client = createClient({ url });
   try {
     await client.batch(
-      ["tasks", "schedules", "jobs", "results"].map((table) => `DELETE FROM web_${table}`),
+      ["tasks", "schedules", "jobs", "results", "schedulers", "steps"].map((table) => `DELETE FROM web_${table}`),
       "write",
     );
   } catch (error) {
@@ -76,7 +77,7 @@ describe("a tick on a client of @libsql/client/web", () => {
       try {
         const fired: string[] = [];
         const task = scheduler.task("report", (_, { job }) => {
-          fired.push(String(job.originalScheduledTime));
+          fired.push(String(job.fireTime));
         });
         await scheduler.addSchedule(task, new IntervalTrigger({ minutes: 5 }), { id: "reports" });
         expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });
@@ -93,7 +94,8 @@ describe("a tick on a client of @libsql/client/web", () => {
 test("a server that cannot be reached is named, with advice, whatever the runtime's fetch says", async () => {
   // Nobody listens on a port of the system's that has had no use for decades.
   const client = createClient({ url: "http://127.0.0.1:2" });
-  const connection = new Connection(client, { where: "the test", random: () => 0, timeoutMs: 5000, reopen: null });
+  const driver = new LibsqlDriver({ client }, { durability: "full", timeoutMs: 5000 });
+  const connection = new Connection(driver, { where: "the test", random: () => 0, timeoutMs: 5000 });
   const failure = await connection.read({ sql: "SELECT 1", args: [] }).catch((error: unknown) => error);
   client.close();
   expect(failure).toBeInstanceOf(StoreUnavailableError);

@@ -3,10 +3,20 @@ import { type Client, createClient } from "@libsql/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { Connection } from "../../src/stores/libsql/connection.ts";
-import { CONNECTION_TRIES_MAX } from "../../src/stores/libsql/limits.ts";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
-import { finish, makeJob, makeJobs, T0, take } from "../../src/testing/data-store-contract/makers.ts";
+import { Connection } from "../../src/stores/sqlite/connection.ts";
+import { CONNECTION_TRIES_MAX } from "../../src/stores/sqlite/limits.ts";
+import {
+  add,
+  finish,
+  look,
+  makeJob,
+  makeJobs,
+  makeSchedule,
+  T0,
+  take,
+} from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { ResettingProxy } from "../support/resetting-proxy.ts";
 import { Sqld } from "../support/sqld.ts";
@@ -34,7 +44,7 @@ async function openStore(connection: LibsqlUrlConnection, options: LibsqlStoreOp
 async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   const client = createClient({ url: of.httpUrl });
   try {
-    const tables = ["tasks", "schedules", "jobs", "results"];
+    const tables = ["tasks", "schedules", "jobs", "results", "schedulers", "steps"];
     await client.batch(
       tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),
       "write",
@@ -80,6 +90,23 @@ describe("LibsqlDataStore on an embedded replica keeps the contract", () => {
       await run({ open: () => openStore({ url, syncUrl: primary.httpUrl }, { tablePrefix: "replica_" }) });
     });
   }
+
+  test("and a look sees what others wrote to the primary meanwhile", async () => {
+    await clear("replica_", primary);
+    const connection = { url: `file:${join(folder.path, "replica.db")}`, syncUrl: primary.httpUrl };
+    const replica = await openStore(connection, { tablePrefix: "replica_" });
+    const client = createClient(connection);
+    const byClient = new LibsqlDataStore({ client }, { tablePrefix: "replica_" });
+    await byClient.open(T0);
+    const other = await openStore({ url: primary.httpUrl }, { tablePrefix: "replica_" });
+    expect(await look(replica, { schedules: {} })).toMatchObject({ due: [], hasReady: false });
+    await other.addJobs([makeJob()]);
+    await other.addSchedules(add(makeSchedule()));
+    for (const store of [replica, byClient]) {
+      expect(await look(store, { schedules: {} })).toMatchObject({ due: [{ id: "schedule" }], hasReady: true });
+    }
+    client.close();
+  });
 });
 
 describe("LibsqlDataStore rides out", () => {
@@ -88,9 +115,12 @@ describe("LibsqlDataStore rides out", () => {
       const store = await openStore({ url: server[protocol] }, { tablePrefix: "outage_" });
       await store.addJobs(makeJobs(3, { taskId: protocol }));
       await server.kill();
-      const turn = take(store, { queues: [{ executor: "inline", taskId: protocol }] });
+      const turn = (): ReturnType<typeof take> => take(store, { queues: [{ executor: "inline", taskId: protocol }] });
+      const first = turn();
+      first.catch(() => undefined);
       await server.resume();
-      const { acquired } = await turn;
+      // On a busy machine the server may start for longer than a store tries. A scheduler comes back with its next turn.
+      const { acquired } = await first.catch(turn);
       expect(acquired.map(({ id }) => id)).toEqual(["job-00000", "job-00001", "job-00002"]);
       const { releases } = await take(store, { releases: acquired.map((job) => finish(job)), queues: [] });
       expect(releases).toEqual(["released", "released", "released"]);
@@ -115,7 +145,8 @@ describe("LibsqlDataStore rides out", () => {
     await server.kill();
     try {
       const store = new LibsqlDataStore({ url: server.httpUrl }, { timeout: { milliseconds: 200 } });
-      const failure = await store.open(T0).catch((error: unknown) => error);
+      await store.open(T0);
+      const failure = await store.getTasks().catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreUnavailableError);
       expect(String(failure)).toMatch(/127\.0\.0\.1.*server runs/);
       expect(failure).toHaveProperty("cause");
@@ -126,7 +157,7 @@ describe("LibsqlDataStore rides out", () => {
 });
 
 describe("a server that ends connections without an answer", () => {
-  const statement = { sql: "SELECT 42", args: [] };
+  const statement = { sql: "SELECT 42 AS answer", args: [] };
   let proxy: ResettingProxy;
   let client: Client;
   let connection: Connection;
@@ -134,7 +165,8 @@ describe("a server that ends connections without an answer", () => {
     proxy = await ResettingProxy.start(server.port);
     client = createClient({ url: proxy.httpUrl });
     // Without pauses between the tries.
-    connection = new Connection(client, { where: "the test", random: () => 0, timeoutMs: 10_000, reopen: null });
+    const driver = new LibsqlDriver({ client }, { durability: "full", timeoutMs: 10_000 });
+    connection = new Connection(driver, { where: "the test", random: () => 0, timeoutMs: 10_000 });
   });
   afterEach(async () => {
     client.close();
@@ -144,14 +176,14 @@ describe("a server that ends connections without an answer", () => {
   for (const ending of ["reset", "close"] as const) {
     test(`is asked again, for reads and writes (${ending})`, async () => {
       Object.assign(proxy, { ending, endings: CONNECTION_TRIES_MAX - 1 });
-      expect((await connection.read(statement)).rows[0]?.[0]).toBe(42);
+      expect((await connection.read(statement))[0]?.answer).toBe(42);
       Object.assign(proxy, { ending, endings: CONNECTION_TRIES_MAX - 1 });
       const repetitions: boolean[] = [];
       const [result] = await connection.write((isRepetition) => {
         repetitions.push(isRepetition);
         return [statement];
       });
-      expect(result?.rows[0]?.[0]).toBe(42);
+      expect(result?.[0]?.answer).toBe(42);
       expect(repetitions).toEqual([false, ...Array.from({ length: CONNECTION_TRIES_MAX - 1 }, () => true)]);
     });
 
@@ -179,11 +211,11 @@ describe("answers above what the server sends", () => {
     expect(page.cursor).not.toBeNull();
     const first = await take(store, { limit: 100 });
     expect(first.acquired.length).toBeGreaterThan(0);
-    expect(first.hasMore).toBe(true);
+    expect(first.hasReady).toBe(true);
     const second = await take(store, { limit: 100 });
     expect(second.acquired.length).toBeGreaterThan(0);
     expect(new Set([...first.acquired, ...second.acquired].map(({ id }) => id)).size).toBe(
       first.acquired.length + second.acquired.length,
     );
-  }, 60_000);
+  });
 });

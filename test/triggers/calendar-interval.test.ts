@@ -136,21 +136,18 @@ describe("CalendarIntervalTrigger", () => {
   });
 
   test.each<[unknown, string]>([
-    [{}, "the interval must be longer than zero, such as { months: 1 }"],
-    [{ years: 10_000, months: 1 }, "the interval must be shorter than 10,000 years"],
-    [{ weeks: 500_000, days: 4_000_000 }, "the interval must be shorter than 10,000 years"],
-    [{ days: 1.5 }, "invalid options of CalendarIntervalTrigger: days: Invalid integer: Received 1.5"],
-    [
-      { days: 1, hour: 24 },
-      "invalid options of CalendarIntervalTrigger: hour: Invalid value: Expected <=23 but received 24",
-    ],
+    [{}, "CalendarIntervalTrigger needs an interval longer than zero, such as { months: 1 }"],
+    [{ years: 10_000, months: 1 }, "CalendarIntervalTrigger needs an interval of at most 10,000 years"],
+    [{ weeks: 500_000, days: 4_000_000 }, "CalendarIntervalTrigger needs an interval of at most 10,000 years"],
+    [{ days: 1.5 }, "CalendarIntervalTrigger: days must be a whole number from 0 to 4000000; got 1.5"],
+    [{ days: 1, hour: 24 }, "CalendarIntervalTrigger: hour must be a whole number from 0 to 23; got 24"],
     [
       { days: 1, startDate: "31.01.2026" },
-      'startDate: expected a date such as "2026-12-25" or a Temporal.PlainDate; got "31.01.2026"',
+      'CalendarIntervalTrigger: startDate must be a date such as "2026-12-25" or a Temporal.PlainDate; got "31.01.2026"',
     ],
     [
       { days: 1, startDate: "2026-02-01", endDate: "2026-01-31" },
-      "endDate is before startDate, so nothing would ever fire",
+      "CalendarIntervalTrigger: endDate is before startDate, so nothing would ever fire",
     ],
   ])("%o is refused", (options, message) => {
     expect(() => new CalendarIntervalTrigger(options as never)).toThrow(
@@ -200,7 +197,7 @@ describe("CalendarIntervalTrigger", () => {
     days: fc.constantFrom(0, 0, 3, 6, 29, 30, 31, 365),
   });
 
-  test("agrees with APScheduler's documented rules in 2,000 random cases", { timeout: 120_000 }, () => {
+  test("agrees with APScheduler's documented rules in 2,000 random cases", () => {
     fc.assert(
       fc.property(
         period.filter(({ years, months, weeks, days }) => years + months + weeks + days > 0),

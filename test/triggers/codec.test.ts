@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CronSyntaxError, DeserializationError, OptionsError } from "../../src/core/errors.ts";
+import { CronSyntaxError, DeserializationError } from "../../src/core/errors.ts";
 import { CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
 import { registerTrigger, triggerFromJSON } from "../../src/triggers/codec.ts";
 import { AndTrigger, OrTrigger } from "../../src/triggers/combining.ts";
@@ -68,7 +68,7 @@ describe("a trigger's JSON", () => {
     [{ type: "cron", version: 1 }, "trigger: expression: expected text"],
     [
       { type: "cron", version: 1, expression: "0 9 * * *", zone: "UTC" },
-      "trigger: invalid options of CronTrigger: zone: unknown option",
+      'trigger: CronTrigger: zone is no option; did you mean "timeZone"?',
     ],
     [
       or({ type: "cron", version: 1, expression: "0 24 * * *" }),
@@ -79,7 +79,7 @@ describe("a trigger's JSON", () => {
       'trigger at triggers.0.trigger.triggers.0: the type "x" is unknown; call registerTrigger for it before ' +
         "the store is read",
     ],
-    [or(), "trigger: OrTrigger: expected a list of 1 to 100 triggers"],
+    [or(), "trigger: OrTrigger: triggers must be a list of 1 to 100 triggers; got a list of 0"],
     [{ type: "or", version: 1 }, "trigger: triggers: expected a list"],
     [{ type: "date", version: 1, runTime: 5 }, "trigger: runTime: expected text"],
     [{ type: "interval", version: 1, milliseconds: 5, anchor: 7 }, "trigger: anchor: expected text"],
@@ -148,14 +148,22 @@ describe("a trigger of the user's", () => {
     expect(() => triggerFromJSON({ type: "test/broken", version: 1 })).toThrow("returned no trigger");
   });
 
-  test.each<[string, unknown]>([
-    ["cron", codec],
-    ["", codec],
-    ["test/none", null],
-    ["test/none", { version: 0, fromJSON: () => cron }],
-    ["test/none", { version: 1 }],
-  ])("the tag %j with the codec %o is refused", (tag, bad) => {
-    expect(() => registerTrigger(tag, bad as never)).toThrow(OptionsError);
+  const CODEC = "codec must be { version, fromJSON }, whose version is a whole number of 1 or more; got";
+  test.each<[unknown, unknown, string]>([
+    [
+      "cron",
+      codec,
+      'tag must be another tag than those of built-in triggers; got "cron": put the name of your package into it',
+    ],
+    ["", codec, 'tag must be text that is not empty; got ""'],
+    [5, codec, "tag must be text that is not empty; got 5"],
+    ["test/none", null, `${CODEC} null`],
+    ["test/none", { version: 0, fromJSON: () => cron }, `${CODEC} { version: 0, fromJSON: the function fromJSON }`],
+    ["test/none", { version: 1 }, `${CODEC} { version: 1 }`],
+  ])("the tag %j with the codec %o is refused", (tag, bad, problem) => {
+    expect(() => registerTrigger(tag as string, bad as never)).toThrow(
+      expect.objectContaining({ code: "options", message: `registerTrigger(): ${problem}` }),
+    );
   });
 
   test("comes back through the codec that was registered last, so that a module may be loaded again", () => {

@@ -59,12 +59,11 @@ describe("CronBatch", () => {
     const batch = new CronBatch([new CronTrigger("0 12 * * *")]);
     for (const after of ["5", null, undefined, new Date(0), [0], 5n, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => batch.nextMs(after as unknown as number)).toThrow(
-        "CronBatch: after: expected a finite number of epoch milliseconds or a Float64Array; got " +
-          (typeof after === "number" ? after : typeof after),
+        "CronBatch: after must be a finite number of epoch milliseconds or a Float64Array; got ",
       );
     }
     expect(() => batch.nextMs(NOON, [0] as unknown as Float64Array)).toThrow(
-      "CronBatch: out: expected a Float64Array; got object",
+      "CronBatch: out must be a Float64Array; got a list of 1",
     );
   });
 
@@ -72,14 +71,14 @@ describe("CronBatch", () => {
     const other = new DateTrigger(new Date(NOON)) as unknown as CronTrigger;
     for (const list of [null, undefined, 5, "* * * * *", new Set()]) {
       expect(() => new CronBatch(list as unknown as CronTrigger[])).toThrow(
-        "CronBatch: triggers: expected a list of cron triggers",
+        "CronBatch: triggers must be a list of cron triggers",
       );
     }
     expect(() => new CronBatch([new CronTrigger("0 12 * * *"), other])).toThrow(
       expect.objectContaining({
         name: "OptionsError",
-        message: "CronBatch: triggers.1: expected a cron trigger",
-        issues: [{ path: "triggers.1", message: "expected a cron trigger" }],
+        message: "CronBatch: triggers.1 must be a cron trigger; got a DateTrigger",
+        issues: [{ path: "triggers.1", message: "must be a cron trigger; got a DateTrigger" }],
       }),
     );
   });

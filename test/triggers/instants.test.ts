@@ -53,7 +53,7 @@ describe("a number that is no instant", () => {
           expect(() => trigger[method](value as number), `${method}(${String(value)})`).toThrow(
             expect.objectContaining({
               code: "options",
-              message: expect.stringMatching(/^\w+Ms: expected a finite number of epoch milliseconds; got /),
+              message: expect.stringMatching(/^\w+Ms must be a finite number of epoch milliseconds; got /),
             }),
           );
         }
@@ -94,20 +94,20 @@ describe("a value that is no instant", () => {
 
 describe("the options of fireTimes", () => {
   test.each<[unknown, string]>([
-    [{ limit: 2.5 }, "limit: expected a whole number of 0 or more; got 2.5"],
-    [{ limit: -1 }, "limit: expected a whole number of 0 or more; got -1"],
-    [{ limit: Number.NaN }, "limit: expected a whole number of 0 or more; got NaN"],
-    [{ limit: "2" }, "limit: expected a whole number of 0 or more; got 2"],
-    [{ untill: "2030-01-01T00:00:00Z" }, 'untill: unknown option; did you mean "until"?'],
-    [{ limit: 1, count: 1 }, "count: unknown option"],
-    [null, "expected an object; got null"],
-    [5, "expected an object; got 5"],
+    [{ limit: 2.5 }, ": limit must be a whole number of 0 or more; got 2.5"],
+    [{ limit: -1 }, ": limit must be a whole number of 0 or more; got -1"],
+    [{ limit: Number.NaN }, ": limit must be a whole number of 0 or more; got NaN"],
+    [{ limit: "2" }, ': limit must be a whole number of 0 or more; got "2"'],
+    [{ untill: "2030-01-01T00:00:00Z" }, ': untill is no option; did you mean "until"?'],
+    [{ limit: 1, count: 1 }, ": count is no option; the options are from, until and limit"],
+    [null, " takes an object of options; got null"],
+    [5, " takes an object of options; got 5"],
   ])("%o are refused when they are given, also to expand", (options, problem) => {
-    const message = `invalid options of fireTimes: ${problem}`;
+    const refusal = (where: string) => expect.objectContaining({ code: "options", message: where + problem });
     for (const trigger of TRIGGERS) {
-      expect(() => trigger.fireTimes(options as object)).toThrow(expect.objectContaining({ code: "options", message }));
+      expect(() => trigger.fireTimes(options as object)).toThrow(refusal("fireTimes()"));
     }
-    expect(() => cron.expand(options as object)).toThrow(expect.objectContaining({ code: "options", message }));
+    expect(() => cron.expand(options as object)).toThrow(refusal("expand()"));
   });
 
   test("may have a limit of 0 or of none", () => {

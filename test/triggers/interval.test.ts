@@ -99,16 +99,16 @@ describe("IntervalTrigger", () => {
   });
 
   test.each<[unknown, string]>([
-    [{}, "the interval must be longer than zero, such as { minutes: 5 }"],
-    [{ minutes: 0 }, "the interval must be longer than zero, such as { minutes: 5 }"],
-    [{ milliseconds: 0.5 }, "the interval must be a whole number of milliseconds"],
-    [{ weeks: 1e9 }, "the interval must be shorter than 8,030 years"],
-    [{ weeks: 1e300 }, "the interval must be shorter than 8,030 years"],
-    [{ minutes: -1 }, "invalid options of IntervalTrigger: minutes: Invalid value: Expected >=0 but received -1"],
-    [{ minute: 1 }, 'invalid options of IntervalTrigger: minute: unknown option; did you mean "minutes"?'],
+    [{}, "IntervalTrigger needs an interval longer than zero, such as { minutes: 5 }"],
+    [{ minutes: 0 }, "IntervalTrigger needs an interval longer than zero, such as { minutes: 5 }"],
+    [{ milliseconds: 0.5 }, "IntervalTrigger needs an interval of whole milliseconds"],
+    [{ weeks: 1e9 }, "IntervalTrigger needs an interval shorter than 8,030 years"],
+    [{ weeks: 1e300 }, "IntervalTrigger needs an interval shorter than 8,030 years"],
+    [{ minutes: -1 }, "IntervalTrigger: minutes must be a number of 0 or more; got -1"],
+    [{ minute: 1 }, 'IntervalTrigger: minute is no option; did you mean "minutes"?'],
     [
       { hours: 1, startTime: "2030-01-02T00:00:00Z", endTime: "2030-01-01T00:00:00Z" },
-      "endTime is before startTime, so nothing would ever fire",
+      "IntervalTrigger: endTime is before startTime, so nothing would ever fire",
     ],
   ])("%o is refused", (options, message) => {
     expect(() => new IntervalTrigger(options as never)).toThrow(expect.objectContaining({ code: "options", message }));

@@ -13,7 +13,7 @@ describe("console.log of a trigger", () => {
     ["Node", ["node"]],
     ["Deno", [tool("deno"), "run", "--cached-only", "--no-config", "--no-lock"]],
     ["Bun", [tool("bun"), "run"]],
-  ])("shows its rule on %s", { timeout: 60_000 }, async (_runtime, command) => {
+  ])("shows its rule on %s", async (_runtime, command) => {
     await using folder = await temporaryFolder("printing");
     const outfile = `${folder.path}/program.mjs`;
     await build({

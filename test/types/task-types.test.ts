@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { describe, expectTypeOf, test } from "vitest";
 import {
-  type Event,
   everyTrigger,
   type Job,
   type JobContext,
@@ -10,6 +9,7 @@ import {
   type Page,
   type Schedule,
   Scheduler,
+  type SchedulerEvent,
   type StandardSchemaV1,
   type Task,
   type Temporal,
@@ -85,7 +85,7 @@ describe("types", () => {
   test("events are told apart by their type", () => {
     typesOnly(() =>
       scheduler.subscribe("jobReleased", (event) => {
-        expectTypeOf(event).toEqualTypeOf<Event<"jobReleased">>();
+        expectTypeOf(event).toEqualTypeOf<SchedulerEvent<"jobReleased">>();
         expectTypeOf(event.scheduledFireTime).toEqualTypeOf<Temporal.Instant | null>();
       }),
     );
@@ -97,7 +97,9 @@ describe("types", () => {
     );
     // @ts-expect-error there is no such type
     typesOnly(() => scheduler.subscribe("jobDone", () => {}));
-    expectTypeOf<ReturnType<typeof scheduler.nextEvent<"taskAdded">>>().resolves.toEqualTypeOf<Event<"taskAdded">>();
+    expectTypeOf<ReturnType<typeof scheduler.nextEvent<"taskAdded">>>().resolves.toEqualTypeOf<
+      SchedulerEvent<"taskAdded">
+    >();
   });
 
   test("verbs answer with records that cannot be written to", () => {

@@ -43,7 +43,7 @@ function listOf(size: usize): usize {
   return freeLists + (<usize>ctz<u32>(<u32>size) << 2);
 }
 
-// The memory grows by a quarter at a time, and by 2 MB at most, because growing detaches the views that JavaScript holds.
+// The memory grows by a quarter at a time, and by 2 MB at most, because growing detaches the views of JavaScript.
 // Where so much is not available, it grows by what is needed.
 function growTo(end: usize): void {
   const pages = memory.size();

@@ -3,7 +3,8 @@
  *
  * @module
  */
-export type { LibsqlClient, SqlResult, SqlStatement, SqlValue } from "./client.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
+export type { LibsqlClient, SqlResult } from "./client.ts";
 export type {
   LibsqlClientConnection,
   LibsqlConnection,

@@ -1,7 +1,7 @@
 import { toDurationMs } from "../../core/duration.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
 import type { LibsqlClient } from "./client.ts";
-import { NATIVE_BUSY_WAIT_MS, WAL_CHECKPOINT_PAGES } from "./limits.ts";
 import type { LibsqlUrlConnection } from "./options.ts";
 
 /** What a url stands for. */
@@ -13,12 +13,12 @@ export function databaseKind({ url, syncUrl }: LibsqlUrlConnection): DatabaseKin
   return syncUrl === undefined ? "file" : "replica";
 }
 
-/** The url as errors may show it: without a token or password in it. */
+/** The url as errors may show it: without its token and password. */
 export function shownUrl(url: string): string {
   return url.replace(/\?.*$/, "").replace(/\/\/[^/@]*@/, "//");
 }
 
-/** Makes a client of `@libsql/client`, which is loaded here and not before: it is an optional peer. */
+/** Makes a client of `@libsql/client`. The package is loaded here and not before, because it is an optional peer. */
 export async function openClient(connection: LibsqlUrlConnection, timeoutMs: number): Promise<LibsqlClient> {
   let createClient: (config: ClientConfig) => LibsqlClient;
   try {
@@ -36,8 +36,8 @@ export async function openClient(connection: LibsqlUrlConnection, timeoutMs: num
     ...(syncUrl === undefined ? {} : { syncUrl }),
     ...(syncInterval === undefined ? {} : { syncInterval: toDurationMs(syncInterval, "syncInterval") / 1000 }),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
-    // Settings of a connection reach one only, so there must be one only.
-    ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: NATIVE_BUSY_WAIT_MS }),
+    // Settings are those of one connection, so the client may have only one.
+    ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: SYNCHRONOUS_BUSY_WAIT_MS }),
     fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) }),
   });
 }
@@ -51,15 +51,4 @@ interface ClientConfig {
   concurrency?: number;
   timeout?: number;
   fetch: (request: Request) => Promise<Response>;
-}
-
-/** What is set on the connection to a database file. */
-export function filePragmas(durability: "full" | "normal"): string[] {
-  return [
-    "PRAGMA journal_mode = WAL",
-    `PRAGMA synchronous = ${durability.toUpperCase()}`,
-    `PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}`,
-    // What a statement of many rows needs to undo itself goes to a temporary file otherwise.
-    "PRAGMA temp_store = MEMORY",
-  ];
 }

@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { type Duration, toDurationMs } from "../../core/duration.ts";
-import { OptionsError } from "../../core/errors.ts";
+import { checker, durationMs, type Hints, hasMethods, implementing, namesOf, oneOf, says } from "../../core/check.ts";
+import type { Duration } from "../../core/duration.ts";
+import { mustBe, shown } from "../../core/option-errors.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { LibsqlClient } from "./client.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT, TABLE_PREFIX_LENGTH_MAX } from "./limits.ts";
@@ -11,15 +12,17 @@ export interface LibsqlUrlConnection {
   readonly url: string;
   /** Token for a remote database. */
   readonly authToken?: string;
-  /** Address of the primary of which the file at `url` becomes an embedded replica: reads are local, writes go there. */
+  /** Address of a primary database. The file at `url` becomes an embedded replica of the primary: reads are local, and
+   *  writes go to the primary. */
   readonly syncUrl?: string;
-  /** How often a replica fetches changes by itself. Default: never; its own writes it sees at once. */
+  /** How often a replica fetches changes by itself, for example `{ seconds: 30 }`. Default: never. The replica sees its
+   *  own writes at once. */
   readonly syncInterval?: Duration;
   /** Key of an encrypted local database. */
   readonly encryptionKey?: string;
 }
 
-/** A database by a client that the caller made, and closes. */
+/** A database by a client that the caller made. The caller closes the client too. */
 export interface LibsqlClientConnection {
   readonly client: LibsqlClient;
 }
@@ -31,9 +34,10 @@ export interface LibsqlStoreOptions {
   readonly tablePrefix?: string;
   /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
   readonly serializer?: Serializer;
-  /** For a file opened by its `url`. `"full"` (default): what was acknowledged survives a power failure, at the cost of
-   *  an fsync a commit. `"normal"`: it survives a crash of the process, but a power failure can take the last moments.
-   *  Measured, it processes 1.2 times and adds 1.1 (in bulk) to 2.7 times (one by one) as fast (bench/README.md). */
+  /** For a file that is opened by its `url`. With `"full"` (default), commits that were acknowledged survive a power
+   *  failure, at the cost of one fsync per commit. With `"normal"`, they survive a crash of the process, but a power
+   *  failure can lose the last moments. As measured, `"normal"` processes jobs 1.2 times as fast, and adds jobs 1.1
+   *  times (in bulk) to 2.7 times (one by one) as fast (bench/README.md). */
   readonly durability?: "full" | "normal";
   /** Longest wait for one answer of a remote database. Default: 10 seconds. */
   readonly timeout?: Duration;
@@ -46,77 +50,92 @@ export interface CheckedOptions {
   readonly timeoutMs: number;
 }
 
-const nonEmpty = v.pipe(v.string(), v.nonEmpty());
+const UNSET = "is the environment variable set?";
 
-const connectionSchema = v.union([
-  v.strictObject({
-    client: v.custom<LibsqlClient>(isClient, "a libSQL client, with the methods execute, batch and close"),
-  }),
-  v.strictObject({
-    url: nonEmpty,
-    authToken: v.optional(nonEmpty),
-    syncUrl: v.optional(nonEmpty),
-    syncInterval: v.optional(v.unknown()),
-    encryptionKey: v.optional(nonEmpty),
-  }),
-]);
+const text = v.pipe(v.string(saysText), v.nonEmpty(saysText));
+/** Text whose value no error message shows. */
+const secret = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
+
+const CLIENT_METHODS = ["execute", "batch", "close"] as const;
+
+const clientConnectionSchema = v.strictObject({
+  client: implementing<LibsqlClient>("a libSQL client", CLIENT_METHODS),
+});
+
+const urlConnectionSchema = v.strictObject({
+  url: text,
+  authToken: v.optional(secret),
+  syncUrl: v.optional(text),
+  syncInterval: v.optional(durationMs()),
+  encryptionKey: v.optional(secret),
+});
+
+const saysPrefix = says("letters, digits and _, at most 64, not beginning with a digit");
 
 const optionsSchema = v.strictObject({
   tablePrefix: v.optional(
     v.pipe(
-      v.string(),
-      v.maxLength(TABLE_PREFIX_LENGTH_MAX),
-      v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, "letters, digits and _, not beginning with a digit"),
-      v.check((prefix) => !/^sqlite_/i.test(prefix), "names that begin with sqlite_ are SQLite's own"),
+      v.string(saysPrefix),
+      v.maxLength(TABLE_PREFIX_LENGTH_MAX, saysPrefix),
+      v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, saysPrefix),
+      v.check(
+        (prefix) => !/^sqlite_/i.test(prefix),
+        says("another prefix, because names that begin with sqlite_ are SQLite's own"),
+      ),
     ),
     "escapement_",
   ),
-  serializer: v.optional(
-    v.custom<Serializer>(
-      (value) => hasMethods(value, ["serialize", "deserialize"]),
-      "an object with the methods serialize and deserialize",
-    ),
-  ),
-  durability: v.optional(v.picklist(["full", "normal"]), "full"),
-  timeout: v.optional(v.unknown()),
+  serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"])),
+  durability: v.optional(oneOf(["full", "normal"]), "full"),
+  timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
+});
+
+const connectionHints: Hints = {
+  takes: "{ url } or { client }",
+  instead: connectionAdvice,
+  elsewhere: (name) =>
+    namesOf(optionsSchema).includes(name) ? `it comes second: new LibsqlDataStore(connection, { ${name} })` : null,
+  synonyms: { path: "url", file: "url", filename: "url", database: "url", uri: "url", token: "authToken" },
+};
+
+const checkByUrl = checker(urlConnectionSchema, connectionHints);
+const checkByClient = checker(clientConnectionSchema, {
+  ...connectionHints,
+  elsewhere: (name) =>
+    namesOf(urlConnectionSchema).includes(name) ? "a connection is given by url or by client, not by both" : null,
+});
+const checkStoreOptions = checker(optionsSchema, {
+  instead: (value) => (typeof value === "string" ? "write { url, authToken } for a database with a token" : null),
+  elsewhere: (name) =>
+    namesOf(urlConnectionSchema).includes(name) ? `it comes first: new LibsqlDataStore({ url, ${name} })` : null,
+  synonyms: { prefix: "tablePrefix" },
 });
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkConnection(connection: LibsqlConnection): void {
-  // Which of the two is meant decides whose problems are told.
-  const [byClient, byUrl] = connectionSchema.options;
+  // The problems that are reported are those of the kind that the caller probably meant.
   const isByClient = typeof connection === "object" && connection !== null && "client" in connection;
-  check(isByClient ? byClient : byUrl, connection, "connection");
-  if ("syncInterval" in connection && connection.syncInterval !== undefined) {
-    toDurationMs(connection.syncInterval, "connection.syncInterval");
-  }
+  (isByClient ? checkByClient : checkByUrl)(connection, "new LibsqlDataStore(connection)");
 }
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkOptions(options: LibsqlStoreOptions): CheckedOptions {
-  const { tablePrefix, serializer, durability } = check(optionsSchema, options, "options");
-  const timeoutMs =
-    options.timeout === undefined ? REMOTE_TIMEOUT_MS_DEFAULT : toDurationMs(options.timeout, "timeout");
-  if (timeoutMs === 0) {
-    throw new OptionsError("timeout must be longer than nothing", [{ path: "timeout", message: "must not be 0" }]);
-  }
-  return { tablePrefix, serializer, durability, timeoutMs };
+  const where = "new LibsqlDataStore(connection, options)";
+  const { tablePrefix, serializer, durability, timeout } = checkStoreOptions(options, where);
+  return { tablePrefix, serializer, durability, timeoutMs: timeout };
 }
 
-function check<S extends v.GenericSchema>(schema: S, value: unknown, name: string): v.InferOutput<S> {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  const issues = result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: issue.message }));
-  const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new OptionsError(`the ${name} of LibsqlDataStore cannot be used: ${list}`, issues);
+function connectionAdvice(value: unknown): string | null {
+  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+  if (value instanceof URL) return "write { url: url.href }";
+  return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
 }
 
-function isClient(value: unknown): boolean {
-  return hasMethods(value, ["execute", "batch", "close"]);
+function saysText({ input }: { readonly input: unknown }): string {
+  const advice = input instanceof URL ? "write url.href" : input === undefined ? UNSET : null;
+  return mustBe("text that is not empty", input, "", advice);
 }
 
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return (
-    typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
-  );
+function saysSecret({ input }: { readonly input: unknown }): string {
+  return mustBe("text that is not empty", input, "secret", input === "" ? UNSET : null);
 }

@@ -6,12 +6,16 @@ import {
   idsOf,
   LEASE_MS,
   leasedJob,
+  lookedAt,
   makeJob,
   makeJobs,
+  makeSchedule,
   makeTask,
   numbered,
+  planOf,
   QUEUE,
   release,
+  step,
   T0,
   take,
 } from "./makers.ts";
@@ -27,9 +31,9 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob()]);
-      const { acquired, hasMore } = await take(store, { by: "me", until: T0 + 500 });
+      const { acquired, hasReady } = await take(store, { by: "me", until: T0 + 500 });
       const expected = makeJob({ acquiredBy: "me", acquiredUntil: T0 + 500, fence: 1 });
-      equal([acquired, hasMore], [[expected], false], "the answer");
+      equal([acquired, hasReady], [[expected], false], "the answer");
       equal(await store.getJob("job"), expected, "the stored job");
     },
   },
@@ -56,7 +60,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "acquisition: the order holds across turns and queues",
+    name: "acquisition: the order holds across steps and queues",
     async run({ open }) {
       const store = await open();
       const queues = manyQueues(3);
@@ -66,21 +70,21 @@ export const acquisitionCases: readonly DataStoreCase[] = [
         ),
       );
       const ids: string[] = [];
-      for (let turn = 0; turn < 6; turn++) ids.push(...idsOf((await take(store, { limit: 5, queues })).acquired));
+      for (let round = 0; round < 6; round++) ids.push(...idsOf((await take(store, { limit: 5, queues })).acquired));
       equal(ids, idsOf(makeJobs(30)), "the order");
     },
   },
   {
-    name: "acquisition: at most the limit, and hasMore says whether it left any behind",
+    name: "acquisition: at most the limit, and hasReady says whether it left any behind",
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(5));
       const first = await take(store, { limit: 3 });
-      equal([first.acquired.length, first.hasMore], [3, true], "the first turn");
+      equal([first.acquired.length, first.hasReady], [3, true], "the first step");
       const second = await take(store, { limit: 2 });
-      equal([second.acquired.length, second.hasMore], [2, false], "the second, which takes exactly the rest");
+      equal([second.acquired.length, second.hasReady], [2, false], "the second, which takes exactly the rest");
       const third = await take(store, { limit: 2 });
-      equal([third.acquired.length, third.hasMore], [0, false], "the third");
+      equal([third.acquired.length, third.hasReady], [0, false], "the third");
     },
   },
   {
@@ -88,10 +92,10 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob()]);
-      const { acquired, hasMore } = await take(store, { limit: 0 });
-      equal([acquired, hasMore], [[], true], "the answer");
-      const idle = await store.turn({ now: T0, schedulerId: "a", releases: [], acquisition: null });
-      equal(idle.acquired, [], "a turn that acquires nothing");
+      const { acquired, hasReady } = await take(store, { limit: 0 });
+      equal([acquired, hasReady], [[], true], "the answer");
+      const blind = await take(store, { jobs: null });
+      equal([blind.acquired, blind.hasReady], [[], false], "a step without jobs in its view");
     },
   },
   {
@@ -103,10 +107,10 @@ export const acquisitionCases: readonly DataStoreCase[] = [
         makeJob({ id: "other executor", executor: "threads" }),
         makeJob({ id: "ours" }),
       ]);
-      const { acquired, hasMore } = await take(store);
-      equal([idsOf(acquired), hasMore], [["ours"], false], "one queue");
+      const { acquired, hasReady } = await take(store);
+      equal([idsOf(acquired), hasReady], [["ours"], false], "one queue");
       const none = await take(store, { queues: [] });
-      equal([none.acquired, none.hasMore], [[], false], "no queue");
+      equal([none.acquired, none.hasReady], [[], false], "no queue");
       const queues = [
         { executor: "threads", taskId: "task" },
         { executor: "threads", taskId: "other" },
@@ -136,7 +140,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
           makeJob({ id: numbered("job", index), taskId: `task-${index % 40}` }),
         ),
       );
-      const { acquired, hasMore } = await take(store, { limit: 50, queues: manyQueues(40) });
+      const { acquired, hasReady } = await take(store, { limit: 50, queues: manyQueues(40) });
       // One job of each task first, then one of those whose limit is 2 or 3, as they were added.
       const expected = Array.from({ length: 40 }, (_, index) => index);
       for (let index = 40; expected.length < 50; index++) if ((index % 40) % 3 > 0) expected.push(index);
@@ -145,7 +149,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
         expected.map((index) => numbered("job", index)),
         "the jobs",
       );
-      isTrue(hasMore, "there is more");
+      isTrue(hasReady, "there is more");
     },
   },
   {
@@ -154,7 +158,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs([makeJob({ id: "delayed", runAt: T0 + 1000, priority: 100 }), makeJob({ id: "ready" })]);
       const early = await take(store, { now: T0 + 999, until: T0 + 9000 });
-      equal([idsOf(early.acquired), early.nextDueAt], [["ready"], T0 + 1000], "just before");
+      equal([idsOf(early.acquired), early.nextRunAt], [["ready"], T0 + 1000], "just before");
       equal(idsOf((await take(store, { now: T0 + 1000 })).acquired), ["delayed"], "at its time");
     },
   },
@@ -172,62 +176,37 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "acquisition: nextDueAt is the earliest runAt or lease end, of any queue, null when there is none",
+    name: "acquisition: what a faster clock found due is ready for a slower one too",
     async run({ open }) {
       const store = await open();
-      equal((await take(store)).nextDueAt, null, "an empty store");
+      await store.addJobs([makeJob({ id: "ready" }), makeJob({ id: "delayed", runAt: T0 + 1000 })]);
+      const fast = await take(store, { by: "fast", now: T0 + 1000, limit: 1 });
+      equal([idsOf(fast.acquired), fast.hasReady], [["ready"], true], "what the faster one gets");
+      const slow = await take(store, { by: "slow" });
+      equal([idsOf(slow.acquired), slow.hasReady], [["delayed"], false], "what the slower one gets");
+    },
+  },
+  {
+    name: "acquisition: nextRunAt and leaseEndsAt are the earliest of any queue, null when there is none",
+    async run({ open }) {
+      const store = await open();
+      const instants = async (): Promise<unknown> => {
+        const { nextRunAt, leaseEndsAt } = await take(store, { limit: 0 });
+        return [nextRunAt, leaseEndsAt];
+      };
+      equal(await instants(), [null, null], "an empty store");
       await store.addJobs([makeJob({ id: "foreign", taskId: "other", runAt: T0 + 90_000 })]);
-      equal((await take(store)).nextDueAt, T0 + 90_000, "a delayed job of another queue");
-      await store.addJobs([makeJob({ id: "ours" })]);
-      const { acquired, nextDueAt } = await take(store);
-      equal(nextDueAt, T0 + LEASE_MS, "the end of a lease");
-      const idle = await release(store, [finish(present(acquired[0], "the job"))]);
-      equal(idle.nextDueAt, T0 + 90_000, "when it has finished");
+      equal(await instants(), [T0 + 90_000, null], "a delayed job of another queue");
+      const job = await leasedJob(store, { id: "ours" });
+      equal(await instants(), [T0 + 90_000, T0 + LEASE_MS], "and a leased job");
+      await store.addJobs([makeJob({ id: "second", runAt: T0 + 500 })]);
+      await take(store, { by: "b", queues: [{ executor: "inline", taskId: "other" }] });
+      equal(await instants(), [T0 + 500, T0 + LEASE_MS], "and an earlier one");
+      await release(store, [finish(job)]);
+      await store.cancelJob("second", T0);
+      equal(await instants(), [T0 + 90_000, null], "when both have ended");
       await store.addJobs([makeJob({ id: "ready foreign", taskId: "other" })]);
-      equal((await take(store)).nextDueAt, T0 + 90_000, "a ready job that nobody here runs is nothing new");
-    },
-  },
-  {
-    name: "acquisition: repeated with the same id it returns what it leased, without a new fence",
-    async run({ open }) {
-      const store = await open();
-      await store.addJobs(makeJobs(3));
-      const first = await take(store, { acquisitionId: "one", limit: 2 });
-      const second = await take(store, { acquisitionId: "one", limit: 2 });
-      equal(second.acquired, first.acquired, "the repetition");
-      equal(second.hasMore, true, "what the limit left behind");
-      equal(idsOf((await take(store, { acquisitionId: "two" })).acquired), ["job-00002"], "the next acquisition");
-    },
-  },
-  {
-    name: "acquisition: repeated it is topped up to the limit, by what came meanwhile",
-    async run({ open }) {
-      const store = await open();
-      await store.addJobs(makeJobs(1));
-      await take(store, { acquisitionId: "one", limit: 2 });
-      await store.addJobs([makeJob({ id: "new a" }), makeJob({ id: "new b" })]);
-      const { acquired } = await take(store, { acquisitionId: "one", limit: 2 });
-      equal(idsOf(acquired).toSorted(), ["job-00000", "new a"], "the repetition");
-    },
-  },
-  {
-    name: "acquisition: repeated it finds what it leased also after another one of the same scheduler",
-    async run({ open }) {
-      const store = await open();
-      await store.addJobs(makeJobs(2));
-      const first = await take(store, { acquisitionId: "one", limit: 1 });
-      await take(store, { acquisitionId: "two", limit: 1 });
-      equal((await take(store, { acquisitionId: "one", limit: 1 })).acquired, first.acquired, "the repetition");
-    },
-  },
-  {
-    name: "acquisition: repeated it does not return what has been released meanwhile",
-    async run({ open }) {
-      const store = await open();
-      await store.addJobs(makeJobs(2));
-      const { acquired } = await take(store, { acquisitionId: "one" });
-      await release(store, [finish(present(acquired[0], "the first job"))]);
-      equal(idsOf((await take(store, { acquisitionId: "one" })).acquired), ["job-00001"], "the repetition");
+      equal(await instants(), [T0 + 90_000, null], "a ready job that nobody here runs is nothing new");
     },
   },
   {
@@ -238,8 +217,8 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       await first.addJobs(makeJobs(10));
       const a = await take(first, { by: "a", limit: 2 });
       const b = await take(second, { by: "b", limit: 5 });
-      equal([a.acquired.length, a.hasMore], [2, true], "the first scheduler");
-      equal([b.acquired.length, b.hasMore], [1, false], "the second scheduler");
+      equal([a.acquired.length, a.hasReady], [2, true], "the first scheduler");
+      equal([b.acquired.length, b.hasReady], [1, false], "the second scheduler");
       equal((await take(first, { by: "c" })).acquired, [], "a third one");
       await release(first, [finish(present(a.acquired[0], "a job"))], { by: "a" });
       const d = await take(second, { by: "c" });
@@ -247,15 +226,15 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "limits: a release makes room for an acquisition in the same turn",
+    name: "limits: a release makes room for an acquisition in the same step",
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
       await store.addJobs(makeJobs(3));
       const first = await take(store);
-      equal(idsOf(first.acquired), ["job-00000"], "the first turn");
+      equal(idsOf(first.acquired), ["job-00000"], "the first step");
       const second = await take(store, { releases: [finish(present(first.acquired[0], "the job"))] });
-      equal([second.releases, idsOf(second.acquired)], [["released"], ["job-00001"]], "the second turn");
+      equal([second.releases, idsOf(second.acquired)], [["released"], ["job-00001"]], "the second step");
     },
   },
   {
@@ -271,15 +250,15 @@ export const acquisitionCases: readonly DataStoreCase[] = [
         { executor: "inline", taskId: "full" },
         { executor: "inline", taskId: "free" },
       ];
-      const { acquired, hasMore } = await take(store, { limit: 10, queues });
+      const { acquired, hasReady } = await take(store, { limit: 10, queues });
       equal(
         acquired.map(({ taskId }) => taskId),
         ["full", ...Array.from({ length: 9 }, () => "free")],
         "the jobs",
       );
-      isTrue(hasMore, "there is more of the free task");
+      isTrue(hasReady, "there is more of the free task");
       const rest = await take(store, { limit: 100, queues });
-      equal([rest.acquired.length, rest.hasMore], [11, false], "the rest, of which no more may start");
+      equal([rest.acquired.length, rest.hasReady], [11, false], "the rest, of which no more may start");
     },
   },
   {
@@ -292,8 +271,8 @@ export const acquisitionCases: readonly DataStoreCase[] = [
         ...Array.from({ length: 5 }, (_, index) => makeJob({ id: numbered("thread", index), executor: "threads" })),
       ]);
       const queues = [QUEUE, { executor: "threads", taskId: "task" }];
-      const { acquired, hasMore } = await take(store, { queues });
-      equal([acquired.length, hasMore], [3, false], "both queues");
+      const { acquired, hasReady } = await take(store, { queues });
+      equal([acquired.length, hasReady], [3, false], "both queues");
       equal((await take(store)).acquired, [], "one of them");
     },
   },
@@ -353,6 +332,24 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       }
       await store.addJobs(makeJobs(3));
       equal((await take(store)).acquired.length, 1, "one slot, no more and no less");
+    },
+  },
+  {
+    name: "limits: jobs of plans, of additions and of the queue share the slots of their task",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
+      const running = await leasedJob(store, { id: "running" });
+      await store.addJobs([makeJob({ id: "queued", priority: 1 })]);
+      const [due] = await lookedAt(store, makeSchedule());
+      const report = await step(store, {
+        plans: [planOf(present(due, "the schedule"))],
+        additions: [makeJob({ id: "added 1", priority: 2 }), makeJob({ id: "added 2" })],
+      });
+      equal([idsOf(report.acquired), report.hasReady], [["added 1", "queued"], false], "what is acquired");
+      const next = await step(store, { releases: [finish(running)] });
+      equal([idsOf(next.acquired), next.hasReady], [["added 2"], false], "what takes the slot of a finished job");
+      equal((await store.getJob("job of schedule"))?.acquiredBy, null, "the one that came last");
     },
   },
   {

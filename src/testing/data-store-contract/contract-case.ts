@@ -11,6 +11,9 @@ export interface DataStoreContext {
 /** One sentence about data stores, and what proves it. */
 export interface DataStoreCase {
   readonly name: string;
+  /** Only for a store whose answers can get lost on the way, as those of a server can: then a caller repeats what was
+   *  done already. Leave these cases out for a store that works in the caller's process. */
+  readonly isAboutLostAnswers?: true;
   /** Rejects with a {@link ContractViolation} when the store does not keep the sentence. */
   run(context: DataStoreContext): Promise<void>;
 }

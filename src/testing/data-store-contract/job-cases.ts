@@ -1,7 +1,19 @@
 import type { JobRecord } from "../../records/job.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, idsOf, LEASE_MS, leasedJob, makeJob, makeJobs, numbered, release, T0, take } from "./makers.ts";
+import {
+  finish,
+  idsOf,
+  LEASE_MS,
+  leasedJob,
+  makeJob,
+  makeJobs,
+  makeTask,
+  numbered,
+  release,
+  T0,
+  take,
+} from "./makers.ts";
 
 export const jobCases: readonly DataStoreCase[] = [
   {
@@ -146,6 +158,53 @@ export const jobCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "jobs: repeating an addition whose job ran and kept no result does not run it again, within 10 minutes",
+    isAboutLostAnswers: true,
+    async run({ open }) {
+      const store = await open();
+      const fields = { resultExpirationMs: 0, idempotencyKey: "key" };
+      const job = await leasedJob(store, fields);
+      await release(store, [finish(job, { expiresAt: T0 })]);
+      const late = T0 + 599_000;
+      const [again] = await store.addJobs([makeJob(fields)]);
+      equal([again?.job.id, again?.isNew], ["job", true], "the answer");
+      const { acquired } = await take(store, { now: late, additions: [makeJob(fields)] });
+      equal(acquired, [], "what a worker gets");
+      equal(await store.getJob("job"), null, "the job");
+      equal(await store.getJobResult("job", T0), null, "the result");
+      equal((await store.getJobResults({ limit: 10, cursor: null }, T0 - 1)).items, [], "all results");
+      await store.putTasks([makeTask()]);
+      equal(await store.removeTask("task"), "removed", "the task, which has nothing any more");
+      const [next] = await store.addJobs([makeJob({ ...fields, id: "next" })]);
+      equal(next?.isNew, true, "the key is free for another job");
+    },
+  },
+  {
+    name: "jobs: repeating an addition whose job was cancelled, or lost for good, and kept no result does not run it",
+    isAboutLostAnswers: true,
+    async run({ open }) {
+      const store = await open();
+      const lost = makeJob({ id: "lost", resultExpirationMs: 0, maxRecoveries: 0 });
+      const cancelled = makeJob({ id: "cancelled", resultExpirationMs: 0 });
+      await store.addJobs([lost]);
+      await take(store);
+      await store.addJobs([cancelled]);
+      await store.cancelJob("cancelled", T0);
+      const now = T0 + LEASE_MS;
+      equal((await take(store, { now })).ended[0]?.jobId, "lost", "the lost job");
+      const answers = await store.addJobs([lost, cancelled]);
+      equal(
+        answers.map(({ job, isNew }) => [job.id, isNew]),
+        [
+          ["lost", true],
+          ["cancelled", true],
+        ],
+        "the answers",
+      );
+      equal((await take(store, { now })).acquired, [], "what a worker gets");
+    },
+  },
+  {
     name: "jobs: pages of unfinished jobs come by id, of one task or schedule where asked",
     async run({ open }) {
       const store = await open();
@@ -187,8 +246,8 @@ export const jobCases: readonly DataStoreCase[] = [
         true,
         "each answer is its job's",
       );
-      const { acquired, hasMore } = await take(store, { limit: 1000 });
-      equal([idsOf(acquired), hasMore], [idsOf(jobs), false], "what a worker gets");
+      const { acquired, hasReady } = await take(store, { limit: 1000 });
+      equal([idsOf(acquired), hasReady], [idsOf(jobs), false], "what a worker gets");
     },
   },
   {

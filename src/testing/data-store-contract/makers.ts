@@ -6,9 +6,17 @@ import type {
   DataStore,
   JobQueue,
   JobRelease,
-  ScheduleAcquisitionReport,
+  LeaseExtension,
+  LeaseExtensionReport,
+  LookReport,
+  LookRequest,
+  PlannedJob,
   ScheduleAddition,
-  TurnReport,
+  SchedulePlan,
+  ScheduleWindow,
+  StepReport,
+  StepRequest,
+  View,
 } from "../../stores/data-store.ts";
 import { present } from "./assert.ts";
 
@@ -57,8 +65,6 @@ export function makeSchedule(fields: Partial<ScheduleRecord> = {}): ScheduleReco
     createdAt: T0,
     nextFireTime: T0,
     lastFireTime: null,
-    acquiredBy: null,
-    acquiredUntil: null,
     fence: 0,
     ...fields,
   };
@@ -125,57 +131,160 @@ export function finish(job: JobRecord, fields: Partial<JobResultRecord> = {}): J
   return { jobId: job.id, fence: job.fence, kind: "finish", result: makeResult(job, fields) };
 }
 
-/** What {@link take} and {@link release} may vary. */
-export interface TurnFields {
+/** What looks and steps may vary. */
+interface ViewFields {
   readonly now?: number;
   readonly by?: string;
   readonly limit?: number;
-  readonly acquisitionId?: string;
-  readonly until?: number;
   readonly queues?: readonly JobQueue[];
-  readonly releases?: readonly JobRelease[];
+  /** Null for a view without jobs. */
+  readonly jobs?: null;
+  /** Left out for a view without schedules, otherwise what differs from all that is due now. */
+  readonly schedules?: Partial<ScheduleWindow>;
 }
 
-let acquisitions = 0;
+/** What {@link look} may vary. */
+export interface LookFields extends ViewFields {
+  readonly tasks?: LookRequest["tasks"];
+}
 
-/** A turn that acquires. */
-export function take(store: DataStore, fields: TurnFields = {}): Promise<TurnReport> {
-  const now = fields.now ?? T0;
-  return store.turn({
-    now,
-    schedulerId: fields.by ?? "scheduler-a",
+/** What {@link step} may vary. */
+export interface StepFields extends ViewFields, Partial<Omit<StepRequest, keyof View>> {}
+
+let steps = 0;
+
+/** The id of the next step of the only incarnation of `scheduler-a` or another one: they grow, as text. */
+function newStepId(by = "scheduler-a"): string {
+  return `${incarnationOf(by)}${String(++steps).padStart(9, "0")}`;
+}
+
+function incarnationOf(by = "scheduler-a"): string {
+  return `${by} 1#`;
+}
+
+/** Looks at what is ready, and where asked at what is due. */
+export function look(store: DataStore, fields: LookFields = {}): Promise<LookReport> {
+  return store.look({ ...viewOf(fields), tasks: fields.tasks ?? null });
+}
+
+/** A step that acquires up to a hundred jobs. */
+export function step(store: DataStore, fields: StepFields = {}): Promise<StepReport> {
+  const view = viewOf(fields);
+  return store.step({
+    ...view,
+    stepId: fields.stepId ?? newStepId(view.schedulerId),
+    isRepetition: fields.isRepetition ?? false,
+    until: fields.until ?? view.now + LEASE_MS,
     releases: fields.releases ?? [],
-    acquisition: {
-      acquisitionId: fields.acquisitionId ?? `acquisition-${++acquisitions}`,
-      until: fields.until ?? now + LEASE_MS,
-      limit: fields.limit ?? 100,
-      queues: fields.queues ?? [QUEUE],
-    },
+    additions: fields.additions ?? [],
+    recover: fields.recover ?? false,
+    plans: fields.plans ?? [],
   });
 }
 
-/** A turn that acquires nothing. */
+/** A step that recovers and acquires. */
+export function take(store: DataStore, fields: StepFields = {}): Promise<StepReport> {
+  return step(store, { recover: true, ...fields });
+}
+
+/** A step that recovers and acquires nothing. */
 export function release(
   store: DataStore,
   releases: readonly JobRelease[],
-  fields: TurnFields = {},
-): Promise<TurnReport> {
-  return store.turn({
-    now: fields.now ?? T0,
+  fields: StepFields = {},
+): Promise<StepReport> {
+  return step(store, { recover: true, jobs: null, releases, ...fields });
+}
+
+/** A step with plans alone. */
+export function commit(store: DataStore, plans: readonly SchedulePlan[], fields: StepFields = {}): Promise<StepReport> {
+  return step(store, { jobs: null, plans, ...fields });
+}
+
+function viewOf(fields: ViewFields): View {
+  const now = fields.now ?? T0;
+  return {
+    now,
     schedulerId: fields.by ?? "scheduler-a",
-    releases,
-    acquisition: null,
+    jobs: fields.jobs === null ? null : { queues: fields.queues ?? [QUEUE], limit: fields.limit ?? 100 },
+    schedules:
+      fields.schedules === undefined
+        ? null
+        : { dueBy: now, limit: 100, bytesMax: 1_000_000, after: null, ...fields.schedules },
+  };
+}
+
+/** Says that a scheduler runs these jobs, and nothing else. */
+export function extend(
+  store: DataStore,
+  jobs: LeaseExtension["jobs"],
+  fields: Partial<LeaseExtension> = {},
+): Promise<LeaseExtensionReport> {
+  const schedulerId = fields.schedulerId ?? "scheduler-a";
+  return store.extendLeases({
+    now: T0,
+    schedulerId,
+    incarnation: incarnationOf(schedulerId),
+    // After all of them.
+    settledStepId: `${incarnationOf(schedulerId)}~`,
+    until: T0 + 90_000,
+    jobs,
+    aliveUntil: null,
+    ...fields,
   });
+}
+
+/** One fire of a schedule, on time. */
+export function fireOf(scheduleId: string, fireTime: number, fields: Partial<PlannedJob> = {}): PlannedJob {
+  return {
+    jobId: `job of ${scheduleId}`,
+    createdAt: fireTime,
+    fireTime,
+    scheduledFireTime: fireTime,
+    runAt: fireTime,
+    startDeadline: null,
+    missedCount: null,
+    firstMissedTime: null,
+    lastMissedTime: null,
+    ...fields,
+  };
+}
+
+/** The plan of a schedule that fires once, and a second later again. */
+export function planOf(
+  schedule: Pick<ScheduleRecord, "id" | "fence" | "nextFireTime">,
+  fields: Partial<SchedulePlan> = {},
+): SchedulePlan {
+  const expected = present(schedule.nextFireTime, "a fire time to plan");
+  return {
+    scheduleId: schedule.id,
+    fence: schedule.fence,
+    expected,
+    fires: [fireOf(schedule.id, expected)],
+    nextFireTime: expected + 1000,
+    lastFireTime: expected,
+    paused: false,
+    isFavourite: true,
+    ...fields,
+  };
+}
+
+/** The job that a schedule's fire becomes. */
+export function jobOf(schedule: ScheduleRecord, fire: PlannedJob, fields: Partial<JobRecord> = {}): JobRecord {
+  const { jobId: id, ...planned } = fire;
+  const { taskId, executor, payload, priority, resultExpirationMs, maxRecoveries, metadata } = schedule;
+  const copied = { taskId, executor, payload, priority, resultExpirationMs, maxRecoveries, metadata };
+  return makeJob({ id, scheduleId: schedule.id, ...planned, ...copied, ...fields });
 }
 
 /** Adds one job and acquires it. */
 export async function leasedJob(
   store: DataStore,
   fields: Partial<JobRecord> = {},
-  turn: TurnFields = {},
+  stepFields: StepFields = {},
 ): Promise<JobRecord> {
   await store.addJobs([makeJob(fields)]);
-  const { acquired } = await take(store, turn);
+  const { acquired } = await take(store, stepFields);
   return present(acquired[0], "the job that was just added is acquired");
 }
 
@@ -183,24 +292,10 @@ export function add(...schedules: readonly ScheduleRecord[]): ScheduleAddition[]
   return schedules.map((schedule) => ({ schedule, conflictPolicy: "doNothing" }));
 }
 
-/** What {@link takeSchedules} may vary. */
-export interface ScheduleTakeFields {
-  readonly now?: number;
-  readonly by?: string;
-  readonly limit?: number;
-  readonly acquisitionId?: string;
-  readonly until?: number;
-}
-
-export function takeSchedules(store: DataStore, fields: ScheduleTakeFields = {}): Promise<ScheduleAcquisitionReport> {
-  const now = fields.now ?? T0;
-  return store.acquireSchedules({
-    now,
-    schedulerId: fields.by ?? "scheduler-a",
-    acquisitionId: fields.acquisitionId ?? `acquisition-${++acquisitions}`,
-    until: fields.until ?? now + LEASE_MS,
-    limit: fields.limit ?? 100,
-  });
+/** Adds schedules as they are, and says how a planner sees them. */
+export async function lookedAt(store: DataStore, ...schedules: readonly ScheduleRecord[]): Promise<LookReport["due"]> {
+  await store.addSchedules(add(...schedules));
+  return (await look(store, { schedules: {} })).due;
 }
 
 /** The ids of records, in their order. */

@@ -1,13 +1,23 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
+import { cancellationCases } from "./cancellation-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
+import { dueCases } from "./due-cases.ts";
+import { favouriteCases } from "./favourite-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { lookCases } from "./look-cases.ts";
+import { orphanCases } from "./orphan-cases.ts";
 import { planCases } from "./plan-cases.ts";
+import { planRaceCases } from "./plan-race-cases.ts";
+import { planRepetitionCases } from "./plan-repetition-cases.ts";
 import { recordCases } from "./record-cases.ts";
+import { recoveryCases } from "./recovery-cases.ts";
 import { releaseCases } from "./release-cases.ts";
+import { releaseRepetitionCases } from "./release-repetition-cases.ts";
+import { repetitionCases } from "./repetition-cases.ts";
 import { resultCases } from "./result-cases.ts";
-import { scheduleAcquisitionCases } from "./schedule-acquisition-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
+import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 
 export { ContractViolation } from "./assert.ts";
@@ -25,12 +35,22 @@ export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
 export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...taskCases,
   ...scheduleCases,
-  ...scheduleAcquisitionCases,
+  ...dueCases,
+  ...favouriteCases,
+  ...lookCases,
   ...planCases,
+  ...planRaceCases,
+  ...stepCases,
+  ...repetitionCases,
+  ...releaseRepetitionCases,
+  ...planRepetitionCases,
   ...jobCases,
   ...acquisitionCases,
   ...releaseCases,
   ...leaseCases,
+  ...orphanCases,
+  ...recoveryCases,
+  ...cancellationCases,
   ...resultCases,
   ...recordCases,
 ]);

@@ -1,183 +1,197 @@
-import type { JobRecord } from "../../records/job.ts";
-import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { DataStore, PlanCommitReport, SchedulePlan } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
   add,
-  finish,
+  commit,
+  fireOf,
   idsOf,
-  LEASE_MS,
-  makeJob,
+  jobOf,
+  look,
+  lookedAt,
   makeSchedule,
   numbered,
-  release,
+  planOf,
+  step,
   T0,
-  take,
-  takeSchedules,
 } from "./makers.ts";
-
-/** A job of a schedule's fire time. */
-function fireJob(schedule: ScheduleRecord, fields: Partial<JobRecord> = {}): JobRecord {
-  const fireTime = schedule.nextFireTime;
-  return makeJob({
-    id: `job of ${schedule.id}`,
-    scheduleId: schedule.id,
-    fireTime,
-    scheduledFireTime: fireTime,
-    ...fields,
-  });
-}
-
-function planOf(schedule: ScheduleRecord, fields: Partial<SchedulePlan> = {}): SchedulePlan {
-  return {
-    scheduleId: schedule.id,
-    fence: schedule.fence,
-    jobs: [fireJob(schedule)],
-    nextFireTime: T0 + 1000,
-    lastFireTime: schedule.nextFireTime,
-    paused: false,
-    ...fields,
-  };
-}
-
-function commit(store: DataStore, plans: readonly SchedulePlan[], by = "scheduler-a"): Promise<PlanCommitReport> {
-  return store.commitPlans({ now: T0, schedulerId: by, plans });
-}
-
-async function leased(store: DataStore, fields: Partial<ScheduleRecord> = {}): Promise<ScheduleRecord> {
-  await store.addSchedules(add(makeSchedule(fields)));
-  return present((await takeSchedules(store)).schedules[0], "the schedule that was just added is leased");
-}
+import { COMMITTED, planned, REFUSED } from "./planned.ts";
 
 export const planCases: readonly DataStoreCase[] = [
   {
-    name: "plans: one that counts adds its jobs, moves the schedule on and ends the lease",
+    name: "plans: one that counts adds its jobs, moves the schedule on and raises its fence",
     async run({ open }) {
       const store = await open();
-      const schedule = await leased(store);
-      const report = await commit(store, [planOf(schedule)]);
-      equal(report, { plans: [{ committed: true, addedJobIds: ["job of schedule"] }] }, "the answer");
+      const due = await planned(store, { fence: 41 });
+      equal((await commit(store, [planOf(due)])).plans, [COMMITTED], "the answer");
+      const schedule = makeSchedule({ nextFireTime: T0 + 1000, lastFireTime: T0, fence: 42 });
+      equal(await store.getSchedule("schedule"), schedule, "the schedule");
+      equal(await store.getJob("job of schedule"), jobOf(schedule, fireOf("schedule", T0)), "the job");
+    },
+  },
+  {
+    name: "plans: the job of a fire is leased in the same step",
+    async run({ open }) {
+      const store = await open();
+      const due = await planned(store);
+      const report = await step(store, { by: "me", until: T0 + 500, plans: [planOf(due)], schedules: {} });
+      const lease = { acquiredBy: "me", acquiredUntil: T0 + 500, fence: 1 };
+      equal(report.acquired, [jobOf(makeSchedule(), fireOf("schedule", T0), lease)], "what is acquired");
+      const { due: left, nextFireAt, hasReady, leaseEndsAt } = report;
+      equal([left, nextFireAt, hasReady, leaseEndsAt], [[], T0 + 1000, false, T0 + 500], "what the step sees");
+    },
+  },
+  {
+    name: "plans: a job gets everything that its schedule and its fire say",
+    async run({ open }) {
+      const store = await open();
+      const schedule = makeSchedule({
+        taskId: "other",
+        payload: '{"to":["a",null]}',
+        executor: "threads",
+        priority: -7,
+        resultExpirationMs: 0,
+        maxRecoveries: 0,
+        metadata: { text: "x" },
+      });
+      const fire = fireOf("schedule", T0 - 50, {
+        createdAt: T0 + 1,
+        scheduledFireTime: T0 - 20,
+        runAt: T0 - 20,
+        startDeadline: T0 + 99,
+        missedCount: 3,
+        firstMissedTime: T0 - 80,
+        lastMissedTime: T0 - 60,
+      });
+      const [due] = await lookedAt(store, schedule);
+      await commit(store, [planOf(present(due, "the schedule"), { fires: [fire] })]);
+      equal(await store.getJob("job of schedule"), jobOf(schedule, fire), "the job");
+    },
+  },
+  {
+    name: 'plans: any payload text reaches the job, null, "null" and what breaks careless stores too',
+    async run({ open }) {
+      const store = await open();
+      const texts = [
+        null,
+        "null",
+        "",
+        "0",
+        "plain text",
+        '"quoted"',
+        '{"a":[1,null,{"b":"ü"}]}',
+        '"\\u0000a"',
+        "raw \u0000 nul",
+        '"\u2028\u2029\\"\'; --"',
+        '"half a pair \ud83d"',
+        "{not json",
+        "[1, 2.50, 1e3, 12345678901234567890]",
+      ];
+      for (const [index, payload] of texts.entries()) {
+        const id = numbered("s", index);
+        const [due] = await lookedAt(store, makeSchedule({ id, payload }));
+        await commit(store, [planOf(present(due, `schedule ${index}`), { nextFireTime: null })]);
+        equal((await store.getJob(`job of ${id}`))?.payload, payload, `the payload of job ${index}`);
+      }
+    },
+  },
+  {
+    name: "plans: any metadata reaches the job, nulls within it too",
+    async run({ open }) {
+      const store = await open();
+      const variants = [
+        {},
+        { a: null },
+        {
+          deep: { a: null, list: [null, { b: null }, []] },
+          text: "'\"\\ \u2028 \u0001 {}",
+          number: -1.5e-7,
+          no: false,
+        },
+        { priority: 3, payload: "no payload", metadata: { id: "x" }, createdAt: 0 },
+      ];
+      for (const [index, metadata] of variants.entries()) {
+        const id = numbered("s", index);
+        const [due] = await lookedAt(store, makeSchedule({ id, metadata }));
+        const { acquired } = await step(store, {
+          plans: [planOf(present(due, `schedule ${index}`), { nextFireTime: null })],
+        });
+        equal(acquired[0]?.metadata, metadata, `the metadata of job ${index} when it is acquired`);
+        equal((await store.getJob(`job of ${id}`))?.metadata, metadata, `the metadata of job ${index}`);
+      }
+    },
+  },
+  {
+    name: "plans: one can exhaust its schedule, or pause it, with jobs and without",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ id: "exhausted" }), makeSchedule({ id: "paused" })));
+      const { due } = await look(store, { schedules: {} });
+      const plans = [
+        planOf(present(due[0], "a schedule"), { nextFireTime: null }),
+        planOf(present(due[1], "a schedule"), { paused: true, fires: [], nextFireTime: T0, lastFireTime: null }),
+      ];
+      const report = await commit(store, plans, { schedules: {} });
       equal(
-        await store.getSchedule("schedule"),
-        makeSchedule({ nextFireTime: T0 + 1000, lastFireTime: T0, fence: 1 }),
-        "the schedule",
+        report.plans,
+        [
+          { committed: true, addedJobIds: ["job of exhausted"] },
+          { committed: true, addedJobIds: [] },
+        ],
+        "the answers",
       );
-      equal(await store.getJob("job of schedule"), fireJob(makeSchedule()), "the job");
-      equal(idsOf((await take(store)).acquired), ["job of schedule"], "what a worker gets");
-    },
-  },
-  {
-    name: "plans: one may end the schedule, pause it, or add no job",
-    async run({ open }) {
-      const store = await open();
-      const schedule = await leased(store);
-      const report = await commit(store, [planOf(schedule, { jobs: [], nextFireTime: null, paused: true })]);
-      equal(report, { plans: [{ committed: true, addedJobIds: [] }] }, "the answer");
+      equal([report.due, report.nextFireAt], [[], null], "what is due then");
+      const exhausted = makeSchedule({ id: "exhausted", nextFireTime: null, lastFireTime: T0, fence: 1 });
+      equal(await store.getSchedule("exhausted"), exhausted, "the exhausted one");
       equal(
-        await store.getSchedule("schedule"),
-        makeSchedule({ nextFireTime: null, lastFireTime: T0, paused: true, fence: 1 }),
-        "the schedule",
+        await store.getSchedule("paused"),
+        makeSchedule({ id: "paused", paused: true, fence: 1 }),
+        "the paused one",
       );
     },
   },
   {
-    name: "plans: one with a stale fence changes nothing",
+    name: "plans: one without fires moves the schedule on, back too",
     async run({ open }) {
       const store = await open();
-      const schedule = await leased(store);
-      const updated = await store.updateSchedule("schedule", { priority: 1 });
-      equal(await commit(store, [planOf(schedule)]), { plans: [{ committed: false, addedJobIds: [] }] }, "the answer");
-      equal(await store.getSchedule("schedule"), updated, "the schedule");
-      equal(await store.getJob("job of schedule"), null, "the job");
+      const due = await planned(store, { lastFireTime: T0 - 9 });
+      const plan = planOf(due, { fires: [], nextFireTime: T0 - 5000, lastFireTime: T0 - 9 });
+      equal((await commit(store, [plan])).plans, [{ committed: true, addedJobIds: [] }], "the answer");
+      const expected = makeSchedule({ nextFireTime: T0 - 5000, lastFireTime: T0 - 9, fence: 1 });
+      equal(await store.getSchedule("schedule"), expected, "the schedule");
+      equal((await store.getJobs({ limit: 10, cursor: null })).items, [], "the jobs");
     },
   },
   {
-    name: "plans: one of a scheduler that does not hold the lease changes nothing",
+    name: "plans: in one step each counts by itself, and answers in order",
     async run({ open }) {
       const store = await open();
-      const schedule = await leased(store);
-      const report = await commit(store, [planOf(schedule)], "scheduler-b");
-      equal(report, { plans: [{ committed: false, addedJobIds: [] }] }, "the answer");
-      equal(await store.getJob("job of schedule"), null, "the job");
-      equal((await store.getSchedule("schedule"))?.acquiredBy, "scheduler-a", "the holder");
-    },
-  },
-  {
-    name: "plans: one whose lease has ended still counts while nobody took the schedule, and not after",
-    async run({ open }) {
-      const store = await open();
-      const schedule = await leased(store);
-      const taken = await takeSchedules(store, { by: "scheduler-b", now: T0 + LEASE_MS });
-      equal(idsOf(taken.schedules), ["schedule"], "another scheduler takes it");
-      equal(
-        await commit(store, [planOf(schedule)]),
-        { plans: [{ committed: false, addedJobIds: [] }] },
-        "the late plan",
+      const due = await lookedAt(
+        store,
+        makeSchedule({ id: "a" }),
+        makeSchedule({ id: "b" }),
+        makeSchedule({ id: "c" }),
       );
-      const other = await leased(store, { id: "other" });
-      const late = await store.commitPlans({ now: T0 + LEASE_MS, schedulerId: "scheduler-a", plans: [planOf(other)] });
-      equal(late.plans[0]?.committed, true, "a late plan that nobody overtook");
-    },
-  },
-  {
-    name: "plans: one made under an earlier lease of the same scheduler changes nothing",
-    async run({ open }) {
-      const store = await open();
-      const schedule = await leased(store);
-      const again = await takeSchedules(store, { now: T0 + LEASE_MS });
-      equal(again.schedules[0]?.fence, schedule.fence + 1, "the later lease's fence");
-      equal(await commit(store, [planOf(schedule)]), { plans: [{ committed: false, addedJobIds: [] }] }, "the answer");
-      equal(await store.getSchedule("schedule"), again.schedules[0], "the schedule");
-      equal(await store.getJob("job of schedule"), null, "the job");
-    },
-  },
-  {
-    name: "plans: of a removed schedule changes nothing",
-    async run({ open }) {
-      const store = await open();
-      const schedule = await leased(store);
-      await store.removeSchedule("schedule");
-      equal(await commit(store, [planOf(schedule)]), { plans: [{ committed: false, addedJobIds: [] }] }, "the answer");
-      equal(await store.getJob("job of schedule"), null, "the job");
-    },
-  },
-  {
-    name: "plans: repeated, as after an unknown write, it does not count again",
-    async run({ open }) {
-      const store = await open();
-      const schedule = await leased(store);
-      await commit(store, [planOf(schedule)]);
-      equal(
-        await commit(store, [planOf(schedule)]),
-        { plans: [{ committed: false, addedJobIds: [] }] },
-        "the repetition",
+      await store.updateSchedule("b", {});
+      const { plans } = await commit(
+        store,
+        due.toReversed().map((schedule) => planOf(schedule)),
       );
-      equal((await store.getJobs({ limit: 10, cursor: null })).items.length, 1, "the number of jobs");
-    },
-  },
-  {
-    name: "plans: a fire time that an unfinished job of the schedule has already is left out",
-    async run({ open }) {
-      const store = await open();
-      const schedule = await leased(store);
-      await commit(store, [planOf(schedule, { nextFireTime: T0 })]);
-      const again = present((await takeSchedules(store)).schedules[0], "leased again");
-      const jobs = [fireJob(again, { id: "double" }), fireJob(again, { id: "next", fireTime: T0 + 1 })];
-      const report = await commit(store, [planOf(again, { jobs })]);
-      equal(report, { plans: [{ committed: true, addedJobIds: ["next"] }] }, "the answer");
-      equal(await store.getJob("double"), null, "the second job of the fire time");
+      const expected = [
+        { committed: true, addedJobIds: ["job of c"] },
+        REFUSED,
+        { committed: true, addedJobIds: ["job of a"] },
+      ];
+      equal(plans, expected, "the answers");
     },
   },
   {
     name: "plans: the same fire time of two schedules makes two jobs",
     async run({ open }) {
       const store = await open();
-      await store.addSchedules(add(makeSchedule({ id: "a" }), makeSchedule({ id: "b" })));
-      const { schedules } = await takeSchedules(store);
+      const due = await lookedAt(store, makeSchedule({ id: "a" }), makeSchedule({ id: "b" }));
       const report = await commit(
         store,
-        schedules.map((schedule) => planOf(schedule)),
+        due.map((schedule) => planOf(schedule)),
       );
       equal(
         report.plans.map((plan) => plan.addedJobIds),
@@ -187,58 +201,53 @@ export const planCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "plans: in one commit each counts by itself, and answers in order",
-    async run({ open }) {
-      const store = await open();
-      await store.addSchedules(add(makeSchedule({ id: "a" }), makeSchedule({ id: "b" }), makeSchedule({ id: "c" })));
-      const { schedules } = await takeSchedules(store);
-      await store.updateSchedule("b", {});
-      const report = await commit(
-        store,
-        schedules.toReversed().map((schedule) => planOf(schedule)),
-      );
-      equal(
-        report.plans,
-        [
-          { committed: true, addedJobIds: ["job of c"] },
-          { committed: false, addedJobIds: [] },
-          { committed: true, addedJobIds: ["job of a"] },
-        ],
-        "the answers",
-      );
-    },
-  },
-  {
     name: "plans: one may add many jobs, and they run in order of their addition",
     async run({ open }) {
       const store = await open();
-      const schedule = await leased(store);
-      const jobs = Array.from({ length: 500 }, (_, index) =>
-        fireJob(schedule, { id: numbered("z", 500 - index), fireTime: T0 - 500 + index }),
+      const due = await planned(store);
+      const fires = Array.from({ length: 500 }, (_, index) =>
+        fireOf("schedule", T0 - 500 + index, { jobId: numbered("z", 500 - index), runAt: T0 }),
       );
-      const report = await commit(store, [planOf(schedule, { jobs })]);
-      equal(report.plans[0]?.addedJobIds, idsOf(jobs), "the jobs that were added");
-      equal(idsOf((await take(store, { limit: 500 })).acquired), idsOf(jobs), "the jobs that were acquired");
+      const ids = fires.map(({ jobId }) => jobId);
+      const report = await step(store, { plans: [planOf(due, { fires })], limit: 500 });
+      equal(report.plans[0]?.addedJobIds, ids, "the jobs that were added");
+      equal(idsOf(report.acquired), ids, "the jobs that were acquired");
     },
   },
   {
-    name: "plans: committing none is fine",
+    name: "plans: two hundred schedules in one step each make their job",
     async run({ open }) {
       const store = await open();
-      equal(await commit(store, []), { plans: [] }, "the answer");
+      const all = Array.from({ length: 200 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
+      await store.addSchedules(add(...all));
+      const { due } = await look(store, { schedules: { limit: 200 } });
+      const report = await step(store, {
+        plans: due.map((schedule) => planOf(schedule)),
+        limit: 300,
+        schedules: { limit: 300 },
+      });
+      equal(
+        report.plans.every((plan, index) => plan.committed && plan.addedJobIds[0] === `job of ${numbered("s", index)}`),
+        true,
+        "every plan counts",
+      );
+      equal([report.acquired.length, report.due.length, report.nextFireAt], [200, 0, T0 + 1000], "what comes of it");
     },
   },
   {
-    name: "plans: a job that ran is not added again by a repeated commit",
+    name: "plans: a delayed fire, as jitter makes it, waits for its runAt",
     async run({ open }) {
       const store = await open();
-      const schedule = await leased(store);
-      await commit(store, [planOf(schedule)]);
-      const job = present((await take(store)).acquired[0], "the job");
-      await release(store, [finish(job)]);
-      await commit(store, [planOf(schedule)]);
-      equal(await store.getJob(job.id), null, "the job");
-      equal((await take(store)).acquired, [], "what a worker gets");
+      const due = await planned(store);
+      const fire = fireOf("schedule", T0, { runAt: T0 + 250, scheduledFireTime: T0 + 250 });
+      const report = await step(store, { plans: [planOf(due, { fires: [fire] })] });
+      equal(
+        [report.plans, report.acquired, report.nextRunAt, report.hasReady],
+        [[COMMITTED], [], T0 + 250, false],
+        "the step that adds it",
+      );
+      equal((await step(store, { now: T0 + 249 })).acquired, [], "just before");
+      equal(idsOf((await step(store, { now: T0 + 250 })).acquired), ["job of schedule"], "at its time");
     },
   },
 ];

@@ -5,13 +5,15 @@ import {
   finish,
   idsOf,
   leasedJob,
+  lookedAt,
   makeJob,
   makeSchedule,
   makeTask,
+  planOf,
   release,
+  step,
   T0,
   take,
-  takeSchedules,
 } from "./makers.ts";
 
 /** Text that breaks what is careless about quotes, control characters and characters beyond 16 bits. */
@@ -63,25 +65,24 @@ export const recordCases: readonly DataStoreCase[] = [
     name: "records: changing acquired ones and results changes nothing in the store",
     async run({ open }) {
       const store = await open();
-      await store.addSchedules(add(makeSchedule({ metadata: { a: { b: 1 } } })));
-      const { schedules } = await takeSchedules(store, { acquisitionId: "one" });
-      for (const schedule of schedules) scribble(schedule);
-      equal(
-        (await takeSchedules(store, { acquisitionId: "one" })).schedules[0]?.metadata,
-        { a: { b: 1 } },
-        "a schedule",
-      );
-      const job = await leasedJob(store, { metadata: { a: { b: 1 } } }, { acquisitionId: "two" });
-      scribble(job);
-      const held = present((await take(store, { acquisitionId: "two" })).acquired[0], "the job");
-      equal([held.id, held.metadata], ["job", { a: { b: 1 } }], "a job");
+      const metadata = { a: { b: 1 } };
+      const [due] = await lookedAt(store, makeSchedule({ metadata }));
+      const plan = planOf(present(due, "the schedule"));
+      const first = await step(store, { stepId: "one", plans: [plan], schedules: { dueBy: T0 + 1000 } });
+      scribble(first);
+      scribble(present(due, "the schedule"));
+      const schedule = makeSchedule({ metadata, nextFireTime: T0 + 1000, lastFireTime: T0, fence: 1 });
+      equal(await store.getSchedule("schedule"), schedule, "the schedule");
+      const second = await step(store, { stepId: "one", isRepetition: true, schedules: { dueBy: T0 + 1000 } });
+      const held = present(second.acquired[0], "the job");
+      equal([held.id, held.metadata, second.due[0]?.fence], ["job of schedule", metadata, 1], "a job");
       const error = { name: "Error", message: "m", cause: { name: "Error", message: "inner" } };
       const one = finish(held, { error });
       await release(store, [one]);
       scribble(one);
-      scribble(present(await store.getJobResult("job", T0), "the result"));
+      scribble(present(await store.getJobResult(held.id, T0), "the result"));
       equal(
-        (await store.getJobResult("job", T0))?.error,
+        (await store.getJobResult(held.id, T0))?.error,
         { name: "Error", message: "m", cause: { name: "Error", message: "inner" } },
         "a result",
       );
@@ -100,7 +101,7 @@ export const recordCases: readonly DataStoreCase[] = [
       const job = makeJob({ id: text, taskId: text, executor: text, payload: text, idempotencyKey: text });
       await store.addJobs([{ ...job, metadata: { [text]: text } }]);
       const queues = [{ executor: text, taskId: text }];
-      const { acquired } = await take(store, { by: text, acquisitionId: text, queues });
+      const { acquired } = await take(store, { by: text, stepId: text, queues });
       const leased = present(acquired[0], "the job");
       equal([leased.payload, leased.metadata, leased.acquiredBy], [text, { [text]: text }, text], "a job");
       const error = { name: text, message: text, stack: text };

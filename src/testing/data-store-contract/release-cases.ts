@@ -9,11 +9,20 @@ export const releaseCases: readonly DataStoreCase[] = [
       const store = await open();
       const job = await leasedJob(store);
       const report = await release(store, [finish(job)]);
-      equal(
-        report,
-        { releases: ["released"], recovered: [], ended: [], acquired: [], hasMore: false, nextDueAt: null },
-        "the answer",
-      );
+      const expected = {
+        releases: ["released"],
+        recovered: [],
+        ended: [],
+        additions: [],
+        plans: [],
+        acquired: [],
+        due: [],
+        nextFireAt: null,
+        nextRunAt: null,
+        leaseEndsAt: null,
+        hasReady: false,
+      };
+      equal(report, expected, "the answer");
       equal(await store.getJob("job"), null, "the job");
       equal(await store.getJobResult("job", T0), makeResult(job), "the result");
     },
@@ -35,8 +44,8 @@ export const releaseCases: readonly DataStoreCase[] = [
       const store = await open();
       const job = await leasedJob(store, { metadata: { a: 1 }, payload: '"p"', idempotencyKey: "key" });
       const retry = { jobId: job.id, fence: job.fence, kind: "retry", runAt: T0 + 500, failedAttempts: 2 } as const;
-      const report = await release(store, [retry]);
-      equal([report.releases, report.nextDueAt], [["released"], T0 + 500], "the answer");
+      const report = await take(store, { releases: [retry] });
+      equal([report.releases, report.nextRunAt, report.acquired], [["released"], T0 + 500, []], "the answer");
       const expected = { ...job, acquiredBy: null, acquiredUntil: null, runAt: T0 + 500, failedAttempts: 2 };
       equal(await store.getJob("job"), expected, "the job");
       equal((await take(store, { now: T0 + 499 })).acquired, [], "before its time");
@@ -45,7 +54,7 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "releases: retry at once makes the job acquirable in the same turn",
+    name: "releases: retry at once makes the job acquirable in the same step",
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -166,7 +175,7 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "releases: a job that is released twice in one turn counts once",
+    name: "releases: a job that is released twice in one step counts once",
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -198,7 +207,7 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "releases: a hundred together with the next hundred acquisitions are one turn",
+    name: "releases: a hundred together with the next hundred acquisitions are one step",
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(250));
@@ -212,7 +221,7 @@ export const releaseCases: readonly DataStoreCase[] = [
       equal(second.acquired.length, 100, "the second hundred");
       releases = second.acquired.map((job) => finish(job));
       const third = await take(store, { releases });
-      equal([third.acquired.length, third.hasMore], [50, false], "the rest");
+      equal([third.acquired.length, third.hasReady], [50, false], "the rest");
       equal((await store.getJobResults({ limit: 1000, cursor: null }, T0)).items.length, 200, "the results");
     },
   },

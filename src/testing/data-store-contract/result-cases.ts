@@ -7,14 +7,16 @@ import {
   add,
   finish,
   leasedJob,
+  lookedAt,
   makeJob,
   makeResult,
   makeSchedule,
   numbered,
+  planOf,
   release,
+  step,
   T0,
   take,
-  takeSchedules,
 } from "./makers.ts";
 
 /** Runs a job to its end. */
@@ -117,7 +119,18 @@ export const resultCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "cleanup: removes schedules without a fire time, a live lease and an unfinished job",
+    name: "cleanup: jobs that kept no result leave nothing that it counts, however late it comes",
+    async run({ open }) {
+      const store = await open();
+      await done(store, { id: "a", resultExpirationMs: 0 }, { expiresAt: T0 });
+      await done(store, { id: "b" }, { expiresAt: T0 + 5 });
+      const late = { now: T0 + 3_600_000, limit: 10 };
+      equal((await store.cleanup(late)).removedResults, 1, "the only result");
+      equal((await store.cleanup(late)).removedResults, 0, "nothing left");
+    },
+  },
+  {
+    name: "cleanup: removes schedules without a fire time and an unfinished job",
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -140,17 +153,26 @@ export const resultCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "cleanup: leaves a leased schedule alone, and removes at most the limit",
+    name: "cleanup: removes at most the limit of schedules",
     async run({ open }) {
       const store = await open();
-      await store.addSchedules(add(makeSchedule({ id: "leased" })));
-      await takeSchedules(store);
-      equal((await store.cleanup({ now: T0, limit: 10 })).removedScheduleIds, [], "a leased one");
       await store.addSchedules(
         add(...Array.from({ length: 3 }, (_, index) => makeSchedule({ id: numbered("s", index), nextFireTime: null }))),
       );
       equal((await store.cleanup({ now: T0, limit: 2 })).removedScheduleIds.length, 2, "at the limit");
       equal((await store.cleanup({ now: T0, limit: 2 })).removedScheduleIds.length, 1, "the rest");
+    },
+  },
+  {
+    name: "cleanup: removes a schedule whose plan was its last, once the job has run",
+    async run({ open }) {
+      const store = await open();
+      const [due] = await lookedAt(store, makeSchedule());
+      const plan = planOf(present(due, "the schedule"), { nextFireTime: null });
+      const { acquired } = await step(store, { plans: [plan] });
+      equal((await store.cleanup({ now: T0, limit: 10 })).removedScheduleIds, [], "while its job runs");
+      await release(store, [finish(present(acquired[0], "the job"))]);
+      equal((await store.cleanup({ now: T0, limit: 10 })).removedScheduleIds, ["schedule"], "when it has run");
     },
   },
 ];

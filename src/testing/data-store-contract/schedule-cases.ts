@@ -1,6 +1,6 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, idsOf, makeSchedule, numbered, T0, takeSchedules } from "./makers.ts";
+import { add, idsOf, look, makeSchedule, makeTask, numbered, T0 } from "./makers.ts";
 
 const OTHER_RULE = { trigger: '{"type":"cron"}', triggerRule: '{"type":"cron"}' };
 
@@ -102,14 +102,32 @@ export const scheduleCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "schedules: replacing ends a lease, so that a plan made under it no longer counts",
+    name: "schedules: replacing by an equal one raises the fence as well, and begins with the stored one",
     async run({ open }) {
       const store = await open();
+      await store.addSchedules(add(makeSchedule({ fence: 40 })));
+      await store.addSchedules([{ schedule: makeSchedule({ fence: 1000 }), conflictPolicy: "replace" }]);
+      equal(await store.getSchedule("schedule"), makeSchedule({ fence: 41 }), "the schedule");
+    },
+  },
+  {
+    name: "schedules: replacing by another task moves it in what is due and what is in use",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask(), makeTask({ id: "other" })]);
       await store.addSchedules(add(makeSchedule()));
-      const leased = present((await takeSchedules(store)).schedules[0], "the leased schedule");
-      await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace" }]);
-      const stored = present(await store.getSchedule("schedule"), "the schedule");
-      equal([stored.acquiredBy, stored.acquiredUntil, stored.fence], [null, null, leased.fence + 1], "lease and fence");
+      const other = makeSchedule({ ...OTHER_RULE, taskId: "other", nextFireTime: T0 + 5 });
+      await store.addSchedules([{ schedule: other, conflictPolicy: "replace" }]);
+      const early = await look(store, { schedules: {} });
+      equal([early.due, early.nextFireAt], [[], T0 + 5], "what is due at the old time");
+      const { due } = await look(store, { now: T0 + 5, schedules: {} });
+      equal(
+        due.map(({ taskId }) => taskId),
+        ["other"],
+        "what is due at the new one",
+      );
+      equal(await store.removeTask("task"), "removed", "the old task");
+      equal(await store.removeTask("other"), "inUse", "the new task");
     },
   },
   {
@@ -277,12 +295,23 @@ export const scheduleCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "schedules: an update ends a lease, and an empty one does only that",
+    name: "schedules: an empty update raises the fence and changes nothing else",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ fence: 1_099_511_627_775 })));
+      const expected = makeSchedule({ fence: 1_099_511_627_776 });
+      equal(await store.updateSchedule("schedule", {}), expected, "the schedule");
+    },
+  },
+  {
+    name: "schedules: repeated, as after an unknown write, an update leaves the same schedule under a higher fence",
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
-      await takeSchedules(store);
-      equal(await store.updateSchedule("schedule", {}), makeSchedule({ fence: 2 }), "the schedule");
+      await store.updateSchedule("schedule", { paused: true, priority: 4 });
+      const again = present(await store.updateSchedule("schedule", { paused: true, priority: 4 }), "the answer");
+      equal({ ...again, fence: 0 }, makeSchedule({ paused: true, priority: 4 }), "the schedule");
+      isTrue(again.fence >= 1, "its fence has grown");
     },
   },
   {
@@ -309,7 +338,8 @@ export const scheduleCases: readonly DataStoreCase[] = [
       isTrue(await store.removeSchedule("schedule"), "the first removal removes");
       isTrue(!(await store.removeSchedule("schedule")), "the second removal finds nothing");
       equal(await store.getSchedule("schedule"), null, "the removed schedule");
-      equal(await takeSchedules(store), { schedules: [], nextDueAt: null }, "what is due");
+      const { due, nextFireAt } = await look(store, { schedules: {} });
+      equal([due, nextFireAt], [[], null], "what is due");
     },
   },
 ];

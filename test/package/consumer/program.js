@@ -1,6 +1,7 @@
 // What a user's program looks like: run from the packed tarball on every runtime.
 import { CronTrigger, IntervalTrigger, Scheduler } from "escapement";
 import { LibsqlDataStore } from "escapement/libsql";
+import { SqliteDataStore } from "escapement/sqlite";
 
 const daily = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
 console.log(String(daily.next("2026-03-27T12:00:00Z")));
@@ -15,6 +16,15 @@ await scheduler.addSchedule(tick, new IntervalTrigger({ seconds: 1 }), { id: "ti
 console.log(await fired);
 await scheduler.stop();
 console.log("stopped");
+
+const store = new SqliteDataStore({ path: "sqlite.db" });
+try {
+  await store.open(Date.now());
+  console.log(`${(await store.getTasks()).length} tasks`);
+} catch (error) {
+  console.log(error.code);
+}
+await store.close();
 
 // Promise.withResolvers, which Node 20 lacks.
 function deferred() {

@@ -2,6 +2,7 @@
 import { CronTrigger, type JobContext, MemoryDataStore, Scheduler, type Task, type Trigger } from "escapement";
 import { CronTrigger as CronTriggerAlone, triggerFromJSON } from "escapement/cron";
 import { LibsqlDataStore } from "escapement/libsql";
+import { SqliteDataStore } from "escapement/sqlite";
 import { VirtualClock } from "escapement/testing";
 
 export const trigger: Trigger = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
@@ -23,3 +24,4 @@ export async function main(): Promise<number> {
 }
 
 export const store: MemoryDataStore = new MemoryDataStore();
+export const kept: SqliteDataStore = new SqliteDataStore({ path: ":memory:" }, { durability: "normal" });

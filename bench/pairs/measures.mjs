@@ -1,0 +1,35 @@
+// What there is to measure: the program of each, its arguments, and why it cannot run here.
+import { hasDoor } from "./library.mjs";
+import { whyNoSqld } from "./sqld.mjs";
+
+/**
+ * By name: `program` is a file of this folder, started as `node PROGRAM CHECKOUT ...args`; `whyNot` gives the reason to
+ * leave it out, or null.
+ */
+export const MEASURES = {
+  "file-full": onStore("file-full"),
+  "file-normal": onStore("file-normal"),
+  sqlite: onStore("sqlite", whyNoSqlite),
+  sqld: { ...onStore("sqld", whyNoSqld), needsServer: true },
+  memory: onStore("memory"),
+  fires: { program: "fires.mjs" },
+  throughput: { program: "throughput.mjs" },
+  weight: { program: "weight.mjs" },
+  cron: { program: "cron.mjs" },
+};
+
+function onStore(store, whyNot) {
+  return {
+    program: "queue.mjs",
+    whyNot,
+    /** @param place the folder of the run, or the address of the server; @param label differs from run to run */
+    args: ({ folder, address, label }) => [store, store === "sqld" ? address : folder, label],
+  };
+}
+
+function whyNoSqlite(checkouts) {
+  const without = checkouts.find((checkout) => !hasDoor(checkout, "./sqlite"));
+  if (without !== undefined) return `${without} has no escapement/sqlite`;
+  const hasSqlite = process.getBuiltinModule?.("node:sqlite") !== undefined;
+  return hasSqlite ? null : `Node ${process.version} has no node:sqlite: run this with Node 22.13 or later`;
+}

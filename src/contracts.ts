@@ -1,0 +1,67 @@
+/**
+ * What the authors of data stores, event brokers, job executors and serializers implement and exchange.
+ * `escapement/testing` has a contract suite for each of the first three.
+ *
+ * @module
+ */
+export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
+export { StoreUnavailableError } from "./core/errors.ts";
+export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
+export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
+export type { JobRecord } from "./records/job.ts";
+export type { JobResultRecord } from "./records/job-result.ts";
+export {
+  type CoalescePolicy,
+  type ConflictPolicy,
+  JOB_OUTCOMES,
+  type JobOutcome,
+  type Metadata,
+  type RetryPolicy,
+} from "./records/policies.ts";
+export type { ScheduleRecord } from "./records/schedule.ts";
+export { type SerializedError, serializedError } from "./records/serialized-error.ts";
+export type { TaskRecord } from "./records/task.ts";
+export type { Serializer } from "./serializers/serializer.ts";
+export type {
+  CancelReport,
+  CleanupReport,
+  DataStore,
+  JobAddition,
+  JobFilter,
+  JobQueue,
+  JobRelease,
+  JobResultFilter,
+  LeaseExtension,
+  LeaseExtensionReport,
+  LeaseSurrender,
+  LookedSchedule,
+  LookReport,
+  LookRequest,
+  PlannedJob,
+  PlanReport,
+  RecordPage,
+  RecoveredJob,
+  RecoveryReport,
+  ReleaseStatus,
+  ScheduleAddition,
+  ScheduleAdditionReport,
+  ScheduleChanges,
+  ScheduleFilter,
+  SchedulePlan,
+  ScheduleWindow,
+  Seen,
+  StepReport,
+  StepRequest,
+  StoreCapabilities,
+  View,
+} from "./stores/data-store.ts";
+export {
+  type FailureKind,
+  type Row,
+  SqlDataStore,
+  type SqlDataStoreOptions,
+  type SqlDriver,
+  type SqlStatement,
+  type SqlValue,
+  sqliteFailureKind,
+} from "./stores/sqlite/mod.ts";

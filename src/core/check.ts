@@ -1,0 +1,268 @@
+import * as v from "valibot";
+import { type Duration, toDurationMs } from "./duration.ts";
+import { type Issue, OptionsError } from "./errors.ts";
+import { DURATION_MS_MAX } from "./limits.ts";
+import { canHoldOptions, isPlain, mustBe, mustBeOneOf, optionsError, takes, unknownOption } from "./option-errors.ts";
+import { isSameWord } from "./suggest.ts";
+import { toEpochMs } from "./temporal.ts";
+
+// Options are checked against valibot schemas, which carry the defaults, and are refused in the voice of
+// option-errors.ts. The schemas below are the kinds of values that options have.
+
+/**
+ * Checks a value and returns it with its defaults, durations and instants as milliseconds.
+ * @throws {OptionsError} with one issue per problem and its path; `where` begins the message
+ */
+export type Checker<T> = (value: unknown, where: string) => T;
+
+/** What a checker knows about likely mistakes. */
+export interface Hints {
+  /** What the call takes. Default: `an object of options`. */
+  readonly takes?: string;
+  /** What to do about a value that is something else than options, or null. */
+  readonly instead?: (value: unknown) => string | null;
+  /** What to do about a name that is no option of the object itself but is known, or null. */
+  readonly elsewhere?: (name: string) => string | null;
+  /** Options by other words for them, in lower case. */
+  readonly synonyms?: Readonly<Record<string, string>>;
+}
+
+/** The checker of an object of options. */
+export function checker<T>(schema: v.GenericSchema<unknown, T>, hints: Hints = {}): Checker<T> {
+  const names = namesOf(schema);
+  const quick = quickCheck(schema);
+  return (value, where) => {
+    const known = isPlain(value) ? quick(value) : null;
+    if (known !== null) return known;
+    let found: readonly v.BaseIssue<unknown>[] = [];
+    if (canHoldOptions(value, names)) {
+      const dataset = schema["~run"]({ value }, {});
+      if (dataset.issues === undefined) return dataset.value as T;
+      found = dataset.issues;
+    }
+    const advice = hints.instead?.(value) ?? (value instanceof Promise ? "await it first" : null);
+    if (found.length > 0 && advice === null) throw optionsError(where, issuesOf(found, schema, hints));
+    throw optionsError(where, [{ path: "", message: takes(hints.takes ?? "an object of options", value, advice) }]);
+  };
+}
+
+/** Kinds of values that are used as they are, by their schemas: whether a value is surely one. */
+const surely = new WeakMap<object, (value: unknown) => boolean>();
+
+/**
+ * Reads the options that are given, one by one, and adds the defaults: several times as fast as the schema of the whole
+ * object, which visits all that are not given too. Null where something is wrong, which the schema then tells.
+ */
+function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Record<string, unknown>>) => T | null {
+  const entries = Object.entries((schema as { entries?: Record<string, v.GenericSchema> }).entries ?? {});
+  const required = entries.filter(([, entry]) => !("wrapped" in entry)).map(([name]) => name);
+  const readers = new Map(
+    entries.map(([name, entry]) => [name, { entry, isFine: surely.get(unwrapped(entry)) ?? (() => false) }]),
+  );
+  let unset: Readonly<Record<string, unknown>> | undefined;
+  return (value) => {
+    for (const name of required) if (!(name in value)) return null;
+    unset ??= defaultsOf(schema);
+    // An empty literal has room for properties; a copy of the defaults would have to grow, which costs more.
+    const checked: Record<string, unknown> = {};
+    for (const name in value) {
+      const reader = readers.get(name);
+      if (reader === undefined) return null;
+      const item = value[name];
+      if (reader.isFine(item)) {
+        checked[name] = item;
+      } else {
+        const dataset = reader.entry["~run"]({ value: item }, {});
+        if (dataset.issues !== undefined) return null;
+        checked[name] = dataset.value;
+      }
+    }
+    for (const name in unset) if (!(name in checked)) checked[name] = unset[name];
+    return checked as T;
+  };
+}
+
+/** What a schema adds to an object. */
+function defaultsOf(schema: v.GenericSchema): Readonly<Record<string, unknown>> {
+  const { value } = schema["~run"]({ value: {} }, {});
+  return value as Record<string, unknown>;
+}
+
+function issuesOf(found: readonly v.BaseIssue<unknown>[], schema: v.GenericSchema, hints: Hints): Issue[] {
+  const issues = found.flatMap((issue) => {
+    const path = (issue.path ?? []).map(({ key }) => String(key));
+    if (issue.type !== "strict_object") return { path: path.join("."), message: issue.message };
+    if (issue.expected === "never") return unknownOptions(path.slice(0, -1), issue, schema, hints);
+    if (issue.expected?.startsWith('"') === true) return missingOption(path, schema);
+    return { path: path.join("."), message: issue.message };
+  });
+  // A number can be neither whole nor in range: one problem of a value is enough.
+  return issues.filter(({ path }, index) => issues.findIndex((other) => other.path === path) === index);
+}
+
+function missingOption(path: readonly string[], schema: v.GenericSchema): Issue {
+  const { issues } = path.reduce(childOf, schema)["~run"]({ value: undefined }, {});
+  const rule = issues?.[0]?.message.replace(/; got .*/s, "");
+  return { path: path.join("."), message: rule === undefined ? "is missing" : `is missing; it ${rule}` };
+}
+
+/** All unknown names of an object, of which valibot tells the first. */
+function unknownOptions(
+  path: readonly string[],
+  issue: v.BaseIssue<unknown>,
+  schema: v.GenericSchema,
+  { elsewhere, synonyms }: Hints,
+): Issue[] {
+  const given = issue.path?.at(-1)?.input as object;
+  const known = namesOf(path.reduce(childOf, schema));
+  const issues: Issue[] = [];
+  for (const name in given) {
+    if (known.includes(name)) continue;
+    // The object itself comes before all that is elsewhere; what lies within it has names of its own.
+    const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));
+    const synonym = isKnown ? null : (synonyms?.[name.toLowerCase()] ?? null);
+    const advice = isKnown || synonym !== null ? null : (elsewhere?.(name) ?? null);
+    issues.push(unknownOption([...path, name].join("."), known, { synonym, advice }));
+  }
+  return issues;
+}
+
+/** The names that an object of this schema has. */
+export function namesOf(schema: object): readonly string[] {
+  const { entries } = unwrapped(schema) as { entries?: object };
+  return Object.keys(entries ?? {});
+}
+
+function childOf(schema: object, name: string): v.GenericSchema {
+  const { entries, value } = unwrapped(schema) as {
+    entries?: Record<string, v.GenericSchema>;
+    value?: v.GenericSchema;
+  };
+  return (entries?.[name] ?? value ?? schema) as v.GenericSchema;
+}
+
+/** The schema within `optional` and `nullable`. */
+function unwrapped(schema: object): object {
+  return "wrapped" in schema ? unwrapped(schema.wrapped as object) : schema;
+}
+
+/** An object of options within others. */
+export function objectOf<Entries extends v.ObjectEntries>(
+  entries: Entries,
+  instead: (value: unknown) => string | null = () => null,
+): v.StrictObjectSchema<Entries, v.ErrorMessage<v.StrictObjectIssue>> {
+  return v.strictObject(entries, ({ input }) => mustBe("an object", input, "", instead(input)));
+}
+
+/** Reads a value through a converter that throws `OptionsError`. */
+export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O> {
+  return v.pipe(
+    v.unknown(),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      try {
+        return convert(dataset.value as I);
+      } catch (error) {
+        if (!(error instanceof OptionsError)) throw error;
+        addIssue({ message: error.issues[0]?.message ?? error.message });
+        return NEVER;
+      }
+    }),
+  ) as unknown as v.GenericSchema<I, O>;
+}
+
+/** A duration of at least so many milliseconds, as milliseconds. */
+export function durationMs(minMs = 0): v.GenericSchema<Duration, number> {
+  return converted((value: Duration) => {
+    const ms = toDurationMs(value, "");
+    const least = minMs === 1 ? "longer than zero" : `of at least ${minMs} milliseconds`;
+    if (ms < minMs) throw refused(mustBe(`a duration ${least}`, value));
+    if (ms > DURATION_MS_MAX) throw refused(mustBe("a duration of at most 1,000 years", value));
+    return ms;
+  });
+}
+
+function refused(message: string): OptionsError {
+  return new OptionsError(message, [{ path: "", message }]);
+}
+
+/** An instant, as epoch milliseconds. */
+export const instantMs: v.GenericSchema<Parameters<typeof toEpochMs>[0], number> = converted((value) =>
+  toEpochMs(value, ""),
+);
+
+/** A whole number within bounds. */
+export function wholeNumber(
+  min: number = Number.MIN_SAFE_INTEGER,
+  max: number = Number.MAX_SAFE_INTEGER,
+): v.GenericSchema<number> {
+  const isBounded = min > Number.MIN_SAFE_INTEGER;
+  const range = max < Number.MAX_SAFE_INTEGER ? ` from ${min} to ${max}` : isBounded ? ` of ${min} or more` : "";
+  const message = says(`a whole number${range}`);
+  const whole = v.pipe(v.number(message), v.safeInteger(message));
+  // Each step of a pipe costs time, though it checks nothing.
+  const schema = isBounded ? v.pipe(whole, v.minValue(min, message), v.maxValue(max, message)) : whole;
+  surely.set(schema, (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max);
+  return schema;
+}
+
+/** A finite number of at least so much. */
+export function numberFrom(min: number): v.GenericSchema<number> {
+  const message = says(`a number of ${min} or more`);
+  return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
+}
+
+/** Text that is not empty. */
+export function textUpTo(lengthMax: number): v.GenericSchema<string> {
+  const message = says(`text of 1 to ${lengthMax} characters`);
+  const schema = v.pipe(v.string(message), v.minLength(1, message), v.maxLength(lengthMax, message));
+  surely.set(schema, (value) => typeof value === "string" && value.length > 0 && value.length <= lengthMax);
+  return schema;
+}
+
+export const trueOrFalse: v.GenericSchema<boolean> = v.boolean(says("true or false"));
+
+/** Whatever a caller passes on, such as a payload. */
+export const anything: v.GenericSchema<unknown> = v.unknown();
+surely.set(anything, () => true);
+
+/** One of a few words. */
+export function oneOf<const Words extends readonly string[]>(words: Words): v.GenericSchema<Words[number]> {
+  return v.picklist(words, ({ input }) => mustBeOneOf(words, input));
+}
+
+/** What a value must be, as the message of a schema. */
+export function says(what: string): (issue: { readonly input: unknown }) => string {
+  return ({ input }) => mustBe(what, input);
+}
+
+/**
+ * An object that has these methods: another class than the caller thinks is found here, not at the first use.
+ *
+ * @param instead what to do about something that is none, or null
+ */
+export function implementing<T>(
+  what: string,
+  methods: readonly (keyof T & string)[],
+  instead: (value: unknown) => string | null = () => null,
+): v.GenericSchema<T> {
+  return v.custom<T>(
+    (value) => hasMethods(value, methods),
+    ({ input }) => {
+      const missing = methods.filter((method) => !hasMethods(input, [method]));
+      const isNear = missing.length < methods.length || isPlain(input);
+      const without = isNear ? `it lacks ${missing.map((method) => `${method}()`).join(", ")}` : null;
+      const advice = isClass(input) ? `write new ${input.name}(...)` : (instead(input) ?? without);
+      return mustBe(what, input, "", advice);
+    },
+  );
+}
+
+/** Whether a value is an object with these methods. */
+export function hasMethods(value: unknown, methods: readonly string[]): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  return methods.every((method) => typeof Reflect.get(value, method) === "function");
+}
+
+function isClass(value: unknown): value is { name: string } {
+  return typeof value === "function" && /^class\b/.test(Function.prototype.toString.call(value));
+}

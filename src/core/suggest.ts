@@ -1,0 +1,52 @@
+/** The candidate nearest to a mistyped word: one that it begins with (`monday`), else one a slip of the keys away. */
+export function nearest(word: string, candidates: readonly string[]): string | null {
+  const plain = normalized(word);
+  // Distances cost the product of the lengths, and nothing this long is a slip.
+  if (plain.length === 0 || plain.length > 24) return null;
+  let best: string | null = null;
+  let bestDistance = plain.length > 3 ? 3 : 2;
+  for (const candidate of candidates) {
+    const target = normalized(candidate);
+    const distance =
+      target !== plain && target.length > 2 && plain.startsWith(target) ? 1 : editDistance(plain, target);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Whether two words differ in case and separators alone. */
+export function isSameWord(a: string, b: string): boolean {
+  return normalized(a) === normalized(b);
+}
+
+/** `day_of_week` and `day-of-week` are `dayOfWeek`. */
+function normalized(word: string): string {
+  return word.toLowerCase().replaceAll(/[_-]/g, "");
+}
+
+/** Optimal string alignment: insertions, deletions, substitutions and swapped neighbours count one each. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1];
+      let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (isSame ? 0 : 1));
+      if (a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      }
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

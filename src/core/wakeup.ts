@@ -1,0 +1,60 @@
+import type { Clock } from "./clock.ts";
+
+const WOKEN = "woken";
+
+/** Lets a loop sleep until an instant, or until somebody has something for it at an earlier one. A call that comes
+ *  while the loop is busy is not lost: the next wait heeds it. */
+export class Wakeup {
+  readonly #clock: Clock;
+  #calledFor = Number.POSITIVE_INFINITY;
+  #sleepsUntil = Number.NEGATIVE_INFINITY;
+  #wake: (() => void) | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** There is something to do at `atMs` (epoch milliseconds); default: at once. */
+  call(atMs: number = Number.NEGATIVE_INFINITY): void {
+    if (atMs >= this.#calledFor) return;
+    this.#calledFor = atMs;
+    if (atMs < this.#sleepsUntil) this.#wake?.();
+  }
+
+  /** Resolves at `untilMs`, at the earliest instant somebody called for, when the signal is aborted, or when the clock
+   *  was set back, since then nobody knows what `untilMs` was to mean. */
+  wait(untilMs: number, signal?: AbortSignal): Promise<void> {
+    return this.#wait(untilMs, false, signal);
+  }
+
+  /** As `wait`, but as punctual as the clock can be. For an instant at which something is known to happen: it costs
+   *  more CPU than `wait`. */
+  waitExactly(untilMs: number, signal?: AbortSignal): Promise<void> {
+    return this.#wait(untilMs, true, signal);
+  }
+
+  async #wait(untilMs: number, isExact: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const startedAt = this.#clock.now();
+    while (signal?.aborted !== true) {
+      const now = this.#clock.now();
+      const until = Math.min(untilMs, this.#calledFor);
+      if (until <= now || now < startedAt) break;
+      await this.#sleep(until, isExact, signal);
+    }
+    this.#calledFor = Number.POSITIVE_INFINITY;
+  }
+
+  async #sleep(until: number, isExact: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const sleeper = new AbortController();
+    // With a reason of ours, as the default one is an exception with a stack, which costs more than the sleep.
+    const wake = (): void => sleeper.abort(WOKEN);
+    this.#wake = wake;
+    this.#sleepsUntil = until;
+    signal?.addEventListener("abort", wake);
+    if (isExact && this.#clock.sleepExactly !== undefined) await this.#clock.sleepExactly(until, sleeper.signal);
+    else await this.#clock.sleep(until, sleeper.signal);
+    signal?.removeEventListener("abort", wake);
+    this.#sleepsUntil = Number.NEGATIVE_INFINITY;
+    this.#wake = null;
+  }
+}

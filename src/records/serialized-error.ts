@@ -1,0 +1,39 @@
+import { ERROR_CAUSES_MAX, ERROR_TEXT_LENGTH_MAX } from "../core/limits.ts";
+
+/** An error as it is kept in a result. `cause` nests. */
+export interface SerializedError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly code?: string;
+  readonly cause?: SerializedError;
+}
+
+/** What is kept of something that was thrown: never throws itself, whatever it is given. */
+export function serializedError(thrown: unknown, depth = 0): SerializedError {
+  try {
+    if (!(thrown instanceof Error) && !isErrorLike(thrown)) {
+      return { name: "Error", message: clip(`a value that is no error was thrown: ${String(thrown)}`) };
+    }
+    const code: unknown = Reflect.get(thrown, "code");
+    return {
+      name: clip(String(thrown.name)),
+      message: clip(String(thrown.message)),
+      ...(typeof thrown.stack === "string" ? { stack: clip(thrown.stack) } : {}),
+      ...(typeof code === "string" ? { code: clip(code) } : {}),
+      ...(thrown.cause !== undefined && depth < ERROR_CAUSES_MAX
+        ? { cause: serializedError(thrown.cause, depth + 1) }
+        : {}),
+    };
+  } catch {
+    return { name: "Error", message: "an error that cannot be read was thrown" };
+  }
+}
+
+function isErrorLike(value: unknown): value is Error {
+  return typeof value === "object" && value !== null && "message" in value && "name" in value;
+}
+
+function clip(text: string): string {
+  return text.length > ERROR_TEXT_LENGTH_MAX ? `${text.slice(0, ERROR_TEXT_LENGTH_MAX)}...` : text;
+}

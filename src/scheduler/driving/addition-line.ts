@@ -1,0 +1,54 @@
+import { STEP_ADDITION_LENGTH_MAX, STEP_ADDITIONS_MAX } from "../../core/limits.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobAddition } from "../../stores/data-store.ts";
+
+/** Jobs that one call adds, and the call that waits for the answer. */
+export interface WaitingAddition {
+  readonly jobs: readonly JobRecord[];
+  readonly resolve: (additions: readonly JobAddition[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Calls of `addJob` that wait for the next step, which adds their jobs and leases them in one commit. */
+export class AdditionLine {
+  #waiting: WaitingAddition[] = [];
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Whether these jobs are few and small enough for a step that has other work too. Otherwise they are added in a
+   *  write of their own. */
+  static fits(jobs: readonly JobRecord[]): boolean {
+    return jobs.length <= STEP_ADDITIONS_MAX && payloadLength(jobs) <= STEP_ADDITION_LENGTH_MAX;
+  }
+
+  add(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
+    return new Promise((resolve, reject) => this.#waiting.push({ jobs, resolve, reject }));
+  }
+
+  /** Takes as many calls as fit into one step, the oldest first; at least one, if any waits. */
+  take(): WaitingAddition[] {
+    let count = 0;
+    let jobCount = 0;
+    let length = 0;
+    for (const { jobs } of this.#waiting) {
+      jobCount += jobs.length;
+      length += payloadLength(jobs);
+      if (count > 0 && (jobCount > STEP_ADDITIONS_MAX || length > STEP_ADDITION_LENGTH_MAX)) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Rejects the calls that wait, because no step will take them any more. */
+  rejectAll(error: unknown): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}
+
+function payloadLength(jobs: readonly JobRecord[]): number {
+  let length = 0;
+  for (const { payload } of jobs) length += payload?.length ?? 0;
+  return length;
+}

@@ -1,0 +1,248 @@
+import type { EventBroker } from "../../brokers/event-broker.ts";
+import { sleepFor } from "../../core/clock.ts";
+import { SchedulerStateError } from "../../core/errors.ts";
+import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobAddition } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+import { jobAdded, schedulerStopped } from "../events/event-records.ts";
+import { FirePlanner } from "../firing/fire-planner.ts";
+import type { CheckedSchedulerOptions } from "../options/check-options.ts";
+import type { JobAttempt } from "../running/job-attempt.ts";
+import { JobRunner } from "../running/job-runner.ts";
+import { LeaseKeeper } from "../running/lease-keeper.ts";
+import type { JobContext } from "../scheduler-client.ts";
+import type { TaskRegistry } from "../tasks/task-registry.ts";
+import { AdditionLine } from "./addition-line.ts";
+import { cleanUp } from "./clean-up.ts";
+import { every } from "./every.ts";
+import { Loop } from "./loop.ts";
+import { SharedParts } from "./shared-parts.ts";
+import { Stepper } from "./stepper.ts";
+import { type TickBounds, type TickReport, tick } from "./tick.ts";
+
+const IDLE_MS = 10_000;
+
+export interface EngineParts {
+  readonly env: Environment;
+  readonly broker: EventBroker;
+  readonly executors: Readonly<Record<string, JobExecutor>>;
+  readonly tasks: TaskRegistry;
+  readonly options: CheckedSchedulerOptions;
+  readonly contextOf: (attempt: JobAttempt) => JobContext;
+  readonly isPaused: () => boolean;
+}
+
+/** What works behind a scheduler: the stepper and the lease keeper, their drivers, and the parts that are opened and
+ *  closed with them. */
+export class Engine {
+  readonly runner: JobRunner;
+  readonly #parts: EngineParts;
+  readonly #additions = new AdditionLine();
+  readonly #stepper: Stepper;
+  readonly #keeper: LeaseKeeper;
+  readonly #loop: Loop;
+  readonly #cleaning = new AbortController();
+  #background: Promise<unknown> = Promise.resolve();
+  readonly #shared = new SharedParts();
+  /** Whether the loop runs, so that it can take additions. */
+  #isResident = false;
+
+  constructor(parts: EngineParts) {
+    const { env, executors, tasks, options, contextOf, isPaused } = parts;
+    const { sharedByProcesses } = env.store.capabilities;
+    this.#parts = parts;
+    this.runner = new JobRunner({
+      env,
+      tasks,
+      executors,
+      maxConcurrentJobs: options.maxConcurrentJobs,
+      contextOf,
+      onEnded: () => this.#loop.jobEnded(),
+    });
+    const hasScheduleRole = options.role !== "worker";
+    const hasJobRole = options.role !== "scheduler";
+    const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
+    const { runner } = this;
+    const additions = this.#additions;
+    this.#stepper = new Stepper({ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole });
+    this.#keeper = new LeaseKeeper({
+      env,
+      runner,
+      isSeen: () => this.#isResident && sharedByProcesses,
+      settledStepId: () => this.#stepper.settledStepId,
+    });
+    this.#loop = new Loop({
+      env,
+      stepper: this.#stepper,
+      planner,
+      runner,
+      keeper: this.#keeper,
+      maxIdleMs: options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED),
+      isPaused,
+    });
+  }
+
+  /** Opens the broker and the store. @throws {StoreUnavailableError} `open` may be called again */
+  async open(): Promise<void> {
+    const { env, broker } = this.#parts;
+    try {
+      await this.#shared.open(broker, () => broker.open());
+      await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
+    } catch (error) {
+      // A failure to close is not reported, because the caller has to know the failure to open.
+      await this.#shared.close().catch(() => {});
+      throw error;
+    }
+    env.events.open();
+  }
+
+  /** Gives up leases that an earlier process of this identity left behind, and starts the loop. */
+  async begin(): Promise<void> {
+    const { env } = this.#parts;
+    const { store, clock, identity, incarnation, leaseMs } = env;
+    await this.#openExecutors();
+    const now = clock.now();
+    const aliveUntil = store.capabilities.sharedByProcesses ? now + leaseMs : null;
+    const report = await store.giveUpLeases({ now, schedulerId: identity, incarnation, aliveUntil });
+    const happened: EventRecord[] = [];
+    this.runner.recordRecovery(report, now, happened);
+    env.events.publish(happened);
+    this.#wakeOnEvents();
+    this.#isResident = true;
+    this.#loop.start();
+    this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
+  }
+
+  /** Adds jobs: in the loop's next step, or by a write of their own where no loop runs jobs here. */
+  async addJobs(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
+    const { env, options } = this.#parts;
+    if (this.#isResident && options.role !== "scheduler" && AdditionLine.fits(jobs)) {
+      const waiting = this.#additions.add(jobs);
+      this.#loop.step();
+      return waiting;
+    }
+    const additions = await env.store.addJobs(jobs);
+    env.events.publish(additions.flatMap(({ job, isNew }) => (isNew ? jobAdded(env, job, false) : [])));
+    return additions;
+  }
+
+  /** Takes the same steps as the loop, until nothing is due or a bound is reached. */
+  async tick(bounds: TickBounds): Promise<TickReport> {
+    await this.#openExecutors();
+    const report = await tick(
+      {
+        env: this.#parts.env,
+        stepper: this.#stepper,
+        runner: this.runner,
+        keeper: this.#keeper,
+      },
+      bounds,
+    );
+    // Where nothing stays resident, an event that is not sent now is never sent.
+    await this.#parts.env.events.flush();
+    return report;
+  }
+
+  /** Makes the loop look at once, because there may be something to do. */
+  wake(): void {
+    this.#loop.lookForSchedule();
+  }
+
+  /** Ends the work: begins nothing new, and lets running jobs end within `drainMs` milliseconds. Then the jobs that
+   *  still run are aborted and go back to the queue. */
+  async end(drainMs: number): Promise<void> {
+    const { clock, events } = this.#parts.env;
+    await this.#loop.drain();
+    const drained = new AbortController();
+    await Promise.race([this.runner.whenIdle().then(() => drained.abort()), sleepFor(clock, drainMs, drained.signal)]);
+    this.runner.abortAll();
+    await this.runner.whenIdle();
+    this.#isResident = false;
+    this.#cleaning.abort();
+    await Promise.all([this.#loop.stop(), this.#background]);
+    await this.#settle();
+    events.publish([schedulerStopped(this.#parts.env)]);
+  }
+
+  /** Closes each part that was opened, unless another scheduler of this process uses the part. @throws the first
+   *  failure, after all parts have been closed */
+  async close(): Promise<void> {
+    const { events } = this.#parts.env;
+    await events.flush();
+    events.close();
+    await this.#shared.close();
+  }
+
+  async #openExecutors(): Promise<void> {
+    for (const executor of Object.values(this.#parts.executors)) {
+      await this.#shared.open(executor, () => executor.open());
+    }
+  }
+
+  async #keepLeases(): Promise<void> {
+    const { env } = this.#parts;
+    await every(env, "leases", this.#keeper.periodMs, this.#cleaning.signal, () => this.#keeper.runOnce());
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { env, options } = this.#parts;
+    const periodMs = options.cleanupInterval;
+    if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
+  }
+
+  /** Wakes the loop after changes, those of other schedulers and our own. */
+  #wakeOnEvents(): void {
+    const { events, identity } = this.#parts.env;
+    const onSchedule = ({ nextFireTimeMs }: { nextFireTimeMs: number | null }): void => {
+      if (nextFireTimeMs !== null) this.#loop.lookForSchedule(nextFireTimeMs);
+    };
+    events.watch("scheduleAdded", onSchedule);
+    events.watch("scheduleUpdated", onSchedule);
+    events.watch("jobAdded", ({ runAtMs, isLeased }) => {
+      if (isLeased !== true) this.#loop.lookBy(runAtMs);
+    });
+    events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
+    events.watch("jobReleased", ({ schedulerId }) => {
+      // A job of ours may wait for the slot of the released job. Our own releases are followed by an acquisition
+      // anyway.
+      if (schedulerId !== identity) this.#loop.lookBy();
+    });
+  }
+
+  /** Records the last outcomes, gives back jobs that are leased but will not run, and tells the store that this
+   *  scheduler no longer lives. */
+  async #settle(): Promise<void> {
+    const { env } = this.#parts;
+    const { store, clock, identity, incarnation, logger } = env;
+    for (let left = STOP_FLUSH_TRIES; this.#stepper.hasCargo && left > 0; left--) {
+      try {
+        await this.#stepper.settle(clock.now());
+      } catch (error) {
+        logger.warn(
+          "escapement: the last outcomes are not recorded yet; their jobs run again when the leases end",
+          error,
+        );
+      }
+    }
+    this.#additions.rejectAll(new SchedulerStateError("the scheduler stopped before the job was added"));
+    if (!store.capabilities.sharedByProcesses) return;
+    const now = clock.now();
+    const settledStepId = this.#stepper.settledStepId;
+    try {
+      await store.extendLeases({
+        now,
+        schedulerId: identity,
+        incarnation,
+        settledStepId,
+        until: now,
+        jobs: [],
+        aliveUntil: now,
+      });
+    } catch (error) {
+      logger.warn("escapement: others count this scheduler as alive until its lease ends", error);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** A part that several schedulers of a process may share: a store, a broker or an executor. */
+interface Shareable {
+  close(): Promise<void>;
+}
+
+/** How many schedulers of this process use an object. */
+const userCounts = new WeakMap<Shareable, number>();
+
+/** The parts that one scheduler uses. Other schedulers of this process may use them too: the last user of a part closes
+ *  the part. */
+export class SharedParts {
+  readonly #used = new Set<Shareable>();
+
+  /** Opens a part, unless this scheduler has opened it already. @throws what `open` throws; the call may be repeated */
+  async open(part: Shareable, open: () => Promise<void>): Promise<void> {
+    if (this.#used.has(part)) return;
+    this.#used.add(part);
+    changeCount(part, 1);
+    try {
+      await open();
+    } catch (error) {
+      this.#used.delete(part);
+      changeCount(part, -1);
+      throw error;
+    }
+  }
+
+  /** Closes the parts, the newest first. A failure to close one part does not keep the others open. @throws the first
+   *  failure */
+  async close(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const part of [...this.#used].reverse()) {
+      this.#used.delete(part);
+      if (changeCount(part, -1) > 0) continue;
+      try {
+        await part.close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
+
+function changeCount(part: Shareable, change: number): number {
+  const count = (userCounts.get(part) ?? 0) + change;
+  userCounts.set(part, count);
+  return count;
+}

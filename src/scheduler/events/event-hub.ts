@@ -1,0 +1,209 @@
+import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
+import { OptionsError } from "../../core/errors.ts";
+import { isThenable, type Logger } from "../../core/logger.ts";
+import { EVENT_TYPES, type EventRecord, type EventType } from "../../records/events.ts";
+import { EventStream } from "./event-stream.ts";
+import { type SchedulerEvent, toEvent } from "./scheduler-event.ts";
+
+/** A subscription to events. `unsubscribe` ends it, and so does the end of the block where it was declared with
+ *  `using`. */
+export interface Subscription extends Disposable {
+  /** Ends the subscription: its listener is not called any more. Idempotent. */
+  unsubscribe(): void;
+}
+
+/** Which events to receive: those of one type (`"jobReleased"`), of several types (`["jobAdded", "jobReleased"]`), or
+ *  of all types (null). */
+export type EventFilter<T extends EventType> = T | readonly T[] | null;
+
+/** Options of {@link EventHub.events}. */
+export interface EventsOptions {
+  /** Ends the iteration. */
+  signal?: AbortSignal;
+  /** Called when a slow reader lets the buffer (10,000 events) run over, with the number of events that were dropped
+   *  since the last call. The oldest events are dropped first. Default: a warning in the log. */
+  onDropped?: (count: number) => void;
+}
+
+/** The listeners of one scheduler, behind one subscription to the broker. */
+export class EventHub {
+  readonly #broker: EventBroker;
+  readonly #logger: Logger;
+  readonly #byType = new Map<EventType, Set<(event: SchedulerEvent) => void>>();
+  readonly #watchers = new Map<EventType, (record: EventRecord) => void>();
+  readonly #closeListeners = new Set<() => void>();
+  #unsubscribe: Unsubscribe | null = null;
+  #publishing = 0;
+  #whenPublished: (() => void)[] = [];
+
+  constructor(broker: EventBroker, logger: Logger) {
+    this.#broker = broker;
+    this.#logger = logger;
+  }
+
+  /** Starts to receive. Idempotent. */
+  open(): void {
+    this.#unsubscribe ??= this.#broker.subscribe((record) => this.#dispatch(record));
+  }
+
+  /** Stops to receive, and ends every iteration and wait. */
+  close(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    for (const listener of [...this.#closeListeners]) listener();
+    this.#byType.clear();
+    this.#watchers.clear();
+  }
+
+  /** Publishes events. A failure of the broker is logged and never reaches the caller; it only delays other
+   *  schedulers. */
+  publish(events: readonly EventRecord[]): void {
+    if (events.length === 0) return;
+    this.#publishing++;
+    try {
+      this.#broker.publish(events).then(this.#published, this.#notPublished);
+    } catch (error) {
+      this.#notPublished(error);
+    }
+  }
+
+  /** Resolves when the broker has taken the events that were published so far, or has failed to take them. */
+  async flush(): Promise<void> {
+    if (this.#publishing > 0) await new Promise<void>((resolve) => this.#whenPublished.push(resolve));
+  }
+
+  /** Sets the function by which the scheduler itself watches the records of a type. There is one watcher per type. */
+  watch<T extends EventType>(type: T, watcher: (record: EventRecord<T>) => void): void {
+    this.#watchers.set(type, watcher as unknown as (record: EventRecord) => void);
+  }
+
+  subscribe<T extends EventType>(
+    types: EventFilter<T>,
+    listener: (event: SchedulerEvent<T>) => unknown,
+    options: { once?: boolean } = {},
+  ): Subscription {
+    if (typeof listener !== "function") {
+      throw new OptionsError("subscribe(types, listener): listener must be a function", [
+        { path: "listener", message: "not a function" },
+      ]);
+    }
+    const list = typeList(types);
+    const unsubscribe = (): void => {
+      for (const type of list) this.#byType.get(type)?.delete(receive);
+    };
+    const receive = (event: SchedulerEvent): void => {
+      if (options.once === true) unsubscribe();
+      this.#call(listener, event as unknown as SchedulerEvent<T>);
+    };
+    for (const type of list) {
+      const listeners = this.#byType.get(type) ?? new Set();
+      listeners.add(receive);
+      this.#byType.set(type, listeners);
+    }
+    return { unsubscribe, [Symbol.dispose]: unsubscribe };
+  }
+
+  /** The next event of the given types. Rejects with the signal's reason when the signal is aborted. */
+  nextEvent<T extends EventType>(
+    types: EventFilter<T>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<SchedulerEvent<T>> {
+    const { signal } = options;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const end = (): void => {
+        subscription.unsubscribe();
+        signal?.removeEventListener("abort", abort);
+        this.#closeListeners.delete(close);
+      };
+      const abort = (): void => {
+        end();
+        reject(signal?.reason);
+      };
+      const close = (): void => {
+        end();
+        reject(new DOMException("the scheduler stopped", "AbortError"));
+      };
+      const subscription = this.subscribe(types, (event) => {
+        end();
+        resolve(event);
+      });
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#closeListeners.add(close);
+    });
+  }
+
+  /** Events as they come, from this call on, until the signal is aborted, the scheduler stops, or the loop is left. */
+  events<T extends EventType>(
+    types: EventFilter<T> = null,
+    options: EventsOptions = {},
+  ): AsyncIterableIterator<SchedulerEvent<T>> {
+    const { signal, onDropped } = options;
+    const stream = new EventStream<T>({
+      onEnd: () => {
+        subscription.unsubscribe();
+        signal?.removeEventListener("abort", end);
+        this.#closeListeners.delete(end);
+      },
+      onDropped: (count) => this.#reportDropped(onDropped, count),
+    });
+    const end = (): void => stream.end();
+    const subscription = this.subscribe(types, (event) => stream.push(event));
+    signal?.addEventListener("abort", end, { once: true });
+    this.#closeListeners.add(end);
+    if (signal?.aborted === true) end();
+    return stream;
+  }
+
+  readonly #published = (): void => {
+    if (--this.#publishing === 0) for (const resolve of this.#whenPublished.splice(0)) resolve();
+  };
+
+  readonly #notPublished = (error: unknown): void => {
+    this.#logger.warn("escapement: the event broker failed to publish; other schedulers notice with a delay", error);
+    this.#published();
+  };
+
+  #dispatch(record: EventRecord): void {
+    this.#watchers.get(record.type)?.(record);
+    const listeners = this.#byType.get(record.type);
+    if (listeners === undefined || listeners.size === 0) return;
+    const event = toEvent(record);
+    for (const listener of [...listeners]) listener(event);
+  }
+
+  #reportDropped(onDropped: EventsOptions["onDropped"], count: number): void {
+    if (onDropped === undefined) {
+      this.#logger.warn(`escapement: a slow reader of events() missed ${count} events`);
+      return;
+    }
+    try {
+      onDropped(count);
+    } catch (error) {
+      this.#logger.error("escapement: onDropped of events() failed", error);
+    }
+  }
+
+  /** A listener's failure is logged and never reaches the scheduler's loops. */
+  #call<T extends EventType>(listener: (event: SchedulerEvent<T>) => unknown, event: SchedulerEvent<T>): void {
+    const report = (error: unknown): void =>
+      this.#logger.error(`escapement: a listener of ${event.type} failed`, error);
+    try {
+      const result = listener(event);
+      if (isThenable(result)) result.then(undefined, report);
+    } catch (error) {
+      report(error);
+    }
+  }
+}
+
+function typeList<T extends EventType>(types: EventFilter<T>): readonly EventType[] {
+  const list: readonly EventType[] = types === null ? EVENT_TYPES : typeof types === "string" ? [types] : types;
+  for (const type of list) {
+    if (EVENT_TYPES.includes(type)) continue;
+    throw new OptionsError(`there is no event type ${JSON.stringify(type)}; there are ${EVENT_TYPES.join(", ")}`, [
+      { path: "types", message: "unknown event type" },
+    ]);
+  }
+  return list;
+}

@@ -1,0 +1,108 @@
+import type { Clock } from "../../core/clock.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+
+/** The scheduler that makes the events. */
+interface Origin {
+  readonly clock: Clock;
+  /** Identity of the scheduler. */
+  readonly identity: string;
+}
+
+// Every event is made here. Each event is written out in full, because there are three events for every job, and a
+// helper that puts the type and the time before the facts would copy each event once more.
+
+// ---- tasks
+
+export function taskSaved({ clock }: Origin, taskId: string, change: "added" | "updated"): EventRecord {
+  return { type: change === "added" ? "taskAdded" : "taskUpdated", timestampMs: clock.now(), taskId };
+}
+
+export function taskRemoved({ clock }: Origin, taskId: string): EventRecord {
+  return { type: "taskRemoved", timestampMs: clock.now(), taskId };
+}
+
+// ---- schedules
+
+export function scheduleSaved(
+  { clock }: Origin,
+  { id: scheduleId, taskId, paused, nextFireTime }: Pick<ScheduleRecord, "id" | "taskId" | "paused" | "nextFireTime">,
+  change: "added" | "updated",
+): EventRecord {
+  const type = change === "added" ? "scheduleAdded" : "scheduleUpdated";
+  const nextFireTimeMs = paused ? null : nextFireTime;
+  return { type, timestampMs: clock.now(), scheduleId, taskId, nextFireTimeMs };
+}
+
+/** @param finished whether a clean-up removed the schedule because it had ended */
+export function scheduleRemoved({ clock }: Origin, scheduleId: string, finished: boolean): EventRecord {
+  return { type: "scheduleRemoved", timestampMs: clock.now(), scheduleId, finished };
+}
+
+export function scheduleFailed(
+  { clock }: Origin,
+  { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
+  error: SerializedError,
+): EventRecord {
+  return { type: "scheduleFailed", timestampMs: clock.now(), scheduleId, taskId, error };
+}
+
+// ---- jobs, in the order of a job's life: `jobAdded`, then per attempt `jobAcquired` and, when it is not the last
+// attempt, `jobRetried`; at last `jobReleased`
+
+/** @param isLeased whether the commit that added the job also leased it */
+export function jobAdded(
+  { clock }: Origin,
+  job: Pick<JobRecord, "id" | "taskId" | "scheduleId" | "runAt">,
+  isLeased: boolean,
+): EventRecord {
+  const { id: jobId, taskId, scheduleId, runAt: runAtMs } = job;
+  return { type: "jobAdded", timestampMs: clock.now(), jobId, taskId, scheduleId, runAtMs, isLeased };
+}
+
+export function jobAcquired({ clock, identity }: Origin, job: JobRecord, attempt: number): EventRecord {
+  const { id: jobId, taskId, scheduleId } = job;
+  return { type: "jobAcquired", timestampMs: clock.now(), jobId, taskId, scheduleId, schedulerId: identity, attempt };
+}
+
+/** @param fraction 0 to 1 */
+export function jobProgressed({ clock }: Origin, job: JobRecord, fraction: number, note: string | null): EventRecord {
+  const { id: jobId, taskId, scheduleId } = job;
+  return { type: "jobProgressed", timestampMs: clock.now(), jobId, taskId, scheduleId, fraction, note };
+}
+
+export function jobRetried(
+  { clock }: Origin,
+  { jobId, taskId, scheduleId, attempt, runAtMs, error }: Omit<EventRecord<"jobRetried">, "type" | "timestampMs">,
+): EventRecord {
+  return { type: "jobRetried", timestampMs: clock.now(), jobId, taskId, scheduleId, attempt, runAtMs, error };
+}
+
+/** @param schedulerId the scheduler that held the job, or null */
+export function jobReleased({ clock }: Origin, result: JobResultRecord, schedulerId: string | null): EventRecord {
+  return {
+    type: "jobReleased",
+    timestampMs: clock.now(),
+    jobId: result.jobId,
+    taskId: result.taskId,
+    scheduleId: result.scheduleId,
+    schedulerId,
+    outcome: result.outcome,
+    error: result.error,
+    scheduledFireTimeMs: result.scheduledFireTime,
+    startedAtMs: result.startedAt,
+  };
+}
+
+// ---- schedulers
+
+export function schedulerStarted({ clock, identity }: Origin): EventRecord {
+  return { type: "schedulerStarted", timestampMs: clock.now(), schedulerId: identity };
+}
+
+export function schedulerStopped({ clock, identity }: Origin): EventRecord {
+  return { type: "schedulerStopped", timestampMs: clock.now(), schedulerId: identity };
+}

@@ -1,0 +1,64 @@
+import { EVENT_BUFFER_MAX } from "../../core/limits.ts";
+import type { EventType } from "../../records/events.ts";
+import type { SchedulerEvent } from "./scheduler-event.ts";
+
+/** What an {@link EventStream} reports to the hub that made it. */
+export interface EventStreamOptions {
+  /** Called once, when the stream has ended. */
+  readonly onEnd: () => void;
+  /** Called with the number of events that were dropped since the last call. */
+  readonly onDropped: (count: number) => void;
+}
+
+/** Events as an async iteration. Each event is kept until the reader asks for it. A reader that falls too far behind
+ *  loses the oldest events, because memory is finite and the scheduler never waits for a reader. */
+export class EventStream<T extends EventType> implements AsyncIterableIterator<SchedulerEvent<T>> {
+  readonly #options: EventStreamOptions;
+  readonly #buffer: SchedulerEvent<T>[] = [];
+  readonly #waiting: ((result: IteratorResult<SchedulerEvent<T>>) => void)[] = [];
+  #hasEnded = false;
+  #dropped = 0;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+  }
+
+  push(event: SchedulerEvent<T>): void {
+    const waiter = this.#waiting.shift();
+    if (waiter !== undefined) {
+      waiter({ value: event, done: false });
+      return;
+    }
+    this.#buffer.push(event);
+    if (this.#buffer.length <= EVENT_BUFFER_MAX) return;
+    this.#buffer.shift();
+    this.#dropped++;
+  }
+
+  /** Ends the stream: no more events come, but events that are kept may still be read. Idempotent. */
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#options.onEnd();
+    for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<SchedulerEvent<T>>> {
+    if (this.#dropped > 0) this.#options.onDropped(this.#dropped);
+    this.#dropped = 0;
+    const event = this.#buffer.shift();
+    if (event !== undefined) return Promise.resolve({ value: event, done: false });
+    if (this.#hasEnded) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  return(): Promise<IteratorResult<SchedulerEvent<T>>> {
+    this.end();
+    this.#buffer.length = 0;
+    return Promise.resolve({ value: undefined, done: true });
+  }
+}

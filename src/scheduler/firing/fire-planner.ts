@@ -1,0 +1,123 @@
+import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import type { LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+import { type FirePlan, planFires } from "./plan-fires.ts";
+import { plannedJob } from "./planned-job.ts";
+import { TriggerCache } from "./trigger-cache.ts";
+
+/** A due schedule, and what a step is to do with it. */
+export interface PlannedSchedule {
+  readonly schedule: LookedSchedule;
+  readonly plan: SchedulePlan;
+  /** Why the plan pauses the schedule, or null. */
+  readonly failure: { readonly error: unknown } | null;
+  /** Whether more fire times are due than the plan has. */
+  readonly isCut: boolean;
+}
+
+/** A plan that was made ahead of the fire time. */
+interface Prepared {
+  readonly fence: number;
+  readonly expected: number;
+  readonly fires: FirePlan;
+}
+
+/** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. */
+export class FirePlanner {
+  readonly #env: Environment;
+  readonly #isFavourite: (schedule: LookedSchedule) => boolean;
+  readonly #triggers = new TriggerCache();
+  #prepared = new Map<string, Prepared>();
+
+  /** @param isFavourite whether this scheduler stays resident, and can run the schedule's jobs itself */
+  constructor(env: Environment, isFavourite: (schedule: LookedSchedule) => boolean) {
+    this.#env = env;
+    this.#isFavourite = isFavourite;
+  }
+
+  /** Plans schedules that fire soon ahead of time, so that nothing is left to compute at the fire time. */
+  prepare(soon: readonly LookedSchedule[]): void {
+    const prepared = new Map<string, Prepared>();
+    for (const schedule of soon) {
+      const { id, fence, nextFireTime: expected } = schedule;
+      const known = this.#prepared.get(id);
+      if (known !== undefined && known.fence === fence && known.expected === expected) {
+        prepared.set(id, known);
+        continue;
+      }
+      try {
+        prepared.set(id, { fence, expected, fires: this.#fires(schedule, expected, 1) });
+      } catch {
+        // The plan fails again at the fire time, and only then does the failure count.
+      }
+    }
+    this.#prepared = prepared;
+  }
+
+  /**
+   * Plans as many schedules that are due at `now` as fit into one step, each with at least one fire. Schedules and
+   * fires that do not fit stay due.
+   */
+  plan(due: readonly LookedSchedule[], now: number): PlannedSchedule[] {
+    const planned: PlannedSchedule[] = [];
+    const share = Math.max(1, Math.floor(FIRES_PER_STEP_MAX / Math.max(1, due.length)));
+    let bytesLeft = STEP_BYTES_MAX;
+    for (const schedule of due.slice(0, PLANS_PER_STEP_MAX)) {
+      if (planned.length > 0 && bytesLeft < schedule.bytes) break;
+      const firesMax = Math.max(1, Math.min(share, Math.floor(bytesLeft / Math.max(1, schedule.bytes))));
+      const one = this.#plan(schedule, now, firesMax);
+      bytesLeft -= one.plan.fires.length * schedule.bytes;
+      planned.push(one);
+    }
+    this.#prepared.clear();
+    return planned;
+  }
+
+  #plan(schedule: LookedSchedule, now: number, firesMax: number): PlannedSchedule {
+    const { id: scheduleId, fence, nextFireTime: expected } = schedule;
+    try {
+      const { fires, nextFireTime, lastFireTime, isCut } = this.#preparedFires(schedule, now, firesMax);
+      const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
+      const isFavourite = this.#isFavourite(schedule);
+      const plan = { scheduleId, fence, expected, fires: jobs, nextFireTime, lastFireTime, paused: false, isFavourite };
+      return { schedule, plan, failure: null, isCut };
+    } catch (error) {
+      return pausedPlan(schedule, error);
+    }
+  }
+
+  /** The fires of a schedule. A plan that was made ahead holds until the next fire time. */
+  #preparedFires(schedule: LookedSchedule, now: number, firesMax: number): FirePlan {
+    const { id, fence, nextFireTime: expected } = schedule;
+    const prepared = this.#prepared.get(id);
+    if (prepared === undefined || prepared.fence !== fence || prepared.expected !== expected) {
+      return this.#fires(schedule, now, firesMax);
+    }
+    const { fires, nextFireTime } = prepared.fires;
+    const isValid =
+      fires.length > 0 &&
+      fires.every(({ fireTime }) => fireTime <= now) &&
+      (nextFireTime === null || now < nextFireTime);
+    return isValid ? prepared.fires : this.#fires(schedule, now, firesMax);
+  }
+
+  #fires(schedule: LookedSchedule, now: number, firesMax: number): FirePlan {
+    return planFires(schedule, this.#triggers.get(schedule.trigger), now, this.#env.random, firesMax);
+  }
+}
+
+/** A plan that makes no jobs, and pauses the schedule without changing its fire times. */
+export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSchedule {
+  const { id: scheduleId, fence, nextFireTime, lastFireTime } = schedule;
+  const plan = {
+    scheduleId,
+    fence,
+    expected: nextFireTime,
+    fires: [] satisfies PlannedJob[],
+    nextFireTime,
+    lastFireTime,
+    paused: true,
+    isFavourite: false,
+  };
+  return { schedule, plan, failure: { error }, isCut: false };
+}

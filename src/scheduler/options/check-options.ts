@@ -1,0 +1,186 @@
+import { type Checker, checker, namesOf } from "../../core/check.ts";
+import { ID_LENGTH_MAX } from "../../core/limits.ts";
+import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { isSameWord, nearest } from "../../core/suggest.ts";
+import type { JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import { Trigger } from "../../triggers/trigger.ts";
+import type {
+  CheckedJobOptions,
+  CheckedNewJob,
+  CheckedResultOptions,
+  CheckedRunJobOptions,
+  CheckedScheduleChanges,
+  CheckedScheduleOptions,
+  CheckedSchedulerOptions,
+  CheckedTaskSettings,
+  CheckedTickOptions,
+} from "./checked-options.ts";
+import {
+  idAdvice,
+  jobAdvice,
+  scheduleAdvice,
+  schedulerAdvice,
+  signalOptionAdvice,
+  stopAdvice,
+  taskAdvice,
+  triggerAdvice,
+} from "./option-hints.ts";
+import * as schemas from "./option-schemas.ts";
+
+export type {
+  CheckedJobOptions,
+  CheckedScheduleChanges,
+  CheckedScheduleOptions,
+  CheckedSchedulerOptions,
+  CheckedTaskDefaults,
+  CheckedTaskSettings,
+} from "./checked-options.ts";
+
+/** Options that callers often pass in the wrong place, and the advice for each. The first entry that has the name
+ *  counts. */
+const HOMES: readonly { readonly names: readonly string[]; readonly advice: (name: string) => string }[] = [
+  {
+    names: ["timeZone", "tz", "startTime", "endTime", "startDate", "endDate", "dst", "dayMatch"],
+    advice: (name) =>
+      `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${isSameWord(name, "tz") ? "timeZone" : name} })`,
+  },
+  {
+    names: namesOf(schemas.taskSettingsSchema),
+    advice: (name) => `it is a setting of the task: scheduler.task(id, { ${name} }, handler)`,
+  },
+  {
+    names: namesOf(schemas.schedulerOptionsSchema),
+    advice: (name) => `it belongs to the scheduler: new Scheduler({ ${name} })`,
+  },
+  { names: ["signal"], advice: () => "runJob(task, { signal }) takes it" },
+  {
+    names: namesOf(schemas.jobOptionsSchema),
+    advice: (name) => `it is an option of jobs: addJob(task, { ${name} })`,
+  },
+  {
+    names: namesOf(schemas.scheduleOptionsSchema),
+    advice: (name) => `it is an option of schedules: addSchedule(task, trigger, { ${name} })`,
+  },
+];
+
+function elsewhere(name: string): string | null {
+  for (const { names, advice } of HOMES) {
+    const known = names.find((candidate) => isSameWord(candidate, name));
+    if (known !== undefined) return advice(known);
+  }
+  return null;
+}
+
+/** Advice for a name that belongs elsewhere, or that is part of a payload that was passed as the options. */
+function elsewhereOrPayload(known: readonly string[]): (name: string) => string | null {
+  return (name) =>
+    elsewhere(name) ??
+    (nearest(name, known) === null ? `what the handler gets is passed as { payload: { ${name}: ... } }` : null);
+}
+
+const JOB_SYNONYMS = {
+  delay: "runAt",
+  at: "runAt",
+  when: "runAt",
+  id: "idempotencyKey",
+  jobid: "idempotencyKey",
+  deadline: "startDeadline",
+  data: "payload",
+  args: "payload",
+  kwargs: "payload",
+};
+
+const SCHEDULE_SYNONYMS = {
+  name: "id",
+  scheduleid: "id",
+  jitter: "maxJitter",
+  replaceexisting: "conflictPolicy",
+  data: "payload",
+  args: "payload",
+  kwargs: "payload",
+};
+
+const RETRY_ADVICE = "write { retry: { maxAttempts: ... } }";
+const CHANGES = namesOf(schemas.scheduleChangesSchema);
+
+const jobHints = {
+  instead: jobAdvice,
+  elsewhere: elsewhereOrPayload(namesOf(schemas.jobOptionsSchema)),
+  synonyms: JOB_SYNONYMS,
+};
+
+export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schemas.schedulerOptionsSchema, {
+  instead: schedulerAdvice,
+  elsewhere,
+  synonyms: {
+    store: "dataStore",
+    database: "dataStore",
+    broker: "eventBroker",
+    concurrency: "maxConcurrentJobs",
+    maxworkers: "maxConcurrentJobs",
+  },
+});
+export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.taskSettingsSchema, {
+  instead: taskAdvice,
+  elsewhere: (name) => (/^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : elsewhere(name)),
+  synonyms: {
+    concurrency: "maxRunningJobs",
+    maxinstances: "maxRunningJobs",
+  },
+});
+export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(schemas.scheduleOptionsSchema, {
+  instead: scheduleAdvice,
+  elsewhere: elsewhereOrPayload(namesOf(schemas.scheduleOptionsSchema)),
+  synonyms: SCHEDULE_SYNONYMS,
+});
+export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(schemas.scheduleChangesSchema, {
+  instead: (value) => (value instanceof Trigger ? "pass it as { trigger }" : null),
+  elsewhere: (name) =>
+    name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereOrPayload(CHANGES)(name),
+});
+export const checkJobOptions: Checker<CheckedJobOptions> = checker(schemas.jobOptionsSchema, jobHints);
+export const checkNewJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, {
+  ...jobHints,
+  instead: (value) => (isTask(value) ? "write { task }" : null),
+});
+export const checkRunJobOptions: Checker<CheckedRunJobOptions> = checker(schemas.runJobOptionsSchema, jobHints);
+export const checkStartOptions: Checker<{ paused: boolean }> = checker(schemas.startOptionsSchema);
+export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
+  instead: stopAdvice,
+});
+export const checkTickOptions: Checker<CheckedTickOptions> = checker(schemas.tickOptionsSchema, {
+  instead: signalOptionAdvice,
+});
+export const checkRunOptions: Checker<{ signal?: AbortSignal | undefined }> = checker(schemas.runOptionsSchema, {
+  instead: signalOptionAdvice,
+});
+export const checkResultOptions: Checker<CheckedResultOptions> = checker(schemas.resultOptionsSchema, {
+  instead: signalOptionAdvice,
+});
+export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
+  schemas.unpauseOptionsSchema,
+);
+export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
+  schemas.previewOptionsSchema,
+);
+export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
+export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema);
+export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema);
+
+/** An id of a task, schedule or job; `where` says which, for example `"task id"`. */
+export const checkId: Checker<string> = (value, where) => {
+  if (typeof value === "string" && value.length > 0 && value.length <= ID_LENGTH_MAX) return value;
+  const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, value, "", idAdvice(value));
+  throw optionsError(where, [{ path: "", message }]);
+};
+
+export const checkTrigger: Checker<Trigger> = (value, where) => {
+  if (value instanceof Trigger) return value;
+  const message = mustBe("a trigger", value, "", triggerAdvice(value));
+  throw optionsError(where, [{ path: "trigger", message }]);
+};
+
+function isTask(value: unknown): boolean {
+  if (typeof value === "function" || typeof value === "string") return true;
+  return typeof value === "object" && value !== null && "id" in value && !("task" in value);
+}

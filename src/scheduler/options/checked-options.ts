@@ -1,0 +1,112 @@
+import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
+import type { CoalescePolicy, ConflictPolicy, Metadata, RetryPolicy } from "../../records/policies.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+
+// Options as they are after the check: only known names, with their defaults. Durations are milliseconds, instants are
+// epoch milliseconds.
+
+interface CheckedBackoff {
+  initial: number;
+  factor: number;
+  max: number;
+  jitter: RetryPolicy["jitter"];
+}
+
+/** The settings that tasks of a scheduler have, unless their own settings say something else. */
+export interface CheckedTaskDefaults {
+  executor: string;
+  maxRunningJobs: number | null;
+  misfireGraceTime: number | null;
+  retry: { maxAttempts: number; backoff: CheckedBackoff };
+  maxRecoveries: number;
+  timeout: number | null;
+  resultExpirationTime: number;
+  metadata: Metadata;
+}
+
+/** Settings of one task. A setting that is not given is left to the defaults. */
+export interface CheckedTaskSettings {
+  executor?: string | undefined;
+  maxRunningJobs?: number | null | undefined;
+  misfireGraceTime?: number | null | undefined;
+  retry?:
+    | {
+        maxAttempts?: number | undefined;
+        backoff?: { [Name in keyof CheckedBackoff]?: CheckedBackoff[Name] | undefined } | undefined;
+      }
+    | undefined;
+  maxRecoveries?: number | undefined;
+  timeout?: number | null | undefined;
+  resultExpirationTime?: number | undefined;
+  metadata?: Metadata | undefined;
+  schema?: StandardSchemaV1 | undefined;
+}
+
+export interface CheckedScheduleChanges {
+  trigger?: Trigger | undefined;
+  payload?: unknown;
+  coalesce?: CoalescePolicy | undefined;
+  misfireGraceTime?: number | null | undefined;
+  maxJitter?: number | undefined;
+  metadata?: Metadata | undefined;
+  executor?: string | undefined;
+  priority?: number | undefined;
+  resultExpirationTime?: number | undefined;
+  maxCatchUp?: number | null | undefined;
+}
+
+export interface CheckedScheduleOptions {
+  id?: string | undefined;
+  conflictPolicy: ConflictPolicy;
+  paused: boolean;
+  payload?: unknown;
+  coalesce: CoalescePolicy;
+  misfireGraceTime?: number | null | undefined;
+  maxJitter: number;
+  metadata?: Metadata | undefined;
+  executor?: string | undefined;
+  priority: number;
+  resultExpirationTime?: number | undefined;
+  maxCatchUp: number | null;
+}
+
+export interface CheckedJobOptions {
+  payload?: unknown;
+  runAt?: number | undefined;
+  priority: number;
+  idempotencyKey?: string | undefined;
+  metadata?: Metadata | undefined;
+  executor?: string | undefined;
+  resultExpirationTime?: number | undefined;
+  startDeadline?: number | undefined;
+}
+
+/** One entry of `addJobs`. The check leaves `task` as it is, because only the task registry knows tasks. */
+export interface CheckedNewJob extends CheckedJobOptions {
+  task: unknown;
+}
+
+export interface CheckedRunJobOptions extends CheckedJobOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface CheckedSchedulerOptions {
+  role: "both" | "scheduler" | "worker";
+  identity?: string | undefined;
+  maxConcurrentJobs: number;
+  taskDefaults: CheckedTaskDefaults;
+  leaseDuration: number;
+  cleanupInterval: number | null;
+  maxIdle?: number | undefined;
+}
+
+export interface CheckedTickOptions {
+  maxDuration: number;
+  maxJobs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface CheckedResultOptions {
+  wait: boolean;
+  signal?: AbortSignal | undefined;
+}

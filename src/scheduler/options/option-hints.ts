@@ -1,0 +1,82 @@
+import { hasMethods } from "../../core/check.ts";
+import { isPlain, shown } from "../../core/option-errors.ts";
+import { Trigger } from "../../triggers/trigger.ts";
+
+// What a caller probably meant by a value of the wrong kind. Each function returns what the caller should do, or null
+// where that is unknown.
+
+/** Methods by which the check recognizes a store, a broker and an executor. */
+export const STORE_METHODS = ["open", "look", "step"] as const;
+export const BROKER_METHODS = ["open", "publish", "subscribe"] as const;
+export const EXECUTOR_METHODS = ["open", "execute"] as const;
+
+export function schedulerAdvice(value: unknown): string | null {
+  if (hasMethods(value, STORE_METHODS)) return "pass it as { dataStore: store }";
+  if (hasMethods(value, BROKER_METHODS)) return "pass it as { eventBroker: broker }";
+  if (hasMethods(value, EXECUTOR_METHODS)) return "pass it as { executors: { name: executor } }";
+  const store = storeAdvice(value);
+  return store === null || isPlain(value) ? null : `${store} and pass it as { dataStore: store }`;
+}
+
+export function storeAdvice(value: unknown): string | null {
+  if (typeof value === "string") return `write new LibsqlDataStore({ url: ${shown(value)} })`;
+  if (isPlain(value) && "url" in value) return "write new LibsqlDataStore({ url: ... })";
+  return null;
+}
+
+export function executorAdvice(value: unknown): string | null {
+  return typeof value === "function" ? "handlers are registered: scheduler.task(id, handler)" : null;
+}
+
+export function retryAdvice(value: unknown): string | null {
+  return typeof value === "number" ? `write { maxAttempts: ${value} }` : null;
+}
+
+export function signalAdvice(value: unknown): string | null {
+  return value instanceof AbortController ? "pass its signal" : null;
+}
+
+export function taskAdvice(value: unknown): string | null {
+  return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value
+    ? "pass it as { schema }"
+    : null;
+}
+
+export function triggerAdvice(value: unknown): string | null {
+  if (typeof value === "string") return `write CronTrigger.fromCrontab(${shown(value)})`;
+  if (value instanceof Date) return "write new DateTrigger(date)";
+  if (!isPlain(value)) return null;
+  if (typeof value.type === "string" && "version" in value) return "write triggerFromJSON(json)";
+  if (typeof value.id === "string") return "the task comes first, then the trigger";
+  return "write new IntervalTrigger({ minutes: 5 }), or new CronTrigger({ hour: 9 })";
+}
+
+export function jobAdvice(value: unknown): string | null {
+  if (isPlain(value) || value === null || value === undefined) return null;
+  if (value instanceof Trigger) return "jobs run once; a trigger makes a schedule: addSchedule(task, trigger)";
+  if (value instanceof Date || (typeof value === "object" && "epochMilliseconds" in value)) {
+    return "write { runAt: instant }";
+  }
+  return value instanceof Promise ? null : "what the handler gets is passed as { payload: ... }";
+}
+
+export function scheduleAdvice(value: unknown): string | null {
+  if (value instanceof Trigger) return "combine triggers: new OrTrigger([first, second])";
+  if (typeof value === "string") return "pass it as { id: ... }, or as { payload: ... } if the handler gets it";
+  return isPlain(value) || !Array.isArray(value) ? null : "what the handler gets is passed as { payload: ... }";
+}
+
+export function stopAdvice(value: unknown): string | null {
+  return typeof value === "number" ? `write { drainTimeout: { milliseconds: ${value} } }` : null;
+}
+
+export function signalOptionAdvice(value: unknown): string | null {
+  return typeof value === "object" && value !== null && "aborted" in value ? "pass it as { signal }" : null;
+}
+
+export function idAdvice(value: unknown): string | null {
+  if (typeof value === "function") return "a name comes first: task(id, handler)";
+  return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string"
+    ? "pass its id"
+    : null;
+}

@@ -1,0 +1,253 @@
+import * as v from "valibot";
+import type { EventBroker } from "../../brokers/event-broker.ts";
+import {
+  anything,
+  converted,
+  durationMs,
+  implementing,
+  instantMs,
+  numberFrom,
+  objectOf,
+  oneOf,
+  says,
+  textUpTo,
+  trueOrFalse,
+  wholeNumber,
+} from "../../core/check.ts";
+import type { Clock } from "../../core/clock.ts";
+import {
+  CATCH_UP_MAX,
+  ID_LENGTH_MAX,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  PREVIEW_LENGTH_MAX,
+  SERIALIZED_LENGTH_MAX,
+} from "../../core/limits.ts";
+import type { Logger } from "../../core/logger.ts";
+import { mustBe } from "../../core/option-errors.ts";
+import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
+import { toEpochMs } from "../../core/temporal.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
+import { JOB_OUTCOMES } from "../../records/policies.ts";
+import { JSONSerializer } from "../../serializers/json.ts";
+import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import { Trigger } from "../../triggers/trigger.ts";
+import type {
+  CheckedJobOptions,
+  CheckedNewJob,
+  CheckedResultOptions,
+  CheckedRunJobOptions,
+  CheckedScheduleChanges,
+  CheckedScheduleOptions,
+  CheckedSchedulerOptions,
+  CheckedTaskSettings,
+  CheckedTickOptions,
+} from "./checked-options.ts";
+import {
+  BROKER_METHODS,
+  EXECUTOR_METHODS,
+  executorAdvice,
+  retryAdvice,
+  STORE_METHODS,
+  signalAdvice,
+  storeAdvice,
+  triggerAdvice,
+} from "./option-hints.ts";
+
+// The options of every call, with their defaults. Options whose default depends on the store, the task or the present
+// time have no default here.
+
+const name = textUpTo(ID_LENGTH_MAX);
+const json = new JSONSerializer();
+
+const metadata = v.pipe(
+  // v.record alone would accept a list.
+  v.custom<Record<string, unknown>>((value) => !Array.isArray(value), says("an object of JSON data")),
+  v.record(v.string(), v.unknown(), says("an object of JSON data")),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    try {
+      const { length } = json.serialize(dataset.value);
+      if (length > SERIALIZED_LENGTH_MAX)
+        addIssue({ message: `must have at most ${SERIALIZED_LENGTH_MAX} characters as JSON; it has ${length}` });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.replace(/;.*/s, "") : String(error);
+      addIssue({ message: `must be an object of JSON data: ${reason}` });
+    }
+  }),
+);
+
+const signal = v.custom<AbortSignal>(
+  (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
+  ({ input }) => mustBe("an AbortSignal", input, "", signalAdvice(input)),
+);
+
+const standardSchema = v.custom<StandardSchemaV1>(
+  (value) => typeof (value as StandardSchemaV1 | null)?.["~standard"]?.validate === "function",
+  says("a Standard Schema (valibot, zod, arktype, ...)"),
+);
+
+const backoffDefaults = objectOf({
+  initial: v.optional(durationMs(), { seconds: 1 }),
+  factor: v.optional(numberFrom(1), 2),
+  max: v.optional(durationMs(), { hours: 1 }),
+  jitter: v.optional(oneOf(["full", "none"]), "full"),
+});
+
+const retryDefaults = objectOf(
+  { maxAttempts: v.optional(wholeNumber(1), 1), backoff: v.optional(backoffDefaults, {}) },
+  retryAdvice,
+);
+
+const taskDefaults = objectOf({
+  executor: v.optional(name, "inline"),
+  maxRunningJobs: v.optional(v.nullable(wholeNumber(1)), 1),
+  misfireGraceTime: v.optional(v.nullable(durationMs()), null),
+  retry: v.optional(retryDefaults, {}),
+  maxRecoveries: v.optional(wholeNumber(0), 3),
+  timeout: v.optional(v.nullable(durationMs(1)), null),
+  resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
+  metadata: v.optional(metadata, {}),
+});
+
+/** Settings of one task, which go over the defaults of its scheduler. A setting that is not given is left out. */
+export const taskSettingsSchema: v.GenericSchema<unknown, CheckedTaskSettings> = v.partial(
+  objectOf({
+    ...taskDefaults.entries,
+    retry: v.partial(objectOf({ ...retryDefaults.entries, backoff: v.partial(backoffDefaults) }, retryAdvice)),
+    schema: standardSchema,
+  }),
+);
+
+export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOptions> = v.strictObject({
+  dataStore: v.optional(implementing<DataStore>("a DataStore", STORE_METHODS, storeAdvice)),
+  eventBroker: v.optional(implementing<EventBroker>("an EventBroker", BROKER_METHODS)),
+  executors: v.optional(
+    v.record(
+      name,
+      implementing<JobExecutor>("a JobExecutor", EXECUTOR_METHODS, executorAdvice),
+      says("an object of executors by name"),
+    ),
+  ),
+  role: v.optional(oneOf(["both", "scheduler", "worker"]), "both"),
+  identity: v.optional(name),
+  maxConcurrentJobs: v.optional(wholeNumber(1), 100),
+  taskDefaults: v.optional(taskDefaults, {}),
+  leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
+  cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
+  maxIdle: v.optional(durationMs(1)),
+  logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
+  clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
+  random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
+});
+
+/** Options that schedules and jobs inherit from their task where they are not given. */
+const inherited = {
+  executor: v.optional(name),
+  metadata: v.optional(metadata),
+  resultExpirationTime: v.optional(durationMs()),
+};
+
+const scheduleSettings = {
+  ...inherited,
+  payload: v.optional(anything),
+  coalesce: v.optional(oneOf(["latest", "earliest", "all"]), "latest"),
+  misfireGraceTime: v.optional(v.nullable(durationMs())),
+  maxJitter: v.optional(durationMs(), { seconds: 0 }),
+  priority: v.optional(wholeNumber(), 0),
+  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX)), null),
+};
+
+export const scheduleOptionsSchema: v.GenericSchema<unknown, CheckedScheduleOptions> = v.strictObject({
+  ...scheduleSettings,
+  id: v.optional(name),
+  conflictPolicy: v.optional(oneOf(["doNothing", "replace", "error"]), "doNothing"),
+  paused: v.optional(trueOrFalse, false),
+});
+
+/** Changes of a schedule. Fields that are not given stay as they are. */
+export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChanges> = v.partial(
+  v.strictObject({
+    ...scheduleSettings,
+    trigger: v.custom<Trigger>(
+      (value) => value instanceof Trigger,
+      ({ input }) => mustBe("a trigger", input, "", triggerAdvice(input)),
+    ),
+  }),
+);
+
+const jobEntries = {
+  ...inherited,
+  payload: v.optional(anything),
+  runAt: v.optional(instantMs),
+  priority: v.optional(wholeNumber(), 0),
+  idempotencyKey: v.optional(name),
+  startDeadline: v.optional(instantMs),
+};
+
+export const jobOptionsSchema: v.GenericSchema<unknown, CheckedJobOptions> = v.strictObject(jobEntries);
+
+export const newJobSchema: v.GenericSchema<unknown, CheckedNewJob> = v.strictObject({
+  ...jobEntries,
+  task: anything,
+});
+
+export const runJobOptionsSchema: v.GenericSchema<unknown, CheckedRunJobOptions> = v.strictObject({
+  ...jobEntries,
+  signal: v.optional(signal),
+});
+
+export const startOptionsSchema: v.GenericSchema<unknown, { paused: boolean }> = v.strictObject({
+  paused: v.optional(trueOrFalse, false),
+});
+
+export const stopOptionsSchema: v.GenericSchema<unknown, { drainTimeout: number }> = v.strictObject({
+  drainTimeout: v.optional(durationMs(), { seconds: 30 }),
+});
+
+export const tickOptionsSchema: v.GenericSchema<unknown, CheckedTickOptions> = v.strictObject({
+  maxDuration: v.optional(durationMs(1), { seconds: 30 }),
+  maxJobs: v.optional(wholeNumber(1)),
+  signal: v.optional(signal),
+});
+
+export const runOptionsSchema: v.GenericSchema<unknown, { signal?: AbortSignal | undefined }> = v.strictObject({
+  signal: v.optional(signal),
+});
+
+export const resultOptionsSchema: v.GenericSchema<unknown, CheckedResultOptions> = v.strictObject({
+  wait: v.optional(trueOrFalse, false),
+  signal: v.optional(signal),
+});
+
+export const unpauseOptionsSchema: v.GenericSchema<unknown, { resumeFrom?: "now" | number | undefined }> =
+  v.strictObject({
+    resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
+  });
+
+export const previewOptionsSchema: v.GenericSchema<unknown, { limit: number; from?: number | undefined }> =
+  v.strictObject({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) });
+
+const page = {
+  limit: v.optional(wholeNumber(1, PAGE_SIZE_MAX), PAGE_SIZE_DEFAULT),
+  cursor: v.optional(v.nullable(v.string(says("the cursor of a page, which is text"))), null),
+};
+
+export const scheduleFilterSchema: v.GenericSchema<unknown, ScheduleFilter> = v.strictObject({
+  ...page,
+  taskId: v.exactOptional(name),
+  paused: v.exactOptional(trueOrFalse),
+});
+
+export const jobFilterSchema: v.GenericSchema<unknown, JobFilter> = v.strictObject({
+  ...page,
+  taskId: v.exactOptional(name),
+  scheduleId: v.exactOptional(name),
+});
+
+export const jobResultFilterSchema: v.GenericSchema<unknown, JobResultFilter> = v.strictObject({
+  ...page,
+  taskId: v.exactOptional(name),
+  scheduleId: v.exactOptional(name),
+  outcome: v.exactOptional(oneOf(JOB_OUTCOMES)),
+});

@@ -1,0 +1,141 @@
+import type { Duration } from "../../core/duration.ts";
+import type { InstantLike } from "../../core/temporal.ts";
+import type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata } from "../../records/policies.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+
+/** Settings of a task. The most explicit setting counts: first that of the call, then that of the task, then that of
+ *  the scheduler's `taskDefaults`. Metadata is merged key by key. */
+export interface TaskSettings {
+  /** Name of the executor that runs the task's jobs. Default: `"inline"`. */
+  executor?: string;
+  /** Most jobs of the task that run at once, counted over all schedulers of the store; null is unlimited. Default:
+   *  1. */
+  maxRunningJobs?: number | null;
+  /** How late a job of a schedule may start, for example `{ minutes: 5 }`; a job that is later ends as
+   *  `missedStartDeadline`. Null is unlimited. Default: null. */
+  misfireGraceTime?: Duration | null;
+  /** How many attempts a failing job gets (default: 1, which is no retry), and the pauses between the attempts. */
+  retry?: RetryOptions;
+  /** How many times a job that was lost with its process goes back to the queue; then it ends as `abandoned`. 0 means
+   *  that a job is started at most once, unless its handler fails and `retry` allows more. Default: 3. */
+  maxRecoveries?: number;
+  /** Longest run of one attempt, for example `{ seconds: 30 }`; null is unlimited. Default: null. */
+  timeout?: Duration | null;
+  /** How long results are kept; zero keeps none. Default: 24 hours. */
+  resultExpirationTime?: Duration;
+  /** JSON data that the task's schedules and jobs inherit. Default: `{}`. */
+  metadata?: Metadata;
+}
+
+/**
+ * How often, and after which pauses, a job runs again whose handler failed.
+ * @example
+ * const retry: RetryOptions = { maxAttempts: 5, backoff: { initial: { seconds: 2 }, max: { minutes: 10 } } };
+ */
+export interface RetryOptions {
+  /** Attempts in all, the first included. Default: 1. */
+  maxAttempts?: number;
+  backoff?: {
+    /** Pause before the second attempt. Default: 1 s. */
+    initial?: Duration;
+    /** Each pause is the pause before, multiplied by this factor; at least 1. Default: 2. */
+    factor?: number;
+    /** Longest pause. Default: 1 h. */
+    max?: Duration;
+    /** `"full"` (default) waits a random time between zero and the pause; `"none"` waits the pause itself. */
+    jitter?: "full" | "none";
+  };
+}
+
+/** Options of a schedule. */
+export interface ScheduleOptions<P = unknown> {
+  /** Choose an id to find the schedule again, or to add the same schedule at every start. Default: a new UUID. */
+  id?: string;
+  /** What the handler gets. Default: undefined. */
+  payload?: P;
+  /** What becomes of several fire times that are due at once: `"latest"` or `"earliest"` make one job, for that fire
+   *  time; `"all"` makes a job for each. Default: `"latest"`. */
+  coalesce?: CoalescePolicy;
+  /** How late a job may start; null is unlimited. Default: the task's `misfireGraceTime`. */
+  misfireGraceTime?: Duration | null;
+  /** Each fire is delayed by a random time of at most this length, which never reaches the next fire time. Default:
+   *  zero, no delay. */
+  maxJitter?: Duration;
+  /** What happens when a schedule with this id exists: `"doNothing"` keeps it, `"replace"` replaces it, and `"error"`
+   *  rejects with `ConflictingIdError`. Default: `"doNothing"`. */
+  conflictPolicy?: ConflictPolicy;
+  /** Add the schedule paused. Default: false. */
+  paused?: boolean;
+  /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
+  metadata?: Metadata;
+  /** Name of the executor that runs the jobs. Default: the task's. */
+  executor?: string;
+  /** Jobs with a higher priority run first. Default: 0. */
+  priority?: number;
+  /** How long results of the schedule's jobs are kept; zero keeps none. Default: the task's. */
+  resultExpirationTime?: Duration;
+  /** With `coalesce: "all"`: make jobs for at most so many missed fire times, the newest ones; 1 to 10,000. Default:
+   *  null, for all of them. */
+  maxCatchUp?: number | null;
+}
+
+/** What `updateSchedule` changes. Fields that are not given stay as they are. */
+export interface ScheduleUpdate<P = unknown> extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused"> {
+  /** A trigger with a new rule counts from now. A trigger with the same rule as before leaves the fire times as they
+   *  are. */
+  trigger?: Trigger;
+}
+
+/** Options of a job. */
+export interface JobOptions<P = unknown> {
+  /** What the handler gets. Default: undefined. */
+  payload?: P;
+  /** The job does not start before this instant, for example `"2030-01-31T09:00:00Z"`. Default: now. */
+  runAt?: InstantLike;
+  /** Jobs with a higher priority run first. Default: 0. */
+  priority?: number;
+  /** A key that only one unfinished job may have. Adding another job with this key returns the existing job. Default:
+   *  none. */
+  idempotencyKey?: string;
+  /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
+  metadata?: Metadata;
+  /** Name of the executor that runs the job. Default: the task's. */
+  executor?: string;
+  /** How long the result is kept; zero keeps none. Default: the task's. */
+  resultExpirationTime?: Duration;
+  /** The job does not start after this instant: it then ends as `missedStartDeadline`. Default: none. */
+  startDeadline?: InstantLike;
+}
+
+/** Options of `runJob`. */
+export interface RunJobOptions<P = unknown> extends JobOptions<P> {
+  /** Ends the wait; the job goes on. */
+  signal?: AbortSignal;
+}
+
+/** Filter of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
+export interface ScheduleFilterOptions {
+  taskId?: string;
+  /** True for paused schedules only, false for schedules that are not paused. Default: both. */
+  paused?: boolean;
+  limit?: number;
+  /** The `cursor` of the page before. Default: null, for the first page. */
+  cursor?: string | null;
+}
+
+/** Filter of `getJobs`; a page has at most `limit` items (default 100, at most 1,000). */
+export interface JobFilterOptions {
+  taskId?: string;
+  scheduleId?: string;
+  limit?: number;
+  cursor?: string | null;
+}
+
+/** Filter of `getJobResults`; a page has at most `limit` items (default 100, at most 1,000). */
+export interface JobResultFilterOptions {
+  taskId?: string;
+  scheduleId?: string;
+  outcome?: JobOutcome;
+  limit?: number;
+  cursor?: string | null;
+}

@@ -1,0 +1,46 @@
+import type { EventBroker } from "../../brokers/event-broker.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Duration } from "../../core/duration.ts";
+import type { RandomSource } from "../../core/ids.ts";
+import type { Logger } from "../../core/logger.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
+import type { DataStore } from "../../stores/data-store.ts";
+import type { TaskSettings } from "./options.ts";
+
+/** Options of a `Scheduler`. */
+export interface SchedulerOptions {
+  /** Where tasks, schedules, jobs and results are kept. Default: a new `MemoryDataStore`. The last scheduler of this
+   *  process that uses the store closes the store when that scheduler stops. */
+  dataStore?: DataStore;
+  /** How schedulers hear of each other's changes. Default: the `LocalEventBroker` of the data store object, which all
+   *  schedulers of this process share that share this object. Closed in the same way as the store. */
+  eventBroker?: EventBroker;
+  /** Executors by name. Default: `{ inline: new InlineExecutor() }`; the name `inline` always exists. Executors are
+   *  closed in the same way as the store. */
+  executors?: Record<string, JobExecutor>;
+  /** Whether this scheduler turns schedules into jobs (`"scheduler"`), runs jobs (`"worker"`), or does both. Default:
+   *  `"both"`. */
+  role?: "both" | "scheduler" | "worker";
+  /** Name of this scheduler in leases and events, unique among the schedulers that run on the store. On start, the
+   *  scheduler gives up leases that an earlier process left under the same name. Default: a new UUID. */
+  identity?: string;
+  /** Most jobs that this scheduler runs at once. Default: 100. */
+  maxConcurrentJobs?: number;
+  /** Settings that tasks inherit, for example `{ timeout: { minutes: 5 } }`. Default: `{}`. */
+  taskDefaults?: TaskSettings;
+  /** How long a job stays leased to a scheduler that gives no sign of life; then others may take the job. A living
+   *  scheduler extends its leases every third of this time. Default: 60 s; at least 100 ms. */
+  leaseDuration?: Duration;
+  /** Pause between clean-ups, which remove expired results and ended schedules; null for no clean-ups. Default: 15
+   *  minutes. */
+  cleanupInterval?: Duration | null;
+  /** Longest time that this scheduler sleeps before it looks into the store without an event. Default: 10 s where other
+   *  processes may write to the store, else a minute. */
+  maxIdle?: Duration;
+  /** Where the scheduler reports problems. Default: `console`, for warnings and errors only. */
+  logger?: Logger;
+  /** Where the scheduler gets the time and its sleeps from; a `VirtualClock` in tests. Default: `systemClock`. */
+  clock?: Clock;
+  /** Returns random numbers, uniform in [0, 1), for ids, jitter and backoff. Default: `Math.random`. */
+  random?: RandomSource;
+}

@@ -1,0 +1,31 @@
+import type { JobCancelledError, JobTimeoutError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
+
+/** Why an attempt is to end early. */
+export type AbortReason = JobTimeoutError | JobCancelledError | LeaseLostError | SchedulerStateError;
+
+/** Whether and why an attempt was aborted. Its `AbortSignal` is made only when somebody asks for the signal, because
+ *  making one costs more than everything else about a short job. */
+export class AbortState {
+  #reason: AbortReason | null = null;
+  #controller: AbortController | null = null;
+
+  get reason(): AbortReason | null {
+    return this.#reason;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#reason !== null) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Aborts. Only the first reason counts. @returns whether this reason is the first */
+  abort(reason: AbortReason): boolean {
+    if (this.#reason !== null) return false;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    return true;
+  }
+}

@@ -1,0 +1,61 @@
+import { OptionsError } from "../../core/errors.ts";
+import type { Logger } from "../../core/logger.ts";
+import type { Environment } from "../environment.ts";
+import { jobProgressed } from "../events/event-records.ts";
+import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
+import { Job } from "../views/job.ts";
+import type { JobAttempt } from "./job-attempt.ts";
+
+/** What a handler gets. Each part is made when the handler reads it, because most handlers read nothing. */
+export class AttemptContext implements JobContext {
+  readonly #attempt: JobAttempt;
+  readonly #env: Environment;
+  readonly #scheduler: SchedulerClient;
+  #job: Job | null = null;
+
+  constructor(attempt: JobAttempt, env: Environment, scheduler: SchedulerClient) {
+    this.#attempt = attempt;
+    this.#env = env;
+    this.#scheduler = scheduler;
+  }
+
+  get job(): Job {
+    this.#job ??= new Job(this.#attempt.job, this.#env.store.serializer);
+    return this.#job;
+  }
+  get attempt(): number {
+    return this.#attempt.number;
+  }
+  get fence(): number {
+    return this.#attempt.job.fence;
+  }
+  get idempotencyKey(): string {
+    return this.#attempt.job.idempotencyKey ?? this.#attempt.job.id;
+  }
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+  get scheduler(): SchedulerClient {
+    return this.#scheduler;
+  }
+  get logger(): Logger {
+    return this.#env.logger;
+  }
+
+  /** A bound function, so that it may be taken out of the context. */
+  get progress(): JobContext["progress"] {
+    return (fraction, note) => this.#publishProgress(fraction, note);
+  }
+
+  #publishProgress(fraction: number, note: string | undefined): void {
+    if (!(fraction >= 0 && fraction <= 1)) {
+      const message = "must be a number from 0 to 1";
+      throw new OptionsError(`progress(): fraction ${message}; got ${String(fraction)}`, [
+        { path: "fraction", message },
+      ]);
+    }
+    // No event of an attempt may follow the event of its end.
+    if (this.#attempt.hasEnded) return;
+    this.#env.events.publish([jobProgressed(this.#env, this.#attempt.job, fraction, note ?? null)]);
+  }
+}

@@ -1,0 +1,105 @@
+import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
+import type { RandomSource } from "../../core/ids.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobOutcome, RetryPolicy } from "../../records/policies.ts";
+import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
+import type { JobRelease } from "../../stores/data-store.ts";
+import type { AbortReason } from "./abort-state.ts";
+import { backoffMs, isRetryable } from "./retry.ts";
+
+/** How the work of an attempt ended. */
+export type AttemptEnding =
+  /** The work was not begun, because the job's start deadline had passed. */
+  | { readonly kind: "late" }
+  /** The work was not begun, because the job's payload cannot be read. */
+  | { readonly kind: "unreadable"; readonly error: unknown }
+  /** The handler returned; `returnValue` is the value to be kept, serialized, or null when none is to be kept. */
+  | { readonly kind: "returned"; readonly returnValue: string | null }
+  /** The handler threw. `isFinal`: another attempt cannot help. */
+  | { readonly kind: "threw"; readonly error: unknown; readonly isFinal: boolean }
+  /** The work was ended early. */
+  | { readonly kind: "aborted"; readonly reason: AbortReason };
+
+/** What an outcome depends on besides the ending; times in epoch milliseconds. */
+export interface AttemptFacts {
+  readonly job: JobRecord;
+  /** 1 for the first attempt. */
+  readonly number: number;
+  /** When the handler was called; null when it was not called. */
+  readonly startedAt: number | null;
+  readonly now: number;
+  readonly retry: RetryPolicy;
+  readonly random: RandomSource;
+}
+
+/** What the store is to be told of an attempt (`release`), and the error that listeners hear of (`error`). With a
+ *  `release` of null the store is told nothing, because the lease is no longer ours. */
+export interface AttemptOutcome {
+  readonly release: JobRelease | null;
+  readonly error: SerializedError | null;
+}
+
+/** Decides what the store is told, from how the work of an attempt ended. Pure. */
+export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): AttemptOutcome {
+  switch (ending.kind) {
+    case "late":
+      return finished(facts, "missedStartDeadline", null, null);
+    case "unreadable":
+      return finished(facts, "deserializationFailed", null, serializedError(ending.error));
+    case "returned":
+      return finished(facts, "success", ending.returnValue, null);
+    case "threw":
+      return failed(facts, ending.error, ending.isFinal);
+    case "aborted":
+      return aborted(facts, ending.reason);
+    default:
+      return ending satisfies never;
+  }
+}
+
+function aborted(facts: AttemptFacts, reason: AbortReason): AttemptOutcome {
+  if (reason instanceof LeaseLostError) return { release: null, error: null };
+  if (reason instanceof JobCancelledError) return finished(facts, "cancelled", null, null);
+  if (reason instanceof SchedulerStateError) {
+    const hasStarted = facts.startedAt !== null;
+    return { release: { ...leaseOf(facts.job), kind: "giveUp", hasStarted }, error: null };
+  }
+  return failed(facts, reason, false);
+}
+
+function failed(facts: AttemptFacts, thrown: unknown, isFinal: boolean): AttemptOutcome {
+  const { job, retry, random, now } = facts;
+  const failedAttempts = job.failedAttempts + 1;
+  const error = serializedError(thrown);
+  if (isFinal || failedAttempts >= retry.attemptsMax || !isRetryable(thrown)) {
+    return finished(facts, "error", null, error);
+  }
+  const runAt = now + backoffMs(retry, failedAttempts, random);
+  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts }, error };
+}
+
+function finished(
+  { job, number, startedAt, now }: AttemptFacts,
+  outcome: JobOutcome,
+  returnValue: string | null,
+  error: SerializedError | null,
+): AttemptOutcome {
+  const result = {
+    jobId: job.id,
+    taskId: job.taskId,
+    scheduleId: job.scheduleId,
+    scheduledFireTime: job.scheduledFireTime,
+    outcome,
+    startedAt,
+    finishedAt: now,
+    attempts: startedAt === null ? number - 1 : number,
+    returnValue,
+    error,
+    expiresAt: now + job.resultExpirationMs,
+  };
+  return { release: { jobId: job.id, fence: job.fence, kind: "finish", result }, error };
+}
+
+function leaseOf({ id: jobId, fence }: JobRecord): { jobId: string; fence: number } {
+  return { jobId, fence };
+}

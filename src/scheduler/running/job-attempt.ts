@@ -1,0 +1,227 @@
+import { type Clock, sleepFor } from "../../core/clock.ts";
+import {
+  DeserializationError,
+  JobTimeoutError,
+  LeaseLostError,
+  PayloadError,
+  SchedulerStateError,
+  SerializationError,
+} from "../../core/errors.ts";
+import type { RandomSource } from "../../core/ids.ts";
+import { ABORT_GRACE_MS, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import type { JobContext } from "../scheduler-client.ts";
+import { runAsCurrentJob } from "../tasks/current-job.ts";
+import { checkPayload } from "../tasks/payload.ts";
+import type { RegisteredTask } from "../tasks/task-registry.ts";
+import { type AbortReason, AbortState } from "./abort-state.ts";
+import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
+
+/** What an attempt needs from the runner. */
+export interface AttemptEnvironment {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly serializer: Serializer;
+  readonly contextOf: (attempt: JobAttempt) => JobContext;
+}
+
+/** One attempt of a leased job, from its deadline check to its outcome. */
+export class JobAttempt {
+  readonly job: JobRecord;
+  readonly task: RegisteredTask;
+  readonly #executor: JobExecutor;
+  readonly #env: AttemptEnvironment;
+  readonly #abort = new AbortState();
+  #startedAt: number | null = null;
+  #leaseEndsAt: number;
+  #isPayloadRejected = false;
+  /** Stops waiting for the work; null before the work has begun. */
+  #reject: ((reason: unknown) => void) | null = null;
+  #end: AbortController | null = null;
+  #hasEnded = false;
+
+  constructor(job: JobRecord, task: RegisteredTask, executor: JobExecutor, env: AttemptEnvironment) {
+    this.job = job;
+    this.task = task;
+    this.#executor = executor;
+    this.#env = env;
+    this.#leaseEndsAt = job.acquiredUntil ?? 0;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** The number of the attempt, 1 for the first. It counts failed attempts, attempts that were lost with their process,
+   *  and this attempt. */
+  get number(): number {
+    return this.job.failedAttempts + this.job.recoveries + 1;
+  }
+
+  /** When the lease ends, in epoch milliseconds. */
+  get leaseEndsAt(): number {
+    return this.#leaseEndsAt;
+  }
+
+  /** Whether the outcome of the attempt is settled. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The lease was extended; `until` is in epoch milliseconds. */
+  extendTo(until: number): void {
+    this.#leaseEndsAt = until;
+  }
+
+  /** Ends the attempt early: the handler's signal is aborted with this reason. Only the first reason counts. The store
+   *  decides by the fence whether the outcome counts. */
+  abort(reason: AbortReason): void {
+    if (!this.#hasEnded && this.#abort.abort(reason)) this.#giveUpLater();
+  }
+
+  /** Runs the attempt. Never rejects. */
+  async run(): Promise<AttemptOutcome> {
+    const ending = await this.#run();
+    this.#hasEnded = true;
+    this.#end?.abort();
+    const { job, number } = this;
+    const { clock, random } = this.#env;
+    const { retry } = this.task.record;
+    return attemptOutcome({ job, number, startedAt: this.#startedAt, now: clock.now(), retry, random }, ending);
+  }
+
+  async #run(): Promise<AttemptEnding> {
+    const { job } = this;
+    const now = this.#env.clock.now();
+    if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
+    const early = this.#abortReason();
+    if (early !== null) return { kind: "aborted", reason: early };
+    // Only the first attempt can be late: a job that runs again after a failure or a lost process was started in time.
+    if (job.startDeadline !== null && now > job.startDeadline && this.number === 1) return { kind: "late" };
+    let payload: unknown;
+    try {
+      payload = job.payload === null ? undefined : this.#env.serializer.deserialize(job.payload);
+    } catch (error) {
+      return { kind: "unreadable", error: asDeserializationError(error) };
+    }
+    this.#startedAt = now;
+    try {
+      const value = await this.#execute(payload);
+      const reason = this.#abortReason();
+      // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
+      if (reason !== null && !(reason instanceof SchedulerStateError)) return { kind: "aborted", reason };
+      return this.#returned(value);
+    } catch (error) {
+      const reason = this.#abortReason();
+      return reason === null ? { kind: "threw", error, isFinal: this.#isPayloadRejected } : { kind: "aborted", reason };
+    }
+  }
+
+  /** A return value that cannot be kept fails the job for good: no retry, because the handler has done its work. */
+  #returned(value: unknown): AttemptEnding {
+    if (value === undefined || this.job.resultExpirationMs === 0) return { kind: "returned", returnValue: null };
+    try {
+      return { kind: "returned", returnValue: resultText(this.#env.serializer, value, this.job.id) };
+    } catch (error) {
+      return { kind: "threw", error, isFinal: true };
+    }
+  }
+
+  /** A method and not a getter, because the answer may change between two calls. */
+  #abortReason(): AbortReason | null {
+    return this.#abort.reason;
+  }
+
+  #execute(payload: unknown): Promise<unknown> {
+    const { schema, record } = this.task;
+    if (schema === null) return this.#supervise(this.#call(payload));
+    const checked = checkPayload(schema, payload, record.id).catch((error: unknown) => {
+      this.#isPayloadRejected = error instanceof PayloadError;
+      throw error;
+    });
+    return this.#supervise(checked.then((value) => this.#call(value)));
+  }
+
+  #call(payload: unknown): Promise<unknown> {
+    return this.#executor.execute(new AttemptCall(this, payload, this.#env.contextOf));
+  }
+
+  /** Settles as the work does, or `ABORT_GRACE_MS` after an abort that the work ignores. */
+  #supervise(work: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      work.then(resolve, reject);
+      if (this.#abort.reason !== null) this.#giveUpLater();
+      const { timeoutMs } = this.task.record;
+      if (timeoutMs !== null) void this.#watchTimeout(timeoutMs);
+    });
+  }
+
+  #giveUpLater(): void {
+    const reject = this.#reject;
+    if (reject === null) return;
+    const { signal } = this.#ended();
+    void sleepFor(this.#env.clock, ABORT_GRACE_MS, signal).then(() => reject(this.#abort.reason));
+  }
+
+  async #watchTimeout(timeoutMs: number): Promise<void> {
+    const { signal } = this.#ended();
+    await sleepFor(this.#env.clock, timeoutMs, signal);
+    if (signal.aborted) return;
+    this.abort(
+      new JobTimeoutError(`job ${this.job.id} of task "${this.task.record.id}" ran longer than ${timeoutMs} ms`),
+    );
+  }
+
+  /** Ends sleeps that last as long as the attempt. Made when it is first needed, because most attempts sleep never. */
+  #ended(): AbortController {
+    this.#end ??= new AbortController();
+    return this.#end;
+  }
+}
+
+/** What an executor gets. The signal is made when somebody reads it, because most handlers never do. */
+class AttemptCall implements JobCall {
+  readonly #attempt: JobAttempt;
+  readonly #contextOf: (attempt: JobAttempt) => JobContext;
+  readonly payload: unknown;
+
+  constructor(attempt: JobAttempt, payload: unknown, contextOf: (attempt: JobAttempt) => JobContext) {
+    this.#attempt = attempt;
+    this.payload = payload;
+    this.#contextOf = contextOf;
+  }
+
+  get job(): JobRecord {
+    return this.#attempt.job;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+
+  /** A property and not a method, because executors may pass it on without its object. */
+  readonly invoke = (): unknown => {
+    const context = this.#contextOf(this.#attempt);
+    const handler = this.#attempt.task.handler as (payload: unknown, context: JobContext) => unknown;
+    return runAsCurrentJob(context, () => handler(this.payload, context));
+  };
+}
+
+function asDeserializationError(error: unknown): unknown {
+  return error instanceof DeserializationError
+    ? error
+    : new DeserializationError("the payload cannot be read", { cause: error });
+}
+
+/** A return value as text. @throws {SerializationError} when it cannot be serialized, or is too large */
+function resultText(serializer: Serializer, value: unknown, jobId: string): string {
+  const text = serializer.serialize(value);
+  if (text.length <= SERIALIZED_LENGTH_MAX) return text;
+  throw new SerializationError(
+    `the result of job ${jobId} is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
+      "store it elsewhere and return a reference",
+  );
+}

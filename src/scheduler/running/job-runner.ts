@@ -1,0 +1,240 @@
+import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobOutcome } from "../../records/policies.ts";
+import type { JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
+import type { JobContext } from "../scheduler-client.ts";
+import type { TaskRegistry } from "../tasks/task-registry.ts";
+import { JobAttempt } from "./job-attempt.ts";
+import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
+
+export interface RunnerOptions {
+  readonly env: Environment;
+  readonly tasks: TaskRegistry;
+  readonly executors: Readonly<Record<string, JobExecutor>>;
+  readonly maxConcurrentJobs: number;
+  readonly contextOf: (attempt: JobAttempt) => JobContext;
+  /** Called when a job ended and waits for its release. */
+  readonly onEnded: () => void;
+}
+
+/** Runs leased jobs, never more than `maxConcurrentJobs` at once, and keeps their outcomes until a step has told the
+ *  store. */
+export class JobRunner {
+  readonly #options: RunnerOptions;
+  readonly #running = new Map<string, JobAttempt>();
+  /** Attempts that lost their lease and still run, while a newer attempt of the same job runs here too. */
+  readonly #outdated = new Set<JobAttempt>();
+  readonly #releases = new ReleaseQueue();
+  readonly #outcomes: Record<JobOutcome, number> = emptyOutcomes();
+  #whenIdle: (() => void)[] = [];
+  #whenEnded: (() => void)[] = [];
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Attempts that are under way, by the id of their job. */
+  get running(): ReadonlyMap<string, JobAttempt> {
+    return this.#running;
+  }
+
+  /** The leases that are ours: of jobs that run, and of jobs that ended but whose outcome the store does not know
+   *  yet. */
+  get held(): readonly { readonly jobId: string; readonly fence: number }[] {
+    const waiting = this.#releases.waiting().map(({ release: { jobId, fence } }) => ({ jobId, fence }));
+    return [...[...this.#running.values()].map(({ job }) => ({ jobId: job.id, fence: job.fence })), ...waiting];
+  }
+
+  /** How many more jobs fit. */
+  get room(): number {
+    return Math.max(0, this.#options.maxConcurrentJobs - this.#running.size - this.#outdated.size);
+  }
+
+  /** The queues whose jobs this scheduler can run. */
+  get queues(): readonly JobQueue[] {
+    return this.#options.tasks.queues(Object.keys(this.#options.executors));
+  }
+
+  canRun({ taskId, executor }: JobQueue): boolean {
+    const { tasks, executors } = this.#options;
+    return tasks.get(taskId) !== undefined && executors[executor] !== undefined;
+  }
+
+  /** Outcomes that the store does not know yet. */
+  get waiting(): readonly EndedAttempt[] {
+    return this.#releases.waiting();
+  }
+
+  get hasWaiting(): boolean {
+    return this.#releases.size > 0;
+  }
+
+  /** How many jobs have ended so far, by outcome. */
+  get outcomes(): Readonly<Record<JobOutcome, number>> {
+    return this.#outcomes;
+  }
+
+  /** Takes in the jobs that a step leased. Run the returned attempts after their events have been published. */
+  admit(jobs: readonly JobRecord[], happened: EventRecord[]): JobAttempt[] {
+    return jobs.flatMap((job) => this.#admit(job, happened) ?? []);
+  }
+
+  /** Runs attempts in the background. */
+  run(attempts: readonly JobAttempt[]): void {
+    for (const attempt of attempts) void this.#run(attempt);
+  }
+
+  /** Gives back jobs that were leased and are not to run. */
+  giveBack(jobs: readonly JobRecord[]): void {
+    for (const job of jobs) {
+      const attempt = this.#newAttempt(job);
+      const release = { jobId: job.id, fence: job.fence, kind: "giveUp" } as const;
+      if (attempt !== null) this.#releases.add(attempt, release, null);
+    }
+  }
+
+  /** A step told the store of outcomes. `endedIds` are the jobs that recovery ended instead of putting them back. */
+  recordReleases(
+    batch: readonly EndedAttempt[],
+    statuses: readonly ReleaseStatus[],
+    endedIds: ReadonlySet<string> | null,
+    happened: EventRecord[],
+  ): void {
+    this.#releases.settled(batch, statuses, ({ attempt, release, error }, status) => {
+      if (endedIds?.has(release.jobId) !== true) this.#recordRelease(attempt, release, error, status, happened);
+    });
+  }
+
+  /** A step carried these outcomes to the store, and it is unknown whether the step took effect. */
+  releasesUnknown(batch: readonly EndedAttempt[]): void {
+    this.#releases.unknown(batch);
+  }
+
+  /** The store will never take this outcome, so the job runs again when its lease ends. */
+  releaseRefused(ended: EndedAttempt, error: unknown): void {
+    this.#releases.refused(ended);
+    this.#options.env.logger.error(
+      `escapement: the store refuses the outcome of job ${ended.release.jobId}; it runs again when its lease ends`,
+      error,
+    );
+  }
+
+  /** Ends all running attempts early, because the scheduler stops. */
+  abortAll(): void {
+    for (const attempt of this.#running.values()) {
+      attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
+    }
+  }
+
+  /** Somebody asked to cancel a job that may run here. */
+  cancel(jobId: string): void {
+    this.#running.get(jobId)?.abort(new JobCancelledError(`job ${jobId} was cancelled`));
+  }
+
+  /** Resolves when no attempt runs any more. */
+  async whenIdle(): Promise<void> {
+    if (!this.isIdle) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** Resolves when an attempt has ended and its outcome waits, or when no attempt runs. */
+  async whenEnded(): Promise<void> {
+    if (!this.isIdle && this.#releases.size === 0) await new Promise<void>((resolve) => this.#whenEnded.push(resolve));
+  }
+
+  /** Adds the events of jobs that recovery put back or ended. An attempt of such a job that runs here is aborted. */
+  recordRecovery(report: RecoveryReport, now: number, happened: EventRecord[]): void {
+    const { env } = this.#options;
+    for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
+      this.#lose(jobId);
+      happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
+    }
+    for (const result of report.ended) this.recordEnd(result, happened);
+  }
+
+  /** Adds the event of a job that the store ended by itself. */
+  recordEnd(result: JobResultRecord, happened: EventRecord[]): void {
+    this.#lose(result.jobId);
+    this.#outcomes[result.outcome]++;
+    happened.push(jobReleased(this.#options.env, result, null));
+  }
+
+  /** Whether no handler runs. */
+  get isIdle(): boolean {
+    return this.#running.size === 0 && this.#outdated.size === 0;
+  }
+
+  /** The attempt that runs a leased job; null when the job cannot run here after all. */
+  #admit(job: JobRecord, happened: EventRecord[]): JobAttempt | null {
+    this.#lose(job.id);
+    const attempt = this.#newAttempt(job);
+    if (attempt === null) {
+      this.#options.env.logger.error(`escapement: the store gave out job ${job.id}, which cannot run here`);
+      return null;
+    }
+    const before = this.#running.get(job.id);
+    if (before !== undefined) this.#outdated.add(before);
+    this.#running.set(job.id, attempt);
+    happened.push(jobAcquired(this.#options.env, job, attempt.number));
+    return attempt;
+  }
+
+  #newAttempt(job: JobRecord): JobAttempt | null {
+    const { env, tasks, executors, contextOf } = this.#options;
+    const task = tasks.get(job.taskId);
+    const executor = executors[job.executor];
+    if (task === undefined || executor === undefined) return null;
+    const { clock, random } = env;
+    return new JobAttempt(job, task, executor, { clock, random, serializer: env.store.serializer, contextOf });
+  }
+
+  async #run(attempt: JobAttempt): Promise<void> {
+    const { release, error } = await attempt.run();
+    const { id } = attempt.job;
+    if (this.#running.get(id) === attempt) this.#running.delete(id);
+    else this.#outdated.delete(attempt);
+    if (release !== null) this.#releases.add(attempt, release, error);
+    this.#options.onEnded();
+    for (const resolve of this.#whenEnded.splice(0)) resolve();
+    if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** The lease of a running job is no longer ours, so that its outcome does not count: aborts the attempt. */
+  #lose(jobId: string): void {
+    const attempt = this.#running.get(jobId);
+    if (attempt !== undefined) loseLease(attempt);
+  }
+
+  #recordRelease(
+    attempt: JobAttempt,
+    release: EndedAttempt["release"],
+    error: EndedAttempt["error"],
+    status: ReleaseStatus,
+    happened: EventRecord[],
+  ): void {
+    const { env } = this.#options;
+    const { id: jobId, taskId, scheduleId } = attempt.job;
+    if (status !== "released") {
+      env.logger.warn(`escapement: the outcome of job ${jobId} does not count, as its lease was lost`);
+    } else if (release.kind === "finish") {
+      this.#outcomes[release.result.outcome]++;
+      happened.push(jobReleased(env, release.result, env.identity));
+    } else if (release.kind === "retry") {
+      const { runAt: runAtMs } = release;
+      happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
+    }
+  }
+}
+
+/** Aborts an attempt whose lease is no longer ours. */
+export function loseLease(attempt: JobAttempt): void {
+  attempt.abort(new LeaseLostError(`the lease of job ${attempt.job.id} was lost`));
+}
+
+export function emptyOutcomes(): Record<JobOutcome, number> {
+  return { success: 0, error: 0, missedStartDeadline: 0, deserializationFailed: 0, cancelled: 0, abandoned: 0 };
+}

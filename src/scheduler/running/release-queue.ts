@@ -1,0 +1,60 @@
+import type { SerializedError } from "../../records/serialized-error.ts";
+import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
+import type { JobAttempt } from "./job-attempt.ts";
+
+/** An attempt that has ended, and whose outcome the store does not know yet. */
+export interface EndedAttempt {
+  readonly attempt: JobAttempt;
+  readonly release: JobRelease;
+  readonly error: SerializedError | null;
+}
+
+interface Item extends EndedAttempt {
+  /** Whether a step of unknown fate carried this outcome. If so, the status `missing` means that this step took
+   *  effect. */
+  wasSent: boolean;
+}
+
+/** Outcomes on their way to the store, in order. */
+export class ReleaseQueue {
+  #items: Item[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  add(attempt: JobAttempt, release: JobRelease, error: SerializedError | null): void {
+    this.#items.push({ attempt, release, error, wasSent: false });
+  }
+
+  /** Outcomes that wait, the oldest first. They wait until they are {@link settled} or {@link refused}. */
+  waiting(): readonly EndedAttempt[] {
+    return this.#items.slice();
+  }
+
+  /** A step carried these outcomes, and it is unknown whether the step took effect. */
+  unknown(batch: readonly EndedAttempt[]): void {
+    const sent = new Set(batch);
+    for (const item of this.#items) if (sent.has(item)) item.wasSent = true;
+  }
+
+  /** The store will never take this outcome. */
+  refused(ended: EndedAttempt): void {
+    this.#items = this.#items.filter((item) => item !== ended);
+  }
+
+  /** A step that carried these outcomes took effect: reports the status of each outcome. */
+  settled(
+    batch: readonly EndedAttempt[],
+    statuses: readonly ReleaseStatus[],
+    report: (ended: EndedAttempt, status: ReleaseStatus) => void,
+  ): void {
+    const settled = new Map(batch.map((ended, index) => [ended, statuses[index] ?? "missing"]));
+    const items = this.#items;
+    this.#items = items.filter((item) => !settled.has(item));
+    for (const item of items) {
+      const status = settled.get(item);
+      if (status !== undefined) report(item, status === "missing" && item.wasSent ? "released" : status);
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import type { Logger } from "../core/logger.ts";
+import type { InstantLike, Temporal } from "../core/temporal.ts";
+import type { EventType } from "../records/events.ts";
+import type { Trigger } from "../triggers/trigger.ts";
+import type { EventFilter, EventsOptions, Subscription } from "./events/event-hub.ts";
+import type { SchedulerEvent } from "./events/scheduler-event.ts";
+import type {
+  JobFilterOptions,
+  JobOptions,
+  JobResultFilterOptions,
+  RunJobOptions,
+  ScheduleFilterOptions,
+  ScheduleOptions,
+  ScheduleUpdate,
+} from "./options/options.ts";
+import type { Job } from "./views/job.ts";
+import type { JobResult } from "./views/job-result.ts";
+import type { Page } from "./views/page.ts";
+import type { Schedule } from "./views/schedule.ts";
+import type { TaskView } from "./views/task-view.ts";
+
+/**
+ * What handlers, routers and tools may do with a scheduler: everything except starting and stopping it, and registering
+ * handlers. A {@link Scheduler} is a `SchedulerClient`, and so is an object that reaches a scheduler over a network.
+ *
+ * Besides the errors that each method names, every method that reads or writes the store may reject with
+ * `StoreUnavailableError`.
+ */
+export interface SchedulerClient {
+  /** The scheduler's name in leases and events. */
+  readonly identity: string;
+
+  // ---- tasks
+
+  /** Every task that the store knows, with its settings, ordered by id. @throws {StoreUnavailableError} */
+  getTasks(): Promise<TaskView[]>;
+
+  /**
+   * Removes a task from this scheduler and from the store.
+   * @throws {TaskLookupError} when there is no task with this id
+   * @throws {ConflictingIdError} while schedules or unfinished jobs refer to the task
+   */
+  removeTask(id: string): Promise<void>;
+
+  // ---- schedules
+
+  /**
+   * Adds a schedule. A trigger without a start counts from now.
+   *
+   * A schedule that has no fire time left stays in the store until a clean-up removes the schedule. From then on its id
+   * is free: a schedule that is added under this id starts anew, and a `DateTrigger` whose time is past fires once
+   * more. For example, a program may add a `DateTrigger` schedule at every start. After the date has passed, the
+   * program should no longer add this schedule. Or choose `cleanupInterval: null`, which keeps ended schedules (and
+   * expired results too).
+   * @param task a task, its id, or a function with a name, which becomes a task of that name
+   * @returns the schedule as it is stored: with `conflictPolicy: "doNothing"`, the schedule that had the id before
+   * @throws {OptionsError} for an invalid trigger or invalid options
+   * @throws {TaskLookupError} when neither this scheduler nor the store knows the task
+   * @throws {PayloadError} when the task's schema rejects the payload
+   * @throws {SerializationError} when the payload cannot be stored without loss
+   * @throws {ConflictingIdError} when the id exists and `conflictPolicy` is `"error"`
+   * @example
+   * await scheduler.addSchedule(report, new IntervalTrigger({ minutes: 5 }), { id: "every five minutes" });
+   */
+  addSchedule<P>(
+    task: Task<P> | string | NamedFunction<P>,
+    trigger: Trigger,
+    options?: ScheduleOptions<NoInfer<P>>,
+  ): Promise<Schedule>;
+
+  /** The schedule as it is now. @throws {ScheduleLookupError} when there is no schedule with this id */
+  getSchedule(id: string): Promise<Schedule>;
+
+  /** A page of schedules, ordered by id. Default: the first 100 schedules. @throws {OptionsError} */
+  getSchedules(filter?: ScheduleFilterOptions): Promise<Page<Schedule>>;
+
+  /**
+   * Changes a schedule. Fields that are not given stay as they are. A new trigger counts from now; a trigger that is
+   * the same rule as before leaves the fire times as they are.
+   * @throws {ScheduleLookupError} @throws {OptionsError} @throws {PayloadError} @throws {SerializationError}
+   * @example
+   * await scheduler.updateSchedule("report", { priority: 10, misfireGraceTime: { minutes: 5 } });
+   */
+  updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule>;
+
+  /** Removes a schedule; jobs that the schedule made stay. @throws {ScheduleLookupError} */
+  removeSchedule(id: string): Promise<void>;
+
+  /** Pauses a schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
+   *  @throws {ScheduleLookupError} */
+  pauseSchedule(id: string): Promise<void>;
+
+  /**
+   * Lets a paused schedule go on.
+   * @param options.resumeFrom `"now"` or an instant: fire times before this instant are dropped. Default: the schedule
+   *   keeps its next fire time, and fires at once if that fire time has passed.
+   * @throws {ScheduleLookupError} @throws {OptionsError}
+   * @example
+   * await scheduler.unpauseSchedule("report", { resumeFrom: "now" });
+   */
+  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<void>;
+
+  /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
+   *  stay as they are. @throws {ScheduleLookupError} */
+  runScheduleNow(id: string): Promise<Job>;
+
+  /**
+   * The schedule's fire times to come, in the trigger's time zone, even while the schedule is paused. Empty when the
+   * schedule has no fire time left.
+   * @param options.limit most fire times to return: 0 to 1,000
+   * @param options.from show no fire time before this instant. Default: the schedule's next fire time, which is also
+   *   the earliest possible
+   * @throws {ScheduleLookupError} @throws {OptionsError}
+   * @example
+   * const nextThree = await scheduler.previewSchedule("report", { limit: 3 });
+   */
+  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
+
+  // ---- jobs and results
+
+  /**
+   * Adds a job. The first worker of the store that takes the job runs it.
+   * @returns the new job; or the existing job, if an unfinished job has the same `idempotencyKey`
+   * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
+   * @example
+   * const job = await scheduler.addJob(report, { runAt: "2030-01-31T09:00:00Z", idempotencyKey: "january" });
+   */
+  addJob<P>(task: Task<P> | string | NamedFunction<P>, options?: JobOptions<NoInfer<P>>): Promise<Job>;
+
+  /** Adds many jobs (at most 10,000) in one commit: all or none. Returns them in the same order. Rejects with the same
+   *  errors as {@link addJob}.
+   *  @example
+   *  await scheduler.addJobs(["Ada", "Alan"].map((name) => ({ task: "greet", payload: { name } }))); */
+  addJobs<P>(jobs: readonly NewJob<P>[]): Promise<Job[]>;
+
+  /**
+   * Adds a job and waits for the value that its handler returns. The result is kept for at least a minute, even if
+   * `resultExpirationTime` is shorter. A handler that awaits another job of its own task waits forever, unless the
+   * task's `maxRunningJobs` leaves room for that job.
+   * @param options.signal ends the wait; the job goes on
+   * @throws what the handler threw, with its name, message, stack and cause; or `JobCancelledError`,
+   *   `JobDeadlineMissedError`, `JobTimeoutError`, `JobAbandonedError`, `DeserializationError`; or what {@link addJob}
+   *   throws; or the signal's reason
+   * @throws {SchedulerStateError} when this scheduler stops before the job ends
+   * @example
+   * const sum = await scheduler.runJob(add, { payload: [1, 2] });
+   */
+  runJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    options?: RunJobOptions<NoInfer<P>>,
+  ): Promise<Awaited<R>>;
+
+  /** An unfinished job. @throws {JobLookupError} when there is no unfinished job with this id: it never existed, or it
+   *  has ended */
+  getJob(id: string): Promise<Job>;
+
+  /** A page of unfinished jobs, ordered by id. Default: the first 100 jobs. @throws {OptionsError} */
+  getJobs(filter?: JobFilterOptions): Promise<Page<Job>>;
+
+  /**
+   * How a job ended. Null while the job is unfinished, when its result has expired, or when there is no such job.
+   * Reading a result does not delete it.
+   * @param options.wait wait until the job has ended. Default: false
+   * @param options.signal ends the wait; the call rejects with the signal's reason
+   * @throws {JobLookupError} with `wait`, when there is neither a job nor a result
+   * @throws {SchedulerStateError} with `wait`, when this scheduler stops before the job ends
+   * @example
+   * const result = await scheduler.getJobResult(job.id, { wait: true, signal: AbortSignal.timeout(60_000) });
+   */
+  getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
+
+  /** A page of results, ordered by job id. Default: the first 100 results. @throws {OptionsError} */
+  getJobResults(filter?: JobResultFilterOptions): Promise<Page<JobResult>>;
+
+  /**
+   * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
+   * this scheduler, else when the job's lease is next extended (every third of `leaseDuration`).
+   * @returns false when there is no unfinished job with this id
+   */
+  cancelJob(id: string): Promise<boolean>;
+
+  // ---- events
+
+  /**
+   * Calls a listener for each event of the given types (null: all types), until the listener is unsubscribed or the
+   * scheduler has stopped. An error that the listener throws, or that its promise rejects with, is logged.
+   * @param options.once call the listener for the first event only. Default: false
+   * @throws {OptionsError} for an unknown type
+   * @example
+   * using subscription = scheduler.subscribe("jobReleased", ({ jobId, outcome }) => console.log(jobId, outcome));
+   */
+  subscribe<T extends EventType>(
+    types: EventFilter<T>,
+    listener: (event: SchedulerEvent<T>) => unknown,
+    options?: { once?: boolean },
+  ): Subscription;
+
+  /** The next event of the given types (null: any type). Rejects with the signal's reason when the signal is aborted,
+   *  and with an `AbortError` when the scheduler stops. */
+  nextEvent<T extends EventType>(types: EventFilter<T>, options?: { signal?: AbortSignal }): Promise<SchedulerEvent<T>>;
+
+  /** Events as they come, from this call on. A reader that is 10,000 events behind loses the oldest events
+   *  (`onDropped`).
+   *  @example
+   *  for await (const { jobId } of scheduler.events("jobReleased")) console.log(jobId); */
+  events<T extends EventType>(
+    types?: EventFilter<T>,
+    options?: EventsOptions,
+  ): AsyncIterableIterator<SchedulerEvent<T>>;
+
+  /** Removes expired results, and schedules that have no fire time and no unfinished job left. A scheduler that was
+   *  started does this by itself, every `cleanupInterval`. */
+  cleanup(): Promise<void>;
+}
+
+/** A task as `Scheduler.task` returns it: pass the task to `addSchedule`, `addJob` and `runJob`. `P` is the type of its
+ *  payload, `R` the type of the value that its handler returns. */
+export interface Task<P = unknown, R = unknown> {
+  readonly id: string;
+  /** Carries types only; it has no value at run time. */
+  readonly "~types"?: { readonly payload: P; readonly result: R };
+}
+
+/** A function with a name: the name is the task's id. */
+export type NamedFunction<P = never, R = unknown> = TaskHandler<P, R>;
+
+/** One entry of {@link SchedulerClient.addJobs}. */
+export interface NewJob<P = unknown> extends JobOptions<P> {
+  task: Task<P> | string | NamedFunction<P>;
+}
+
+/** Runs a task's jobs: a handler gets the payload and the context, and returns the result or a promise of it. */
+export type TaskHandler<P = unknown, R = unknown> = (payload: P, context: JobContext) => R | Promise<R>;
+
+/** What a handler knows about the attempt that it makes. */
+export interface JobContext {
+  /** The job as it was when this attempt began. */
+  readonly job: Job;
+  /** The number of this attempt: 1 for the first. Earlier attempts count if they failed or were lost with their
+   *  process. */
+  readonly attempt: number;
+  /** A number that grows with every acquisition of the job. Pass it to systems that refuse writers with an older
+   *  number. */
+  readonly fence: number;
+  /** The key that the job was added with, or the job's id. It is the same in every attempt. */
+  readonly idempotencyKey: string;
+  /** Aborted when the attempt is to end early. `signal.reason` says why: `JobTimeoutError`, `JobCancelledError`,
+   *  `LeaseLostError` or `SchedulerStateError` (the scheduler stops). For example, pass it to `fetch`. */
+  readonly signal: AbortSignal;
+  /** The scheduler that runs the attempt. For example, add the next job with it. */
+  readonly scheduler: SchedulerClient;
+  /** The logger of the scheduler. */
+  readonly logger: Logger;
+  /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
+   *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction */
+  progress(fraction: number, note?: string): void;
+}

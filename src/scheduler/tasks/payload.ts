@@ -1,0 +1,38 @@
+import { PayloadError, SerializationError } from "../../core/errors.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import type { TaskRegistry } from "./task-registry.ts";
+
+/** The payload as its schema returns it. @throws {PayloadError} which names the path of each problem */
+export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
+  const result = await schema["~standard"].validate(payload);
+  if (result.issues === undefined) return result.value;
+  const issues = result.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
+  const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  throw new PayloadError(`the payload of task "${taskId}" is not valid: ${list}`, issues);
+}
+
+/** A payload as text; null for undefined. @throws {SerializationError} when it cannot be serialized, or is too large */
+function payloadText(serializer: Serializer, payload: unknown): string | null {
+  if (payload === undefined) return null;
+  const text = serializer.serialize(payload);
+  if (text.length <= SERIALIZED_LENGTH_MAX) return text;
+  throw new SerializationError(
+    `the payload is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
+      "store it elsewhere and pass a reference",
+  );
+}
+
+/** A payload for a task, checked and serialized. The text holds the value that the caller passed, not the value that
+ *  the schema returned, because the schema parses the payload again before the job runs. @throws {PayloadError}
+ *  @throws {SerializationError} */
+export async function payloadTextOf(
+  { serializer, tasks }: { readonly serializer: Serializer; readonly tasks: TaskRegistry },
+  taskId: string,
+  payload: unknown,
+): Promise<string | null> {
+  const schema = tasks.get(taskId)?.schema ?? null;
+  if (schema !== null) await checkPayload(schema, payload, taskId);
+  return payloadText(serializer, payload);
+}

@@ -1,0 +1,169 @@
+import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
+import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import type { DataStore, JobQueue } from "../../stores/data-store.ts";
+import {
+  type CheckedTaskDefaults,
+  type CheckedTaskSettings,
+  checkId,
+  checkTaskSettings,
+} from "../options/check-options.ts";
+import type { TaskSettings } from "../options/options.ts";
+import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
+
+export interface RegisteredTask {
+  readonly record: TaskRecord;
+  readonly handler: TaskHandler<never, unknown>;
+  readonly schema: StandardSchemaV1 | null;
+}
+
+/** The tasks that this scheduler has handlers for, and which of them the store has not heard of yet. */
+export class TaskRegistry {
+  readonly #byId = new Map<string, RegisteredTask>();
+  readonly #unsaved = new Set<string>();
+  readonly #store: DataStore;
+  readonly #defaults: CheckedTaskDefaults;
+  #queues: JobQueue[] | null = null;
+
+  constructor(store: DataStore, defaults: CheckedTaskDefaults) {
+    this.#store = store;
+    this.#defaults = defaults;
+  }
+
+  register(
+    id: string,
+    settings: TaskSettings & { schema?: StandardSchemaV1 },
+    handler: TaskHandler<never, unknown>,
+  ): Task {
+    checkId(id, "task id");
+    if (typeof handler !== "function") {
+      throw new OptionsError(`task "${id}" needs a handler: task(id, handler) or task(id, settings, handler)`, [
+        { path: "handler", message: "not a function" },
+      ]);
+    }
+    const { schema, ...checked } = checkTaskSettings(settings, `task "${id}"`);
+    const record = toRecord(id, this.#defaults, checked);
+    this.#byId.set(id, { record, handler, schema: schema ?? null });
+    this.#unsaved.add(id);
+    this.#queues = null;
+    return Object.freeze({ id });
+  }
+
+  /** The id behind a task, an id or a named function, which is registered on the way. */
+  idOf(task: Task | string | NamedFunction): string {
+    if (typeof task === "string") return checkId(task, "task id");
+    if (typeof task !== "function") return checkId(task?.id, "task id");
+    if (task.name === "") {
+      throw new OptionsError(
+        "an anonymous function has no name to be found by; register it: scheduler.task(id, handler)",
+        [{ path: "task", message: "a function without a name" }],
+      );
+    }
+    const registered = this.#byId.get(task.name);
+    if (registered === undefined) this.register(task.name, {}, task as TaskHandler<never, unknown>);
+    else if (registered.handler !== (task as unknown)) {
+      throw new OptionsError(
+        `the name "${task.name}" already belongs to a task with another handler; register one of them under its own id`,
+        [{ path: "task", message: "the name is taken" }],
+      );
+    }
+    return task.name;
+  }
+
+  get(id: string): RegisteredTask | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** @throws {HandlerLookupError} */
+  handlerOf(id: string): RegisteredTask {
+    const task = this.#byId.get(id);
+    if (task !== undefined) return task;
+    throw new HandlerLookupError(`this scheduler has no handler for task "${id}"; register one: scheduler.task()`, id);
+  }
+
+  /** Settings of a task, from here or from the store. @throws {TaskLookupError} */
+  async settingsOf(id: string): Promise<TaskRecord> {
+    const record = this.#byId.get(id)?.record ?? (await this.#store.getTask(id));
+    if (record !== null) return record;
+    throw new TaskLookupError(
+      `no task "${id}" is known here or in the data store; ` +
+        `register it before it is used: scheduler.task("${id}", handler)`,
+      id,
+    );
+  }
+
+  /** Whether the store has not heard of all of them. */
+  get hasUnsaved(): boolean {
+    return this.#unsaved.size > 0;
+  }
+
+  /** Records of tasks that the store may not have heard of, for a look that compares them; null when it has heard of
+   *  all. */
+  get unsaved(): readonly TaskRecord[] | null {
+    return this.hasUnsaved ? [...this.#unsaved].map((id) => this.handlerOf(id).record) : null;
+  }
+
+  /** A look has compared these records: the store has them all but the stale ones. */
+  compared(records: readonly TaskRecord[], staleIds: readonly string[]): void {
+    const stale = new Set(staleIds);
+    for (const record of records) if (!stale.has(record.id)) this.#saved(record);
+  }
+
+  /** Writes tasks that the store has not heard of yet. Returns what changed. */
+  async save(): Promise<{ id: string; change: "added" | "updated" }[]> {
+    const records = this.unsaved;
+    if (records === null) return [];
+    const changes = await this.#store.putTasks(records);
+    return records.flatMap((record, index) => {
+      this.#saved(record);
+      const change = changes[index];
+      return change === undefined || change === "unchanged" ? [] : [{ id: record.id, change }];
+    });
+  }
+
+  /** One that was registered anew meanwhile is still unsaved. */
+  #saved(record: TaskRecord): void {
+    if (this.#byId.get(record.id)?.record === record) this.#unsaved.delete(record.id);
+  }
+
+  forget(id: string): void {
+    this.#byId.delete(id);
+    this.#unsaved.delete(id);
+    this.#queues = null;
+  }
+
+  /** What a worker with these executors can run. */
+  queues(executors: readonly string[]): readonly JobQueue[] {
+    this.#queues ??= executors.flatMap((executor) => [...this.#byId.keys()].map((taskId) => ({ executor, taskId })));
+    return this.#queues;
+  }
+}
+
+function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
+  const merged = { ...defaults, ...withoutUndefined(settings) };
+  const { maxAttempts } = { ...defaults.retry, ...withoutUndefined(settings.retry ?? {}) };
+  const backoff = { ...defaults.retry.backoff, ...withoutUndefined(settings.retry?.backoff ?? {}) };
+  return {
+    id,
+    executor: merged.executor,
+    maxRunningJobs: merged.maxRunningJobs,
+    misfireGraceMs: merged.misfireGraceTime,
+    maxRecoveries: merged.maxRecoveries,
+    timeoutMs: merged.timeout,
+    resultExpirationMs: merged.resultExpirationTime,
+    retry: {
+      attemptsMax: maxAttempts,
+      initialMs: backoff.initial,
+      factor: backoff.factor,
+      maxMs: backoff.max,
+      jitter: backoff.jitter,
+    },
+    metadata: { ...defaults.metadata, ...settings.metadata },
+  };
+}
+
+function withoutUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as {
+    [Name in keyof T]?: Exclude<T[Name], undefined>;
+  };
+}

@@ -1,0 +1,146 @@
+import { JobLookupError } from "../../core/errors.ts";
+import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
+import { optionsError, takes } from "../../core/option-errors.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import {
+  type CheckedJobOptions,
+  checkId,
+  checkJobFilter,
+  checkJobOptions,
+  checkJobResultFilter,
+  checkNewJob,
+  checkResultOptions,
+  checkRunJobOptions,
+} from "../options/check-options.ts";
+import type { JobFilterOptions, JobOptions, JobResultFilterOptions, RunJobOptions } from "../options/options.ts";
+import type { JobRunner } from "../running/job-runner.ts";
+import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
+import { payloadTextOf } from "../tasks/payload.ts";
+import { Job } from "../views/job.ts";
+import { JobResult } from "../views/job-result.ts";
+import { mapPage, type Page } from "../views/page.ts";
+import { newJobRecord } from "./new-records.ts";
+import { type AwaitedJob, waitForResult } from "./result-waiter.ts";
+import type { VerbContext } from "./verb-context.ts";
+
+/** What a scheduler does with jobs and results; documented at `SchedulerClient`. */
+export class JobVerbs {
+  readonly #context: VerbContext;
+  readonly #runner: JobRunner;
+
+  constructor(context: VerbContext, runner: JobRunner) {
+    this.#context = context;
+    this.#runner = runner;
+  }
+
+  async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
+    return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()")));
+  }
+
+  async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
+    if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
+      const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
+      throw optionsError("addJobs()", [{ path: "", message }]);
+    }
+    const records: JobRecord[] = [];
+    for (const [index, job] of (jobs as readonly NewJob[]).entries()) {
+      const { task, ...options } = checkNewJob(job, `addJobs(), job ${index}`);
+      records.push(await this.#newRecord(task as Task, options));
+    }
+    return this.#addRecords(records);
+  }
+
+  async addRecord(record: JobRecord): Promise<Job> {
+    const [job] = await this.#addRecords([record]);
+    return job as Job;
+  }
+
+  async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
+    const { signal, ...jobOptions } = checkRunJobOptions(options, "runJob()");
+    signal?.throwIfAborted();
+    const record = await this.#newRecord(task, jobOptions);
+    const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
+    const result = await this.#waitForResult(signal, async () => {
+      const { id } = await this.addRecord({ ...record, resultExpirationMs });
+      return { jobId: id, isUnfinished: true };
+    });
+    return this.#resultOf(result).unwrap();
+  }
+
+  async get(id: string): Promise<Job> {
+    checkId(id, "job id");
+    await this.#context.ready();
+    const record = await this.#context.env.store.getJob(id);
+    if (record !== null) return this.#jobOf(record);
+    throw new JobLookupError(`there is no unfinished job "${id}"; see getJobResult() for finished ones`, id);
+  }
+
+  async page(filter: JobFilterOptions): Promise<Page<Job>> {
+    const checked = checkJobFilter(filter, "getJobs()");
+    await this.#context.ready();
+    return mapPage(await this.#context.env.store.getJobs(checked), (record) => this.#jobOf(record));
+  }
+
+  async result(id: string, options: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null> {
+    const { env, ready } = this.#context;
+    const { wait } = checkResultOptions(options, "getJobResult()");
+    checkId(id, "job id");
+    await ready();
+    const record = wait
+      ? await this.#waitForResult(options.signal, async () => ({ jobId: id, isUnfinished: false }))
+      : await env.store.getJobResult(id, env.clock.now());
+    return record === null ? null : this.#resultOf(record);
+  }
+
+  async resultPage(filter: JobResultFilterOptions): Promise<Page<JobResult>> {
+    const { env, ready } = this.#context;
+    const checked = checkJobResultFilter(filter, "getJobResults()");
+    await ready();
+    return mapPage(await env.store.getJobResults(checked, env.clock.now()), (record) => this.#resultOf(record));
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    const { env, ready } = this.#context;
+    checkId(id, "job id");
+    await ready();
+    const report = await env.store.cancelJob(id, env.clock.now());
+    if (report.status === "missing") return false;
+    if (report.status === "cancelled") {
+      const happened: EventRecord[] = [];
+      this.#runner.recordEnd(report.result, happened);
+      env.events.publish(happened);
+    } else {
+      this.#runner.cancel(id);
+    }
+    return true;
+  }
+
+  async #newRecord(task: Task | string | NamedFunction, options: CheckedJobOptions): Promise<JobRecord> {
+    const { env, tasks, ready } = this.#context;
+    const taskId = tasks.idOf(task);
+    await ready();
+    const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
+    const payload = await payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, options.payload);
+    const now = env.clock.now();
+    return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
+  }
+
+  async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
+    const additions = await this.#context.addJobs(records);
+    return additions.map(({ job }) => this.#jobOf(job));
+  }
+
+  #waitForResult(signal: AbortSignal | undefined, begin: () => Promise<AwaitedJob>): Promise<JobResultRecord> {
+    return waitForResult(this.#context, (id) => this.#runner.running.has(id), signal, begin);
+  }
+
+  #jobOf(record: JobRecord): Job {
+    return new Job(record, this.#context.env.store.serializer);
+  }
+
+  #resultOf(record: JobResultRecord): JobResult {
+    return new JobResult(record, this.#context.env.store.serializer);
+  }
+}

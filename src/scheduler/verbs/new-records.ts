@@ -1,0 +1,100 @@
+import { firstFence } from "../../core/ids.ts";
+import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import type { Metadata } from "../../records/policies.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import type { ScheduleChanges } from "../../stores/data-store.ts";
+import { ruleKey, type Trigger } from "../../triggers/trigger.ts";
+import type { CheckedJobOptions, CheckedScheduleChanges, CheckedScheduleOptions } from "../options/check-options.ts";
+
+/** A new schedule: the call's options go over the task's settings, and the trigger is anchored to the present. */
+export function newScheduleRecord(
+  facts: { id: string; task: TaskRecord; trigger: Trigger; payload: string | null; now: number },
+  options: CheckedScheduleOptions,
+): ScheduleRecord {
+  const { id, task, trigger, payload, now } = facts;
+  return {
+    id,
+    taskId: task.id,
+    ...triggerFields(trigger, now),
+    payload,
+    executor: options.executor ?? task.executor,
+    priority: options.priority,
+    coalesce: options.coalesce,
+    misfireGraceMs: options.misfireGraceTime === undefined ? task.misfireGraceMs : options.misfireGraceTime,
+    maxJitterMs: options.maxJitter,
+    maxCatchUp: options.maxCatchUp,
+    resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
+    maxRecoveries: task.maxRecoveries,
+    metadata: { ...task.metadata, ...options.metadata },
+    paused: options.paused,
+    createdAt: now,
+    lastFireTime: null,
+    fence: firstFence(),
+  };
+}
+
+/** The fields of a schedule that come from its trigger: its text with the anchor, its rule, and its first fire time. */
+function triggerFields(
+  trigger: Trigger,
+  now: number,
+): Pick<ScheduleRecord, "trigger" | "triggerRule" | "nextFireTime"> {
+  const anchored = trigger.startingAtMs(now);
+  return {
+    trigger: JSON.stringify(anchored),
+    triggerRule: ruleKey(trigger),
+    nextFireTime: trigger.firstMs(now),
+  };
+}
+
+/** The fields that `updateSchedule` replaces. If `payload` is undefined, the stored payload stays. If the trigger is
+ *  the same rule, the stored anchor and next fire time stay. */
+export function scheduleChanges(
+  schedule: ScheduleRecord,
+  facts: { taskMetadata: Metadata; trigger: Trigger | undefined; payload: string | null | undefined; now: number },
+  options: CheckedScheduleChanges,
+): ScheduleChanges {
+  const { taskMetadata, trigger, payload, now } = facts;
+  const isNewRule = trigger !== undefined && ruleKey(trigger) !== schedule.triggerRule;
+  return {
+    ...(isNewRule ? triggerFields(trigger, now) : {}),
+    ...(payload === undefined ? {} : { payload }),
+    ...(options.executor === undefined ? {} : { executor: options.executor }),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
+    ...(options.coalesce === undefined ? {} : { coalesce: options.coalesce }),
+    ...(options.misfireGraceTime === undefined ? {} : { misfireGraceMs: options.misfireGraceTime }),
+    ...(options.maxJitter === undefined ? {} : { maxJitterMs: options.maxJitter }),
+    ...(options.maxCatchUp === undefined ? {} : { maxCatchUp: options.maxCatchUp }),
+    ...(options.resultExpirationTime === undefined ? {} : { resultExpirationMs: options.resultExpirationTime }),
+    ...(options.metadata === undefined ? {} : { metadata: { ...taskMetadata, ...options.metadata } }),
+  };
+}
+
+/** A new job that no schedule made. */
+export function newJobRecord(
+  facts: { id: string; task: TaskRecord; payload: string | null; now: number },
+  options: CheckedJobOptions,
+): JobRecord {
+  const { id, task, payload, now } = facts;
+  return {
+    id,
+    taskId: task.id,
+    scheduleId: null,
+    executor: options.executor ?? task.executor,
+    payload,
+    priority: options.priority,
+    runAt: options.runAt ?? now,
+    createdAt: now,
+    fireTime: null,
+    scheduledFireTime: null,
+    startDeadline: options.startDeadline ?? null,
+    missedCount: null,
+    firstMissedTime: null,
+    lastMissedTime: null,
+    resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
+    maxRecoveries: task.maxRecoveries,
+    metadata: options.metadata === undefined ? task.metadata : { ...task.metadata, ...options.metadata },
+    ...NEVER_RUN,
+    idempotencyKey: options.idempotencyKey ?? null,
+  };
+}

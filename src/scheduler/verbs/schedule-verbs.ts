@@ -1,0 +1,167 @@
+import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
+import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { ScheduleChanges } from "../../stores/data-store.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+import { scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
+import {
+  checkId,
+  checkPreviewOptions,
+  checkScheduleChanges,
+  checkScheduleFilter,
+  checkScheduleOptions,
+  checkTrigger,
+  checkUnpauseOptions,
+} from "../options/check-options.ts";
+import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
+import type { NamedFunction, Task } from "../scheduler-client.ts";
+import { payloadTextOf } from "../tasks/payload.ts";
+import type { Job } from "../views/job.ts";
+import { mapPage, type Page } from "../views/page.ts";
+import { Schedule } from "../views/schedule.ts";
+import type { JobVerbs } from "./job-verbs.ts";
+import { newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
+import type { VerbContext } from "./verb-context.ts";
+
+/** What a scheduler does with schedules; documented at `SchedulerClient`. */
+export class ScheduleVerbs {
+  readonly #context: VerbContext;
+  readonly #jobs: JobVerbs;
+
+  constructor(context: VerbContext, jobs: JobVerbs) {
+    this.#context = context;
+    this.#jobs = jobs;
+  }
+
+  async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
+    const { env, tasks, ready } = this.#context;
+    const checked = checkScheduleOptions(options, "addSchedule()");
+    checkTrigger(trigger, "addSchedule()");
+    const taskId = tasks.idOf(task);
+    await ready();
+    const settings = await tasks.settingsOf(taskId);
+    const payload = await this.#payloadText(taskId, checked.payload);
+    const now = env.clock.now();
+    const id = checked.id ?? env.ids.next(now);
+    const schedule = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
+    const { conflictPolicy } = checked;
+    const report = await env.store.addSchedules([{ schedule, conflictPolicy }]);
+    const result = report.conflictId === null ? report.results[0] : undefined;
+    if (result === undefined) {
+      throw new ConflictingIdError(
+        `there is a schedule "${id}" already; choose another id, or conflictPolicy "replace" or "doNothing"`,
+        id,
+      );
+    }
+    if (result.change !== "kept") {
+      this.#publishChange(result.schedule, result.change === "added" ? "added" : "updated");
+    }
+    return this.#scheduleOf(result.schedule);
+  }
+
+  async get(id: string): Promise<Schedule> {
+    return this.#scheduleOf(await this.#record(id));
+  }
+
+  async page(filter: ScheduleFilterOptions): Promise<Page<Schedule>> {
+    const checked = checkScheduleFilter(filter, "getSchedules()");
+    await this.#context.ready();
+    return mapPage(await this.#context.env.store.getSchedules(checked), (record) => this.#scheduleOf(record));
+  }
+
+  async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
+    const { trigger, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
+    const { taskId } = await this.#record(id);
+    // A payload that is given as undefined removes the stored payload. If none is given, the stored payload stays.
+    const payload = "payload" in changes ? await this.#payloadText(taskId, checked.payload) : undefined;
+    const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
+    const now = this.#context.env.clock.now();
+    return this.#change(id, (record) => scheduleChanges(record, { taskMetadata, trigger, payload, now }, checked));
+  }
+
+  async remove(id: string): Promise<void> {
+    const { env, ready } = this.#context;
+    checkId(id, "schedule id");
+    await ready();
+    if (!(await env.store.removeSchedule(id))) throw noSchedule(id);
+    env.events.publish([scheduleRemoved(env, id, false)]);
+  }
+
+  async pause(id: string): Promise<void> {
+    await this.#change(id, () => ({ paused: true }));
+  }
+
+  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<void> {
+    const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
+    const from = resumeFrom === "now" ? this.#context.env.clock.now() : (resumeFrom ?? null);
+    await this.#change(id, (record) => ({
+      paused: false,
+      ...(from === null || record.nextFireTime === null || record.nextFireTime >= from
+        ? {}
+        : { nextFireTime: this.#scheduleOf(record).trigger.nextMs(from - 1) }),
+    }));
+  }
+
+  async runNow(id: string): Promise<Job> {
+    const { env, tasks } = this.#context;
+    const schedule = await this.#record(id);
+    const task = await tasks.settingsOf(schedule.taskId);
+    const { payload, executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
+    const now = env.clock.now();
+    const facts = { id: env.ids.next(now), task, payload, now };
+    const record = newJobRecord(facts, { executor, priority, resultExpirationTime });
+    return this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
+  }
+
+  async preview(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
+    const { limit, from: fromMs } = checkPreviewOptions(options, "previewSchedule()");
+    const record = await this.#record(id);
+    const { nextFireTime, lastFireTime } = record;
+    if (nextFireTime === null) return [];
+    // A new trigger may start before the last fire time of the old trigger, and such fire times do not fire.
+    const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
+    const from = zonedOf(Math.max(fromMs ?? earliest, earliest), "UTC");
+    return [...this.#scheduleOf(record).trigger.fireTimes({ from, limit })];
+  }
+
+  async #record(id: string): Promise<ScheduleRecord> {
+    checkId(id, "schedule id");
+    await this.#context.ready();
+    const record = await this.#context.env.store.getSchedule(id);
+    if (record === null) throw noSchedule(id);
+    return record;
+  }
+
+  /** Reads, changes and writes a schedule. Does so again when somebody else changed the schedule in between. */
+  async #change(id: string, changesOf: (record: ScheduleRecord) => ScheduleChanges): Promise<Schedule> {
+    for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
+      const record = await this.#record(id);
+      const updated = await this.#context.env.store.updateSchedule(id, changesOf(record), record.fence);
+      if (updated === null) continue;
+      this.#publishChange(updated, "updated");
+      return this.#scheduleOf(updated);
+    }
+    throw new SchedulerStateError(
+      `schedule "${id}" was changed by others ${UPDATE_TRIES_MAX} times meanwhile; try again`,
+    );
+  }
+
+  #publishChange(schedule: ScheduleRecord, change: "added" | "updated"): void {
+    const { env } = this.#context;
+    env.events.publish([scheduleSaved(env, schedule, change)]);
+  }
+
+  #payloadText(taskId: string, payload: unknown): Promise<string | null> {
+    const { env, tasks } = this.#context;
+    return payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, payload);
+  }
+
+  #scheduleOf(record: ScheduleRecord): Schedule {
+    return new Schedule(record, this.#context.env.store.serializer);
+  }
+}
+
+function noSchedule(id: string): ScheduleLookupError {
+  return new ScheduleLookupError(`there is no schedule "${id}"`, id);
+}

@@ -1,0 +1,42 @@
+import { ConflictingIdError, TaskLookupError } from "../../core/errors.ts";
+import { taskRemoved, taskSaved } from "../events/event-records.ts";
+import { checkId } from "../options/check-options.ts";
+import { TaskView } from "../views/task-view.ts";
+import type { VerbContext } from "./verb-context.ts";
+
+/** What a scheduler does with tasks; documented at `SchedulerClient`. */
+export class TaskVerbs {
+  readonly #context: VerbContext;
+
+  constructor(context: VerbContext) {
+    this.#context = context;
+  }
+
+  async all(): Promise<TaskView[]> {
+    await this.#context.ready();
+    return (await this.#context.env.store.getTasks()).map((record) => new TaskView(record));
+  }
+
+  async remove(id: string): Promise<void> {
+    const { env, tasks, ready } = this.#context;
+    checkId(id, "task id");
+    await ready();
+    const report = await env.store.removeTask(id);
+    if (report === "inUse") {
+      throw new ConflictingIdError(
+        `task "${id}" cannot be removed, as schedules or unfinished jobs refer to it; remove them first`,
+        id,
+      );
+    }
+    if (report === "missing") throw new TaskLookupError(`there is no task "${id}"`, id);
+    tasks.forget(id);
+    env.events.publish([taskRemoved(env, id)]);
+  }
+
+  /** Writes the tasks that are not in the store yet. */
+  async save(): Promise<void> {
+    const { env, tasks } = this.#context;
+    const changes = await tasks.save();
+    env.events.publish(changes.map(({ id, change }) => taskSaved(env, id, change)));
+  }
+}

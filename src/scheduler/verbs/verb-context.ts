@@ -1,0 +1,18 @@
+import type { JobRecord } from "../../records/job.ts";
+import type { JobAddition } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+import type { TaskRegistry } from "../tasks/task-registry.ts";
+import type { Closing } from "./closing.ts";
+
+/** What `TaskVerbs`, `ScheduleVerbs` and `JobVerbs` share. */
+export interface VerbContext {
+  readonly env: Environment;
+  readonly tasks: TaskRegistry;
+  /** Makes sure that the store is open and has the tasks. @throws {SchedulerStateError} once the scheduler has
+   *  stopped */
+  readonly ready: () => Promise<void>;
+  readonly closing: Closing;
+  /** Adds jobs and tells listeners. Where this scheduler runs jobs in its loop, the next step adds them; elsewhere a
+   *  write of their own does. @throws {StoreUnavailableError} */
+  readonly addJobs: (jobs: readonly JobRecord[]) => Promise<readonly JobAddition[]>;
+}

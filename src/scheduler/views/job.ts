@@ -1,0 +1,128 @@
+import { printAsJSON, readable } from "../../core/inspect.ts";
+import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { Metadata } from "../../records/policies.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+
+/** An unfinished job as it was when it was read. Its instants and its payload are made when a caller reads them. */
+export class Job {
+  readonly #record: JobRecord;
+  readonly #serializer: Serializer;
+
+  static {
+    printAsJSON(Job.prototype);
+  }
+
+  constructor(record: JobRecord, serializer: Serializer) {
+    this.#record = record;
+    this.#serializer = serializer;
+  }
+
+  get id(): string {
+    return this.#record.id;
+  }
+  get taskId(): string {
+    return this.#record.taskId;
+  }
+  /** The id of the schedule that made the job; null for a job that was added directly. */
+  get scheduleId(): string | null {
+    return this.#record.scheduleId;
+  }
+  /** Name of the executor that runs the job. */
+  get executor(): string {
+    return this.#record.executor;
+  }
+  /** What the handler gets, deserialized; undefined when there is no payload. @throws {DeserializationError} when the
+   *  stored text cannot be read */
+  get payload(): unknown {
+    return this.#record.payload === null ? undefined : this.#serializer.deserialize(this.#record.payload);
+  }
+  /** Jobs with a higher priority run first. */
+  get priority(): number {
+    return this.#record.priority;
+  }
+  /** The job does not start before this instant. */
+  get runAt(): Temporal.Instant {
+    return instantOf(this.#record.runAt);
+  }
+  get createdAt(): Temporal.Instant {
+    return instantOf(this.#record.createdAt);
+  }
+  /** The schedule's fire time, jitter included; null for a job that no fire time made (`addJob`, `runScheduleNow`). */
+  get scheduledFireTime(): Temporal.Instant | null {
+    return instantOrNull(this.#record.scheduledFireTime);
+  }
+  /** The schedule's fire time without jitter; null for a job that no fire time made. */
+  get fireTime(): Temporal.Instant | null {
+    return instantOrNull(this.#record.fireTime);
+  }
+  /** The job does not start after this instant; null is unlimited. */
+  get startDeadline(): Temporal.Instant | null {
+    return instantOrNull(this.#record.startDeadline);
+  }
+  /** How many other fire times this job stands for (see `coalesce`); null when there are too many to count, and for a
+   *  job that no fire time made. */
+  get missedCount(): number | null {
+    return this.#record.missedCount;
+  }
+  /** The first of the other fire times that this job stands for; null when there are none. */
+  get firstMissedTime(): Temporal.Instant | null {
+    return instantOrNull(this.#record.firstMissedTime);
+  }
+  /** The last of the other fire times that this job stands for; null when there are none. */
+  get lastMissedTime(): Temporal.Instant | null {
+    return instantOrNull(this.#record.lastMissedTime);
+  }
+  get metadata(): Metadata {
+    return this.#record.metadata;
+  }
+  get idempotencyKey(): string | null {
+    return this.#record.idempotencyKey;
+  }
+  /** How many attempts have failed so far, because the handler threw or ran longer than the task's `timeout`. */
+  get failedAttempts(): number {
+    return this.#record.failedAttempts;
+  }
+  /** How many times the job was lost with its process so far. */
+  get recoveries(): number {
+    return this.#record.recoveries;
+  }
+  /** Identity of the scheduler that runs the job; null while the job waits. */
+  get acquiredBy(): string | null {
+    return this.#record.acquiredBy;
+  }
+  /** When the lease of the scheduler that runs the job ends; null while the job waits. */
+  get acquiredUntil(): Temporal.Instant | null {
+    return instantOrNull(this.#record.acquiredUntil);
+  }
+  /** Whether somebody asked to cancel the job while it runs. */
+  get cancelRequested(): boolean {
+    return this.#record.cancelRequested;
+  }
+
+  toJSON(): Record<string, unknown> {
+    return {
+      id: this.id,
+      taskId: this.taskId,
+      scheduleId: this.scheduleId,
+      executor: this.executor,
+      payload: readable(() => this.payload),
+      priority: this.priority,
+      runAt: this.runAt.toString(),
+      createdAt: this.createdAt.toString(),
+      scheduledFireTime: this.scheduledFireTime?.toString() ?? null,
+      fireTime: this.fireTime?.toString() ?? null,
+      startDeadline: this.startDeadline?.toString() ?? null,
+      missedCount: this.missedCount,
+      firstMissedTime: this.firstMissedTime?.toString() ?? null,
+      lastMissedTime: this.lastMissedTime?.toString() ?? null,
+      metadata: this.metadata,
+      idempotencyKey: this.idempotencyKey,
+      failedAttempts: this.failedAttempts,
+      recoveries: this.recoveries,
+      acquiredBy: this.acquiredBy,
+      acquiredUntil: this.acquiredUntil?.toString() ?? null,
+      cancelRequested: this.cancelRequested,
+    };
+  }
+}

@@ -1,0 +1,96 @@
+import { durationOf } from "../../core/duration.ts";
+import { printAsJSON } from "../../core/inspect.ts";
+import type { Temporal } from "../../core/temporal.ts";
+import type { Metadata } from "../../records/policies.ts";
+import type { TaskRecord } from "../../records/task.ts";
+
+/** The settings of a task as they were when the task was read, with all defaults filled in. Durations are made when a
+ *  caller reads them. */
+export class TaskView {
+  readonly #record: TaskRecord;
+
+  static {
+    printAsJSON(TaskView.prototype);
+  }
+
+  constructor(record: TaskRecord) {
+    this.#record = record;
+  }
+
+  get id(): string {
+    return this.#record.id;
+  }
+  /** Name of the executor that runs the task's jobs. */
+  get executor(): string {
+    return this.#record.executor;
+  }
+  /** Most jobs of the task that run at once, counted over all schedulers of the store; null is unlimited. */
+  get maxRunningJobs(): number | null {
+    return this.#record.maxRunningJobs;
+  }
+  /** How late a job of a schedule may start; null is unlimited. */
+  get misfireGraceTime(): Temporal.Duration | null {
+    return durationOrNull(this.#record.misfireGraceMs);
+  }
+  /** How many times a job that was lost with its process goes back to the queue. */
+  get maxRecoveries(): number {
+    return this.#record.maxRecoveries;
+  }
+  /** Longest run of one attempt; null is unlimited. */
+  get timeout(): Temporal.Duration | null {
+    return durationOrNull(this.#record.timeoutMs);
+  }
+  /** How long results are kept; zero keeps none. */
+  get resultExpirationTime(): Temporal.Duration {
+    return durationOf(this.#record.resultExpirationMs);
+  }
+  /** How many attempts a failing job gets, and the pauses between the attempts. */
+  get retry(): TaskRetry {
+    const { attemptsMax, initialMs, factor, maxMs, jitter } = this.#record.retry;
+    return {
+      maxAttempts: attemptsMax,
+      backoff: { initial: durationOf(initialMs), factor, max: durationOf(maxMs), jitter },
+    };
+  }
+  get metadata(): Metadata {
+    return this.#record.metadata;
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { maxAttempts, backoff } = this.retry;
+    return {
+      id: this.id,
+      executor: this.executor,
+      maxRunningJobs: this.maxRunningJobs,
+      misfireGraceTime: this.misfireGraceTime?.toString() ?? null,
+      maxRecoveries: this.maxRecoveries,
+      timeout: this.timeout?.toString() ?? null,
+      resultExpirationTime: this.resultExpirationTime.toString(),
+      retry: {
+        maxAttempts,
+        backoff: { ...backoff, initial: backoff.initial.toString(), max: backoff.max.toString() },
+      },
+      metadata: this.metadata,
+    };
+  }
+}
+
+/** How often and after which pauses a task's failed jobs run again. */
+export interface TaskRetry {
+  /** Attempts in all, the first included; 1 means no retry. */
+  readonly maxAttempts: number;
+  readonly backoff: {
+    /** Pause before the second attempt. */
+    readonly initial: Temporal.Duration;
+    /** Each pause is the pause before, multiplied by this factor. */
+    readonly factor: number;
+    /** Longest pause. */
+    readonly max: Temporal.Duration;
+    /** `"full"` waits a random time between zero and the pause; `"none"` waits the pause itself. */
+    readonly jitter: "full" | "none";
+  };
+}
+
+function durationOrNull(ms: number | null): Temporal.Duration | null {
+  return ms === null ? null : durationOf(ms);
+}

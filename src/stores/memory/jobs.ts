@@ -1,0 +1,312 @@
+import { Heap } from "../../core/heap.ts";
+import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type {
+  CancelReport,
+  JobAddition,
+  JobFilter,
+  JobRelease,
+  LeaseExtension,
+  LeaseExtensionReport,
+  LeaseSurrender,
+  PlannedJob,
+  RecordPage,
+  RecoveredJob,
+  RecoveryReport,
+  ReleaseStatus,
+  Seen,
+  StepRequest,
+  View,
+} from "../data-store.ts";
+import { endedWithoutRun } from "../ended-without-run.ts";
+import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
+import type { MemoryResults } from "./results.ts";
+import { Steps } from "./steps.ts";
+import { pageOf } from "./tables.ts";
+
+/** What {@link MemoryJobs.see} tells. */
+type SeenJobs = Pick<Seen, "nextRunAt" | "leaseEndsAt" | "hasReady">;
+
+const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: null, hasReady: false });
+
+/**
+ * The unfinished jobs of a `MemoryDataStore`. A job is in exactly one heap: waiting ones in those of the queues, leased
+ * ones by lease end. So no step looks at more jobs than it moves.
+ */
+export class MemoryJobs {
+  readonly #byId = new Map<string, JobEntry>();
+  readonly #byKey = new Map<string, JobEntry>();
+  readonly #byFireTime = new Map<string, JobEntry>();
+  readonly #countByTask = new Map<string, number>();
+  readonly #countBySchedule = new Map<string, number>();
+  readonly #queues: MemoryQueues;
+  readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
+  readonly #steps = new Steps<JobEntry>();
+  readonly #results: MemoryResults;
+  #seq = 0;
+
+  constructor(results: MemoryResults, maxRunningJobs: (taskId: string) => number | null) {
+    this.#results = results;
+    this.#queues = new MemoryQueues(maxRunningJobs);
+  }
+
+  isTaskInUse(taskId: string): boolean {
+    return this.#countByTask.has(taskId);
+  }
+
+  hasJobsOf(scheduleId: string): boolean {
+    return this.#countBySchedule.has(scheduleId);
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
+  /** @param metadata a frozen copy of the job's: what may throw while it is read comes before the first change */
+  add(job: JobRecord, metadata: JobRecord["metadata"]): JobAddition {
+    if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) return { job, isNew: true };
+    const existing =
+      (job.idempotencyKey === null ? undefined : this.#byKey.get(job.idempotencyKey)) ??
+      (job.scheduleId === null || job.fireTime === null
+        ? undefined
+        : this.#byFireTime.get(fireKey(job.fireTime, job.scheduleId)));
+    if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
+    // What is kept is a copy, so the caller's record can go back as it is.
+    this.#insert({ ...job, metadata }, job.runAt <= job.createdAt);
+    return { job, isNew: true };
+  }
+
+  /** Adds the job of a schedule's fire unless the fire time has one already. */
+  addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob, now: number): boolean {
+    if (this.#byId.has(fire.jobId) || this.#byFireTime.has(fireKey(fire.fireTime, schedule.id))) return false;
+    this.#insert(
+      {
+        id: fire.jobId,
+        taskId: schedule.taskId,
+        scheduleId: schedule.id,
+        executor: schedule.executor,
+        payload: schedule.payload,
+        priority: schedule.priority,
+        runAt: fire.runAt,
+        createdAt: fire.createdAt,
+        fireTime: fire.fireTime,
+        scheduledFireTime: fire.scheduledFireTime,
+        startDeadline: fire.startDeadline,
+        missedCount: fire.missedCount,
+        firstMissedTime: fire.firstMissedTime,
+        lastMissedTime: fire.lastMissedTime,
+        resultExpirationMs: schedule.resultExpirationMs,
+        maxRecoveries: schedule.maxRecoveries,
+        metadata: schedule.metadata,
+        idempotencyKey: null,
+        ...NEVER_RUN,
+      },
+      fire.runAt <= now,
+    );
+    return true;
+  }
+
+  get(id: string): JobRecord | null {
+    const entry = this.#byId.get(id);
+    return entry === undefined ? null : { ...entry.record };
+  }
+
+  page(filter: JobFilter): RecordPage<JobRecord> {
+    return pageOf(this.#byId.values(), filter, ({ record }) =>
+      (filter.taskId ?? record.taskId) === record.taskId &&
+      (filter.scheduleId ?? record.scheduleId) === record.scheduleId
+        ? record
+        : null,
+    );
+  }
+
+  /** @param ended gets the results of jobs that were to be cancelled */
+  release(request: StepRequest, ended: JobResultRecord[]): ReleaseStatus[] {
+    return request.releases.map((release) => this.#release(release, request, ended));
+  }
+
+  /** Takes back the leases that are no longer live. */
+  recover(now: number, ended: JobResultRecord[]): RecoveredJob[] {
+    const recovered: RecoveredJob[] = [];
+    for (let entry = this.#leased.peek(); entry !== undefined; entry = this.#leased.peek()) {
+      if ((entry.record.acquiredUntil ?? 0) > now) break;
+      this.#takeBack(entry, now, recovered, ended);
+    }
+    return recovered;
+  }
+
+  acquire({ now, jobs, schedulerId, stepId, until }: StepRequest): JobRecord[] {
+    const acquired: JobRecord[] = [];
+    if (jobs === null) return acquired;
+    for (const { record } of this.#steps.leasedBy(stepId)) {
+      if (record.acquiredBy === schedulerId) acquired.push({ ...record });
+    }
+    // Nothing while a lease waits for recovery: the lost job may have to come first.
+    if ((this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
+    this.#queues.promote(now);
+    this.#queues.take(jobs.queues, jobs.limit - acquired.length, (entry) => {
+      this.#lease(entry, schedulerId, stepId, until);
+      acquired.push({ ...entry.record });
+    });
+    return acquired;
+  }
+
+  see({ now, jobs }: View): SeenJobs {
+    if (jobs === null) return NOTHING_SEEN;
+    this.#queues.promote(now);
+    return {
+      nextRunAt: this.#queues.nextRunAt,
+      leaseEndsAt: this.#leased.peek()?.record.acquiredUntil ?? null,
+      hasReady: this.#queues.hasReady(jobs.queues),
+    };
+  }
+
+  giveUp({ now, schedulerId, incarnation }: LeaseSurrender): RecoveryReport {
+    const recovered: RecoveredJob[] = [];
+    const ended: JobResultRecord[] = [];
+    for (const entry of [...this.#steps.leasedWhere((stepId) => !stepId.startsWith(incarnation))]) {
+      if (entry.record.acquiredBy === schedulerId) this.#takeBack(entry, now, recovered, ended);
+    }
+    return { recovered, ended };
+  }
+
+  extendLeases(extension: LeaseExtension): LeaseExtensionReport {
+    const lost: string[] = [];
+    const cancelRequested: string[] = [];
+    const extended = new Set<JobEntry>();
+    for (const { jobId, fence } of extension.jobs) {
+      const entry = this.#byId.get(jobId);
+      if (entry === undefined || entry.record.fence !== fence || entry.record.acquiredBy !== extension.schedulerId) {
+        lost.push(jobId);
+        continue;
+      }
+      extended.add(entry);
+      this.#endLeaseAt(entry, Math.max(entry.record.acquiredUntil ?? 0, extension.until));
+      if (entry.record.cancelRequested) cancelRequested.push(jobId);
+    }
+    this.#giveUpOrphans(extension, extended);
+    return { lost, cancelRequested };
+  }
+
+  cancel(id: string, now: number): CancelReport {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return { status: "missing" };
+    const { record } = entry;
+    if (record.acquiredBy !== null) {
+      record.cancelRequested = true;
+      return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
+    }
+    return { status: "cancelled", result: this.#end(entry, endedWithoutRun(record, "cancelled", now), now) };
+  }
+
+  #insert(record: JobRecord, isReady: boolean): void {
+    const entry: JobEntry = { record, seq: this.#seq++, stamp: null, heap: null, heapIndex: -1 };
+    this.#byId.set(record.id, entry);
+    if (record.idempotencyKey !== null) this.#byKey.set(record.idempotencyKey, entry);
+    if (record.scheduleId !== null) {
+      if (record.fireTime !== null) this.#byFireTime.set(fireKey(record.fireTime, record.scheduleId), entry);
+      countIn(this.#countBySchedule, record.scheduleId, 1);
+    }
+    countIn(this.#countByTask, record.taskId, 1);
+    this.#queues.add(entry, isReady);
+  }
+
+  #end(entry: JobEntry, result: JobResultRecord, now: number): JobResultRecord {
+    const { record } = entry;
+    this.#endLease(entry, null);
+    entry.heap?.remove(entry);
+    this.#byId.delete(record.id);
+    if (record.idempotencyKey !== null) this.#byKey.delete(record.idempotencyKey);
+    if (record.scheduleId !== null) {
+      if (record.fireTime !== null) this.#byFireTime.delete(fireKey(record.fireTime, record.scheduleId));
+      countIn(this.#countBySchedule, record.scheduleId, -1);
+    }
+    countIn(this.#countByTask, record.taskId, -1);
+    this.#results.keep(result, now);
+    return result;
+  }
+
+  #release(release: JobRelease, step: StepRequest, ended: JobResultRecord[]): ReleaseStatus {
+    const { now, schedulerId, stepId, isRepetition } = step;
+    const entry = this.#byId.get(release.jobId);
+    if (entry === undefined) return isRepetition && this.#results.has(release.jobId) ? "released" : "missing";
+    if (entry.record.fence !== release.fence || entry.record.acquiredBy !== schedulerId) {
+      return isRepetition && release.kind !== "finish" && entry.stamp === stepId ? "released" : "fenced";
+    }
+    if (release.kind === "finish") {
+      this.#end(entry, release.result, now);
+    } else if (entry.record.cancelRequested) {
+      ended.push(this.#end(entry, endedWithoutRun(entry.record, "cancelled", now), now));
+    } else {
+      if (release.kind === "retry") {
+        entry.record.runAt = release.runAt;
+        entry.record.failedAttempts = release.failedAttempts;
+      } else if (release.hasStarted === true) {
+        entry.record.startDeadline = null;
+      }
+      this.#queue(entry, stepId, now);
+    }
+    return "released";
+  }
+
+  #takeBack(entry: JobEntry, now: number, recovered: RecoveredJob[], ended: JobResultRecord[]): void {
+    const { record } = entry;
+    if (record.cancelRequested || record.recoveries >= record.maxRecoveries) {
+      const outcome = record.cancelRequested ? "cancelled" : "abandoned";
+      ended.push(this.#end(entry, endedWithoutRun(record, outcome, now), now));
+      return;
+    }
+    record.recoveries++;
+    this.#queue(entry, null, now);
+    const { id: jobId, taskId, scheduleId } = record;
+    recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
+  }
+
+  /** What steps of this incarnation leased and nobody here runs: a try of such a step arrived late. */
+  #giveUpOrphans(extension: LeaseExtension, extended: ReadonlySet<JobEntry>): void {
+    const { now, schedulerId, incarnation, settledStepId } = extension;
+    const isOurs = (stepId: string): boolean =>
+      settledStepId !== null && stepId <= settledStepId && stepId.startsWith(incarnation);
+    for (const entry of [...this.#steps.leasedWhere(isOurs)]) {
+      if (entry.record.acquiredBy !== schedulerId || extended.has(entry)) continue;
+      if (entry.record.cancelRequested) this.#endLeaseAt(entry, now);
+      else this.#queue(entry, null, now);
+    }
+  }
+
+  #lease(entry: JobEntry, schedulerId: string, stepId: string, until: number): void {
+    entry.record.acquiredBy = schedulerId;
+    entry.record.acquiredUntil = until;
+    entry.record.fence++;
+    this.#steps.lease(stepId, entry);
+    this.#queues.count(entry.record.taskId, 1);
+    moveTo(this.#leased, entry);
+  }
+
+  #endLeaseAt(entry: JobEntry, until: number): void {
+    this.#leased.remove(entry);
+    entry.record.acquiredUntil = until;
+    this.#leased.push(entry);
+  }
+
+  /** Puts a leased job back. */
+  #queue(entry: JobEntry, stamp: string | null, now: number): void {
+    this.#endLease(entry, stamp);
+    this.#queues.add(entry, entry.record.runAt <= now);
+  }
+
+  /** Does nothing for an entry that is not leased. */
+  #endLease(entry: JobEntry, stamp: string | null): void {
+    if (entry.record.acquiredBy === null) return;
+    this.#leased.remove(entry);
+    entry.record.acquiredBy = null;
+    entry.record.acquiredUntil = null;
+    this.#steps.endLease(entry, stamp);
+    this.#queues.count(entry.record.taskId, -1);
+  }
+}
+
+function fireKey(fireTime: number, scheduleId: string): string {
+  return `${fireTime} ${scheduleId}`;
+}

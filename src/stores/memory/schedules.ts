@@ -1,0 +1,249 @@
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type {
+  LookedSchedule,
+  RecordPage,
+  ScheduleAddition,
+  ScheduleAdditionReport,
+  ScheduleChanges,
+  ScheduleFilter,
+  SchedulePlan,
+  Seen,
+  StepRequest,
+  View,
+} from "../data-store.ts";
+import { countIn } from "./queues.ts";
+import { SortedList } from "./sorted-list.ts";
+import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
+
+interface Entry {
+  readonly record: Mutable<ScheduleRecord>;
+  /** Size of the record, about. */
+  bytes: number;
+  /** The scheduler that committed the last plan and can run its jobs. */
+  favourite: string | null;
+  /** Id of the step that committed the last plan. */
+  stamp: string | null;
+}
+
+/** What {@link MemorySchedules.see} tells. */
+type SeenSchedules = Pick<Seen, "due" | "nextFireAt">;
+
+const NOTHING_SEEN: SeenSchedules = Object.freeze({ due: Object.freeze([]), nextFireAt: null });
+
+/** The schedules of a `MemoryDataStore`: by id, and those that wait for a fire time in its order. */
+export class MemorySchedules {
+  readonly #byId = new Map<string, Entry>();
+  readonly #waiting = new SortedList<Entry>(inOrderOfFireTimes);
+  readonly #exhausted = new Set<Entry>();
+  readonly #countByTask = new Map<string, number>();
+  readonly #isAlive: (schedulerId: string, now: number) => boolean;
+
+  constructor(isAlive: (schedulerId: string, now: number) => boolean) {
+    this.#isAlive = isAlive;
+  }
+
+  isTaskInUse(taskId: string): boolean {
+    return this.#countByTask.has(taskId);
+  }
+
+  add(additions: readonly ScheduleAddition[]): ScheduleAdditionReport {
+    const seen = new Set<string>();
+    for (const { schedule, conflictPolicy } of additions) {
+      if (conflictPolicy === "error" && (this.#byId.has(schedule.id) || seen.has(schedule.id))) {
+        return { conflictId: schedule.id };
+      }
+      seen.add(schedule.id);
+    }
+    // What may throw while it is read comes before the first change.
+    const entries = additions.map(({ schedule }) => newEntry(schedule));
+    return {
+      conflictId: null,
+      results: entries.map((entry, index) => this.#addOne(entry, additions[index]?.conflictPolicy === "replace")),
+    };
+  }
+
+  get(id: string): ScheduleRecord | null {
+    const entry = this.#byId.get(id);
+    return entry === undefined ? null : { ...entry.record };
+  }
+
+  page(filter: ScheduleFilter): RecordPage<ScheduleRecord> {
+    return pageOf(this.#byId.values(), filter, ({ record }) =>
+      (filter.taskId ?? record.taskId) === record.taskId && (filter.paused ?? record.paused) === record.paused
+        ? record
+        : null,
+    );
+  }
+
+  update(id: string, changes: ScheduleChanges, expectedFence: number | undefined): ScheduleRecord | null {
+    const entry = this.#byId.get(id);
+    if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return null;
+    const metadata = changes.metadata === undefined ? entry.record.metadata : frozenCopy(changes.metadata);
+    this.#change(entry, { ...changes, metadata, fence: entry.record.fence + 1 });
+    return { ...entry.record };
+  }
+
+  remove(id: string): boolean {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return false;
+    this.#takeOut(entry);
+    this.#byId.delete(id);
+    return true;
+  }
+
+  /** A page of what is due, and the earliest fire time behind it. */
+  see({ now, schedules: window }: View): SeenSchedules {
+    if (window === null || this.#waiting.isEmpty) return NOTHING_SEEN;
+    const { dueBy, limit, bytesMax, after } = window;
+    const due: LookedSchedule[] = [];
+    let nextFireAt: number | null = null;
+    let bytes = 0;
+    this.#waiting.visitFrom(
+      (entry) => after === null || isAfter(entry, after),
+      (entry) => {
+        const nextFireTime = fireTimeOf(entry);
+        bytes += entry.bytes;
+        if (nextFireTime > dueBy || due.length >= limit || (bytes > bytesMax && due.length > 0)) {
+          nextFireAt = nextFireTime;
+          return false;
+        }
+        const { favourite } = entry;
+        const isLive = favourite !== null && this.#isAlive(favourite, now);
+        due.push(lookedAt(entry, nextFireTime, isLive ? favourite : null));
+        return true;
+      },
+    );
+    return { due, nextFireAt };
+  }
+
+  /** The schedule as it stands now, when the plan counts. */
+  commit(plan: SchedulePlan, { now, schedulerId, stepId }: StepRequest): ScheduleRecord | null {
+    const entry = this.#byId.get(plan.scheduleId);
+    if (entry === undefined) return null;
+    const { fence, nextFireTime, paused } = entry.record;
+    if (fence !== plan.fence || nextFireTime !== plan.expected || paused || plan.expected > now) return null;
+    this.#takeOut(entry);
+    entry.record.nextFireTime = plan.nextFireTime;
+    entry.record.lastFireTime = plan.lastFireTime;
+    entry.record.paused = plan.paused;
+    entry.record.fence = fence + 1;
+    entry.favourite = plan.isFavourite ? schedulerId : null;
+    entry.stamp = stepId;
+    this.#putIn(entry);
+    return entry.record;
+  }
+
+  /** Whether the last commit was that of this plan in a try of this step. */
+  wasCommitted(plan: SchedulePlan, stepId: string): boolean {
+    const entry = this.#byId.get(plan.scheduleId);
+    return entry !== undefined && entry.stamp === stepId && entry.record.fence === plan.fence + 1;
+  }
+
+  /** Removes exhausted schedules that `isBusy` does not hold back. */
+  cleanup(limit: number, isBusy: (scheduleId: string) => boolean): string[] {
+    const removed: string[] = [];
+    for (const { record } of this.#exhausted) {
+      if (removed.length >= limit) break;
+      if (!isBusy(record.id)) removed.push(record.id);
+    }
+    for (const id of removed) this.remove(id);
+    return removed;
+  }
+
+  #addOne(
+    entry: Entry,
+    mayReplace: boolean,
+  ): { readonly change: "added" | "replaced" | "kept"; readonly schedule: ScheduleRecord } {
+    const existing = this.#byId.get(entry.record.id);
+    if (existing === undefined) {
+      this.#byId.set(entry.record.id, entry);
+      this.#putIn(entry);
+      return { change: "added", schedule: { ...entry.record } };
+    }
+    if (!mayReplace) return { change: "kept", schedule: { ...existing.record } };
+    const { record } = existing;
+    const { trigger, nextFireTime } = record.triggerRule === entry.record.triggerRule ? record : entry.record;
+    const { createdAt, lastFireTime, fence } = record;
+    this.#change(existing, { ...entry.record, trigger, nextFireTime, createdAt, lastFireTime, fence: fence + 1 });
+    return { change: "replaced", schedule: { ...record } };
+  }
+
+  /** Changes a schedule, which loses its favourite, because the favourite may be unable to run its new task or
+   *  executor. */
+  #change(entry: Entry, fields: Partial<ScheduleRecord>): void {
+    this.#takeOut(entry);
+    Object.assign(entry.record, fields);
+    entry.bytes = bytesOf(entry.record);
+    entry.favourite = null;
+    entry.stamp = null;
+    this.#putIn(entry);
+  }
+
+  #putIn(entry: Entry): void {
+    const { nextFireTime, paused, taskId } = entry.record;
+    if (nextFireTime === null) this.#exhausted.add(entry);
+    else if (!paused) this.#waiting.add(entry);
+    countIn(this.#countByTask, taskId, 1);
+  }
+
+  #takeOut(entry: Entry): void {
+    const { nextFireTime, paused, taskId } = entry.record;
+    if (nextFireTime === null) this.#exhausted.delete(entry);
+    else if (!paused) this.#waiting.remove(entry);
+    countIn(this.#countByTask, taskId, -1);
+  }
+}
+
+function newEntry(schedule: ScheduleRecord): Entry {
+  const record = { ...schedule, metadata: frozenCopy(schedule.metadata) };
+  return { record, bytes: bytesOf(record), favourite: null, stamp: null };
+}
+
+/** Without payload and metadata. */
+function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: string | null): LookedSchedule {
+  return {
+    id: record.id,
+    taskId: record.taskId,
+    trigger: record.trigger,
+    triggerRule: record.triggerRule,
+    executor: record.executor,
+    priority: record.priority,
+    coalesce: record.coalesce,
+    misfireGraceMs: record.misfireGraceMs,
+    maxJitterMs: record.maxJitterMs,
+    maxCatchUp: record.maxCatchUp,
+    resultExpirationMs: record.resultExpirationMs,
+    maxRecoveries: record.maxRecoveries,
+    paused: record.paused,
+    createdAt: record.createdAt,
+    nextFireTime,
+    lastFireTime: record.lastFireTime,
+    fence: record.fence,
+    favourite,
+    bytes,
+  };
+}
+
+/** What the fields beside the texts weigh, about. */
+const BYTES_FIXED = 200;
+
+function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, metadata }: ScheduleRecord): number {
+  const texts = id.length + taskId.length + executor.length + trigger.length + triggerRule.length;
+  return BYTES_FIXED + texts + (payload?.length ?? 0) + JSON.stringify(metadata).length;
+}
+
+function fireTimeOf({ record }: Entry): number {
+  return record.nextFireTime ?? Number.POSITIVE_INFINITY;
+}
+
+function inOrderOfFireTimes(a: Entry, b: Entry): number {
+  const difference = fireTimeOf(a) - fireTimeOf(b);
+  if (difference !== 0) return difference;
+  if (a.record.id === b.record.id) return 0;
+  return a.record.id < b.record.id ? -1 : 1;
+}
+
+function isAfter(entry: Entry, [nextFireTime, id]: readonly [number, string]): boolean {
+  const difference = fireTimeOf(entry) - nextFireTime;
+  return difference > 0 || (difference === 0 && entry.record.id > id);
+}

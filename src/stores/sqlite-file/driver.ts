@@ -1,0 +1,79 @@
+import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
+import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "../sqlite/mod.ts";
+import type { FileDatabase, OpenDatabase } from "./database.ts";
+import { KeptStatements } from "./kept-statements.ts";
+
+/** The path that stands for a database in memory. */
+export const MEMORY_PATH = ":memory:";
+
+/** The SQLite that comes with a runtime, on a file or in memory. The driver keeps its statements prepared. */
+export class FileDriver implements SqlDriver {
+  readonly isLocal: boolean = true;
+  readonly failureKind: SqlDriver["failureKind"] = sqliteFailureKind;
+  readonly #openDatabase: OpenDatabase;
+  readonly #path: string;
+  readonly #settings: readonly string[];
+  #database: FileDatabase | null = null;
+  #statements: KeptStatements | null = null;
+
+  constructor(openDatabase: OpenDatabase, path: string, durability: "full" | "normal") {
+    this.#openDatabase = openDatabase;
+    this.#path = path;
+    this.#settings = [
+      // Longer waits for a lock are made of asynchronous repetitions.
+      `PRAGMA busy_timeout = ${SYNCHRONOUS_BUSY_WAIT_MS}`,
+      ...(path === MEMORY_PATH ? [] : [FILE_MODE]),
+      ...connectionSettings(durability),
+    ];
+  }
+
+  async open(): Promise<void> {
+    if (this.#database === null) {
+      this.#database = this.#openDatabase(this.#path);
+      this.#statements = new KeptStatements(this.#database);
+    }
+    for (const sql of this.#settings) this.#database.prepare(sql).all();
+  }
+
+  async execute(statement: SqlStatement): Promise<Row[]> {
+    return this.#run(statement);
+  }
+
+  async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    this.#run(BEGIN);
+    try {
+      const answers = statements.map((statement) => this.#run(statement));
+      this.#run(COMMIT);
+      return answers;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#statements?.clear();
+    this.#statements = null;
+    this.#database?.close();
+    this.#database = null;
+  }
+
+  #run({ sql, args }: SqlStatement): Row[] {
+    if (this.#statements === null) throw new Error("the database is not open");
+    return this.#statements.get(sql).all(...args);
+  }
+
+  #rollBack(): void {
+    try {
+      this.#run(ROLLBACK);
+    } catch {
+      // After some failures (a full disk) SQLite has rolled back already, and then refuses to roll back again.
+    }
+  }
+}
+
+// IMMEDIATE, because a transaction that begins with a read can no longer write after another transaction's commit.
+const BEGIN: SqlStatement = { sql: "BEGIN IMMEDIATE", args: [] };
+const COMMIT: SqlStatement = { sql: "COMMIT", args: [] };
+const ROLLBACK: SqlStatement = { sql: "ROLLBACK", args: [] };

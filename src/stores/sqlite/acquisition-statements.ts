@@ -1,0 +1,169 @@
+import { ACQUIRED_BYTES_MAX, ACQUISITION_ARMS_MAX, DUE_DELAYED_SEEN_MAX, PROMOTIONS_PER_TURN_MAX } from "./limits.ts";
+import { type QueueForm, queueParameterCount } from "./queues.ts";
+import { jobAsJson, sizeInBytes } from "./rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+const { delayed, ready, leased } = JOB_STATE;
+
+/** The number of the first parameter that holds queues, because ?1 is now and ?2 is the limit. */
+export const FIRST_QUEUE_PARAMETER = 3;
+
+/** Statements that make due jobs ready, and lease jobs. */
+export interface AcquisitionStatements {
+  readonly promote: string;
+  /** One statement per number of queues: the first is for one queue, the last for `ACQUISITION_ARMS_MAX`. */
+  readonly acquireFew: readonly string[];
+  readonly acquireMany: string;
+  /** As `acquireFew` and `acquireMany`, but for jobs of at most `ACQUIRED_BYTES_MAX` bytes together. */
+  readonly acquireFewBytes: readonly string[];
+  readonly acquireManyBytes: string;
+}
+
+/**
+ * How a worker gets its jobs. Every queue (a task and an executor) is asked separately, for no more jobs than its task
+ * may start. One window over all ready jobs would fill up with the jobs of a task that is at its limit.
+ *
+ * Each of a few queues has a sub-select of its own, whose LIMIT is exact. A LIMIT cannot depend on a row. Therefore one
+ * general statement serves many queues: it takes up to the whole limit from each queue, and ranks the jobs it took.
+ *
+ * Arguments: ?1 now, ?2 limit, from ?3 on the queues, then schedulerId, end of the leases, stepId.
+ */
+export function acquisitionStatements(names: TableNames): AcquisitionStatements {
+  const { jobs } = names;
+  const counts = Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1);
+  return {
+    // ?1 now
+    promote:
+      `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
+      `WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at LIMIT ${PROMOTIONS_PER_TURN_MAX})`,
+    acquireFew: counts.map((count) => acquire(names, count, firstCandidates)),
+    acquireMany: acquire(names, "many", firstCandidates),
+    acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes)),
+    acquireManyBytes: acquire(names, "many", candidatesByBytes),
+  };
+}
+
+/** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
+ *  comes first. */
+function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates): string {
+  const { jobs } = names;
+  const [schedulerId, until, stepId] = [0, 1, 2].map(
+    (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
+  );
+  const candidates = form === "many" ? candidatesOfMany(names) : candidatesOfFew(names, form);
+  const limit =
+    `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
+    `ELSE max(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
+    `AND acquisition_id = ${stepId})) END`;
+  return (
+    `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
+    `acquisition_id = ${stepId}, fence = fence + 1 ` +
+    `WHERE seq IN (${select(names, `${candidates} ORDER BY priority DESC, run_at, seq LIMIT ${limit}`)})`
+  );
+}
+
+function firstCandidates(_names: TableNames, candidates: string): string {
+  return `SELECT seq FROM (${candidates})`;
+}
+
+/** Only for answers that travel over a network, because the window costs half as much as the rest of the statement. */
+function candidatesByBytes({ jobs }: TableNames, candidates: string): string {
+  return (
+    `SELECT seq FROM (SELECT j.seq, row_number() OVER w AS place, sum(${sizeInBytes("j.details")}) OVER w AS bytes ` +
+    `FROM (${candidates}) c CROSS JOIN ${jobs} j ON j.seq = c.seq ` +
+    "WINDOW w AS (ORDER BY c.priority DESC, c.run_at, c.seq)) " +
+    `WHERE place = 1 OR bytes <= ${ACQUIRED_BYTES_MAX}`
+  );
+}
+
+function candidatesOfFew(names: TableNames, count: number): string {
+  const arms = fewQueues(count).map(
+    ({ taskId, executor }) =>
+      `SELECT * FROM (SELECT seq, priority, run_at FROM ${names.jobs} WHERE ${readyIn(taskId, executor)} ` +
+      `ORDER BY priority DESC, run_at, seq LIMIT max(0, min(?2, ${freeSlots(names, taskId)})))`,
+  );
+  return `SELECT seq, priority, run_at FROM (${arms.join(" UNION ALL ")})`;
+}
+
+function candidatesOfMany(names: TableNames): string {
+  const { jobs } = names;
+  // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
+  // acquired.
+  const arm = (slots: string, limit: string): string =>
+    `SELECT j.seq, j.priority, j.run_at, q.task_id, q.free FROM q CROSS JOIN ${jobs} j WHERE q.free ${slots} ` +
+    `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${readyIn("q.task_id", "q.executor")} ` +
+    `ORDER BY priority DESC, run_at, seq LIMIT ${limit})`;
+  return (
+    `WITH ${manyQueues(names)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "?2")}) ` +
+    "SELECT seq, priority, run_at FROM (SELECT seq, priority, run_at, free, " +
+    "row_number() OVER (PARTITION BY task_id ORDER BY priority DESC, run_at, seq) AS place FROM candidates) " +
+    "WHERE place <= free"
+  );
+}
+
+/**
+ * SQL that is true when there are jobs of the queues that could be leased now. Jobs that are due and not yet ready
+ * count too. After a promotion (`isPromoted`) such jobs are rare, and any one of them counts, whatever its queue,
+ * because the next step makes such jobs ready.
+ */
+export function hasReadyJobs(names: TableNames, form: QueueForm, isPromoted: boolean): string {
+  const { jobs } = names;
+  const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
+  const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
+  const isWaiting = (taskId: string, executor: string): string => {
+    const isReady = `EXISTS (SELECT 1 FROM ${jobs} WHERE ${readyIn(taskId, executor)})`;
+    if (isPromoted) return isReady;
+    const isDue = `(SELECT 1 FROM (${seen}) AS seen WHERE seen.task_id = ${taskId} AND seen.executor = ${executor})`;
+    return `(${isReady} OR EXISTS ${isDue})`;
+  };
+  const inQueues =
+    form === "many"
+      ? `(WITH ${manyQueues(names)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+        `AND ${isWaiting("q.task_id", "q.executor")}))`
+      : fewQueues(form)
+          .map(({ taskId, executor }) => `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId)} > 0)`)
+          .join(" OR ");
+  return `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})`;
+}
+
+/** SQL of the text of the jobs that a step leased and still holds, in the order of acquisition. */
+export function acquiredJobs({ jobs }: TableNames, schedulerId: string, stepId: string): string {
+  return (
+    `SELECT '[' || group_concat(job) || ']' FROM (SELECT ${jobAsJson(jobs)} AS job FROM ${jobs} ` +
+    `WHERE state = ${leased} AND acquired_until > ?1 AND acquisition_id = ${stepId} ` +
+    `AND acquired_by = ${schedulerId} ORDER BY priority DESC, run_at, seq)`
+  );
+}
+
+function fewQueues(count: number): { taskId: string; executor: string }[] {
+  return Array.from({ length: count }, (_, index) => ({
+    taskId: `?${FIRST_QUEUE_PARAMETER + 2 * index}`,
+    executor: `?${FIRST_QUEUE_PARAMETER + 2 * index + 1}`,
+  }));
+}
+
+/** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
+ *  leak. A task without a limit gets one more than the limit of the acquisition. */
+function freeSlots({ jobs, tasks }: TableNames, taskId: string): string {
+  return (
+    `coalesce((SELECT max_running_jobs FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
+    `WHERE state = ${leased} AND acquired_until > ?1 AND task_id = ${taskId}), ?2 + 1)`
+  );
+}
+
+/** A job that was once found to be due stays ready, even for a scheduler whose clock is behind. */
+function readyIn(taskId: string, executor: string): string {
+  return `state = ${ready} AND task_id = ${taskId} AND executor = ${executor}`;
+}
+
+/** The queues of ?3 with their free slots, as the table `q`. */
+function manyQueues({ jobs, tasks }: TableNames): string {
+  return (
+    `running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
+    `WHERE state = ${leased} AND acquired_until > ?1 GROUP BY task_id), ` +
+    "q AS MATERIALIZED (SELECT e.value->>0 AS executor, e.value->>1 AS task_id, " +
+    "coalesce(t.max_running_jobs - coalesce(r.n, 0), ?2 + 1) AS free " +
+    `FROM json_each(?${FIRST_QUEUE_PARAMETER}) e LEFT JOIN ${tasks} t ON t.id = e.value->>1 ` +
+    "LEFT JOIN running r ON r.task_id = e.value->>1)"
+  );
+}

@@ -1,0 +1,67 @@
+import type { JobRecord } from "../../records/job.ts";
+import type { JobAddition } from "../data-store.ts";
+import { COALESCED_JOBS_MAX } from "./limits.ts";
+
+interface WaitingCall {
+  readonly jobs: readonly JobRecord[];
+  readonly resolve: (additions: JobAddition[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Gathers the calls that come while an insert is in flight. The next insert takes them all, in one commit and one
+ *  round trip. */
+export class AdditionQueue {
+  readonly #insert: (jobs: readonly JobRecord[]) => Promise<JobAddition[]>;
+  readonly #waiting: WaitingCall[] = [];
+  #isInserting = false;
+
+  constructor(insert: (jobs: readonly JobRecord[]) => Promise<JobAddition[]>) {
+    this.#insert = insert;
+  }
+
+  add(jobs: readonly JobRecord[]): Promise<JobAddition[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ jobs, resolve, reject });
+      if (this.#isInserting) return;
+      this.#isInserting = true;
+      // In a microtask, so that calls from the same turn are gathered already. The promise never rejects.
+      void Promise.resolve().then(() => this.#insertWaiting());
+    });
+  }
+
+  async #insertWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const calls = this.#takeCalls();
+      await this.#insertCalls(calls);
+      // Callers may add more jobs as soon as they get their answers. These additions are gathered too.
+      for (let turn = 0; turn < 4; turn++) await Promise.resolve();
+    }
+    this.#isInserting = false;
+  }
+
+  #takeCalls(): WaitingCall[] {
+    let jobCount = 0;
+    let callCount = 0;
+    for (const { jobs } of this.#waiting) {
+      jobCount += jobs.length;
+      if (callCount > 0 && jobCount > COALESCED_JOBS_MAX) break;
+      callCount++;
+    }
+    return this.#waiting.splice(0, callCount);
+  }
+
+  async #insertCalls(calls: readonly WaitingCall[]): Promise<void> {
+    try {
+      const additions = await this.#insert(calls.flatMap((call) => call.jobs));
+      let start = 0;
+      for (const { jobs, resolve } of calls) {
+        resolve(additions.slice(start, start + jobs.length));
+        start += jobs.length;
+      }
+    } catch (error) {
+      // One bad call must not fail the others, so each call is tried by itself.
+      if (calls.length === 1) for (const { reject } of calls) reject(error);
+      else for (const call of calls) await this.#insertCalls([call]);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { JobRecord } from "../../records/job.ts";
+import type { JobAddition } from "../data-store.ts";
+import { statement } from "./batch.ts";
+import type { Row, SqlStatement } from "./driver.ts";
+import { STAMPED_BY_JOB_MAX } from "./limits.ts";
+import { rowParameters } from "./parameters.ts";
+import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
+import type { Statements } from "./statements.ts";
+
+export interface AdditionStamp {
+  /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */
+  readonly id: string;
+  /** The present, in epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Jobs that one batch adds, as statements. */
+export class Additions {
+  readonly #statements: Statements;
+  readonly #jobs: readonly JobRecord[];
+  readonly #stamp: AdditionStamp | null;
+  /** The jobs that can have rivals: existing jobs that stand for them. */
+  readonly #rivalled: readonly JobRecord[];
+
+  /**
+   * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
+   *   no result. Null where no answer can get lost.
+   */
+  constructor(statements: Statements, jobs: readonly JobRecord[], stamp: AdditionStamp | null) {
+    this.#statements = statements;
+    this.#jobs = jobs;
+    this.#rivalled = jobs.filter(canHaveRivals);
+    this.#stamp = jobs.some((job) => job.resultExpirationMs === 0) ? stamp : null;
+  }
+
+  insertions(): SqlStatement[] {
+    return [...this.#insertions(), ...this.#stamps()];
+  }
+
+  /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
+  search(): SqlStatement[] {
+    const rows = this.#rivalled.map((job, place) => [job.id, job.idempotencyKey, job.scheduleId, job.fireTime, place]);
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
+  }
+
+  answers(found: readonly Row[][]): JobAddition[] {
+    const rows = found.flat();
+    const rivals = jsonRecords<JobRow>(rows).map(toJob);
+    const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
+    return this.#jobs.map((job) => {
+      const rival = existing.get(job);
+      return rival === undefined ? { job: { ...job }, isNew: true } : { job: rival, isNew: false };
+    });
+  }
+
+  /**
+   * Nearly always the jobs are of one task, and set few fields. Then the values that they share travel once. This
+   * halves the cost, because reading columns out of rows is what costs SQLite most, and a smaller statement is
+   * prepared faster.
+   */
+  #insertions(): SqlStatement[] {
+    const { insertJobs, insertAlikeJobs } = this.#statements;
+    const jobs = this.#jobs;
+    const stampId = this.#stamp?.id ?? null;
+    const [first] = jobs;
+    if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) {
+      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(insertJobs, text, stampId));
+    }
+    const { taskId, executor, priority } = first;
+    return rowParameters(jobs.map((job) => [job.id, job.runAt, jobDetails(job)])).map(({ text }) =>
+      statement(insertAlikeJobs, text, taskId, executor, priority, newJobState(first), stampId),
+    );
+  }
+
+  /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
+   *  those that were surely added share one stamp, and those that may have a rival get a stamp each. */
+  #stamps(): SqlStatement[] {
+    if (this.#stamp === null) return [];
+    const { id, now } = this.#stamp;
+    const leavesNothing = this.#jobs.filter((job) => job.resultExpirationMs === 0);
+    const isFew = leavesNothing.length <= STAMPED_BY_JOB_MAX;
+    const own = leavesNothing.filter((job) => isFew || canHaveRivals(job)).map((job) => [job.id, job.id]);
+    const rows = own.length === leavesNothing.length ? own : [[id, null], ...own];
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.stampAdditions, text, now));
+  }
+}
+
+function canHaveRivals(job: JobRecord): boolean {
+  return job.idempotencyKey !== null || job.fireTime !== null;
+}
+
+/** Whether the columns that `insertAlikeJobs` leaves out have the values that this statement gives them. */
+function isPlain(job: JobRecord): boolean {
+  return (
+    !canHaveRivals(job) &&
+    job.scheduleId === null &&
+    job.fence === 0 &&
+    job.failedAttempts === 0 &&
+    job.recoveries === 0
+  );
+}
+
+function isAlike(job: JobRecord, other: JobRecord): boolean {
+  return (
+    job.taskId === other.taskId &&
+    job.executor === other.executor &&
+    job.priority === other.priority &&
+    newJobState(job) === newJobState(other)
+  );
+}

@@ -1,0 +1,52 @@
+/** A value that travels to the database. */
+export type SqlValue = string | number | null;
+
+/** A statement in SQLite's SQL. */
+export interface SqlStatement {
+  readonly sql: string;
+  /** The values of `?1`, `?2` and so on. */
+  readonly args: SqlValue[];
+}
+
+/** One row of a statement's answer: its values by the names of their columns. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * What a failure means for the next step. Nothing was written; only with `connection` that is unknown.
+ * - `busy`: others hold the lock; worth repeating.
+ * - `connection`: the answer is lost, and it is unknown whether the statements took effect; worth repeating.
+ * - `unavailable`: the database itself does not work (a full disk, no permission, damage, a wrong token). Repeating at
+ *   once does not help, and the statement is not at fault.
+ * - `refused`: the database will never take this statement with these values.
+ * - `tooLarge`: the statement or its answer is larger than the database allows. A smaller statement may pass.
+ * - `guard`: a statement of the batch undid the batch on purpose (SQLite says "escapement guard").
+ */
+export type FailureKind = "busy" | "connection" | "unavailable" | "refused" | "tooLarge" | "guard";
+
+/**
+ * What the store needs of a database that speaks SQLite's SQL (3.38 or later, with `RETURNING` and JSON). The store
+ * runs writes one after the other, repeats operations that failed for a passing reason, and makes every write safe to
+ * repeat. A driver does none of this.
+ */
+export interface SqlDriver {
+  /** Whether the database is in this process (a file, or memory), so that no answer can get lost or be late. Known once
+   *  the driver is open. */
+  readonly isLocal: boolean;
+  /** Opens the connection. Called before any other method, and again when it failed for a passing reason. */
+  open?(): Promise<void>;
+  /** Runs one statement. */
+  execute(statement: SqlStatement): Promise<Row[]>;
+  /** Runs the statements in one write transaction, which counts as a whole or not at all, in one round trip. */
+  batch(statements: readonly SqlStatement[]): Promise<Row[][]>;
+  /** Fetches what others wrote, for a database that reads a copy. Called before a scheduler looks for work. */
+  synchronize?(): Promise<void>;
+  /** What an error that `open`, `execute` or `batch` rejected with means. Drivers may ask `sqliteFailureKind`. */
+  failureKind(error: unknown): FailureKind;
+  /** What users should do about a failure that is not SQLite's own; empty where the advice is unknown. */
+  adviceFor?(error: unknown): string;
+  /** Opens the connection anew. Called before the next operation when a local database was `busy`, or when a remote
+   *  database did not answer in time. */
+  reopen?(): Promise<void>;
+  /** Closes what `open` opened. `open` may follow. */
+  close?(): Promise<void> | void;
+}

@@ -1,0 +1,91 @@
+import { jobAsJson } from "./rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+const { delayed, ready, leased } = JOB_STATE;
+
+/** The statements about jobs, except release, recovery and acquisition. */
+export interface JobStatements {
+  readonly insertJobs: string;
+  readonly insertAlikeJobs: string;
+  readonly findRivals: string;
+  readonly stampAdditions: string;
+  readonly getJob: string;
+  readonly getJobs: string;
+  readonly getJobsOfSchedule: string;
+  readonly extend: string;
+  readonly giveUpStrays: string;
+  readonly keepAlive: string;
+}
+
+/** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
+export function jobStatements({ jobs, results, steps, schedulers }: TableNames): JobStatements {
+  const record = `${jobAsJson(jobs)} AS record`;
+  const intoJobs =
+    `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+    "fence, failed_attempts, recoveries, cancel_requested, details)";
+  // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
+  // has a stamp.
+  const newJobs = (isNotStamped: string): string =>
+    `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ` +
+    `AND ${isNotStamped} ON CONFLICT DO NOTHING`;
+  const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
+
+  return {
+    // ?1 rows of newJobRow, ?2 the batch's stamp or null. A job that can have rivals (it has a fire time or an
+    // idempotency key) is stamped by its own id alone, never by the batch's stamp.
+    insertJobs:
+      `${intoJobs} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ` +
+      "value->>8, value->>9, value->>10, value->>11, 0, value->>12 " +
+      newJobs(
+        `(?2 IS NULL OR NOT ${stamped("a.value->>0")} ` +
+          `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}))`,
+      ),
+    // ?1 rows [id, runAt, details]; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority, ?5 state; ?6
+    // the batch's stamp or null
+    insertAlikeJobs:
+      `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ` +
+      newJobs(`(?6 IS NULL OR NOT ${stamped("?6")} AND NOT ${stamped("a.value->>0")})`),
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place]. Finds the rivals: existing jobs that stand for the
+    // jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
+    findRivals:
+      `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
+      `coalesce((SELECT seq FROM ${jobs} WHERE idempotency_key = a.value->>1), ` +
+      `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
+      `WHERE j.id <> a.value->>0 AND NOT ${stamped("a.value->>0")} ` +
+      `AND NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0)`,
+    // ?1 rows [stamp, jobId or null], ?2 now. A row with a jobId leaves its stamp only if that job was added.
+    stampAdditions:
+      `INSERT INTO ${steps} (id, at) SELECT value->>0, ?2 FROM json_each(?1) a ` +
+      `WHERE a.value->>1 IS NULL OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = a.value->>1) ON CONFLICT DO NOTHING`,
+
+    // ?1 id
+    getJob: `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
+    // ?1 id to start after, ?2 limit, ?3 taskId or null
+    getJobs: `SELECT ${record} FROM ${jobs} WHERE id > ?1 AND (?3 IS NULL OR task_id = ?3) ORDER BY id LIMIT ?2`,
+    // the arguments of getJobs, and ?4 scheduleId
+    getJobsOfSchedule:
+      `SELECT ${record} FROM ${jobs} WHERE schedule_id = ?4 AND id > ?1 AND (?3 IS NULL OR task_id = ?3) ` +
+      "ORDER BY id LIMIT ?2",
+
+    // ?1 rows [jobId, fence], ?2 schedulerId, ?3 until. An extension that arrives late shortens no lease.
+    extend:
+      `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3) FROM json_each(?1) r WHERE ${jobs}.id = ` +
+      `r.value->>0 ` +
+      `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
+    // ?1 rows [jobId, fence] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
+    // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
+    // that recovery ends the job.
+    giveUpStrays:
+      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
+      `WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
+      "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
+      "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
+      `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
+      "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
+      "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
+    // ?1 identity, ?2 incarnation, ?3 until when the scheduler counts as alive
+    keepAlive:
+      `INSERT INTO ${schedulers} (identity, incarnation, alive_until) VALUES (?1, ?2, ?3) ON CONFLICT (identity) ` +
+      "DO UPDATE SET incarnation = excluded.incarnation, alive_until = excluded.alive_until",
+  };
+}

@@ -1,0 +1,93 @@
+// Bounds of the stores on SQLite's SQL, with units and reasons.
+
+/** Longest synchronous wait of a local database for a lock, in milliseconds. Such a wait stops the event loop, so
+ *  longer waits are made of asynchronous retries. */
+export const SYNCHRONOUS_BUSY_WAIT_MS = 10;
+
+/** Longest time that an operation is repeated while others hold the database's lock, in milliseconds. */
+export const BUSY_RETRY_MS_MAX = 20_000;
+
+/** Tries of an operation whose connection fails at once. With the pauses below, these tries span two seconds on average
+ *  and four at most. In a longer outage the scheduler tries again with its next turn. */
+export const CONNECTION_TRIES_MAX = 10;
+
+/** Time after which an operation whose connection fails is not tried again, in milliseconds. Where each failure takes a
+ *  whole timeout, all tries together would take minutes. */
+export const CONNECTION_RETRY_MS_MAX = 30_000;
+
+/** First and longest pause between two tries, in milliseconds. The real pause is random between zero and this pause
+ *  (full jitter). */
+export const RETRY_PAUSE_MS_FIRST = 20;
+export const RETRY_PAUSE_MS_MAX = 1000;
+
+/** Longest pause between two tries to get the lock of a local database, in milliseconds. */
+export const LOCAL_RETRY_PAUSE_MS_MAX = 100;
+
+/** Longest wait for the answer of a remote database, by default, in milliseconds. */
+export const REMOTE_TIMEOUT_MS_DEFAULT = 10_000;
+
+/** Operations after which the event loop gets a turn. A local database answers within microtasks, so a loop of awaited
+ *  calls would hold up everything else. Besides, libSQL's native client frees memory only in such turns, and would grow
+ *  by gigabytes. */
+export const OPERATIONS_PER_YIELD = 64;
+
+/** Delayed jobs that become ready in one turn. Bounds the time under the write lock when very many jobs are due at
+ *  once. The other jobs follow in the next turns. */
+export const PROMOTIONS_PER_TURN_MAX = 5000;
+
+/** How many due delayed jobs a look searches for jobs of its queues, because a look cannot make jobs ready. When there
+ *  are more such jobs, the look answers that there is a job to run, and the next step makes the jobs ready. */
+export const DUE_DELAYED_SEEN_MAX = 1000;
+
+/** Lost leases that one step takes back. Bounds the step's time under the write lock, and its answer. While more leases
+ *  are lost, nothing is leased, so that the next step comes at once. */
+export const RECOVERIES_PER_STEP_MAX = 1000;
+
+/** Leases that one scheduler gives up in one write: more than it ever holds. */
+export const SURRENDERS_MAX = 1_000_000;
+
+/** Largest JSON parameter of rows, and most bytes (about) of jobs that one step leases. Cloud databases take and send
+ *  one or two megabytes at once. The first row is taken whatever its size. */
+export const PARAMETER_BYTES_MAX = 500_000;
+export const ACQUIRED_BYTES_MAX = 1_000_000;
+
+/** Most plans of one step, and most jobs that the plans of one step make. Even with the longest ids, their parameters
+ *  stay below `PARAMETER_BYTES_MAX`. */
+export const PLANS_PER_STEP_MAX = 200;
+export const FIRES_PER_STEP_MAX = 1000;
+
+/** How long the stamp of an addition stays at least, in milliseconds: longer than any repetition of it may be late. */
+export const STAMP_MS = 600_000;
+
+/** Most jobs of one batch that get a stamp each. More jobs share one stamp, because a row for each job would cost as
+ *  much as a result. */
+export const STAMPED_BY_JOB_MAX = 16;
+
+/** Stamps that one step of the clean-up removes. Stamps are small rows, and a busy store makes a hundred of them a
+ *  second. */
+export const STAMPS_PER_CLEANUP_MAX = 100_000;
+
+/** How long the row of a scheduler that no longer lives is kept, in milliseconds. Until then its identity may come back
+ *  without a new row. */
+export const DEAD_SCHEDULER_MS = 86_400_000;
+
+/** An instant before any fire time, in epoch milliseconds. */
+export const FAR_PAST_MS = -9_000_000_000_000_000;
+
+/** Most queues for which an acquisition has a sub-select each, with an exact limit. For more queues, such a statement
+ *  would cost more to prepare than the general form costs to run. */
+export const ACQUISITION_ARMS_MAX = 4;
+
+/** An instant later than the end of any lease, in epoch milliseconds. */
+export const FAR_FUTURE_MS = 9_000_000_000_000_000;
+
+/** Longest table prefix, in characters. SQLite has no limit, but names end up in logs. */
+export const TABLE_PREFIX_LENGTH_MAX = 64;
+
+/** Most jobs that gather into one insert. Keeps the insert's parameter well below the size that remote databases
+ *  accept. */
+export const COALESCED_JOBS_MAX = 1000;
+
+/** WAL pages (4 KiB each) after which SQLite moves them into the database file. This is four times SQLite's default,
+ *  because a busy queue rewrites the same pages over and over, and each move costs two fsyncs. */
+export const WAL_CHECKPOINT_PAGES = 4000;

@@ -1,0 +1,85 @@
+import { acquiredJobs, FIRST_QUEUE_PARAMETER, hasReadyJobs } from "./acquisition-statements.ts";
+import { type QueueForm, queueParameterCount } from "./queues.ts";
+import { lookedScheduleAsJson } from "./schedule-rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+/** What a look shows. */
+export interface LookForm {
+  /** How the queues travel; null for a look that shows nothing of jobs. */
+  readonly queues: QueueForm | null;
+  /** Whether the look ends a step. The step has made due jobs ready, and the look shows the jobs that it acquired. */
+  readonly acquired: boolean;
+  readonly schedules: boolean;
+  readonly tasks: boolean;
+}
+
+/**
+ * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
+ * its part:
+ * - `next_run_at`, `next_lease_end`, `has_ready`;
+ * - `acquired`, the acquired jobs as one JSON text;
+ * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
+ * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
+ * - `stale_task_ids`, a JSON array.
+ *
+ * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
+ * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`.
+ */
+export function lookStatement(names: TableNames, form: LookForm): string {
+  let next = 2;
+  const parameters = (count: number): string[] => Array.from({ length: count }, () => `?${next++}`);
+  const columns: string[] = [];
+  if (form.queues !== null) {
+    next = FIRST_QUEUE_PARAMETER + queueParameterCount(form.queues);
+    columns.push(...jobColumns(names, form.queues, form.acquired));
+    const [schedulerId = "", stepId = ""] = form.acquired ? parameters(2) : [];
+    if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
+  }
+  if (form.schedules) {
+    columns.push(...scheduleColumns(names, parameters(4)));
+  }
+  if (form.queues !== null || form.schedules) columns.push(`(${earliestScheduleLease(names)}) AS free_at`);
+  if (form.tasks) {
+    const [rows = ""] = parameters(1);
+    columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
+  }
+  return `SELECT ${columns.join(", ")}`;
+}
+
+function jobColumns(names: TableNames, form: QueueForm, isPromoted: boolean): string[] {
+  const { jobs } = names;
+  return [
+    `(SELECT min(run_at) FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1) AS next_run_at`,
+    `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased}) AS next_lease_end`,
+    `(${hasReadyJobs(names, form, isPromoted)}) AS has_ready`,
+  ];
+}
+
+const IS_WAITING = "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL";
+
+/** The page of schedules that begins after `afterTime` and `afterId`, and the first fire time later than `dueBy`. */
+function scheduleColumns(names: TableNames, window: readonly string[]): string[] {
+  const { schedules } = names;
+  const [dueBy, limit, afterTime, afterId] = window;
+  const isAfter = `(next_fire_time, id) > (${afterTime}, ${afterId})`;
+  const inOrder = "ORDER BY next_fire_time, id LIMIT";
+  return [
+    `(SELECT '[' || group_concat(schedule) || ']' FROM (SELECT ${lookedScheduleAsJson(names, "s", "?1")} AS schedule ` +
+      `FROM ${schedules} s WHERE ${IS_WAITING} AND next_fire_time <= ${dueBy} AND ${isAfter} ` +
+      `${inOrder} ${limit})) AS due`,
+    `(SELECT next_fire_time FROM ${schedules} WHERE ${IS_WAITING} AND next_fire_time > ${dueBy} AND ${isAfter} ` +
+      `${inOrder} 1) AS next_fire_at`,
+  ];
+}
+
+function earliestScheduleLease({ schedules }: TableNames): string {
+  return `SELECT min(acquired_until) FROM ${schedules} WHERE acquired_until IS NOT NULL`;
+}
+
+/** Of the tasks in the rows [id, maxRunningJobs, details], the ids of those whose stored row is missing or differs. */
+function staleTasks({ tasks }: TableNames, rows: string): string {
+  return (
+    `SELECT json_group_array(e.value->>0) FROM json_each(${rows}) e LEFT JOIN ${tasks} t ON t.id = e.value->>0 ` +
+    "WHERE t.id IS NULL OR t.max_running_jobs IS NOT e.value->>1 OR t.details IS NOT e.value->>2"
+  );
+}

@@ -1,0 +1,91 @@
+import type { TaskRecord } from "../../records/task.ts";
+import type { Seen, View } from "../data-store.ts";
+import type { Row, SqlStatement, SqlValue } from "./driver.ts";
+import { DuePages } from "./due-pages.ts";
+import { type LookForm, lookStatement } from "./look-statements.ts";
+import { fits } from "./parameters.ts";
+import { queueParameters } from "./queues.ts";
+import { jsonArray, numberOrNull, taskRow } from "./rows.ts";
+import { type LookedScheduleRow, toLookedSchedule } from "./schedule-rows.ts";
+import type { TableNames } from "./schema.ts";
+
+/** What a look shows in addition to the parts that its view asks for. */
+export interface LookExtras {
+  /** The step whose leased jobs the look shows. */
+  readonly stepId?: string;
+  /** Tasks that the look compares with their stored rows. */
+  readonly tasks?: readonly TaskRecord[];
+}
+
+/** Makes the statements of looks, and keeps their texts for later looks. */
+export class Looks {
+  readonly #names: TableNames;
+  readonly #texts = new Map<string, string>();
+  readonly #pages = new DuePages();
+
+  constructor(names: TableNames) {
+    this.#names = names;
+  }
+
+  /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
+  statement({ now, schedulerId, jobs, schedules }: View, { stepId, tasks }: LookExtras): SqlStatement | null {
+    const args: SqlValue[] = [now];
+    const queues = jobs === null ? null : queueParameters(jobs.queues);
+    const showsAcquired = queues !== null && stepId !== undefined;
+    if (jobs !== null && queues !== null) args.push(jobs.limit, ...queues.args);
+    if (showsAcquired) args.push(schedulerId, stepId);
+    if (schedules !== null) {
+      args.push(...this.#pages.parameters(schedules));
+    }
+    if (tasks !== undefined) args.push(JSON.stringify(tasks.map(taskRow)));
+    if (args.length === 1) return null;
+    const form = {
+      queues: queues?.form ?? null,
+      acquired: showsAcquired,
+      schedules: schedules !== null,
+      tasks: tasks !== undefined,
+    };
+    return { sql: this.#text(form), args };
+  }
+
+  /** What the answer shows. No rows are the answer of a look at nothing. */
+  seen({ schedules }: View, rows: readonly Row[]): Seen {
+    const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
+    const nextFireAt = numberOrNull(rows, "next_fire_at");
+    const leaseEnds = ["next_lease_end", "free_at"].map((column) => numberOrNull(rows, column));
+    return {
+      ...(schedules === null ? { due, nextFireAt } : this.#pages.page(due, schedules, nextFireAt)),
+      nextRunAt: numberOrNull(rows, "next_run_at"),
+      leaseEndsAt: earliest(leaseEnds),
+      hasReady: numberOrNull(rows, "has_ready") === 1,
+    };
+  }
+
+  /** The answer was larger than the database sends: the next answer has fewer schedules. False when it cannot have
+   *  fewer. */
+  shrink({ schedules }: View): boolean {
+    return schedules !== null && this.#pages.shrink(schedules);
+  }
+
+  #text(form: LookForm): string {
+    const key = [form.queues, form.acquired, form.schedules, form.tasks].join();
+    let text = this.#texts.get(key);
+    if (text === undefined) {
+      text = lookStatement(this.#names, form);
+      this.#texts.set(key, text);
+    }
+    return text;
+  }
+}
+
+/** Splits tasks into those whose rows fit into one parameter, and the others. */
+export function comparableTasks(tasks: readonly TaskRecord[]): [fitting: TaskRecord[], others: TaskRecord[]] {
+  let count = tasks.length;
+  while (count > 0 && !fits(JSON.stringify(tasks.slice(0, count).map(taskRow)))) count = Math.floor(count / 2);
+  return [tasks.slice(0, count), tasks.slice(count)];
+}
+
+function earliest(instants: readonly (number | null)[]): number | null {
+  const known = instants.filter((instant) => instant !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

@@ -1,0 +1,68 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { Connection } from "./connection.ts";
+import type { SqlStatement } from "./driver.ts";
+import { numberOrNull } from "./rows.ts";
+import { createSchemaTable, type Migration, SCHEMA_TABLE_MARK, type TableNames } from "./schema.ts";
+
+/**
+ * Brings the schema up to date, one atomic step per version. Several processes may do so at once: each step begins with
+ * the row of its version, which only one process can insert. The steps of the other processes are undone, and these
+ * processes look again.
+ *
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or when a table with a name that we need
+ *   belongs to someone else
+ */
+export async function migrate(
+  connection: Connection,
+  names: TableNames,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<void> {
+  const newest = migrations.at(-1)?.version ?? 0;
+  // Every round either ends, or sees a version that is higher than in the round before.
+  for (let round = 0; round <= migrations.length + 1; round++) {
+    const version = await readVersion(connection, names);
+    if (version > newest) {
+      throw new StoreUnavailableError(
+        `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ` +
+          `${newest}: update the library, or use another database or tablePrefix`,
+      );
+    }
+    const next = migrations.find((migration) => migration.version > version);
+    if (next === undefined) return;
+    try {
+      await connection.write(() => stepStatements(names, next, version === 0, now));
+    } catch (error) {
+      if ((await readVersion(connection, names)) <= version) throw error;
+    }
+  }
+}
+
+function stepStatements(names: TableNames, step: Migration, isFirst: boolean, now: number): SqlStatement[] {
+  return [
+    ...(isFirst ? [{ sql: createSchemaTable(names), args: [] }] : []),
+    { sql: `INSERT INTO ${names.schema} (version, applied_at) VALUES (?1, ?2)`, args: [step.version, now] },
+    ...step.statements(names).map((sql) => ({ sql, args: [] })),
+  ];
+}
+
+/** The version of the schema; 0 when there is no schema. */
+async function readVersion(connection: Connection, names: TableNames): Promise<number> {
+  const tables = Object.values(names).map((name) => name.toLowerCase());
+  const found = await connection.read({
+    sql: "SELECT name, sql FROM sqlite_master WHERE lower(name) IN (SELECT value FROM json_each(?1))",
+    args: [JSON.stringify(tables)],
+  });
+  const definitions = new Map(found.map((row) => [String(row.name).toLowerCase(), String(row.sql)]));
+  if (definitions.size === 0) return 0;
+  const isOurs = definitions.get(names.schema.toLowerCase())?.includes(SCHEMA_TABLE_MARK) === true;
+  if (!isOurs) {
+    const foreign = [...definitions.keys()].join(", ");
+    throw new StoreUnavailableError(
+      `the database has a table that this library did not make under a name that it needs (${foreign}): choose ` +
+        "another database, or set another tablePrefix",
+    );
+  }
+  const newest = await connection.read({ sql: `SELECT max(version) AS version FROM ${names.schema}`, args: [] });
+  return numberOrNull(newest, "version") ?? 0;
+}

@@ -1,0 +1,57 @@
+import { validJson } from "./rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+/** The statements that commit plans. A comment before each statement lists its arguments. */
+export interface PlanStatements {
+  readonly insertFires: string;
+  readonly commitPlans: string;
+  readonly confirmPlans: string;
+}
+
+export function planStatements({ schedules, jobs }: TableNames): PlanStatements {
+  // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
+  // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
+  const asPlanned =
+    "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0 " +
+    "AND +s.acquired_until IS NULL";
+  const details = validJson("s.details");
+  const { delayed, ready } = JOB_STATE;
+  // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go
+  // through json_patch, because json_patch would remove null from metadata too.
+  const known =
+    "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
+    "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
+    "'lastMissedTime', f.value->>8))";
+
+  return {
+    // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
+    // startDeadline, missedCount, firstMissedTime, lastMissedTime], ?2 now. Runs before commitPlans, because both
+    // statements test the fence, and commitPlans raises it.
+    insertFires:
+      `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+      "fence, failed_attempts, recoveries, cancel_requested, details) " +
+      `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
+      `coalesce(${details}->>'priority', 0), f.value->>4, ` +
+      `CASE WHEN f.value->>4 > f.value->>1 THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
+      `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
+      `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
+      `',"metadata":' || ${validJson("s.metadata")} || ` +
+      `coalesce(',"payload":' || (${details}->'payload'), '') || '}' ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      `CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned} ON CONFLICT DO NOTHING`,
+    // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite], ?2 now, ?3 stepId,
+    // ?4 schedulerId
+    commitPlans:
+      `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
+      "paused = r.value->>5, fence = s.fence + 1, acquired_by = CASE WHEN r.value->>6 THEN ?4 END, " +
+      `acquisition_id = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
+    // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;
+    // `existing`, the places (in ?2) of the jobs that exist.
+    confirmPlans:
+      "SELECT changes() AS changes, " +
+      `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      "WHERE s.fence = (r.value->>1) + 1 AND s.acquisition_id = ?3) AS committed, " +
+      `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
+  };
+}

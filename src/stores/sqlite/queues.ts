@@ -1,0 +1,38 @@
+import type { JobQueue } from "../data-store.ts";
+import type { SqlValue } from "./driver.ts";
+import { ACQUISITION_ARMS_MAX } from "./limits.ts";
+
+/** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More
+ *  queues, or queues with a task that comes twice, travel as one list (`many`). */
+export type QueueForm = number | "many";
+
+/** The queues of a view, as parameters of statements. */
+export interface QueueParameters {
+  readonly form: QueueForm;
+  readonly args: readonly SqlValue[];
+}
+
+export function queueParameters(queues: readonly JobQueue[]): QueueParameters {
+  const unique = withoutRepetitions(queues);
+  if (isFew(unique)) {
+    return { form: unique.length, args: unique.flatMap(({ taskId, executor }) => [taskId, executor]) };
+  }
+  return { form: "many", args: [JSON.stringify(unique.map(({ executor, taskId }) => [executor, taskId]))] };
+}
+
+/** How many parameters a form has. */
+export function queueParameterCount(form: QueueForm): number {
+  return form === "many" ? 1 : 2 * form;
+}
+
+/** Whether the statements for few queues can be used. These statements count the free slots of each queue separately,
+ *  so no task may come twice. */
+function isFew(queues: readonly JobQueue[]): boolean {
+  if (queues.length === 0 || queues.length > ACQUISITION_ARMS_MAX) return false;
+  return new Set(queues.map(({ taskId }) => taskId)).size === queues.length;
+}
+
+function withoutRepetitions(queues: readonly JobQueue[]): JobQueue[] {
+  const byKey = new Map(queues.map((queue) => [JSON.stringify([queue.executor, queue.taskId]), queue]));
+  return [...byKey.values()];
+}

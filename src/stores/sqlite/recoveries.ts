@@ -1,0 +1,45 @@
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { RecoveryReport } from "../data-store.ts";
+import { endedWithoutRun } from "../ended-without-run.ts";
+import { statement } from "./batch.ts";
+import type { Row, SqlStatement } from "./driver.ts";
+import { type JobRow, jsonRecords, toJob } from "./rows.ts";
+import type { Statements } from "./statements.ts";
+
+/** Which leases to take back. Instants are in epoch milliseconds. */
+export interface Recovery {
+  readonly now: number;
+  /** Only leases that end at this instant or earlier. */
+  readonly endedBy: number;
+  /** Only leases of this holder; null for all holders. */
+  readonly holder: string | null;
+  /** Only leases of jobs that this step put back although they are to be cancelled; null for all jobs. */
+  readonly putBackBy: string | null;
+  /** The incarnation whose leases are left alone; null for none. */
+  readonly spares: string | null;
+  readonly limit: number;
+}
+
+/** Takes back leases. Read the answers with {@link recoveryReport}. */
+export function recovery(
+  { keepLost, removeLost, putBackLost }: Statements,
+  { now, endedBy, holder, putBackBy, spares, limit }: Recovery,
+): SqlStatement[] {
+  return [keepLost, removeLost, putBackLost].map((sql) =>
+    statement(sql, endedBy, holder, now, putBackBy, limit, spares),
+  );
+}
+
+export function recoveryReport([, removed, putBack]: readonly Row[][], now: number): RecoveryReport {
+  const ended: JobResultRecord[] = jsonRecords<JobRow>(removed).map((row) => {
+    const job = toJob(row);
+    return endedWithoutRun(job, job.cancelRequested ? "cancelled" : "abandoned", now);
+  });
+  const recovered = putBack?.map((row) => ({
+    jobId: String(row.id),
+    taskId: String(row.task_id),
+    scheduleId: typeof row.schedule_id === "string" ? row.schedule_id : null,
+    attempt: Number(row.attempt),
+  }));
+  return { recovered: recovered ?? [], ended };
+}

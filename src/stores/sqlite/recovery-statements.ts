@@ -1,0 +1,74 @@
+import { detail, endedJobAsJson } from "./rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+const { delayed, ready, leased } = JOB_STATE;
+
+/**
+ * The statements that take back leases that have ended, and that end jobs without a run. The arguments of `keepLost`,
+ * `removeLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3 now, ?4
+ * the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation whose leases are left alone or
+ * null for none.
+ */
+export interface RecoveryStatements {
+  readonly keepLost: string;
+  readonly removeLost: string;
+  readonly putBackLost: string;
+  readonly freeSchedules: string;
+  readonly giveUpSchedules: string;
+  readonly requestCancel: string;
+  readonly keepCancelled: string;
+  readonly removeCancelled: string;
+}
+
+export function recoveryStatements({ jobs, schedules, results }: TableNames): RecoveryStatements {
+  const lost =
+    `seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1 ` +
+    "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
+    "AND (?6 IS NULL OR substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6) " +
+    "ORDER BY acquired_until, seq LIMIT ?5)";
+  const isForGood = `(cancel_requested OR recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
+  const keep = (outcome: string, now: string): string =>
+    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details) ` +
+    endedResult(jobs, outcome, now);
+  const isKept = `${detail("resultExpirationMs")} > 0`;
+  const isLeased = `id = ?1 AND state = ${leased}`;
+  const endedRecord = `${endedJobAsJson(jobs)} AS record`;
+  /** Ends leases of schedules, which only processes of schema version 1 take. The fence grows, so that plans made under
+   *  these leases no longer count. */
+  const freeSchedules =
+    `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, ` +
+    "fence = fence + 1 WHERE";
+
+  return {
+    keepLost:
+      `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
+      `WHERE ${lost} AND ${isForGood} AND ${isKept}`,
+    removeLost: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}`,
+    putBackLost:
+      `UPDATE ${jobs} SET state = CASE WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
+      "recoveries = recoveries + 1, acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL " +
+      `WHERE ${lost} AND NOT ${isForGood} ` +
+      "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
+    // ?1 now
+    freeSchedules: `${freeSchedules} acquired_until <= ?1`,
+    // ?1 schedulerId
+    giveUpSchedules: `${freeSchedules} acquired_until > 0 AND acquired_by = ?1`,
+
+    // ?1 id
+    requestCancel: `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${isLeased} RETURNING task_id, acquired_by`,
+    // ?1 id, ?2 now
+    keepCancelled: `${keep("'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} AND ${isKept}`,
+    // ?1 id
+    removeCancelled: `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${endedRecord}`,
+  };
+}
+
+/** The result of a job that ends without a run, with the fields that `endedWithoutRun` gives it. Merging into `{}`
+ *  leaves out fields that are null. */
+function endedResult(jobs: string, outcome: string, now: string): string {
+  return (
+    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, json_patch('{}', ` +
+    `json_object('scheduledFireTime', ${detail("scheduledFireTime")}, 'finishedAt', CAST(${now} AS INTEGER), ` +
+    `'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))) FROM ${jobs}`
+  );
+}

@@ -1,0 +1,108 @@
+import type { JobRelease, ReleaseStatus, StepRequest } from "../data-store.ts";
+import { statement } from "./batch.ts";
+import type { Row, SqlStatement } from "./driver.ts";
+import { rowParameters } from "./parameters.ts";
+import { resultRow } from "./rows.ts";
+import type { Statements } from "./statements.ts";
+
+type Finish = JobRelease & { kind: "finish" };
+
+/** The releases of one step, as statements. */
+export class Releases {
+  readonly #statements: Statements;
+  readonly #request: StepRequest;
+  readonly #finished: Finish[] = [];
+  readonly #putBack: JobRelease[] = [];
+  /** The first release of each job: a second one does not count. */
+  readonly #first = new Map<string, JobRelease>();
+
+  constructor(statements: Statements, request: StepRequest) {
+    this.#statements = statements;
+    this.#request = request;
+    for (const release of request.releases) {
+      if (this.#first.has(release.jobId)) continue;
+      this.#first.set(release.jobId, release);
+      if (release.kind === "finish") this.#finished.push(release);
+      else this.#putBack.push(release);
+    }
+  }
+
+  /** Whether the step puts a job back. Such a job ends instead if it is to be cancelled. */
+  get hasPutBacks(): boolean {
+    return this.#putBack.length > 0;
+  }
+
+  /** The statements for releases that all count. Guards undo the batch when one does not count. */
+  hopefully(): SqlStatement[] {
+    const { keepResults, guardChanges } = this.#statements;
+    const kept = rowParameters(this.#kept().map((release) => resultRow(release.result)));
+    return [
+      ...kept.map(({ text }) => statement(keepResults, text)),
+      ...[...this.#removals(), ...this.#puttingsBack()].flatMap(({ count, ...one }) => [
+        one,
+        statement(guardChanges, count),
+      ]),
+    ];
+  }
+
+  /** The statements for releases of which some may not count. {@link statuses} tells which do. */
+  exactly(isRepetition: boolean): SqlStatement[] {
+    const { schedulerId, stepId } = this.#request;
+    const { releaseStatuses, keepHeldResults } = this.#statements;
+    const kept = rowParameters(this.#kept().map((release) => [...resultRow(release.result), release.fence]));
+    return [
+      ...this.#jobRows(this.#request.releases).map(({ text }) =>
+        statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
+      ),
+      ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
+      ...this.#removals().map(({ sql, args }) => ({ sql, args })),
+      ...this.#puttingsBack().map(({ sql, args }) => ({ sql, args })),
+    ];
+  }
+
+  /** What became of each release. `answers` are the answers to {@link exactly}, or null when all releases counted. */
+  statuses(answers: readonly Row[][] | null): ReleaseStatus[] {
+    const letters = answers?.map((rows) => rows[0]?.letters ?? "").join("");
+    return this.#request.releases.map((release, index) => {
+      const letter = letters === undefined ? "r" : letters[index];
+      if (letter !== "r") return letter === "f" ? "fenced" : "missing";
+      const first = this.#first.get(release.jobId);
+      if (first === release) return "released";
+      return first?.kind === "finish" ? "missing" : "fenced";
+    });
+  }
+
+  #kept(): Finish[] {
+    return this.#finished.filter((release) => release.result.expiresAt > this.#request.now);
+  }
+
+  #removals(): Counted[] {
+    const { removeHeld } = this.#statements;
+    return this.#jobRows(this.#finished).map(({ text, count }) => ({
+      count,
+      ...statement(removeHeld, text, this.#request.schedulerId),
+    }));
+  }
+
+  #puttingsBack(): Counted[] {
+    const { schedulerId, now, stepId } = this.#request;
+    const rows = this.#putBack.map((release) =>
+      release.kind === "retry"
+        ? [release.jobId, release.fence, release.runAt, release.failedAttempts]
+        : [release.jobId, release.fence, null, null, release.kind === "giveUp" && release.hasStarted === true],
+    );
+    return rowParameters(rows).map(({ text, count }) => ({
+      count,
+      ...statement(this.#statements.putBack, text, schedulerId, now, stepId),
+    }));
+  }
+
+  #jobRows(releases: readonly JobRelease[]): { readonly text: string; readonly count: number }[] {
+    return rowParameters(releases.map(({ jobId, fence, kind }) => [jobId, fence, kind === "finish" ? 0 : 1]));
+  }
+}
+
+/** A statement, and how many rows it is to change. */
+interface Counted extends SqlStatement {
+  readonly count: number;
+}

@@ -1,0 +1,262 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import type { Row } from "./driver.ts";
+import { JOB_STATE } from "./schema.ts";
+
+// Rows travel as JSON text in both directions: many rows go in as one parameter, and a row comes out as one value. The
+// client spends microseconds on every single value of a result, which is more than SQLite needs for the whole row.
+
+/** The details of a job whose stored details are no valid JSON. The payload here is no valid JSON either, so the job
+ *  ends as `deserializationFailed`. */
+const DAMAGED_JOB = '{"payload":"this row is damaged"}';
+
+/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is the name or alias of the table
+ *  in the statement. */
+export function jobAsJson(table: string): string {
+  return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB)]);
+}
+
+/** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
+export function endedJobAsJson(table: string): string {
+  const fields = ["scheduledFireTime", "resultExpirationMs"].map((name) => `'${name}', ${detail(name, table)}`);
+  return rowAsJson(table, JOB_COLUMNS, [`json_object(${fields.join(", ")})`]);
+}
+
+export function resultAsJson(table: string): string {
+  const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at"];
+  return rowAsJson(table, columns, [validJson(`${table}.details`)]);
+}
+
+export function taskAsJson(table: string): string {
+  return rowAsJson(table, ["id", "max_running_jobs"], [`${table}.details`]);
+}
+
+/**
+ * SQL of a JSON array: its first item is the JSON array of `columns`, and its other items are the texts of `jsons`.
+ * These texts are joined as they are, because parsing and printing them once more would cost most. Without `table`,
+ * `columns` are SQL expressions.
+ */
+export function rowAsJson(table: string | null, columns: readonly string[], jsons: readonly string[]): string {
+  const plain = columns.map((column) => (table === null ? column : `${table}.${column}`)).join(", ");
+  return `'[' || json_array(${plain})${jsons.map((json) => ` || ',' || ${json}`).join("")} || ']'`;
+}
+
+/** SQL of a column that holds JSON, or of `otherwise` in a damaged row, because one damaged row must not make the text
+ *  of all rows unreadable. */
+export function validJson(column: string, otherwise = "{}"): string {
+  return `CASE WHEN json_valid(${column}) THEN ${column} ELSE '${otherwise}' END`;
+}
+
+/** SQL of one field of a row's details; NULL where the details have no such field. */
+export function detail(name: string, table?: string): string {
+  const column = table === undefined ? "details" : `${table}.details`;
+  return `CASE WHEN json_valid(${column}) THEN ${column}->>'${name}' END`;
+}
+
+/** SQL of the length of a text in bytes. `length` without the cast counts characters, and stops at a NUL. */
+export function sizeInBytes(text: string): string {
+  return `length(CAST(${text} AS BLOB))`;
+}
+
+const JOB_COLUMNS = [
+  "id",
+  "task_id",
+  "schedule_id",
+  "executor",
+  "priority",
+  "run_at",
+  "fire_time",
+  "idempotency_key",
+  "failed_attempts",
+  "recoveries",
+  "cancel_requested",
+  "acquired_by",
+  "acquired_until",
+  "fence",
+];
+
+/** What {@link jobAsJson} yields. */
+export type JobRow = [
+  [
+    id: string,
+    taskId: string,
+    scheduleId: string | null,
+    executor: string,
+    priority: number,
+    runAt: number,
+    fireTime: number | null,
+    idempotencyKey: string | null,
+    failedAttempts: number,
+    recoveries: number,
+    cancelRequested: number,
+    acquiredBy: string | null,
+    acquiredUntil: number | null,
+    fence: number,
+  ],
+  Partial<JobRecord>,
+];
+
+export type ResultRow = [
+  [jobId: string, taskId: string, scheduleId: string | null, outcome: JobResultRecord["outcome"], expiresAt: number],
+  Partial<JobResultRecord>,
+];
+
+export type TaskRow = [[id: string, maxRunningJobs: number | null], Omit<TaskRecord, "id" | "maxRunningJobs">];
+
+/** The records of an answer, in order: the JSON in the column `record` of each row. */
+export function jsonRecords<R>(rows: readonly Row[] | undefined): R[] {
+  return (rows ?? []).map((row) => parseJson<R>(row.record));
+}
+
+/** The JSON array in a column of the first row of an answer; empty for null. */
+export function jsonArray<R>(rows: readonly Row[] | undefined, column: string): R[] {
+  const text = rows?.[0]?.[column];
+  return text === null || text === undefined ? [] : parseJson<R[]>(text);
+}
+
+/** The number in a column of the first row of an answer, or null. */
+export function numberOrNull(rows: readonly Row[] | undefined, column: string): number | null {
+  const value = rows?.[0]?.[column];
+  return value === null || value === undefined ? null : Number(value);
+}
+
+/** The ids that the rows of an answer name. */
+export function idsOf(rows: readonly Row[] | undefined): string[] {
+  return (rows ?? []).map((row) => String(row.id));
+}
+
+function parseJson<T>(text: unknown): T {
+  try {
+    // Our own statements wrote this text. A type test of each field would cost as much as the query.
+    return JSON.parse(String(text)) as T;
+  } catch (cause) {
+    throw new StoreUnavailableError("the database holds a row that is not what this library wrote", { cause });
+  }
+}
+
+/** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
+ *  later than its addition. */
+export function newJobRow(job: JobRecord): (string | number | null)[] {
+  return [
+    job.id,
+    job.taskId,
+    job.executor,
+    job.scheduleId,
+    job.fireTime,
+    job.idempotencyKey,
+    job.priority,
+    job.runAt,
+    newJobState(job),
+    job.fence,
+    job.failedAttempts,
+    job.recoveries,
+    jobDetails(job),
+  ];
+}
+
+/** The state of a new job (see `JOB_STATE`): delayed or ready. */
+export function newJobState(job: JobRecord): number {
+  return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
+}
+
+export function jobDetails(job: JobRecord): string {
+  return JSON.stringify({
+    payload: job.payload ?? undefined,
+    createdAt: job.createdAt,
+    scheduledFireTime: job.scheduledFireTime ?? undefined,
+    startDeadline: job.startDeadline ?? undefined,
+    missedCount: job.missedCount ?? undefined,
+    firstMissedTime: job.firstMissedTime ?? undefined,
+    lastMissedTime: job.lastMissedTime ?? undefined,
+    resultExpirationMs: job.resultExpirationMs,
+    maxRecoveries: job.maxRecoveries,
+    metadata: job.metadata,
+  });
+}
+
+export function toJob([columns, details]: JobRow): JobRecord {
+  return {
+    id: columns[0],
+    taskId: columns[1],
+    scheduleId: columns[2],
+    executor: columns[3],
+    payload: details.payload ?? null,
+    priority: columns[4],
+    runAt: columns[5],
+    createdAt: details.createdAt ?? 0,
+    fireTime: columns[6],
+    scheduledFireTime: details.scheduledFireTime ?? null,
+    startDeadline: details.startDeadline ?? null,
+    missedCount: details.missedCount ?? null,
+    firstMissedTime: details.firstMissedTime ?? null,
+    lastMissedTime: details.lastMissedTime ?? null,
+    resultExpirationMs: details.resultExpirationMs ?? 0,
+    maxRecoveries: details.maxRecoveries ?? 0,
+    metadata: details.metadata ?? {},
+    idempotencyKey: columns[7],
+    failedAttempts: columns[8],
+    recoveries: columns[9],
+    cancelRequested: columns[10] === 1,
+    acquiredBy: columns[11],
+    acquiredUntil: columns[12],
+    fence: columns[13],
+  };
+}
+
+/** The columns of a result as `keepResults` reads them. */
+export function resultRow(result: JobResultRecord): (string | number | null)[] {
+  return [result.jobId, result.taskId, result.scheduleId, result.outcome, result.expiresAt, resultDetails(result)];
+}
+
+function resultDetails(result: JobResultRecord): string {
+  return JSON.stringify({
+    scheduledFireTime: result.scheduledFireTime ?? undefined,
+    startedAt: result.startedAt ?? undefined,
+    finishedAt: result.finishedAt,
+    attempts: result.attempts,
+    returnValue: result.returnValue ?? undefined,
+    error: result.error ?? undefined,
+  });
+}
+
+export function toResult([columns, details]: ResultRow): JobResultRecord {
+  return {
+    jobId: columns[0],
+    taskId: columns[1],
+    scheduleId: columns[2],
+    scheduledFireTime: details.scheduledFireTime ?? null,
+    outcome: columns[3],
+    startedAt: details.startedAt ?? null,
+    finishedAt: details.finishedAt ?? 0,
+    attempts: details.attempts ?? 0,
+    returnValue: details.returnValue ?? null,
+    error: details.error ?? null,
+    expiresAt: columns[4],
+  };
+}
+
+function taskDetails(task: TaskRecord): string {
+  const { id: _id, maxRunningJobs: _maxRunningJobs, ...details } = task;
+  return JSON.stringify(details);
+}
+
+/** The columns of a task as `putTasks` and looks read them. */
+export function taskRow(task: TaskRecord): (string | number | null)[] {
+  return [task.id, task.maxRunningJobs, taskDetails(task)];
+}
+
+export function toTask([[id, maxRunningJobs], details]: TaskRow): TaskRecord {
+  return {
+    id,
+    executor: details.executor,
+    maxRunningJobs,
+    misfireGraceMs: details.misfireGraceMs,
+    maxRecoveries: details.maxRecoveries,
+    timeoutMs: details.timeoutMs,
+    resultExpirationMs: details.resultExpirationMs,
+    retry: details.retry,
+    metadata: details.metadata,
+  };
+}

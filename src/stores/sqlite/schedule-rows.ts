@@ -1,0 +1,130 @@
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { LookedSchedule } from "../data-store.ts";
+import { rowAsJson, sizeInBytes, validJson } from "./rows.ts";
+import type { TableNames } from "./schema.ts";
+
+const COLUMNS = [
+  "id",
+  "task_id",
+  "trigger_json",
+  "trigger_rule",
+  "paused",
+  "created_at",
+  "next_fire_time",
+  "last_fire_time",
+  "fence",
+];
+
+type Columns = [
+  id: string,
+  taskId: string,
+  trigger: string,
+  triggerRule: string,
+  paused: number,
+  createdAt: number,
+  nextFireTime: number | null,
+  lastFireTime: number | null,
+  fence: number,
+];
+
+type Details = Partial<Omit<ScheduleRecord, "metadata">>;
+
+/** What {@link scheduleAsJson} yields. */
+export type ScheduleRow = [Columns, metadata: ScheduleRecord["metadata"], Details];
+
+/** What {@link lookedScheduleAsJson} yields. */
+export type LookedScheduleRow = [
+  [...Columns, favourite: string | null, bytes: number],
+  Omit<Details, "payload" | "metadata">,
+];
+
+/** SQL that yields a schedule's row as JSON text. `table` is the name or alias of the table in the statement. */
+export function scheduleAsJson(table: string): string {
+  return rowAsJson(table, COLUMNS, [validJson(`${table}.metadata`), validJson(`${table}.details`)]);
+}
+
+/** As {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
+export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
+  const favourite =
+    `(SELECT c.identity FROM ${schedulers} c WHERE c.identity = ${table}.acquired_by ` + `AND c.alive_until > ${now})`;
+  const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
+  const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
+  const columns = [...COLUMNS.map((column) => `${table}.${column}`), favourite, bytes];
+  return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload')`]);
+}
+
+/** About how many bytes the numbers of a row add to its texts. */
+const ROW_OVERHEAD_BYTES = 200;
+
+/** The columns of a schedule as `insertSchedules` reads them. */
+export function newScheduleRow(schedule: ScheduleRecord): (string | number | null)[] {
+  return [
+    schedule.id,
+    schedule.taskId,
+    schedule.trigger,
+    schedule.triggerRule,
+    schedule.paused ? 1 : 0,
+    schedule.createdAt,
+    schedule.nextFireTime,
+    schedule.lastFireTime,
+    schedule.fence,
+    JSON.stringify(schedule.metadata),
+    JSON.stringify(scheduleDetails(schedule)),
+  ];
+}
+
+/** The fields that live in `details`. A field that is null is left out, and reads back as null. */
+export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
+  const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
+  const { resultExpirationMs, maxRecoveries } = schedule;
+  return {
+    payload,
+    executor,
+    priority,
+    coalesce,
+    misfireGraceMs,
+    maxJitterMs,
+    maxCatchUp,
+    resultExpirationMs,
+    maxRecoveries,
+  };
+}
+
+export function toSchedule([columns, metadata, details]: ScheduleRow): ScheduleRecord {
+  return {
+    ...planned(columns, details),
+    payload: details.payload ?? null,
+    metadata,
+    nextFireTime: columns[6],
+  };
+}
+
+export function toLookedSchedule([columns, details]: LookedScheduleRow): LookedSchedule {
+  const [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence, favourite, bytes] =
+    columns;
+  const known: Columns = [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence];
+  // The statement only shows schedules that have a fire time.
+  return { ...planned(known, details), nextFireTime: nextFireTime ?? 0, favourite, bytes };
+}
+
+/** The fields of a schedule that a planner needs, except its next fire time. */
+function planned(columns: Columns, details: Details): Omit<ScheduleRecord, "payload" | "metadata" | "nextFireTime"> {
+  return {
+    id: columns[0],
+    taskId: columns[1],
+    trigger: columns[2],
+    triggerRule: columns[3],
+    executor: details.executor ?? "",
+    priority: details.priority ?? 0,
+    coalesce: details.coalesce ?? "latest",
+    misfireGraceMs: details.misfireGraceMs ?? null,
+    maxJitterMs: details.maxJitterMs ?? 0,
+    maxCatchUp: details.maxCatchUp ?? null,
+    resultExpirationMs: details.resultExpirationMs ?? 0,
+    maxRecoveries: details.maxRecoveries ?? 0,
+    paused: columns[4] === 1,
+    createdAt: columns[5],
+    lastFireTime: columns[7],
+    fence: columns[8],
+  };
+}

@@ -1,0 +1,94 @@
+import { guardSql } from "./failures.ts";
+import { validJson } from "./rows.ts";
+import { scheduleAsJson } from "./schedule-rows.ts";
+import type { TableNames } from "./schema.ts";
+
+/** The statements about schedules, except plans. */
+export interface ScheduleStatements {
+  readonly findConflict: string;
+  readonly guardConflicts: string;
+  readonly findExisting: string;
+  readonly insertSchedules: string;
+  readonly replaceSchedules: string;
+  readonly getSchedulesById: string;
+  readonly getSchedule: string;
+  readonly getStampedSchedule: string;
+  readonly getSchedules: string;
+  readonly getSchedulesOfTask: string;
+  readonly getPausedSchedules: string;
+  readonly updateSchedule: string;
+  readonly removeSchedule: string;
+  readonly removeExhausted: string;
+}
+
+/** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
+export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleStatements {
+  const record = `${scheduleAsJson(schedules)} AS record`;
+  // A change ends the lease that a process of schema version 1 holds. It keeps the favourite, which is an `acquired_by`
+  // without an `acquired_until`.
+  const endLease = "acquired_by = CASE WHEN acquired_until IS NULL THEN acquired_by END, acquired_until = NULL";
+  // ?1 rows [id, trigger, createdAt], ?2 whether the fate of an earlier try is unknown. Finds the first row, in order,
+  // whose id is in use. With ?2, a stored schedule with the same trigger and createdAt does not count, because the
+  // earlier try added it.
+  const conflict =
+    `SELECT a.value->>0 AS id FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
+    "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2) ORDER BY a.key LIMIT 1";
+  const byIds = `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`;
+  const recordsById = `SELECT ${scheduleAsJson("s")} AS r ${byIds}`;
+  // ?1 rows of newScheduleRow
+  const insert =
+    `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
+    "last_fire_time, fence, metadata, details) SELECT value->>0, value->>1, value->>2, value->>3, value->>4, " +
+    "value->>5, value->>6, value->>7, value->>8, value->>9, value->>10 FROM json_each(?1) WHERE true";
+  const page = "ORDER BY id LIMIT ?2";
+  const ofPage = "id > ?1 AND (?3 IS NULL OR paused = ?3)";
+  /** Sets a column to field `name` of the changes in ?2. A field that is absent changes nothing; null is a value. */
+  const changed = (column: string, name: string): string =>
+    `${column} = CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'${name}' END`;
+  /** Keeps the stored value of a column where the rule of the trigger is the same. */
+  const keptOfRule = (column: string): string =>
+    `${column} = CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
+
+  return {
+    findConflict: conflict,
+    // The arguments of findConflict. Fails when there is a conflict.
+    guardConflicts: `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
+    // ?1 ids
+    findExisting: `SELECT json_group_array(s.id) AS ids ${byIds}`,
+    insertSchedules: `${insert} ON CONFLICT (id) DO NOTHING`,
+    replaceSchedules:
+      `${insert} ON CONFLICT (id) DO UPDATE SET ${keptOfRule("trigger_json")}, ${keptOfRule("next_fire_time")}, ` +
+      "task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, paused = excluded.paused, " +
+      `metadata = excluded.metadata, details = excluded.details, fence = fence + 1, ${endLease}, acquisition_id = NULL`,
+    // ?1 ids
+    getSchedulesById: `SELECT '[' || group_concat(r) || ']' AS records FROM (${recordsById})`,
+
+    // ?1 id
+    getSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
+    // ?1 id, ?2 stamp
+    getStampedSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND acquisition_id = ?2`,
+    // ?1 id to start after, ?2 limit, ?3 paused or null
+    getSchedules: `SELECT ${record} FROM ${schedules} WHERE ${ofPage} ${page}`,
+    // the arguments of getSchedules, and ?4 taskId
+    getSchedulesOfTask: `SELECT ${record} FROM ${schedules} WHERE task_id = ?4 AND ${ofPage} ${page}`,
+    // ?1 id to start after, ?2 limit
+    getPausedSchedules: `SELECT ${record} FROM ${schedules} WHERE paused = 1 AND id > ?1 ${page}`,
+
+    // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp. A schedule that carries the stamp is left alone,
+    // because an earlier try has changed it already.
+    updateSchedule:
+      `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
+      `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
+      `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
+      `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
+      `fence = fence + 1, ${endLease}, acquisition_id = ?4 ` +
+      "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND acquisition_id IS NOT ?4",
+    // ?1 id
+    removeSchedule: `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
+    // ?1 now, ?2 limit. Columns of the answer: id
+    removeExhausted:
+      `DELETE FROM ${schedules} WHERE seq IN (SELECT seq FROM ${schedules} s WHERE next_fire_time IS NULL ` +
+      "AND id > '' AND (acquired_until IS NULL OR acquired_until <= ?1) " +
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT ?2) RETURNING id`,
+  };
+}

@@ -1,0 +1,186 @@
+import { systemClock } from "../../core/clock.ts";
+import { IdGenerator } from "../../core/ids.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type {
+  RecordPage,
+  ScheduleAddition,
+  ScheduleAdditionReport,
+  ScheduleChanges,
+  ScheduleFilter,
+} from "../data-store.ts";
+import { type Answers, Batch, statement } from "./batch.ts";
+import type { Connection } from "./connection.ts";
+import type { SqlStatement } from "./driver.ts";
+import { readPage } from "./pages.ts";
+import { rowParameters } from "./parameters.ts";
+import { idsOf, jsonArray, jsonRecords } from "./rows.ts";
+import { newScheduleRow, type ScheduleRow, scheduleDetails, toSchedule } from "./schedule-rows.ts";
+import type { Statements } from "./statements.ts";
+
+/** The schedules of a `SqlDataStore`. */
+export class SqliteSchedules {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #ids = new IdGenerator();
+
+  constructor(connection: Connection, statements: Statements) {
+    this.#connection = connection;
+    this.#statements = statements;
+  }
+
+  async add(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport> {
+    const { inserts, replacements, unique, certainConflictId } = sortAdditions(additions);
+    for (let tries = 1; ; tries++) {
+      if (certainConflictId === null) {
+        try {
+          return await this.#write(additions, inserts, replacements, unique);
+        } catch (error) {
+          if (this.#connection.failureKind(error) !== "guard" || tries === CONFLICT_TRIES_MAX) throw error;
+        }
+      }
+      const conflictId = (await this.#findConflict(unique)) ?? certainConflictId;
+      if (conflictId !== null) return { conflictId };
+      // The schedule that was in the way is gone already: try again.
+    }
+  }
+
+  async #findConflict(unique: readonly ScheduleRecord[]): Promise<string | null> {
+    for (const rows of conflictRows(unique)) {
+      const [id] = idsOf(await this.#connection.read(statement(this.#statements.findConflict, rows, 0)));
+      if (id !== undefined) return id;
+    }
+    return null;
+  }
+
+  async #write(
+    additions: readonly ScheduleAddition[],
+    inserts: readonly ScheduleRecord[],
+    replacements: readonly ScheduleRecord[],
+    unique: readonly ScheduleRecord[],
+  ): Promise<ScheduleAdditionReport> {
+    const { guardConflicts, findExisting, insertSchedules, replaceSchedules, getSchedulesById } = this.#statements;
+    const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
+    const insert = (sql: string, schedules: readonly ScheduleRecord[]): SqlStatement[] =>
+      rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text));
+    const build = (isRepetition: boolean): BatchOfAdditions => {
+      const batch = new Batch();
+      const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
+      batch.add(conflictRows(unique).map((rows) => statement(guardConflicts, rows, isRepetition ? 1 : 0)));
+      batch.add([...insert(insertSchedules, inserts), ...insert(replaceSchedules, replacements)]);
+      return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
+    };
+    let built = build(false);
+    const answers = await this.#connection.write((isRepetition) => {
+      if (isRepetition) built = build(true);
+      return built.batch.statements;
+    });
+    const seen = new Set(built.existing.of(answers).flatMap((rows) => jsonArray<string>(rows, "ids")));
+    const stored = built.stored.of(answers).flatMap((rows) => jsonArray<ScheduleRow>(rows, "records").map(toSchedule));
+    const results: AddedSchedule[] = additions.map(({ schedule, conflictPolicy }, index) => {
+      const isNew = !seen.has(schedule.id);
+      seen.add(schedule.id);
+      const change = isNew ? "added" : conflictPolicy === "replace" ? "replaced" : "kept";
+      return { change, schedule: stored[index] ?? schedule };
+    });
+    return { conflictId: null, results };
+  }
+
+  async get(id: string): Promise<ScheduleRecord | null> {
+    const rows = await this.#connection.read(statement(this.#statements.getSchedule, id));
+    const [row] = jsonRecords<ScheduleRow>(rows);
+    return row === undefined ? null : toSchedule(row);
+  }
+
+  getPage(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>> {
+    const { taskId, paused } = filter;
+    const { getSchedulesOfTask, getPausedSchedules, getSchedules } = this.#statements;
+    const pausedArg = paused === undefined ? null : paused ? 1 : 0;
+    return readPage(this.#connection, filter, {
+      statement: (after, limit) => {
+        if (taskId !== undefined) return statement(getSchedulesOfTask, after, limit, pausedArg, taskId);
+        if (paused === true) return statement(getPausedSchedules, after, limit);
+        return statement(getSchedules, after, limit, pausedArg);
+      },
+      toRecord: toSchedule,
+      idOf: (schedule) => schedule.id,
+    });
+  }
+
+  async update(
+    id: string,
+    changes: ScheduleChanges,
+    expectedFence: number | undefined,
+  ): Promise<ScheduleRecord | null> {
+    const { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, metadata } = changes;
+    const columns = { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, metadata };
+    const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
+    // Others change schedules too, so that no count of the fence tells whose change it is.
+    const stamp = this.#ids.next(systemClock.now());
+    const { updateSchedule, getStampedSchedule } = this.#statements;
+    const [, updated] = await this.#connection.write(() => [
+      statement(updateSchedule, id, text, expectedFence ?? null, stamp),
+      statement(getStampedSchedule, id, stamp),
+    ]);
+    const [row] = jsonRecords<ScheduleRow>(updated);
+    return row === undefined ? null : toSchedule(row);
+  }
+
+  async remove(id: string): Promise<boolean> {
+    let mayHaveRemoved = false;
+    const [removed] = await this.#connection.write((isRepetition) => {
+      mayHaveRemoved = isRepetition;
+      return [statement(this.#statements.removeSchedule, id)];
+    });
+    return mayHaveRemoved || removed?.length === 1;
+  }
+}
+
+/** One try to add schedules. */
+interface BatchOfAdditions {
+  readonly batch: Batch;
+  readonly existing: Answers;
+  readonly stored: Answers;
+}
+
+type AddedSchedule = { readonly change: "added" | "replaced" | "kept"; readonly schedule: ScheduleRecord };
+
+/** Most tries of an addition that finds its id in use, and then free again. */
+const CONFLICT_TRIES_MAX = 5;
+
+interface SortedAdditions {
+  /** Schedules that are written when their id is free. */
+  readonly inserts: readonly ScheduleRecord[];
+  /** Schedules that replace the stored schedule with their id. */
+  readonly replacements: readonly ScheduleRecord[];
+  /** Schedules whose id must be free. */
+  readonly unique: readonly ScheduleRecord[];
+  /** An id that comes twice in the call, the second time with the policy `error`; null when there is none. */
+  readonly certainConflictId: string | null;
+}
+
+/** Sorts additions by the statement that writes them: one statement adds, the next replaces. An id that comes twice in
+ *  a call counts as existing the second time. */
+function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions {
+  const seen = new Set<string>();
+  const inserts: ScheduleRecord[] = [];
+  const replacements: ScheduleRecord[] = [];
+  const unique: ScheduleRecord[] = [];
+  for (const { schedule, conflictPolicy } of additions) {
+    const isRepeated = seen.has(schedule.id);
+    seen.add(schedule.id);
+    if (conflictPolicy === "error") {
+      if (isRepeated) return { inserts, replacements, unique, certainConflictId: schedule.id };
+      unique.push(schedule);
+    }
+    if (conflictPolicy === "replace") replacements.push(schedule);
+    else if (!isRepeated) inserts.push(schedule);
+  }
+  return { inserts, replacements, unique, certainConflictId: null };
+}
+
+/** The rows that `findConflict` and `guardConflicts` read. */
+function conflictRows(unique: readonly ScheduleRecord[]): string[] {
+  return rowParameters(unique.map((schedule) => [schedule.id, schedule.trigger, schedule.createdAt])).map(
+    ({ text }) => text,
+  );
+}

@@ -1,0 +1,157 @@
+/** The names of a store's tables in its database. */
+export interface TableNames {
+  readonly schema: string;
+  readonly tasks: string;
+  readonly schedules: string;
+  readonly jobs: string;
+  readonly results: string;
+  /** The schedulers that are alive (since version 2). */
+  readonly schedulers: string;
+  /** Stamps of additions whose jobs leave no result (since version 2). */
+  readonly steps: string;
+}
+
+/** The state of a job, as it stands in the column `state`. Each state has a partial index of its own. */
+export const JOB_STATE: { readonly delayed: 0; readonly ready: 1; readonly leased: 2 } = Object.freeze({
+  /** The job's `run_at` was in the future when the job was last looked at. */
+  delayed: 0,
+  /** The job waits for a worker. */
+  ready: 1,
+  /** The job is under a lease, live or not. */
+  leased: 2,
+});
+
+export function tableNames(prefix: string): TableNames {
+  return Object.freeze({
+    schema: `${prefix}schema`,
+    tasks: `${prefix}tasks`,
+    schedules: `${prefix}schedules`,
+    jobs: `${prefix}jobs`,
+    results: `${prefix}results`,
+    schedulers: `${prefix}schedulers`,
+    steps: `${prefix}steps`,
+  });
+}
+
+/** One step of the schema's history. Released steps never change. */
+export interface Migration {
+  readonly version: number;
+  readonly statements: (names: TableNames) => readonly string[];
+}
+
+/** Text in the definition of the schema table, by which we recognize a table of ours. */
+export const SCHEMA_TABLE_MARK = "escapement schema versions";
+
+export function createSchemaTable(names: TableNames): string {
+  return (
+    `CREATE TABLE ${names.schema} (version INTEGER PRIMARY KEY, ` +
+    `applied_at INTEGER NOT NULL /* ${SCHEMA_TABLE_MARK} */)`
+  );
+}
+
+/**
+ * Times are epoch milliseconds in INTEGER columns, because as text they are a third larger and half as fast. Fields
+ * that only travel with a row, and that are never searched for, form one JSON object in `details`, which leaves out
+ * null.
+ */
+export const MIGRATIONS: readonly Migration[] = Object.freeze([
+  {
+    version: 1,
+    statements: ({ tasks, schedules, jobs, results }: TableNames): readonly string[] => [
+      `CREATE TABLE ${tasks} (
+        id TEXT PRIMARY KEY NOT NULL,
+        max_running_jobs INTEGER,
+        details TEXT NOT NULL
+      )`,
+
+      `CREATE TABLE ${schedules} (
+        seq INTEGER PRIMARY KEY,
+        id TEXT UNIQUE NOT NULL,
+        task_id TEXT NOT NULL,
+        trigger_json TEXT NOT NULL,
+        trigger_rule TEXT NOT NULL,
+        paused INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        next_fire_time INTEGER,
+        last_fire_time INTEGER,
+        acquired_by TEXT,
+        acquired_until INTEGER,
+        acquisition_id TEXT,
+        fence INTEGER NOT NULL,
+        metadata TEXT NOT NULL,
+        details TEXT NOT NULL
+      )`,
+      `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id)
+        WHERE paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL`,
+      `CREATE INDEX ${schedules}_leased ON ${schedules} (acquired_until, acquisition_id) ` +
+        "WHERE acquired_until IS NOT NULL",
+      `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,
+      `CREATE INDEX ${schedules}_paused ON ${schedules} (id) WHERE paused = 1`,
+      `CREATE INDEX ${schedules}_exhausted ON ${schedules} (id) WHERE next_fire_time IS NULL`,
+
+      // Rows have small integers as keys: `seq` is the order of addition, and the other indexes carry it.
+      `CREATE TABLE ${jobs} (
+        seq INTEGER PRIMARY KEY,
+        id TEXT UNIQUE NOT NULL,
+        task_id TEXT NOT NULL,
+        executor TEXT NOT NULL,
+        schedule_id TEXT,
+        fire_time INTEGER,
+        idempotency_key TEXT,
+        priority NUMERIC NOT NULL,
+        run_at INTEGER NOT NULL,
+        state INTEGER NOT NULL,
+        acquired_by TEXT,
+        acquired_until INTEGER,
+        acquisition_id TEXT,
+        fence INTEGER NOT NULL,
+        failed_attempts INTEGER NOT NULL,
+        recoveries INTEGER NOT NULL,
+        cancel_requested INTEGER NOT NULL,
+        details TEXT NOT NULL
+      )`,
+      `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
+      `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, run_at, seq) ` +
+        `WHERE state = ${JOB_STATE.ready}`,
+      `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) ` +
+        `WHERE state = ${JOB_STATE.leased}`,
+      `CREATE UNIQUE INDEX ${jobs}_schedule ON ${jobs} (schedule_id, fire_time) WHERE schedule_id IS NOT NULL`,
+      `CREATE UNIQUE INDEX ${jobs}_key ON ${jobs} (idempotency_key) WHERE idempotency_key IS NOT NULL`,
+
+      `CREATE TABLE ${results} (
+        job_id TEXT PRIMARY KEY NOT NULL,
+        task_id TEXT NOT NULL,
+        schedule_id TEXT,
+        outcome TEXT NOT NULL,
+        expires_at INTEGER NOT NULL,
+        details TEXT NOT NULL
+      )`,
+      `CREATE INDEX ${results}_expiry ON ${results} (expires_at)`,
+      `CREATE INDEX ${results}_task ON ${results} (task_id, job_id)`,
+      `CREATE INDEX ${results}_schedule ON ${results} (schedule_id, job_id) WHERE schedule_id IS NOT NULL`,
+      `CREATE INDEX ${results}_unsuccessful ON ${results} (outcome, job_id) WHERE outcome <> 'success'`,
+    ],
+  },
+  {
+    version: 2,
+    statements: ({ schedules, schedulers, steps }: TableNames): readonly string[] => [
+      `CREATE TABLE ${schedulers} (
+        identity TEXT PRIMARY KEY NOT NULL,
+        incarnation TEXT NOT NULL,
+        alive_until INTEGER NOT NULL
+      )`,
+      `CREATE INDEX ${schedulers}_alive ON ${schedulers} (alive_until)`,
+
+      `CREATE TABLE ${steps} (
+        id TEXT PRIMARY KEY NOT NULL,
+        at INTEGER NOT NULL
+      ) WITHOUT ROWID`,
+      `CREATE INDEX ${steps}_at ON ${steps} (at)`,
+
+      // Schedules are no longer leased: `acquired_by` without `acquired_until` names the favourite. A process of
+      // version 1 that still runs goes on leasing schedules, see `freeSchedules`.
+      `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, fence = fence + 1
+        WHERE acquired_until IS NOT NULL`,
+    ],
+  },
+]);

@@ -1,0 +1,119 @@
+import type { StepReport, StepRequest } from "../data-store.ts";
+import { type AdditionStamp, Additions } from "./additions.ts";
+import { type Answers, Batch, statement } from "./batch.ts";
+import type { Row, SqlStatement } from "./driver.ts";
+import { RECOVERIES_PER_STEP_MAX } from "./limits.ts";
+import type { Looks } from "./looks.ts";
+import { Plans } from "./plans.ts";
+import { queueParameters } from "./queues.ts";
+import { recovery, recoveryReport } from "./recoveries.ts";
+import { Releases } from "./releases.ts";
+import { type JobRow, jsonArray, toJob } from "./rows.ts";
+import type { Statements } from "./statements.ts";
+
+/** How sure a batch may be that its releases count. */
+export interface StepCertainty {
+  /** Whether the batch looks at each release. Otherwise guards undo the whole batch when one release does not count. */
+  readonly isExact: boolean;
+  /** Whether an earlier try may have been committed. */
+  readonly isRepetition: boolean;
+}
+
+export interface StepContext {
+  readonly statements: Statements;
+  readonly looks: Looks;
+  /** Whether no answer can get lost. */
+  readonly isLocal: boolean;
+}
+
+/** One try of a step, as statements. */
+export class StepBatch {
+  readonly #request: StepRequest;
+  readonly #looks: Looks;
+  readonly #batch = new Batch();
+  readonly #isExact: boolean;
+  readonly #isRepetition: boolean;
+  readonly #releases: Releases;
+  readonly #additions: Additions;
+  readonly #plans: Plans;
+  readonly #answers: Readonly<Record<"releases" | "recovery" | "rivals" | "confirmation" | "look", Answers>>;
+
+  /** @throws {RangeError} when the request has more plans or fires than one step may have */
+  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition }: StepCertainty) {
+    const { statements } = context;
+    this.#request = request;
+    this.#looks = context.looks;
+    this.#isExact = isExact;
+    this.#isRepetition = isRepetition;
+    this.#releases = new Releases(statements, request);
+    this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
+    this.#plans = new Plans(statements, request);
+    const batch = this.#batch;
+    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully());
+    const recovered = batch.add(this.#recovery(statements));
+    if (request.recover) batch.add([statement(statements.freeSchedules, request.now)]);
+    batch.add(this.#additions.insertions());
+    const rivals = batch.add(this.#additions.search());
+    batch.add(this.#plans.commits());
+    const confirmation = batch.add(this.#plans.confirmation());
+    batch.add(acquisition(context, request));
+    const look = context.looks.statement(request, { stepId: request.stepId });
+    this.#answers = {
+      releases,
+      recovery: recovered,
+      rivals,
+      confirmation,
+      look: batch.add(look === null ? [] : [look]),
+    };
+  }
+
+  get statements(): SqlStatement[] {
+    return this.#batch.statements;
+  }
+
+  report(results: readonly Row[][]): StepReport {
+    const { releases, recovery: recovered, rivals, confirmation, look } = this.#answers;
+    const seen = look.of(results)[0] ?? [];
+    return {
+      ...this.#looks.seen(this.#request, seen),
+      ...recoveryReport(recovered.of(results), this.#request.now),
+      releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
+      additions: this.#additions.answers(rivals.of(results)),
+      plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),
+      acquired: jsonArray<JobRow>(seen, "acquired").map(toJob),
+    };
+  }
+
+  #recovery(statements: Statements): SqlStatement[] {
+    const { now, recover, stepId } = this.#request;
+    if (!recover && !this.#releases.hasPutBacks) return [];
+    const putBackBy = recover ? null : stepId;
+    return recovery(statements, {
+      now,
+      endedBy: now,
+      holder: null,
+      putBackBy,
+      spares: null,
+      limit: RECOVERIES_PER_STEP_MAX,
+    });
+  }
+}
+
+/** The statements that make due jobs ready, and lease jobs. */
+function acquisition({ statements, isLocal }: StepContext, request: StepRequest): SqlStatement[] {
+  const { now, schedulerId, until, stepId, jobs } = request;
+  if (jobs === null) return [];
+  const promotion = statement(statements.promote, now);
+  if (jobs.limit <= 0) return [promotion];
+  const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
+  const [few, many] = isLocal ? [acquireFew, acquireMany] : [acquireFewBytes, acquireManyBytes];
+  const { form, args } = queueParameters(jobs.queues);
+  const acquire = form === "many" ? many : (few[form - 1] ?? many);
+  return [promotion, statement(acquire, now, jobs.limit, ...args, schedulerId, until, stepId)];
+}
+
+/** The stamp of a step's additions. A step that was refused is sent in parts, which all have the id of the step.
+ *  Therefore the stamp has the id of the first job too, which tells the parts apart. */
+function stampOf({ stepId, additions, now }: StepRequest): AdditionStamp {
+  return { id: `${stepId} ${additions[0]?.id ?? ""}`, now };
+}

@@ -1,0 +1,77 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
+import type { Connection } from "./connection.ts";
+import { comparableTasks, Looks } from "./looks.ts";
+import { jsonArray } from "./rows.ts";
+import type { TableNames } from "./schema.ts";
+import type { SchemaCheck } from "./schema-check.ts";
+import type { Statements } from "./statements.ts";
+import { StepBatch, type StepContext } from "./step-batch.ts";
+
+/** The looks and steps of schedulers in a `SqlDataStore`: one read, and one write. */
+export class SqliteSteps {
+  readonly #connection: Connection;
+  readonly #schema: SchemaCheck;
+  readonly #context: StepContext;
+
+  constructor(connection: Connection, schema: SchemaCheck, statements: Statements, names: TableNames) {
+    this.#connection = connection;
+    this.#schema = schema;
+    this.#context = { statements, looks: new Looks(names), isLocal: connection.isLocal };
+  }
+
+  async look(request: LookRequest): Promise<LookReport> {
+    const { looks } = this.#context;
+    const [tasks, others] = comparableTasks(request.tasks ?? []);
+    const statement = looks.statement(request, request.tasks === null ? {} : { tasks });
+    try {
+      const rows = statement === null ? [] : await this.#schema.readFresh(statement);
+      const stale = jsonArray<string>(rows, "stale_task_ids");
+      return { ...looks.seen(request, rows), staleTaskIds: [...stale, ...others.map(({ id }) => id)] };
+    } catch (error) {
+      if (this.#connection.failureKind(error) === "tooLarge" && looks.shrink(request)) return this.look(request);
+      throw error;
+    }
+  }
+
+  async step(request: StepRequest): Promise<StepReport> {
+    try {
+      return await this.#step(request);
+    } catch (error) {
+      const kind = this.#connection.failureKind(error);
+      const { jobs } = request;
+      // The answer would have been larger than the server sends, so nothing was written. Ask for less.
+      const hasFewerSchedules = kind === "tooLarge" && this.#context.looks.shrink(request);
+      if (kind === "tooLarge" && jobs !== null && jobs.limit > 1) {
+        return this.step({ ...request, jobs: { ...jobs, limit: Math.ceil(jobs.limit / 4) } });
+      }
+      if (hasFewerSchedules) return this.step(request);
+      if (error instanceof StoreUnavailableError && (kind === "refused" || kind === "tooLarge")) {
+        throw new Error(`the database refuses something in a step: ${error.message}`, { cause: error.cause });
+      }
+      throw error;
+    }
+  }
+
+  /** Nearly always all releases count. The first batch assumes so, with guards that undo the batch if a release does
+   *  not count. Then a second batch looks at each release. This halves the statements of the usual step. */
+  async #step(request: StepRequest): Promise<StepReport> {
+    try {
+      return await this.#write(request, request.isRepetition);
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "guard") throw error;
+    }
+    return this.#write(request, true);
+  }
+
+  async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
+    const make = (isRepetition: boolean): StepBatch =>
+      new StepBatch(this.#context, request, { isExact: isExact || isRepetition, isRepetition });
+    let batch = make(request.isRepetition);
+    const results = await this.#connection.write((isRepetition) => {
+      if (isRepetition) batch = make(true);
+      return batch.statements;
+    });
+    return batch.report(results);
+  }
+}

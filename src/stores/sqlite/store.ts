@@ -1,0 +1,213 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+import { systemRandom } from "../../core/ids.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import { JSONSerializer } from "../../serializers/json.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import type * as contract from "../data-store.ts";
+import { Connection } from "./connection.ts";
+import type { SqlDriver } from "./driver.ts";
+import { SqliteJobs } from "./jobs.ts";
+import { SqliteLeases } from "./leases.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
+import { SqliteResults } from "./results.ts";
+import { SqliteSchedules } from "./schedules.ts";
+import { tableNames } from "./schema.ts";
+import { SchemaCheck } from "./schema-check.ts";
+import { makeStatements } from "./statements.ts";
+import { SqliteSteps } from "./steps.ts";
+import { SqliteTasks } from "./tasks.ts";
+
+export interface SqlDataStoreOptions {
+  /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
+  readonly where?: string;
+  /** Whether other processes may write to the same data. Default: true. */
+  readonly sharedByProcesses?: boolean;
+  /** The text with which the names of all tables begin: letters, digits and `_`. It is not checked. Default:
+   *  `"escapement_"`. */
+  readonly tablePrefix?: string;
+  /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
+  readonly serializer?: Serializer | undefined;
+  /** Longest wait for one answer of a database that is not local, in milliseconds. Default: 10 seconds. */
+  readonly timeoutMs?: number;
+}
+
+/** What a store consists of once it is open. */
+interface OpenStore {
+  readonly connection: Connection;
+  readonly schema: SchemaCheck;
+  readonly tasks: SqliteTasks;
+  readonly schedules: SqliteSchedules;
+  readonly jobs: SqliteJobs;
+  readonly leases: SqliteLeases;
+  readonly steps: SqliteSteps;
+  readonly results: SqliteResults;
+}
+
+/** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
+ *  share the database. */
+export class SqlDataStore implements contract.DataStore {
+  readonly serializer: Serializer;
+  readonly capabilities: contract.StoreCapabilities;
+  readonly #driver: SqlDriver;
+  readonly #options: SqlDataStoreOptions;
+  #opening: Promise<OpenStore> | null = null;
+  #open: OpenStore | null = null;
+
+  constructor(driver: SqlDriver, options: SqlDataStoreOptions = {}) {
+    this.#driver = driver;
+    this.#options = options;
+    this.serializer = options.serializer ?? new JSONSerializer();
+    this.capabilities = Object.freeze({ sharedByProcesses: options.sharedByProcesses ?? true });
+  }
+
+  async open(now: number): Promise<void> {
+    this.#opening ??= this.#openStore(now);
+    const opening = this.#opening;
+    try {
+      this.#open = await opening;
+    } catch (error) {
+      // A failed opening is forgotten, so that the next call tries again.
+      if (this.#opening === opening) this.#opening = null;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const open = await this.#opening?.catch(() => null);
+    this.#opening = null;
+    this.#open = null;
+    await open?.connection.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+    return this.#use((open) => open.tasks.put(tasks));
+  }
+
+  async getTasks(): Promise<TaskRecord[]> {
+    return this.#use((open) => open.tasks.getAll());
+  }
+
+  async getTask(id: string): Promise<TaskRecord | null> {
+    return this.#use((open) => open.tasks.get(id));
+  }
+
+  async removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
+    return this.#use((open) => open.tasks.remove(id));
+  }
+
+  /** Finds out by itself whether the schema is up to date. */
+  async look(request: contract.LookRequest): Promise<contract.LookReport> {
+    return this.#opened.steps.look(request);
+  }
+
+  async step(request: contract.StepRequest): Promise<contract.StepReport> {
+    return this.#use((open) => open.steps.step(request));
+  }
+
+  async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
+    return this.#use((open) => open.schedules.add(additions));
+  }
+
+  async getSchedule(id: string): Promise<ScheduleRecord | null> {
+    return this.#use((open) => open.schedules.get(id));
+  }
+
+  async getSchedules(filter: contract.ScheduleFilter): Promise<contract.RecordPage<ScheduleRecord>> {
+    return this.#use((open) => open.schedules.getPage(filter));
+  }
+
+  async updateSchedule(
+    id: string,
+    changes: contract.ScheduleChanges,
+    expectedFence?: number,
+  ): Promise<ScheduleRecord | null> {
+    return this.#use((open) => open.schedules.update(id, changes, expectedFence));
+  }
+
+  async removeSchedule(id: string): Promise<boolean> {
+    return this.#use((open) => open.schedules.remove(id));
+  }
+
+  /** Calls that come while an insert is in flight travel together in the next one. */
+  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+    return this.#use((open) => open.jobs.add(jobs));
+  }
+
+  async getJob(id: string): Promise<JobRecord | null> {
+    return this.#use((open) => open.jobs.get(id));
+  }
+
+  async getJobs(filter: contract.JobFilter): Promise<contract.RecordPage<JobRecord>> {
+    return this.#use((open) => open.jobs.getPage(filter));
+  }
+
+  async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+    return this.#use((open) => open.leases.extend(extension));
+  }
+
+  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+    return this.#use((open) => open.leases.giveUp(surrender));
+  }
+
+  async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
+    return this.#use((open) => open.jobs.cancel(id, now));
+  }
+
+  async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
+    return this.#use((open) => open.results.get(jobId, now));
+  }
+
+  async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
+    return this.#use((open) => open.results.getPage(filter, now));
+  }
+
+  async cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
+    return this.#use((open) => open.results.cleanup(request));
+  }
+
+  get #opened(): OpenStore {
+    if (this.#open === null) throw new StoreUnavailableError("the data store is not open: await open() first");
+    return this.#open;
+  }
+
+  /** Calls something that relies on the schema. */
+  #use<T>(call: (open: OpenStore) => Promise<T>): Promise<T> {
+    const open = this.#opened;
+    return open.schema.isUpToDate ? call(open) : open.schema.bringUpToDate().then(() => call(open));
+  }
+
+  async #openStore(now: number): Promise<OpenStore> {
+    const {
+      where = "the database",
+      tablePrefix = "escapement_",
+      timeoutMs = REMOTE_TIMEOUT_MS_DEFAULT,
+    } = this.#options;
+    const connection = new Connection(this.#driver, { where, random: systemRandom, timeoutMs });
+    try {
+      await connection.open();
+      const names = tableNames(tablePrefix);
+      const statements = makeStatements(names);
+      const schema = new SchemaCheck(connection, names, now);
+      return {
+        connection,
+        schema,
+        tasks: new SqliteTasks(connection, statements),
+        schedules: new SqliteSchedules(connection, statements),
+        jobs: new SqliteJobs(connection, statements),
+        leases: new SqliteLeases(connection, statements),
+        steps: new SqliteSteps(connection, schema, statements, names),
+        results: new SqliteResults(connection, statements),
+      };
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import type { DataStore } from "../../stores/data-store.ts";
+import { equal, present } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { commit, extend, look, lookedAt, makeSchedule, planOf, step, T0 } from "./makers.ts";
+
+/** When the schedules of these cases are due again. */
+const NEXT = T0 + 1000;
+
+/** Whom others see as the favourite of the only schedule. */
+async function favourite(store: DataStore, now: number = NEXT): Promise<string | null | undefined> {
+  return (await look(store, { by: "somebody", now, schedules: { dueBy: NEXT + 9000 } })).due[0]?.favourite;
+}
+
+/** Fires the only schedule once. */
+async function fire(store: DataStore, by: string, isFavourite = true): Promise<void> {
+  const [due] = (await look(store, { by, now: NEXT, schedules: { dueBy: NEXT + 9000 } })).due;
+  const schedule = present(due, "the schedule");
+  const plan = planOf(schedule, { isFavourite, fires: [] });
+  const { plans } = await commit(store, [plan], { by, now: schedule.nextFireTime });
+  equal(plans[0]?.committed, true, `the plan of ${by} counts`);
+}
+
+export const favouriteCases: readonly DataStoreCase[] = [
+  {
+    name: "favourites: a schedule that nobody has fired yet has none",
+    async run({ open }) {
+      const store = await open();
+      await extend(store, [], { aliveUntil: T0 + 90_000 });
+      equal((await lookedAt(store, makeSchedule()))[0]?.favourite, null, "the favourite");
+    },
+  },
+  {
+    name: "favourites: whoever committed the last plan, while it is alive, to the millisecond",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 5 });
+      await fire(store, "a");
+      equal(await favourite(store, NEXT + 4), "a", "while it is alive");
+      equal(await favourite(store, NEXT + 5), null, "when it is not any more");
+      await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 9 });
+      equal(await favourite(store, NEXT + 8), "a", "when it has told again");
+    },
+  },
+  {
+    name: "favourites: one that never said that it is alive is nobody",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      await extend(store, [], { schedulerId: "b", aliveUntil: NEXT + 90_000 });
+      await fire(store, "a");
+      equal(await favourite(store), null, "the favourite");
+    },
+  },
+  {
+    name: "favourites: the steps of another one that is alive take over",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      for (const schedulerId of ["a", "b"]) await extend(store, [], { schedulerId, aliveUntil: NEXT + 90_000 });
+      await fire(store, "a");
+      await fire(store, "b");
+      equal(await favourite(store), "b", "the favourite");
+    },
+  },
+  {
+    name: "favourites: one that cannot run the jobs leaves nobody, also where somebody was",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      for (const schedulerId of ["a", "b"]) await extend(store, [], { schedulerId, aliveUntil: NEXT + 90_000 });
+      await fire(store, "a");
+      await fire(store, "b", false);
+      equal(await favourite(store), null, "the favourite");
+    },
+  },
+  {
+    name: "favourites: a scheduler tells that it is alive when it starts, and not with null",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      const start = { now: T0, schedulerId: "a", incarnation: "a 1#" };
+      await store.giveUpLeases({ ...start, aliveUntil: null });
+      await fire(store, "a");
+      equal(await favourite(store), null, "with null");
+      await store.giveUpLeases({ ...start, aliveUntil: NEXT + 1 });
+      equal(await favourite(store), "a", "with an instant");
+      await extend(store, [], { schedulerId: "a", aliveUntil: null });
+      await store.giveUpLeases({ ...start, aliveUntil: null });
+      equal(await favourite(store), "a", "null leaves it as it is");
+    },
+  },
+  {
+    name: "favourites: one that stops says so, and is nobody from then on",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
+      await fire(store, "a");
+      await extend(store, [], { now: NEXT, schedulerId: "a", aliveUntil: NEXT });
+      equal(await favourite(store), null, "the favourite");
+    },
+  },
+  {
+    name: "favourites: a step's report tells of them too, its own included",
+    async run({ open }) {
+      const store = await open();
+      const [due] = await lookedAt(store, makeSchedule());
+      await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
+      const plans = [planOf(present(due, "the schedule"))];
+      const report = await step(store, { by: "a", plans, schedules: { dueBy: NEXT } });
+      equal(report.due[0]?.favourite, "a", "in its own report");
+      equal((await step(store, { by: "b", schedules: { dueBy: NEXT } })).due[0]?.favourite, "a", "in another's");
+    },
+  },
+  {
+    name: "favourites: a plan of anybody counts, favourite or not",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
+      await fire(store, "a");
+      await fire(store, "b");
+      equal((await store.getSchedule("schedule"))?.fence, 2, "the fence");
+    },
+  },
+  {
+    name: "favourites: clean-up forgets the dead alone",
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
+      await fire(store, "a");
+      await store.cleanup({ now: NEXT, limit: 10 });
+      equal(await favourite(store), "a", "while it is alive");
+      await store.cleanup({ now: NEXT + 90_000, limit: 10 });
+      equal(await favourite(store, NEXT + 90_000), null, "when it is not any more");
+    },
+  },
+];

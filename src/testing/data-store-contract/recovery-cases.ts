@@ -1,0 +1,209 @@
+import { equal, present } from "./assert.ts";
+import { type DataStoreCase, openTwo } from "./contract-case.ts";
+import {
+  finish,
+  idsOf,
+  LEASE_MS,
+  leasedJob,
+  lookedAt,
+  makeJob,
+  makeJobs,
+  makeSchedule,
+  planOf,
+  QUEUE,
+  release,
+  step,
+  T0,
+  take,
+} from "./makers.ts";
+
+/** When the leases that were taken at {@link T0} have ended. */
+const LATE = T0 + LEASE_MS;
+
+const LOST_JOB = { jobId: "job", taskId: "task", scheduleId: null, attempt: 1 };
+
+export const recoveryCases: readonly DataStoreCase[] = [
+  {
+    name: "recovery: a job whose lease has ended goes back to the queue, and the same step can acquire it",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, { payload: '"p"' });
+      const early = await take(store, { by: "b", now: LATE - 1 });
+      equal([early.recovered, early.acquired, early.leaseEndsAt], [[], [], LATE], "just before");
+      const report = await take(store, { by: "b", now: LATE });
+      equal([report.recovered, report.ended], [[LOST_JOB], []], "what was recovered");
+      const expected = makeJob({
+        payload: '"p"',
+        recoveries: 1,
+        fence: 2,
+        acquiredBy: "b",
+        acquiredUntil: LATE + LEASE_MS,
+      });
+      equal(report.acquired, [expected], "what was acquired");
+    },
+  },
+  {
+    name: "recovery: whoever held it and whoever looks, also in a step that acquires nothing",
+    async run(context) {
+      const [first, second] = await openTwo(context);
+      await leasedJob(first);
+      const { recovered } = await release(second, [], { by: "b", now: LATE });
+      equal(recovered, [LOST_JOB], "what was recovered");
+      equal(await first.getJob("job"), makeJob({ recoveries: 1, fence: 1 }), "the job");
+    },
+  },
+  {
+    name: "recovery: a job comes before less urgent ones in the very step that recovers it",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, { id: "urgent", priority: 5 });
+      await store.addJobs(makeJobs(3));
+      const { acquired } = await take(store, { now: LATE, limit: 2 });
+      equal(idsOf(acquired), ["urgent", "job-00000"], "the order");
+    },
+  },
+  {
+    name: "recovery: a step that does not ask for it recovers nothing, and acquires nothing while a dead lease waits",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, { id: "lost" });
+      await store.addJobs([makeJob({ id: "urgent", priority: 9 }), makeJob({ id: "foreign", taskId: "other" })]);
+      const queues = [QUEUE, { executor: "inline", taskId: "other" }];
+      const blind = await step(store, { by: "b", now: LATE, queues });
+      equal(
+        [blind.recovered, blind.ended, blind.acquired, blind.leaseEndsAt],
+        [[], [], [], LATE],
+        "a step that does not ask",
+      );
+      equal((await store.getJob("lost"))?.acquiredBy, "scheduler-a", "the holder");
+      const foreign = await step(store, { by: "b", now: LATE, queues: queues.slice(1) });
+      equal(foreign.acquired, [], "another queue");
+      const { recovered, acquired } = await step(store, { by: "b", now: LATE, queues, recover: true });
+      equal(
+        [recovered.map(({ jobId }) => jobId), idsOf(acquired)],
+        [["lost"], ["urgent", "lost", "foreign"]],
+        "one that asks",
+      );
+    },
+  },
+  {
+    name: "recovery: what a step does without acquiring counts also while a dead lease waits",
+    async run({ open }) {
+      const store = await open();
+      const done = await leasedJob(store, { id: "done" }, { until: LATE + 5 });
+      await leasedJob(store, { id: "lost" });
+      const [due] = await lookedAt(store, makeSchedule());
+      const report = await step(store, {
+        now: LATE,
+        releases: [finish(done)],
+        additions: [makeJob({ id: "added" })],
+        plans: [planOf(present(due, "the schedule"))],
+      });
+      equal(
+        [report.releases, report.additions[0]?.isNew, report.plans[0]?.committed, report.acquired],
+        [["released"], true, true, []],
+        "the answer",
+      );
+    },
+  },
+  {
+    name: "recovery: asked for while every lease is live, it changes nothing",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store);
+      const report = await take(store, { by: "b", now: LATE - 1 });
+      equal([report.recovered, report.ended, report.acquired], [[], [], []], "the answer");
+      equal(await store.getJob("job"), job, "the job");
+    },
+  },
+  {
+    name: "recovery: lost more often than maxRecoveries, a job ends as abandoned",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, {
+        maxRecoveries: 1,
+        scheduleId: "s",
+        fireTime: T0,
+        scheduledFireTime: T0 + 3,
+        failedAttempts: 0,
+      });
+      const first = await take(store, { now: LATE });
+      equal(first.acquired.length, 1, "the first loss is made up for");
+      const now = LATE + LEASE_MS;
+      const second = await take(store, { now });
+      const result = {
+        jobId: "job",
+        taskId: "task",
+        scheduleId: "s",
+        scheduledFireTime: T0 + 3,
+        outcome: "abandoned",
+        startedAt: null,
+        finishedAt: now,
+        attempts: 2,
+        returnValue: null,
+        error: null,
+        expiresAt: now + 86_400_000,
+      };
+      equal([second.recovered, second.acquired, second.ended], [[], [], [result]], "the second loss");
+      equal(await store.getJobResult("job", now), result, "the result");
+      equal(await store.getJob("job"), null, "the job");
+    },
+  },
+  {
+    name: "recovery: with maxRecoveries 0 a job is never run twice",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, { maxRecoveries: 0 });
+      const report = await take(store, { now: LATE });
+      equal([report.acquired, report.recovered, report.ended[0]?.outcome], [[], [], "abandoned"], "the answer");
+    },
+  },
+  {
+    name: "recovery: a result that would expire at once is reported, but not kept",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, { maxRecoveries: 0, resultExpirationMs: 0 });
+      const { ended } = await take(store, { now: LATE });
+      equal(ended[0]?.expiresAt, LATE, "the reported result");
+      equal(await store.getJobResult("job", LATE - 1), null, "the kept result");
+    },
+  },
+  {
+    name: "recovery: a job that is to be cancelled ends as cancelled",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store);
+      await store.cancelJob("job", T0);
+      const report = await take(store, { now: LATE });
+      equal([report.acquired, report.recovered, report.ended[0]?.outcome], [[], [], "cancelled"], "the answer");
+      equal((await store.getJobResult("job", LATE))?.outcome, "cancelled", "the result");
+    },
+  },
+  {
+    name: "recovery: a release in the same step comes first, so the work of a late holder is kept",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store);
+      const report = await take(store, { now: LATE + 5, releases: [finish(job)] });
+      equal([report.releases, report.recovered], [["released"], []], "the answer");
+      equal((await store.getJobResult("job", T0))?.outcome, "success", "the result");
+    },
+  },
+  {
+    name: "recovery: several leases that ended at different times, and live ones are left alone",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(6));
+      await take(store, { by: "a", limit: 2, until: T0 + 10 });
+      await take(store, { by: "b", limit: 2, until: T0 + 20 });
+      await take(store, { by: "c", limit: 2, until: T0 + 30 });
+      const { recovered, leaseEndsAt } = await take(store, { now: T0 + 20, limit: 0 });
+      equal(
+        recovered.map(({ jobId }) => jobId).toSorted(),
+        ["job-00000", "job-00001", "job-00002", "job-00003"],
+        "the recovered jobs",
+      );
+      equal(leaseEndsAt, T0 + 30, "the next lease end");
+    },
+  },
+];

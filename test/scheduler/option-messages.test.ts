@@ -1,0 +1,573 @@
+import * as v from "valibot";
+import { expect, test } from "vitest";
+import {
+  AndTrigger,
+  CalendarIntervalTrigger,
+  CronTrigger,
+  DateTrigger,
+  InlineExecutor,
+  IntervalTrigger,
+  LocalEventBroker,
+  MemoryDataStore,
+  OptionsError,
+  OrTrigger,
+  Scheduler,
+  Temporal,
+} from "../../src/mod.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+
+/** A program without types: whatever is passed arrives. */
+type Untyped = (...given: unknown[]) => unknown;
+const create =
+  (of: unknown) =>
+  (...given: unknown[]): unknown =>
+    Reflect.construct(of as Untyped, given);
+
+const scheduler = new Scheduler();
+const call =
+  (verb: string) =>
+  (...given: unknown[]): unknown =>
+    (Reflect.get(scheduler, verb) as Untyped).apply(scheduler, given);
+
+const task = scheduler.task("report", () => {});
+const minutely = new IntervalTrigger({ minutes: 1 });
+const [newScheduler, newLibsql, newCron, newInterval] = [Scheduler, LibsqlDataStore, CronTrigger, IntervalTrigger].map(
+  create,
+) as [Untyped, Untyped, Untyped, Untyped];
+const settings = (given: unknown): unknown => call("task")("report", given, () => {});
+const addSchedule = (given: unknown): unknown => call("addSchedule")(task, minutely, given);
+const addJob = (given: unknown): unknown => call("addJob")(task, given);
+
+const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, message: string])[] = [
+  [
+    "new Scheduler(store)",
+    () => newScheduler(new MemoryDataStore()),
+    "new Scheduler() takes an object of options; got a MemoryDataStore: pass it as { dataStore: store }",
+  ],
+  [
+    "new Scheduler(broker)",
+    () => newScheduler(new LocalEventBroker()),
+    "new Scheduler() takes an object of options; got a LocalEventBroker: pass it as { eventBroker: broker }",
+  ],
+  [
+    "new Scheduler(executor)",
+    () => newScheduler(new InlineExecutor()),
+    "new Scheduler() takes an object of options; got an InlineExecutor: pass it as { executors: { " +
+      "name: executor } }",
+  ],
+  [
+    'new Scheduler("file:jobs.db")',
+    () => newScheduler("file:jobs.db"),
+    'new Scheduler() takes an object of options; got "file:jobs.db": write new LibsqlDataStore({ ' +
+      'url: "file:jobs.db" }) and pass it as { dataStore: store }',
+  ],
+  ["new Scheduler(null)", () => newScheduler(null), "new Scheduler() takes an object of options; got null"],
+  [
+    "a store under a name in another case",
+    () => newScheduler({ datastore: new MemoryDataStore() }),
+    'new Scheduler(): datastore is no option; did you mean "dataStore"?',
+  ],
+  [
+    "a store under a shorter name",
+    () => newScheduler({ store: new MemoryDataStore() }),
+    'new Scheduler(): store is no option; did you mean "dataStore"?',
+  ],
+  [
+    "a store that is an address",
+    () => newScheduler({ dataStore: "libsql://jobs.example?authToken=abc" }),
+    'new Scheduler(): dataStore must be a DataStore; got "libsql://jobs.example?…": write new ' +
+      'LibsqlDataStore({ url: "libsql://jobs.example?…" })',
+  ],
+  [
+    "a store that is a connection",
+    () => newScheduler({ dataStore: { url: "file:x", authToken: "abc" } }),
+    'new Scheduler(): dataStore must be a DataStore; got { url: "file:x", authToken: text that is ' +
+      "not shown }: write new LibsqlDataStore({ url: ... })",
+  ],
+  [
+    "a store that is a class",
+    () => newScheduler({ dataStore: LibsqlDataStore }),
+    "new Scheduler(): dataStore must be a DataStore; got the class LibsqlDataStore: write new " +
+      "LibsqlDataStore(...)",
+  ],
+  [
+    "a time zone of the scheduler",
+    () => newScheduler({ timeZone: "Europe/Berlin" }),
+    "new Scheduler(): timeZone is no option here; it belongs to the trigger: " +
+      "CronTrigger.fromCrontab(text, { timeZone })",
+  ],
+  [
+    "a role that is none",
+    () => newScheduler({ role: "workers" }),
+    'new Scheduler(): role must be "both", "scheduler" or "worker"; got "workers": did you mean "worker"?',
+  ],
+  [
+    "an executor that is a function",
+    () => newScheduler({ executors: { thread: () => {} } }),
+    "new Scheduler(): executors.thread must be a JobExecutor; got the function thread: handlers are " +
+      "registered: scheduler.task(id, handler)",
+  ],
+  [
+    "no room for jobs",
+    () => newScheduler({ maxConcurrentJobs: 0 }),
+    "new Scheduler(): maxConcurrentJobs must be a whole number of 1 or more; got 0",
+  ],
+  [
+    "a logger that lacks methods",
+    () => newScheduler({ logger: { log() {} } }),
+    "new Scheduler(): logger must be a Logger, such as console; got { log: the function log }: it " +
+      "lacks debug(), info(), warn(), error()",
+  ],
+  [
+    "a clock that is a class of the language",
+    () => newScheduler({ clock: Date }),
+    "new Scheduler(): clock must be a Clock; got the function Date",
+  ],
+  [
+    "a bare number as lease",
+    () => newScheduler({ leaseDuration: 60_000 }),
+    'new Scheduler(): leaseDuration must be a duration such as "PT5M" or { minutes: 5 }; got 60000: ' +
+      "a bare number has no unit; write { seconds: 60000 } or { milliseconds: 60000 }",
+  ],
+  [
+    "a lease that is too short",
+    () => newScheduler({ leaseDuration: "PT0.01S" }),
+    'new Scheduler(): leaseDuration must be a duration of at least 100 milliseconds; got "PT0.01S"',
+  ],
+  [
+    "a typo far inside",
+    () => newScheduler({ taskDefaults: { retry: { backoff: { maximum: "PT5M" } } } }),
+    'new Scheduler(): taskDefaults.retry.backoff.maximum is no option; did you mean "max"?',
+  ],
+  [
+    "a wrong value far inside",
+    () => newScheduler({ taskDefaults: { retry: { backoff: { max: 5 } } } }),
+    'new Scheduler(): taskDefaults.retry.backoff.max must be a duration such as "PT5M" or { minutes: ' +
+      "5 }; got 5: a bare number has no unit; write { seconds: 5 } or { milliseconds: 5 }",
+  ],
+  [
+    "several problems at once",
+    () => newScheduler({ role: "boss", maxIdle: 5, colour: 1, loger: console }),
+    [
+      "new Scheduler(): 4 problems",
+      '- role must be "both", "scheduler" or "worker"; got "boss": did you mean "both"?',
+      '- maxIdle must be a duration such as "PT5M" or { minutes: 5 }; got 5: a bare number has no ' +
+        "unit; write { seconds: 5 } or { milliseconds: 5 }",
+      "- colour is no option; the options are dataStore, eventBroker, executors, role, identity, " +
+        "maxConcurrentJobs, taskDefaults, leaseDuration, cleanupInterval, maxIdle, logger, clock and " +
+        "random",
+      '- loger is no option; did you mean "logger"?',
+    ].join("\n"),
+  ],
+  [
+    "options of a task on the scheduler",
+    () => newScheduler({ timeout: "PT5M" }),
+    "new Scheduler(): timeout is no option here; it is a setting of the task: scheduler.task(id, { " +
+      "timeout }, handler)",
+  ],
+  [
+    "a bare number as timeout",
+    () => settings({ timeout: 5000 }),
+    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got 5000: a bare ' +
+      "number has no unit; write { seconds: 5000 } or { milliseconds: 5000 }",
+  ],
+  [
+    "a timeout with a unit that is none",
+    () => settings({ timeout: { minute: 5 } }),
+    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got { minute: 5 }: ' +
+      'not a duration; did you mean "minutes"?',
+  ],
+  [
+    "a timeout that is text without a meaning",
+    () => settings({ timeout: "soon" }),
+    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got "soon": not a ' + "duration",
+  ],
+  [
+    "retries as a number",
+    () => settings({ retries: 3 }),
+    'task "report": retries is no option here; write { retry: { maxAttempts: ... } }',
+  ],
+  [
+    "a retry that is a number",
+    () => settings({ retry: 3 }),
+    'task "report": retry must be an object; got 3: write { maxAttempts: 3 }',
+  ],
+  [
+    "attempts beside the retry",
+    () => settings({ maxAttempts: 3 }),
+    'task "report": maxAttempts is no option here; write { retry: { maxAttempts: ... } }',
+  ],
+  [
+    "an option of schedules on a task",
+    () => settings({ coalesce: "latest" }),
+    'task "report": coalesce is no option here; it is an option of schedules: addSchedule(task, ' +
+      "trigger, { coalesce })",
+  ],
+  [
+    "a schema in the place of the settings",
+    () => settings(v.object({ to: v.string() })),
+    'task "report" takes an object of options; got { kind: "schema", type: "object", reference: the ' +
+      'function object, expects: "Object", async: false, … }: pass it as { schema }',
+  ],
+  [
+    "a schema that is none",
+    () => settings({ schema: { type: "object" } }),
+    'task "report": schema must be a Standard Schema (valibot, zod, arktype, ...); got { type: "object" }',
+  ],
+  [
+    "metadata with a date",
+    () => settings({ metadata: { since: new Date(0) } }),
+    'task "report": metadata must be an object of JSON data: an object of class Date at since cannot ' +
+      "be carried as JSON without loss",
+  ],
+  [
+    "metadata that is a list",
+    () => settings({ metadata: [] }),
+    'task "report": metadata must be an object of JSON data; got a list of 0',
+  ],
+  [
+    "a function in the place of a task's id",
+    () => call("task")(() => {}),
+    "task id must be text of 1 to 256 characters; got a function: a name comes first: task(id, handler)",
+  ],
+  [
+    "a crontab in the place of the trigger",
+    () => call("addSchedule")(task, "0 9 * * *"),
+    'addSchedule(): trigger must be a trigger; got "0 9 * * *": write CronTrigger.fromCrontab("0 9 * * *")',
+  ],
+  [
+    "the trigger before the task",
+    () => call("addSchedule")(minutely, task),
+    'addSchedule(): trigger must be a trigger; got { id: "report" }: the task comes first, then the ' + "trigger",
+  ],
+  [
+    "units in the place of the trigger",
+    () => call("addSchedule")(task, { minutes: 5 }),
+    "addSchedule(): trigger must be a trigger; got { minutes: 5 }: write new IntervalTrigger({ " +
+      "minutes: 5 }), or new CronTrigger({ hour: 9 })",
+  ],
+  [
+    "a trigger's JSON in its place",
+    () => call("addSchedule")(task, minutely.toJSON()),
+    'addSchedule(): trigger must be a trigger; got { type: "interval", version: 1, milliseconds: ' +
+      "60000 }: write triggerFromJSON(json)",
+  ],
+  [
+    "a time zone of a schedule",
+    () => addSchedule({ timezone: "Europe/Berlin" }),
+    "addSchedule(): timezone is no option here; it belongs to the trigger: " +
+      "CronTrigger.fromCrontab(text, { timeZone })",
+  ],
+  [
+    "a start time of a schedule",
+    () => addSchedule({ startTime: "2030-01-01T00:00:00Z" }),
+    "addSchedule(): startTime is no option here; it belongs to the trigger: " +
+      "CronTrigger.fromCrontab(text, { startTime })",
+  ],
+  [
+    "an option of jobs on a schedule",
+    () => addSchedule({ runAt: "2030-01-01T00:00:00Z" }),
+    "addSchedule(): runAt is no option here; it is an option of jobs: addJob(task, { runAt })",
+  ],
+  [
+    "a conflict policy that is none",
+    () => addSchedule({ conflictPolicy: "Replace" }),
+    'addSchedule(): conflictPolicy must be "doNothing", "replace" or "error"; got "Replace": did you ' +
+      'mean "replace"?',
+  ],
+  [
+    "a jitter by a shorter name",
+    () => addSchedule({ jitter: { seconds: 5 } }),
+    'addSchedule(): jitter is no option; did you mean "maxJitter"?',
+  ],
+  ["yes for true", () => addSchedule({ paused: "yes" }), 'addSchedule(): paused must be true or false; got "yes"'],
+  [
+    "an id in the place of the options",
+    () => addSchedule("report"),
+    'addSchedule() takes an object of options; got "report": pass it as { id: ... }, or as { ' +
+      "payload: ... } if the handler gets it",
+  ],
+  [
+    "a second trigger in the place of the options",
+    () => addSchedule(minutely),
+    "addSchedule() takes an object of options; got an IntervalTrigger: combine triggers: new " +
+      "OrTrigger([first, second])",
+  ],
+  [
+    "changes that are a trigger",
+    () => call("updateSchedule")("report", minutely),
+    "updateSchedule() takes an object of options; got an IntervalTrigger: pass it as { trigger }",
+  ],
+  [
+    "a change of the time zone",
+    () => call("updateSchedule")("report", { timeZone: "Europe/Berlin" }),
+    "updateSchedule(): timeZone is no option here; it belongs to the trigger: " +
+      "CronTrigger.fromCrontab(text, { timeZone })",
+  ],
+  [
+    "a payload in the place of the options",
+    () => addJob({ name: "Ada" }),
+    "addJob(): name is no option here; what the handler gets is passed as { payload: { name: ... } }",
+  ],
+  [
+    "text in the place of the options",
+    () => addJob("Ada"),
+    'addJob() takes an object of options; got "Ada": what the handler gets is passed as { payload: ... }',
+  ],
+  [
+    "a list in the place of the options",
+    () => addJob(["Ada"]),
+    "addJob() takes an object of options; got a list of 1: what the handler gets is passed as { payload: ... }",
+  ],
+  [
+    "an instant in the place of the options",
+    () => addJob(Temporal.Instant.fromEpochMilliseconds(0)),
+    "addJob() takes an object of options; got an Instant: write { runAt: instant }",
+  ],
+  [
+    "a trigger in the place of a job's options",
+    () => addJob(minutely),
+    "addJob() takes an object of options; got an IntervalTrigger: jobs run once; a trigger makes a " +
+      "schedule: addSchedule(task, trigger)",
+  ],
+  [
+    "options that were not awaited",
+    () => addJob(Promise.resolve({})),
+    "addJob() takes an object of options; got a Promise: await it first",
+  ],
+  ["a delay", () => addJob({ delay: 5000 }), 'addJob(): delay is no option; did you mean "runAt"?'],
+  [
+    "epoch milliseconds as the run time",
+    () => addJob({ runAt: 1_893_456_000_000 }),
+    "addJob(): runAt must be a Temporal.Instant, a Temporal.ZonedDateTime, a Date or ISO 8601 text " +
+      "with an offset; got 1893456000000: write new Date(1893456000000)",
+  ],
+  [
+    "a run time without an offset",
+    () => addJob({ runAt: "2030-01-01T09:00:00" }),
+    'addJob(): runAt must be ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or ' +
+      '"2030-01-31T09:00:00+01:00[Europe/Berlin]"; got "2030-01-01T09:00:00"',
+  ],
+  [
+    "an invalid date",
+    () => addJob({ startDeadline: new Date(Number.NaN) }),
+    "addJob(): startDeadline must be a valid date; got an invalid Date",
+  ],
+  [
+    "a setting of the task on a job",
+    () => addJob({ timeout: "PT5M" }),
+    "addJob(): timeout is no option here; it is a setting of the task: scheduler.task(id, { timeout }, handler)",
+  ],
+  ["a priority in words", () => addJob({ priority: "high" }), 'addJob(): priority must be a whole number; got "high"'],
+  [
+    "a signal where nothing waits",
+    () => addJob({ signal: new AbortController().signal }),
+    "addJob(): signal is no option here; runJob(task, { signal }) takes it",
+  ],
+  [
+    "a controller in the place of its signal",
+    () => call("runJob")(task, { signal: new AbortController() }),
+    "runJob(): signal must be an AbortSignal; got an AbortController: pass its signal",
+  ],
+  [
+    "a job among several",
+    () => call("addJobs")([{ task }, { task, prority: 1 }]),
+    'addJobs(), job 1: prority is no option; did you mean "priority"?',
+  ],
+  ["a job without its task", () => call("addJobs")([{ payload: 1 }]), "addJobs(), job 0: task is missing"],
+  [
+    "a task in the place of a job",
+    () => call("addJobs")([task]),
+    'addJobs(), job 0 takes an object of options; got { id: "report" }: write { task }',
+  ],
+  [
+    "one job in the place of several",
+    () => call("addJobs")({ task }),
+    "addJobs() takes a list of at most 10000 jobs; got { task: {…} }",
+  ],
+  [
+    "a job in the place of its id",
+    () => call("getJob")({ id: "0190", taskId: "report" }),
+    'job id must be text of 1 to 256 characters; got { id: "0190", taskId: "report" }: pass its id',
+  ],
+  ["no id", () => call("getJob")(undefined), "job id must be text of 1 to 256 characters; got undefined"],
+  [
+    "too large a page",
+    () => call("getJobs")({ limit: 5000 }),
+    "getJobs(): limit must be a whole number from 1 to 1000; got 5000",
+  ],
+  [
+    "a filter by another name",
+    () => call("getJobs")({ task: "report" }),
+    'getJobs(): task is no option; did you mean "taskId"?',
+  ],
+  [
+    "a preview without a limit",
+    () => call("previewSchedule")("report", {}),
+    "previewSchedule(): limit is missing; it must be a whole number from 0 to 1000",
+  ],
+  [
+    "a bare number for the stop",
+    () => call("stop")(5000),
+    "stop() takes an object of options; got 5000: write { drainTimeout: { milliseconds: 5000 } }",
+  ],
+  [
+    "a bare number as drain time",
+    () => call("stop")({ drainTimeout: 5000 }),
+    'stop(): drainTimeout must be a duration such as "PT5M" or { minutes: 5 }; got 5000: a bare ' +
+      "number has no unit; write { seconds: 5000 } or { milliseconds: 5000 }",
+  ],
+  [
+    "a signal in the place of the options",
+    () => call("tick")(new AbortController().signal),
+    "tick() takes an object of options; got an AbortSignal: pass it as { signal }",
+  ],
+  [
+    "a store by its address alone",
+    () => newLibsql("file:x"),
+    'new LibsqlDataStore(connection) takes { url } or { client }; got "file:x": write { url: "file:x" }',
+  ],
+  [
+    "a store by its address and token",
+    () => newLibsql({ url: "file:x" }, "eyJhbGciOiJIUzI1NiJ9.secret"),
+    "new LibsqlDataStore(connection, options) takes an object of options; got text that is not " +
+      "shown: write { url, authToken } for a database with a token",
+  ],
+  [
+    "a store by a URL object",
+    () => newLibsql(new URL("file:///x")),
+    "new LibsqlDataStore(connection) takes { url } or { client }; got a URL: write { url: url.href }",
+  ],
+  [
+    "a store by a client alone",
+    () => newLibsql({ execute() {}, batch() {}, close() {} }),
+    "new LibsqlDataStore(connection) takes { url } or { client }; got { execute: the function " +
+      "execute, batch: the function batch, close: the function close }: pass it as { client }",
+  ],
+  [
+    "a store without an address",
+    () => newLibsql({}),
+    "new LibsqlDataStore(connection): url is missing; it must be text that is not empty",
+  ],
+  [
+    "an address that the environment lacks",
+    () => newLibsql({ url: undefined }),
+    "new LibsqlDataStore(connection): url must be text that is not empty; got undefined: is the " +
+      "environment variable set?",
+  ],
+  [
+    "a token that is no text",
+    () => newLibsql({ url: "libsql://jobs.example", authToken: 123_456 }),
+    "new LibsqlDataStore(connection): authToken must be text that is not empty; got a value that is not shown",
+  ],
+  [
+    "a token by another name",
+    () => newLibsql({ url: "libsql://jobs.example", token: "abc" }),
+    'new LibsqlDataStore(connection): token is no option; did you mean "authToken"?',
+  ],
+  [
+    "a path for an address",
+    () => newLibsql({ path: "jobs.db" }),
+    [
+      "new LibsqlDataStore(connection): 2 problems",
+      "- url is missing; it must be text that is not empty",
+      '- path is no option; did you mean "url"?',
+    ].join("\n"),
+  ],
+  [
+    "an option of the store in its connection",
+    () => newLibsql({ url: ":memory:", tablePrefix: "x_" }),
+    "new LibsqlDataStore(connection): tablePrefix is no option here; it comes second: new " +
+      "LibsqlDataStore(connection, { tablePrefix })",
+  ],
+  [
+    "a typo in the options of a store",
+    () => newLibsql({ url: ":memory:" }, { tableprefix: "x_" }),
+    'new LibsqlDataStore(connection, options): tableprefix is no option; did you mean "tablePrefix"?',
+  ],
+  [
+    "a token among the options of a store",
+    () => newLibsql({ url: ":memory:" }, { authToken: "abc" }),
+    "new LibsqlDataStore(connection, options): authToken is no option here; it comes first: new " +
+      "LibsqlDataStore({ url, authToken })",
+  ],
+  [
+    "a prefix that is no name",
+    () => newLibsql({ url: ":memory:" }, { tablePrefix: "a b" }),
+    "new LibsqlDataStore(connection, options): tablePrefix must be letters, digits and _, at most " +
+      '64, not beginning with a digit; got "a b"',
+  ],
+  [
+    "a client and an address",
+    () => newLibsql({ client: { execute() {}, batch() {}, close() {} }, url: ":memory:" }),
+    "new LibsqlDataStore(connection): url is no option here; a connection is given by url or by " +
+      "client, not by both",
+  ],
+  [
+    "a time zone alone beside a crontab",
+    () => newCron("0 9 * * *", "Europe/Berlin"),
+    'CronTrigger takes an object of options; got "Europe/Berlin": write { timeZone: "Europe/Berlin" }',
+  ],
+  [
+    "a time zone by a shorter name",
+    () => newCron({ hour: 9 }, { tz: "Europe/Berlin" }),
+    'CronTrigger: tz is no option; did you mean "timeZone"?',
+  ],
+  [
+    "a period as a bare number",
+    () => newInterval(5000),
+    "IntervalTrigger takes an object of options; got 5000: write { seconds: 5000 } or { milliseconds: 5000 }",
+  ],
+  [
+    "a unit in the singular",
+    () => newInterval({ minute: 5 }),
+    'IntervalTrigger: minute is no option; did you mean "minutes"?',
+  ],
+  [
+    "a unit in text",
+    () => newInterval({ seconds: "5" }),
+    'IntervalTrigger: seconds must be a number of 0 or more; got "5"',
+  ],
+  [
+    "a period below zero",
+    () => newInterval({ seconds: -5 }),
+    "IntervalTrigger: seconds must be a number of 0 or more; got -5",
+  ],
+  ["no period", () => newInterval({}), "IntervalTrigger needs an interval longer than zero, such as { minutes: 5 }"],
+  [
+    "half a day",
+    () => create(CalendarIntervalTrigger)({ days: 1.5 }),
+    "CalendarIntervalTrigger: days must be a whole number from 0 to 4000000; got 1.5",
+  ],
+  [
+    "a word for a date",
+    () => create(DateTrigger)("tomorrow"),
+    'DateTrigger: runTime must be ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or ' +
+      '"2030-01-31T09:00:00+01:00[Europe/Berlin]"; got "tomorrow"',
+  ],
+  [
+    "a list that is none",
+    () => create(OrTrigger)(minutely),
+    "OrTrigger: triggers must be a list of 1 to 100 triggers; got an IntervalTrigger",
+  ],
+  [
+    "an option of a combined trigger",
+    () => create(AndTrigger)([minutely], { treshold: "PT1S" }),
+    'AndTrigger: treshold is no option; did you mean "threshold"?',
+  ],
+];
+
+async function refusalOf(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  return expect.unreachable("nothing was refused");
+}
+
+test.each(MISTAKES)("%s is refused, with what to do", async (_mistake, work, message) => {
+  const error = await refusalOf(work);
+  expect(error).toBeInstanceOf(OptionsError);
+  expect((error as OptionsError).message).toBe(message);
+});

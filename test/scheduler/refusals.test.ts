@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import type { LeaseExtension, LeaseExtensionReport, StepReport, StepRequest } from "../../src/contracts.ts";
+import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { at, gate, heldHandler, rejectionOf, setUp } from "./support.ts";
+
+/** Takes no job with the payload "bad", and cannot be reached for a step once one carried "lost". The first step
+ *  waits. */
+class RefusingStore extends MemoryDataStore {
+  readonly first = gate();
+  readonly settledStepIds = new Set<string | null>();
+  lostStepId: string | null = null;
+
+  override async step(request: StepRequest): Promise<StepReport> {
+    await this.first.passed;
+    const payloads = request.additions.map(({ payload }) => payload);
+    if (payloads.includes('"bad"')) throw new RangeError("refused");
+    if (payloads.includes('"lost"')) this.lostStepId = request.stepId;
+    if (this.lostStepId !== null) throw new StoreUnavailableError("gone");
+    return super.step(request);
+  }
+
+  override extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport> {
+    this.settledStepIds.add(extension.settledStepId);
+    return super.extendLeases(extension);
+  }
+}
+
+describe("a step that the store refuses", () => {
+  test("answers every addition in it, also those that were not sent because the store went away", async () => {
+    const store = new RefusingStore();
+    const { scheduler, clock } = setUp({ dataStore: store });
+    scheduler.task<string>("t", () => {});
+    await scheduler.start();
+    const first = scheduler.addJob("t", { payload: "first" });
+    await clock.settle();
+    const failures = ["lost", "bad", "good"].map((payload) => rejectionOf(scheduler.addJob("t", { payload })));
+    await clock.settle();
+    store.first.pass();
+    await clock.advance({ seconds: 1 });
+    const unavailable = expect.objectContaining({ code: "storeUnavailable" });
+    expect(await Promise.all([first.then(({ taskId }) => taskId), ...failures])).toEqual([
+      "t",
+      unavailable,
+      unavailable,
+      unavailable,
+    ]);
+  });
+
+  test("is not settled before its last part is, because that may lease when it is repeated", async () => {
+    const store = new RefusingStore();
+    const { scheduler, clock } = setUp({ dataStore: store, leaseDuration: { seconds: 3 } });
+    const { handler } = heldHandler();
+    scheduler.task<string>("t", handler);
+    await scheduler.start();
+    const first = scheduler.addJob("t", { payload: "first" });
+    await clock.settle();
+    const others = Promise.allSettled(["good", "bad", "lost"].map((payload) => scheduler.addJob("t", { payload })));
+    await clock.settle();
+    store.first.pass();
+    await clock.advance({ seconds: 2 });
+    await Promise.all([first, others]);
+    const settled = [...store.settledStepIds];
+    expect(settled).toEqual([expect.any(String)]);
+    expect(settled.filter((id) => (id ?? "") >= (store.lostStepId ?? ""))).toEqual([]);
+  });
+
+  test("goes on with the present, also when the clock was set back since it was refused", async () => {
+    const clock = new VirtualClock(at(0));
+    const aheadMs: number[] = [];
+    class SlowStore extends RefusingStore {
+      override async step(request: StepRequest): Promise<StepReport> {
+        await this.first.passed;
+        aheadMs.push(request.now - clock.now());
+        const hasRefused = request.additions.some(({ payload }) => payload === '"bad"');
+        if (hasRefused) await clock.jumpTo(clock.instant.subtract({ seconds: 1 }));
+        return super.step(request);
+      }
+    }
+    const store = new SlowStore();
+    const { scheduler } = setUp({ clock, dataStore: store });
+    scheduler.task<string>("t", { maxRunningJobs: null }, () => {});
+    await scheduler.start();
+    const added = Promise.allSettled(["bad", "good"].map((payload) => scheduler.addJob("t", { payload })));
+    await clock.settle();
+    store.first.pass();
+    expect((await added).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(aheadMs.filter((ms) => ms !== 0)).toEqual([]);
+    expect(aheadMs.length).toBeGreaterThan(2);
+  });
+
+  test("takes nothing along but what is refused", async () => {
+    const store = new RefusingStore();
+    const { scheduler, clock } = setUp({ dataStore: store });
+    const ran: unknown[] = [];
+    scheduler.task<string>("t", { maxRunningJobs: null }, (payload) => void ran.push(payload));
+    await scheduler.start();
+    const first = scheduler.addJob("t", { payload: "first" });
+    await clock.settle();
+    const good = scheduler.addJob("t", { payload: "good" });
+    const bad = rejectionOf(scheduler.addJob("t", { payload: "bad" }));
+    await clock.settle();
+    store.first.pass();
+    await clock.advance({ seconds: 1 });
+    expect(await bad).toEqual(new RangeError("refused"));
+    await Promise.all([first, good]);
+    expect(ran).toEqual(["first", "good"]);
+  });
+});

@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { Sqld } from "../support/sqld.ts";
+import { roundTripCases, SCHEDULES_MAX } from "./round-trips.ts";
+
+let server: Sqld;
+beforeAll(async () => {
+  server = await Sqld.start();
+});
+afterAll(() => server?.stop());
+
+describe("on a libSQL server", () => {
+  const driver = (): LibsqlDriver =>
+    new LibsqlDriver({ url: server.httpUrl }, { durability: "normal", timeoutMs: 60_000 });
+  roundTripCases({ driver }, [1000, SCHEDULES_MAX]);
+});

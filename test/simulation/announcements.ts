@@ -1,0 +1,62 @@
+import type { EventRecord } from "../../src/records/events.ts";
+import type { JobAddition, PlanReport, StepReport, StepRequest } from "../../src/stores/data-store.ts";
+import type { Caller, History } from "./history.ts";
+import type { JobModel } from "./job-model.ts";
+
+/** What processes tell others, compared with what the store told them. Others may never hear it. */
+export class Announcements {
+  readonly #history: History;
+  readonly #jobs: JobModel;
+  /** Jobs whose addition a process knows of and has not announced yet. */
+  readonly #owed = new Map<string, Caller>();
+
+  /** Jobs that were gone when an outcome was sent again: by that outcome, or because somebody else had ended them. */
+  readonly #gone = new Set<string>();
+
+  constructor(history: History, jobs: JobModel) {
+    this.#history = history;
+    this.#jobs = jobs;
+  }
+
+  /** An answer told a process what its step did. */
+  onStep(caller: Caller, request: StepRequest, report: StepReport): void {
+    this.onAdded(caller, report.additions, report.plans);
+    if (!request.isRepetition) return;
+    for (const { jobId } of request.releases) if (!this.#jobs.unfinished.has(jobId)) this.#gone.add(jobId);
+  }
+
+  /** An answer told a process that it added jobs. */
+  onAdded(caller: Caller, additions: readonly JobAddition[], plans: readonly PlanReport[]): void {
+    for (const { job, isNew } of additions) if (isNew) this.#owed.set(job.id, caller);
+    for (const { addedJobIds } of plans) for (const id of addedJobIds) this.#owed.set(id, caller);
+  }
+
+  onPublish(caller: Caller, events: readonly EventRecord[]): void {
+    for (const event of events) {
+      if (event.type === "jobAdded") this.#onJobAdded(caller, event);
+      else if (event.type === "jobReleased") this.#onJobReleased(caller, event);
+    }
+  }
+
+  checkAtRest(): void {
+    for (const [id, caller] of this.#owed) {
+      if (caller.isAlive) this.#history.violate(`${caller.name} never announced job ${id}, which it added`);
+    }
+  }
+
+  /** Others sleep on when they hear that a job is leased. */
+  #onJobAdded(caller: Caller, { jobId, isLeased }: EventRecord<"jobAdded">): void {
+    this.#owed.delete(jobId);
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) this.#history.violate(`${caller.name} announces job ${jobId}, which was never added`);
+    else if (isLeased && job.record.fence === 0) {
+      this.#history.violate(`${caller.name} announces job ${jobId} as leased, which it never was`);
+    }
+  }
+
+  #onJobReleased(caller: Caller, { jobId, outcome }: EventRecord<"jobReleased">): void {
+    const ended = this.#jobs.get(jobId)?.result ?? null;
+    if (ended?.outcome === outcome || this.#gone.has(jobId)) return;
+    this.#history.violate(`${caller.name} announces that job ${jobId} ended as ${outcome}, not ${ended?.outcome}`);
+  }
+}

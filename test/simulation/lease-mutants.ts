@@ -1,0 +1,80 @@
+import type { TaskRecord } from "../../src/records/task.ts";
+import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
+import { LeaseKeeper } from "../../src/scheduler/running/lease-keeper.ts";
+import type * as contract from "../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { extending, type Mutant, patched, scheduler, store } from "./mutant.ts";
+
+/** Faults about leases while they last. */
+export const LEASES: readonly Mutant[] = [
+  store(
+    "ignores maxRunningJobs",
+    class extends MemoryDataStore {
+      override putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+        return super.putTasks(tasks.map((task) => ({ ...task, maxRunningJobs: null })));
+      }
+    },
+  ),
+  store(
+    "extends leases whatever their fence",
+    class extends MemoryDataStore {
+      override async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+        return { ...(await super.extendLeases(extension)), lost: [] };
+      }
+    },
+  ),
+  store(
+    "keeps the leases of jobs that run nowhere",
+    extending((extension) => ({ ...extension, settledStepId: null })),
+  ),
+  store(
+    "gives up the leases of a step whose answer is still on its way",
+    extending((extension) => ({ ...extension, settledStepId: `${extension.incarnation}~` })),
+  ),
+  store(
+    "gives up the leases of jobs that run",
+    class extends MemoryDataStore {
+      override async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+        const report = await super.extendLeases(extension);
+        await super.extendLeases({ ...extension, jobs: [] });
+        return report;
+      }
+    },
+  ),
+  store(
+    "keeps the leases that a restarted scheduler gives up",
+    class extends MemoryDataStore {
+      override giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+        return super.giveUpLeases({ ...surrender, incarnation: "" });
+      }
+    },
+  ),
+  store(
+    "forgets to cancel what runs",
+    class extends MemoryDataStore {
+      override async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
+        const job = await this.getJob(id);
+        if (job?.acquiredBy == null) return super.cancelJob(id, now);
+        return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+      }
+    },
+  ),
+  scheduler("does not say which of its steps are settled", (inner) => ({
+    extendLeases: (extension) => inner.extendLeases({ ...extension, settledStepId: null }),
+  })),
+  scheduler("does not name all jobs that it runs", (inner) => ({
+    extendLeases: (extension) => inner.extendLeases({ ...extension, jobs: extension.jobs.slice(1) }),
+  })),
+  scheduler("does not heed that a lease is lost", (inner) => ({
+    async extendLeases(extension) {
+      return { ...(await inner.extendLeases(extension)), lost: [] };
+    },
+  })),
+  scheduler("does not heed that a running job is to be cancelled", (inner) => ({
+    async extendLeases(extension) {
+      return { ...(await inner.extendLeases(extension)), cancelRequested: [] };
+    },
+  })),
+  patched("never extends its leases", LeaseKeeper.prototype, "runOnce", () => async () => {}),
+  patched("leaves cancelled jobs running here", JobRunner.prototype, "cancel", () => () => {}),
+];

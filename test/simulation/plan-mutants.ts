@@ -1,0 +1,147 @@
+import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
+import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import { FirePlanner } from "../../src/scheduler/firing/fire-planner.ts";
+import type * as contract from "../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { answering, changing, type Mutant, patched, scheduler, store } from "./mutant.ts";
+import { jobOf } from "./schedule-model.ts";
+
+/** Faults about schedules, plans and favourites. */
+export const PLANS: readonly Mutant[] = [
+  store(
+    "adds a plan's jobs and does not move the schedule on",
+    changing({
+      step: (request) => ({
+        ...request,
+        plans: request.plans.map((plan) => ({ ...plan, nextFireTime: plan.expected, lastFireTime: null })),
+      }),
+    }),
+  ),
+  store(
+    "moves the schedule on without its jobs",
+    changing({ step: (request) => ({ ...request, plans: request.plans.map((plan) => ({ ...plan, fires: [] })) }) }),
+  ),
+  store(
+    "lets a plan count whose fence is stale",
+    changing({
+      step: async (request, inner) => {
+        const fenced = request.plans.map(async (plan) => {
+          const current = await inner.getSchedule(plan.scheduleId);
+          return current?.nextFireTime === plan.expected ? { ...plan, fence: current.fence } : plan;
+        });
+        return { ...request, plans: await Promise.all(fenced) };
+      },
+    }),
+  ),
+  store(
+    "compares neither the fence nor the fire time of a plan",
+    changing({
+      step: async (request, inner) => {
+        const current = request.plans.map(async (plan) => {
+          const { fence = plan.fence, nextFireTime = null } = (await inner.getSchedule(plan.scheduleId)) ?? {};
+          return { ...plan, fence, expected: nextFireTime ?? plan.expected };
+        });
+        return { ...request, plans: await Promise.all(current) };
+      },
+    }),
+  ),
+  store(
+    "adds the jobs of plans that do not count",
+    answering(async (report, request, inner) => {
+      for (const [index, { scheduleId, fires }] of request.plans.entries()) {
+        const schedule = await inner.getSchedule(scheduleId);
+        if (report.plans[index]?.committed !== false || schedule === null) continue;
+        await inner.addJobs(fires.map((fire) => jobOf(schedule, fire)));
+      }
+      return report;
+    }),
+  ),
+  store(
+    "tells a repetition that its plans were refused",
+    answering((report, { isRepetition }) =>
+      isRepetition ? { ...report, plans: report.plans.map((plan) => ({ ...plan, committed: false })) } : report,
+    ),
+  ),
+  store(
+    "shows the favourites of schedules whose bearers are gone",
+    class extends MemoryDataStore {
+      override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+        const aliveUntil = extension.aliveUntil === null ? null : Number.MAX_SAFE_INTEGER;
+        return super.extendLeases({ ...extension, aliveUntil });
+      }
+    },
+  ),
+  scheduler("lets the fences of new schedules begin at 0", (inner) => ({
+    addSchedules: (additions) =>
+      inner.addSchedules(additions.map((one) => ({ ...one, schedule: { ...one.schedule, fence: 0 } }))),
+  })),
+  scheduler("is the favourite of schedules whose jobs it cannot run", (inner) => ({
+    step: (request) => inner.step({ ...request, plans: request.plans.map((plan) => ({ ...plan, isFavourite: true })) }),
+  })),
+  scheduler("jumps over a fire time", (inner) => ({
+    step: (request) => {
+      const plans = request.plans.map((plan) =>
+        plan.fires.length < 2 ? plan : { ...plan, fires: plan.fires.slice(1) },
+      );
+      return inner.step({ ...request, plans });
+    },
+  })),
+  scheduler("sends a second plan of a schedule in a step", (inner) => ({
+    async step(request) {
+      const report = await inner.step({ ...request, plans: [...request.plans, ...request.plans] });
+      return { ...report, plans: report.plans.slice(0, request.plans.length) };
+    },
+  })),
+  scheduler("takes a look for a commit", (inner) => ({
+    async step(request) {
+      const { plans, releases, additions } = request;
+      if (plans.length === 0 || releases.length > 0 || additions.length > 0) return inner.step(request);
+      const seen = await inner.look({ ...request, tasks: null });
+      const committed = plans.map(({ fires }) => ({ committed: true, addedJobIds: fires.map(({ jobId }) => jobId) }));
+      const nothing = { releases: [], additions: [], recovered: [], ended: [], acquired: [] };
+      return { ...seen, ...nothing, due: [], plans: committed };
+    },
+  })),
+  scheduler("leaves a schedule to its favourite for good", (inner) => {
+    const favourites = new Map<string, string>();
+    const isShown = ({ id, favourite }: contract.LookedSchedule, schedulerId: string): boolean => {
+      if (favourite !== null) favourites.set(id, favourite);
+      return (favourites.get(id) ?? schedulerId) === schedulerId;
+    };
+    const shown = <T extends contract.Seen>(seen: T, schedulerId: string): T => ({
+      ...seen,
+      due: seen.due.filter((schedule) => isShown(schedule, schedulerId)),
+    });
+    return {
+      look: async (request) => shown(await inner.look(request), request.schedulerId),
+      step: async (request) => shown(await inner.step(request), request.schedulerId),
+    };
+  }),
+  patched(
+    "plans as of the fire time, whatever has come due since",
+    FirePlanner.prototype,
+    "plan",
+    (original) =>
+      function (this: FirePlanner, due) {
+        return due.flatMap((schedule) => original.call(this, [schedule], schedule.nextFireTime));
+      },
+  ),
+  patched(
+    "fires what is not due yet",
+    FirePlanner.prototype,
+    "plan",
+    (original) =>
+      function (this: FirePlanner, due, now) {
+        return original.call(this, due, now + 2000);
+      },
+  ),
+  patched(
+    "looks ahead where it ticks",
+    Stepper.prototype,
+    "look",
+    (original) =>
+      function (this: Stepper, now, dueBy) {
+        return original.call(this, now, Math.max(dueBy, now + LOOK_AHEAD_MS));
+      },
+  ),
+];

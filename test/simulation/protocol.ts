@@ -1,0 +1,113 @@
+import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
+import type { StepReport, StepRequest, View } from "../../src/stores/data-store.ts";
+import type { Caller, History } from "./history.ts";
+
+/** How one process speaks to its store: what it may send, and what it has heard. These rules show in no answer. */
+export class Protocol {
+  readonly #history: History;
+  readonly #caller: Caller;
+  readonly #isTicker: boolean;
+  /** Ids of jobs that were sent once: whoever added them was told what became of them, or that it is unknown. */
+  readonly #sentAdditions = new Set<string>();
+  #isUnderWay = false;
+  #last: StepRequest | null = null;
+  /** Whether it is unknown what the last step did. */
+  #isPending = false;
+  /** The last step that the store refused, and whose parts are sent one by one. */
+  #refusedStepId: string | null = null;
+  #settledStepId: string | null = null;
+
+  constructor(history: History, caller: Caller, isTicker: boolean) {
+    this.#history = history;
+    this.#caller = caller;
+    this.#isTicker = isTicker;
+  }
+
+  /** The last step whose answer it has. */
+  get settledStepId(): string | null {
+    return this.#settledStepId;
+  }
+
+  /** Nothing is asked for a time that has not come; only a resident scheduler looks a moment ahead. */
+  onView({ now, schedules }: View): void {
+    if (now > this.#caller.clock.now()) this.#violate(`asks as of ${now}, which has not come`);
+    if (schedules === null) return;
+    const aheadMs = schedules.dueBy - now;
+    if (aheadMs > (this.#isTicker ? 0 : LOOK_AHEAD_MS)) this.#violate(`looks ${aheadMs} ms ahead`);
+  }
+
+  onSend(request: StepRequest): void {
+    this.onView(request);
+    if (this.#isUnderWay) this.#violate("sends a step while another is under way");
+    this.#isUnderWay = true;
+    this.#checkPlans(request);
+    const last = this.#last;
+    if (last !== null && this.#isPending) this.#checkRepetition(last, request);
+    else if (request.isRepetition) this.#violate("repeats a step that is settled");
+    else if (last !== null && request.stepId <= last.stepId && request.stepId !== this.#refusedStepId) {
+      this.#violate("sends a step whose id does not grow");
+    }
+    for (const { id } of request.additions) {
+      if (this.#sentAdditions.has(id)) this.#violate(`adds job ${id} again, whose fate its caller knows`);
+    }
+    this.#last = request;
+    this.#isPending = true;
+  }
+
+  onAnswer(request: StepRequest, report: StepReport): void {
+    this.#isUnderWay = false;
+    this.#isPending = false;
+    this.#sent(request);
+    if (request.stepId !== this.#refusedStepId) this.#settledStepId = request.stepId;
+    const { length } = report.acquired;
+    if (request.jobs === null && length > 0) this.#violate(`acquired ${length} jobs that it did not ask for`);
+  }
+
+  /** It will never know what the step did, unless it asks again. */
+  onFailure(request: StepRequest): void {
+    this.#isUnderWay = false;
+    this.#sent(request);
+  }
+
+  /** Nothing of the step happened. */
+  onRefusal({ stepId }: StepRequest): void {
+    this.#history.count("refused steps");
+    this.#isUnderWay = false;
+    this.#isPending = false;
+    this.#refusedStepId = stepId;
+  }
+
+  #sent({ additions }: StepRequest): void {
+    for (const { id } of additions) this.#sentAdditions.add(id);
+  }
+
+  #checkPlans({ now, plans, stepId, isRepetition }: StepRequest): void {
+    // What is sent again was planned before; the clock may have been set back since.
+    const isFirst = !isRepetition && stepId !== this.#refusedStepId;
+    const ids = new Set(plans.map(({ scheduleId }) => scheduleId));
+    if (ids.size < plans.length) this.#violate("sends two plans of one schedule in a step");
+    for (const { scheduleId, expected, fires } of plans) {
+      const isEarly = expected > now || fires.some(({ fireTime }) => fireTime > now);
+      if (isEarly && isFirst) this.#violate(`plans schedule ${scheduleId} ahead of its time`);
+    }
+  }
+
+  /** What is unknown is asked again, as it was. */
+  #checkRepetition(last: StepRequest, request: StepRequest): void {
+    this.#history.count("repeated steps");
+    if (request.stepId !== last.stepId || !request.isRepetition) {
+      this.#violate(`goes on from step ${last.stepId} without knowing what it did`);
+      return;
+    }
+    if (textOf(request.plans) !== textOf(last.plans)) this.#violate("repeats a step with other plans");
+    if (textOf(request.releases) !== textOf(last.releases)) this.#violate("repeats a step with other outcomes");
+  }
+
+  #violate(what: string): void {
+    this.#history.violate(`${this.#caller.name} ${what}`);
+  }
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,163 @@
+import type { JobRecord } from "../../src/records/job.ts";
+import { Loop } from "../../src/scheduler/driving/loop.ts";
+import type * as contract from "../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { answering, changing, type Mutant, patched, type Step, type StepResult, scheduler, store } from "./mutant.ts";
+
+/** Faults about steps, their repetitions, outcomes, recovery and acquisition. */
+export const STEPS: readonly Mutant[] = [
+  store(
+    "does not know a step again",
+    class extends MemoryDataStore {
+      #calls = 0;
+      override step(request: Step): Promise<StepResult> {
+        return super.step({ ...request, stepId: `${request.stepId} ${this.#calls++}` });
+      }
+    },
+  ),
+  store("takes a repetition for a first try", changing({ step: (request) => ({ ...request, isRepetition: false }) })),
+  scheduler("repeats a step of unknown fate under another id", (inner) => {
+    let calls = 0;
+    return {
+      step: (request) => inner.step({ ...request, stepId: `${request.stepId} ${calls++}`, isRepetition: false }),
+    };
+  }),
+  scheduler("does not ask again what a step did", (inner) => ({
+    async step(request) {
+      if (!request.isRepetition) return inner.step(request);
+      const seen = await inner.look({ ...request, tasks: null });
+      const nothing = { additions: [], recovered: [], ended: [], acquired: [] };
+      const releases = request.releases.map(() => "released" as const);
+      const plans = request.plans.map(() => ({ committed: false, addedJobIds: [] }));
+      return { ...seen, ...nothing, releases, plans };
+    },
+  })),
+  scheduler("drops outcomes when the step that carries them fails", (inner) => ({
+    async step(request) {
+      if (!request.isRepetition) return inner.step(request);
+      const report = await inner.step({ ...request, releases: [] });
+      return { ...report, releases: request.releases.map(() => "released" as const) };
+    },
+  })),
+  scheduler("makes other plans of a step that it repeats", (inner) => ({
+    async step(request) {
+      if (!request.isRepetition) return inner.step(request);
+      const report = await inner.step({ ...request, plans: [] });
+      return { ...report, plans: request.plans.map(() => ({ committed: false, addedJobIds: [] })) };
+    },
+  })),
+  scheduler("sends additions again whose caller was told that they failed", (inner) => {
+    let failed: readonly JobRecord[] = [];
+    return {
+      async step(request) {
+        try {
+          const additions = request.isRepetition ? failed : request.additions;
+          const report = await inner.step({ ...request, additions });
+          return request.isRepetition ? { ...report, additions: [] } : report;
+        } catch (error) {
+          failed = request.additions;
+          throw error;
+        }
+      },
+    };
+  }),
+  scheduler("keeps quiet about jobs that an earlier try of a step added", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      if (!request.isRepetition) return report;
+      return { ...report, plans: report.plans.map((plan) => ({ ...plan, addedJobIds: [] })) };
+    },
+  })),
+  scheduler("takes all jobs that it adds for leased", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      const ids = report.plans.flatMap(({ addedJobIds }) => addedJobIds);
+      const jobs = await Promise.all(ids.map((id) => inner.getJob(id)));
+      return {
+        ...report,
+        acquired: [...report.acquired, ...jobs.filter((job) => job !== null && job.fence === 0)] as JobRecord[],
+      };
+    },
+  })),
+  scheduler("never looks for leases that have ended", (inner) => ({
+    step: (request) => inner.step({ ...request, recover: false }),
+  })),
+  store(
+    "lets a release count whatever its fence, and whoever holds the job",
+    class extends MemoryDataStore {
+      override async step(request: Step): Promise<StepResult> {
+        for (const release of request.releases) {
+          const job = await this.getJob(release.jobId);
+          if (job?.acquiredBy == null || job.fence === release.fence) continue;
+          const releases = [{ ...release, fence: job.fence }];
+          await super.step({ ...request, schedulerId: job.acquiredBy, releases, plans: [], additions: [], jobs: null });
+        }
+        return super.step(request);
+      }
+    },
+  ),
+  store(
+    "never takes back a lost lease",
+    changing({ step: (request) => ({ ...request, until: Number.MAX_SAFE_INTEGER }) }),
+  ),
+  store(
+    "takes back leases that are live",
+    changing({ step: (request) => (request.recover ? { ...request, now: request.now + 1000 } : request) }),
+  ),
+  store(
+    "leaks a running count with each job that is recovered",
+    answering(async (report, _, inner) => {
+      for (const { taskId } of report.recovered) {
+        const task = await inner.getTask(taskId);
+        if (task?.maxRunningJobs == null) continue;
+        await inner.putTasks([{ ...task, maxRunningJobs: Math.max(0, task.maxRunningJobs - 1) }]);
+      }
+      return report;
+    }),
+  ),
+  store("does not count recoveries", changing({ job: (job) => ({ ...job, maxRecoveries: 1_000_000 }) })),
+  store("forgets priorities", changing({ job: (job) => ({ ...job, priority: 0 }) })),
+  store("ignores idempotency keys", changing({ job: (job) => ({ ...job, idempotencyKey: null }) })),
+  store("starts jobs before their time", changing({ job: (job) => ({ ...job, runAt: job.runAt - 500 }) })),
+  store(
+    "does not keep results",
+    changing({
+      step: (request) => ({
+        ...request,
+        releases: request.releases.map((release) =>
+          release.kind === "finish" ? { ...release, result: { ...release.result, expiresAt: 0 } } : release,
+        ),
+      }),
+    }),
+  ),
+  store(
+    "does not tell when it is to be asked again",
+    answering((report) => ({ ...report, nextFireAt: null, nextRunAt: null, leaseEndsAt: null })),
+  ),
+  store(
+    "never says that jobs are ready",
+    answering((report) => ({ ...report, hasReady: false })),
+  ),
+  scheduler("runs jobs after their deadline", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      return { ...report, acquired: report.acquired.map((job) => ({ ...job, startDeadline: null })) };
+    },
+  })),
+  scheduler("takes more jobs than it may run", (inner) => ({
+    step: (request) =>
+      inner.step({ ...request, jobs: request.jobs && { ...request.jobs, limit: request.jobs.limit + 1 } }),
+  })),
+  scheduler("retries without end", (inner) => ({
+    step: (request) => {
+      const releases = request.releases.map(
+        (release): contract.JobRelease =>
+          release.kind === "finish" && release.result.outcome === "error"
+            ? { jobId: release.jobId, fence: release.fence, kind: "retry", runAt: request.now + 100, failedAttempts: 1 }
+            : release,
+      );
+      return inner.step({ ...request, releases });
+    },
+  })),
+  patched("sleeps through what others add", Loop.prototype, "lookBy", () => () => {}),
+];

@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { LOCAL_STORES, type LocalStore } from "./local-stores.ts";
+
+const T0 = 1_800_000_000_000;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let files = 0;
+const opened: DataStore[] = [];
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+afterAll(() => folder.remove());
+
+async function openStore(local: LocalStore, path: string): Promise<DataStore> {
+  // The tests write as fast as they can, and none of them pulls the plug.
+  const store = local.make(path, { durability: "normal" });
+  opened.push(store);
+  await store.open(T0);
+  return store;
+}
+
+// A database in this process loses no answer on the way.
+const cases = dataStoreContract.filter(({ isAboutLostAnswers }) => isAboutLostAnswers !== true);
+
+for (const local of LOCAL_STORES) {
+  const { name: storeName, whyMissing } = local;
+  if (whyMissing !== null) {
+    test(`${storeName} keeps the contract`, ({ skip }) => skip(whyMissing));
+    continue;
+  }
+
+  describe(`${storeName} on a file keeps the contract`, () => {
+    for (const { name, run } of cases) {
+      test(name, () => {
+        const path = join(folder.path, `${++files}.db`);
+        return run({ open: () => openStore(local, path), reopen: () => openStore(local, path) });
+      });
+    }
+  });
+
+  describe(`${storeName} in memory keeps the contract`, () => {
+    for (const { name, run } of cases) {
+      test(name, () => run({ open: () => openStore(local, ":memory:") }));
+    }
+  });
+
+  test(`${storeName} shares a file with other processes, and memory with none`, () => {
+    expect(local.make("x.db").capabilities).toEqual({ sharedByProcesses: true });
+    expect(local.make(":memory:").capabilities).toEqual({ sharedByProcesses: false });
+  });
+}

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { SortedList } from "../../src/stores/memory/sorted-list.ts";
+
+interface Item {
+  readonly value: number;
+}
+
+const byValue = (a: Item, b: Item): number => a.value - b.value;
+
+/** What a visit from a value on shows, at most `limit` of them. */
+function valuesFrom(list: SortedList<Item>, from: number, limit: number): number[] {
+  const values: number[] = [];
+  list.visitFrom(
+    (item) => item.value >= from,
+    (item) => values.push(item.value) < limit,
+  );
+  return values;
+}
+
+describe("a sorted list", () => {
+  test("shows its items in order from any place on, whatever was added and taken out", () => {
+    const value = fc.integer({ min: 0, max: 2000 });
+    const entries = fc.uniqueArray(fc.record({ value, isRemoved: fc.boolean() }), {
+      selector: (entry) => entry.value,
+      maxLength: 1500,
+      size: "max",
+    });
+    fc.assert(
+      fc.property(entries, value, fc.integer({ min: 1, max: 2000 }), (all, from, limit) => {
+        const list = new SortedList(byValue);
+        for (const item of all) list.add(item);
+        for (const item of all) if (item.isRemoved) list.remove(item);
+        const kept = all.filter((item) => !item.isRemoved).map((item) => item.value);
+        const expected = kept.filter((one) => one >= from).sort((a, b) => a - b);
+        expect(valuesFrom(list, from, limit)).toEqual(expected.slice(0, limit));
+        expect(list.isEmpty).toBe(kept.length === 0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("is not disturbed by removing what is not in it", () => {
+    const list = new SortedList(byValue);
+    const inside = { value: 1 };
+    list.add(inside);
+    for (const outside of [{ value: 0 }, { value: 1 }, { value: 2 }]) list.remove(outside);
+    expect(valuesFrom(list, 0, 10)).toEqual([1]);
+    list.remove(inside);
+    list.remove(inside);
+    expect([list.isEmpty, valuesFrom(list, 0, 10)]).toEqual([true, []]);
+  });
+
+  test("compares an item with no more than a logarithm of the others", () => {
+    let comparisons = 0;
+    const list = new SortedList<Item>((a, b) => {
+      comparisons++;
+      return byValue(a, b);
+    });
+    const items = Array.from({ length: 20_000 }, (_, index) => ({ value: (index * 7919) % 20_000 }));
+    for (const item of items) list.add(item);
+    let most = 0;
+    for (const item of items) {
+      comparisons = 0;
+      list.remove(item);
+      list.add(item);
+      most = Math.max(most, comparisons);
+    }
+    expect(most).toBeLessThan(4 * Math.ceil(Math.log2(items.length)));
+    expect(valuesFrom(list, 0, 20_000)).toEqual(items.map(({ value }) => value).sort((a, b) => a - b));
+  });
+});

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { Connection } from "../../src/stores/sqlite/connection.ts";
+import { migrate } from "../../src/stores/sqlite/migrations.ts";
+import { SqlDataStore, type SqlValue } from "../../src/stores/sqlite/mod.ts";
+import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema.ts";
+import {
+  add,
+  commit,
+  finish,
+  LEASE_MS,
+  look,
+  makeJob,
+  makeResult,
+  makeSchedule,
+  makeTask,
+  planOf,
+  release,
+  step,
+  T0,
+  take,
+} from "../../src/testing/data-store-contract/makers.ts";
+import { openWithTables } from "./local-stores.ts";
+
+/** How long a process of version 1 leased a schedule. */
+const OLD_LEASE_END = T0 + 30_000;
+
+let driver: LibsqlDriver;
+let store: SqlDataStore;
+
+beforeEach(async () => {
+  driver = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  await driver.open();
+});
+afterEach(() => driver.close());
+
+async function run(sql: string, ...args: SqlValue[]): Promise<readonly unknown[]> {
+  return driver.execute({ sql, args });
+}
+
+/** A store on the test's database, which it does not open, since a memory would be a new one. */
+async function openStore(): Promise<void> {
+  store = new SqlDataStore({
+    isLocal: true,
+    execute: (statement) => driver.execute(statement),
+    batch: (statements) => driver.batch(statements),
+    failureKind: driver.failureKind,
+  });
+  await openWithTables(store);
+}
+
+/** What a process of version 1 does to a schedule that is due. */
+async function leaseAsVersion1(id: string): Promise<void> {
+  await run(
+    "UPDATE escapement_schedules SET acquired_by = 'old', acquired_until = ?1, acquisition_id = 'o', " +
+      "fence = fence + 1 WHERE id = ?2",
+    OLD_LEASE_END,
+    id,
+  );
+}
+
+/** Its commit, which leaves the fence alone. */
+function commitAsVersion1(id: string, fence: number): Promise<readonly unknown[]> {
+  return run(
+    "UPDATE escapement_schedules SET next_fire_time = ?1, last_fire_time = ?2, acquired_by = NULL, " +
+      "acquired_until = NULL, acquisition_id = NULL WHERE id = ?3 AND fence = ?4 AND acquired_by = 'old' RETURNING id",
+    T0 + 60_000,
+    T0,
+    id,
+    fence,
+  );
+}
+
+test("a database of version 1 keeps all of its data, and its schedules lose their leases", async () => {
+  const connection = new Connection(driver, { where: "the test", random: Math.random, timeoutMs: 1000 });
+  await migrate(connection, tableNames("escapement_"), MIGRATIONS.slice(0, 1), T0);
+  const details = JSON.stringify({
+    ...{ payload: '"p"', executor: "inline", priority: 2, coalesce: "latest", misfireGraceMs: null, maxJitterMs: 0 },
+    ...{ maxCatchUp: null, resultExpirationMs: 5, maxRecoveries: 3 },
+  });
+  const addSchedule =
+    "INSERT INTO escapement_schedules (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, " +
+    "last_fire_time, acquired_by, acquired_until, acquisition_id, fence, metadata, details) " +
+    `VALUES (?1, 'task', '{"type":"interval","start":1}', '{"type":"interval"}', ?2, ?3, ?3, NULL, ?4, ?5, ?6, 7, '{"m":null}', ?7)`;
+  await run(addSchedule, "free", 0, T0, null, null, null, details);
+  await run(addSchedule, "leased", 0, T0, "old", OLD_LEASE_END, "o", details);
+  await run(addSchedule, "lost", 0, T0, "dead", T0 - 5, "d", details);
+  await run(addSchedule, "paused", 1, T0, null, null, null, details);
+  const addJob =
+    "INSERT INTO escapement_jobs (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, " +
+    "state, acquired_by, acquired_until, acquisition_id, fence, failed_attempts, recoveries, cancel_requested, details) " +
+    "VALUES (?1, 'task', 'inline', NULL, NULL, ?2, 0, ?3, ?4, ?5, ?6, ?7, 4, 0, 0, 0, ?8)";
+  const jobDetails = `{"createdAt":${T0},"resultExpirationMs":86400000,"maxRecoveries":3,"metadata":{}}`;
+  await run(addJob, "delayed", null, T0 + 9, 0, null, null, null, jobDetails);
+  await run(addJob, "ready", "key", T0, 1, null, null, null, jobDetails);
+  await run(addJob, "leased", null, T0, 2, "scheduler-a", T0 + LEASE_MS, "acquisition", jobDetails);
+  await run(addJob, "lost", null, T0, 2, "dead", T0 - 1, "acquisition", jobDetails);
+  await run(
+    "INSERT INTO escapement_results VALUES ('done', 'task', NULL, 'success', ?1, ?2)",
+    T0 + 86_400_000,
+    `{"startedAt":${T0},"finishedAt":${T0 + 5},"attempts":1,"returnValue":"\\"done\\""}`,
+  );
+  await run("INSERT INTO escapement_tasks VALUES ('task', 2, '{}')");
+
+  await openStore();
+  const schedule = makeSchedule({
+    ...{ payload: '"p"', priority: 2, resultExpirationMs: 5, metadata: { m: null }, createdAt: T0, nextFireTime: T0 },
+  });
+  expect((await store.getSchedules({ limit: 9, cursor: null })).items).toEqual([
+    { ...schedule, id: "free", fence: 7 },
+    { ...schedule, id: "leased", fence: 8 },
+    { ...schedule, id: "lost", fence: 8 },
+    { ...schedule, id: "paused", paused: true, fence: 7 },
+  ]);
+  expect((await store.getJobs({ limit: 9, cursor: null })).items.map(({ id, fence }) => [id, fence])).toEqual([
+    ["delayed", 4],
+    ["leased", 4],
+    ["lost", 4],
+    ["ready", 4],
+  ]);
+  expect(await store.getJobResult("done", T0)).toEqual(makeResult(makeJob({ id: "done" })));
+
+  const seen = await look(store, { schedules: {}, tasks: [makeTask({ maxRunningJobs: 2 })] });
+  expect({ ...seen, due: seen.due.map(({ id, favourite }) => [id, favourite]) }).toEqual({
+    due: ["free", "leased", "lost"].map((id) => [id, null]),
+    nextFireAt: null,
+    nextRunAt: T0 + 9,
+    leaseEndsAt: T0 - 1,
+    hasReady: true,
+    staleTaskIds: ["task"],
+  });
+  const report = await take(store, { plans: seen.due.slice(0, 2).map((one) => planOf(one)) });
+  expect(report.plans.map(({ committed }) => committed)).toEqual([true, true]);
+  expect(report.recovered.map(({ jobId }) => jobId)).toEqual(["lost"]);
+  expect(report.acquired.map(({ id }) => id)).toEqual(["job of free"]);
+  const leased = await store.getJob("leased");
+  expect((await release(store, leased === null ? [] : [finish(leased)])).releases).toEqual(["released"]);
+  expect(await run("SELECT version FROM escapement_schema ORDER BY version")).toMatchObject([
+    { version: 1 },
+    { version: 2 },
+  ]);
+});
+
+test("a database of version 1 whose migration fails stays of version 1", async () => {
+  const connection = new Connection(driver, { where: "the test", random: Math.random, timeoutMs: 1000 });
+  await migrate(connection, tableNames("escapement_"), MIGRATIONS.slice(0, 1), T0);
+  await run("CREATE TABLE escapement_steps (mine)");
+  await expect(openStore()).rejects.toThrow(/escapement_steps/);
+  expect(await run("SELECT version FROM escapement_schema")).toMatchObject([{ version: 1 }]);
+  expect(await run("SELECT name FROM sqlite_master WHERE name LIKE '%schedulers'")).toEqual([]);
+});
+
+test("a schedule that a process of version 1 leases is not due, and its lease's end is told", async () => {
+  await openStore();
+  await store.addSchedules(add(makeSchedule()));
+  const [seen] = (await look(store, { schedules: {} })).due;
+  await leaseAsVersion1("schedule");
+  const expected = { due: [], nextFireAt: null, nextRunAt: null, leaseEndsAt: OLD_LEASE_END, hasReady: false };
+  expect(await look(store, { schedules: {} })).toEqual({ ...expected, staleTaskIds: [] });
+  expect((await look(store, { schedules: {}, jobs: null })).leaseEndsAt).toBe(OLD_LEASE_END);
+  if (seen === undefined) throw new Error("the schedule was not due");
+  for (const fence of [seen.fence, seen.fence + 1]) {
+    expect((await commit(store, [planOf({ ...seen, fence })])).plans).toEqual([{ committed: false, addedJobIds: [] }]);
+  }
+});
+
+test("the lease of a process of version 1 that died is recovered, and its late commit does not count", async () => {
+  await openStore();
+  await store.addSchedules(add(makeSchedule()));
+  await leaseAsVersion1("schedule");
+  const early = await take(store, { now: OLD_LEASE_END - 1, schedules: {} });
+  expect([early.due, early.leaseEndsAt]).toEqual([[], OLD_LEASE_END]);
+  const late = await take(store, { now: OLD_LEASE_END, schedules: {} });
+  expect([late.due.map(({ id, fence }) => [id, fence]), late.leaseEndsAt]).toEqual([[["schedule", 2]], null]);
+  expect(await commitAsVersion1("schedule", 1)).toEqual([]);
+  const plans = late.due.map((schedule) => planOf(schedule));
+  expect((await step(store, { now: OLD_LEASE_END, plans })).plans).toEqual([
+    { committed: true, addedJobIds: ["job of schedule"] },
+  ]);
+});
+
+test("a plan does not count when a process of version 1 has committed its own, which leaves the fence alone", async () => {
+  await openStore();
+  await store.addSchedules(add(makeSchedule()));
+  await leaseAsVersion1("schedule");
+  expect(await commitAsVersion1("schedule", 1)).toMatchObject([{ id: "schedule" }]);
+  const stale = planOf({ id: "schedule", fence: 1, nextFireTime: T0 });
+  expect((await commit(store, [stale])).plans).toEqual([{ committed: false, addedJobIds: [] }]);
+  expect((await look(store, { schedules: {} })).nextFireAt).toBe(T0 + 60_000);
+});
+
+test("a change, and a scheduler that comes back, end the lease of a process of version 1", async () => {
+  await openStore();
+  const ids = ["updated", "replaced", "given up"];
+  await store.addSchedules(add(...ids.map((id) => makeSchedule({ id }))));
+  for (const id of ids) await leaseAsVersion1(id);
+  await store.updateSchedule("updated", { priority: 1 });
+  await store.addSchedules([{ schedule: makeSchedule({ id: "replaced" }), conflictPolicy: "replace" }]);
+  await store.giveUpLeases({ now: T0, schedulerId: "old", incarnation: "new", aliveUntil: null });
+  const { due, leaseEndsAt } = await look(store, { schedules: {} });
+  expect([due.map(({ id, fence }) => [id, fence]), leaseEndsAt]).toEqual([
+    [
+      ["given up", 2],
+      ["replaced", 2],
+      ["updated", 2],
+    ],
+    null,
+  ]);
+});
