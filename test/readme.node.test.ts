@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "./package/run.ts";
@@ -53,6 +53,15 @@ const guides = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWi
 function showsCode(guide: string): boolean {
   return extractCodeBlocks(readFileSync(join(docs, guide), "utf8")).length > 0;
 }
+
+describe.each(["README.md", ...readdirSync(docs).map((name) => `docs/${name}`)])("the links of %s", (name) => {
+  test("lead to files of the repository, or to the web", () => {
+    const text = readFileSync(join(ROOT, name), "utf8");
+    const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
+    const local = targets.filter((target) => !/^https?:/.test(target));
+    expect(local.filter((target) => !existsSync(join(ROOT, dirname(name), target)))).toEqual([]);
+  });
+});
 
 let stage: Awaited<ReturnType<typeof stagePackage>> | undefined;
 beforeAll(async () => {
