@@ -2,9 +2,20 @@
 // depending on the host, and precise sleeps by less than 1 ms, for some milliseconds of CPU a fire.
 // An idle process; contestants take turns, some seconds each, and each instant is met by one of them alone.
 // Run by run.mjs: node bench/run.mjs lateness [rounds]
+// Then the same for whole schedulers, from the fire time to the first line of the handler, beside the write to the disk
+// that a durable fire cannot do without.
+import { mkdtempSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Cron } from "croner";
 import { coarseClock, systemClock } from "../src/core/clock.ts";
 import { LOOK_AHEAD_MS } from "../src/core/limits.ts";
+import { Scheduler } from "../src/scheduler/scheduler.ts";
+import type { DataStore } from "../src/stores/data-store.ts";
+import { LibsqlDataStore } from "../src/stores/libsql/mod.ts";
+import { MemoryDataStore } from "../src/stores/memory/store.ts";
+import { IntervalTrigger } from "../src/triggers/interval.ts";
 import { printTable } from "./lib/table.ts";
 import { millisecondsAhead } from "./lib/wall-clock.ts";
 
@@ -51,6 +62,49 @@ const croner: Wait = (_firstMs, _periodMs, count, arrive) =>
     });
   });
 
+/** A scheduler of its own for each turn; idle but for one schedule. */
+function scheduled(makeStore: () => DataStore): Wait {
+  return async (firstMs, periodMs, count, arrive) => {
+    const scheduler = new Scheduler({ dataStore: makeStore() });
+    let fires = 0;
+    let finish = (): void => {};
+    const done = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const task = scheduler.task("fire", { maxRunningJobs: null, resultExpirationTime: "PT0S" }, (_, { job }) => {
+      if (job.fireTime === null || fires++ >= count) return;
+      arrive(job.fireTime.epochMilliseconds);
+      if (fires === count) finish();
+    });
+    await scheduler.start();
+    // The store is open, and what is compiled at the first use is compiled.
+    await scheduler.runJob(task);
+    const startTime = new Date(firstMs + Math.ceil(Math.max(0, Date.now() - firstMs) / periodMs + 1) * periodMs);
+    await scheduler.addSchedule(task, new IntervalTrigger({ milliseconds: periodMs, startTime }));
+    await done;
+    await scheduler.stop();
+  };
+}
+
+const folder = mkdtempSync(join(tmpdir(), "lateness-"));
+let files = 0;
+const onFile = (durability: "full" | "normal"): Wait =>
+  scheduled(() => new LibsqlDataStore({ url: `file:${join(folder, `${files++}.db`)}` }, { durability }));
+
+/** The least that a durable fire costs: a page is appended and synchronised after a pause. */
+const synchronised: Wait = async (firstMs, periodMs, count, arrive) => {
+  const file = await open(join(folder, `${files++}.bin`), "w");
+  const page = Buffer.alloc(4096, 1);
+  for (let n = 0; n < count; n++) {
+    const atMs = firstMs + n * periodMs;
+    await systemClock.sleepExactly(atMs);
+    await file.write(page);
+    await file.datasync();
+    arrive(atMs);
+  }
+  await file.close();
+};
+
 interface Section {
   readonly title: string;
   readonly periodMs: number;
@@ -76,9 +130,21 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
+const SCHEDULERS: Section = {
+  title: "Whole schedulers, a fire every 500 ms",
+  periodMs: 500,
+  count: 20,
+  peers: { "bare setTimeout": bare, "croner, every second": croner, "precise, then one fdatasync": synchronised },
+  ours: {
+    "scheduler, memory": scheduled(() => new MemoryDataStore()),
+    "scheduler, file, full": onFile("full"),
+    "scheduler, file, normal": onFile("normal"),
+  },
+};
+
 const rounds = Number(process.argv[2] ?? 3);
 let earlyCount = 0;
-for (const { title, periodMs, count, peers, ours } of SECTIONS) {
+for (const { title, periodMs, count, peers, ours } of [...SECTIONS, SCHEDULERS]) {
   const all = Object.entries({ ...peers, ...ours });
   const fires = new Map<string, Fires>(all.map(([name]) => [name, { latenessMs: [], cpuMs: 0, earlyCount: 0 }]));
   for (let round = 0; round < rounds; round++) {
@@ -98,6 +164,7 @@ for (const { title, periodMs, count, peers, ours } of SECTIONS) {
   );
   for (const name of Object.keys(ours)) earlyCount += fires.get(name)?.earlyCount ?? 0;
 }
+rmSync(folder, { recursive: true });
 if (earlyCount > 0) {
   console.error(`${earlyCount} sleeps of ours ended early.`);
   process.exit(1);
