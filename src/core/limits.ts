@@ -38,8 +38,8 @@ export const ID_LENGTH_MAX = 256;
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
-/** Most schedules that one step plans, and most jobs that it makes of them: a commit's lock stays short, and each of
- *  its parameters below 500 KB. */
+/** Most schedules that one step plans, and most jobs that the plans of one step make. A store's lock stays short with
+ *  them. Even with the longest ids, each parameter of a step stays below 500 KB. */
 export const PLANS_PER_STEP_MAX = 200;
 export const FIRES_PER_STEP_MAX = 1000;
 
