@@ -29,9 +29,9 @@ export interface DataStore extends AsyncDisposable {
   readonly serializer: Serializer;
   readonly capabilities: StoreCapabilities;
 
-  /** Opens the store. Idempotent. Callers open a store before they call any other method. The store brings its schema up
-   *  to date here or in the first call that needs the schema, because a scheduler's first look can read the schema's
-   *  version on its way.
+  /** Opens the store. Idempotent. Callers open a store before they call any other method. The store brings its schema
+   *  up to date here or in the first call that needs the schema, because a scheduler's first look can read the
+   *  schema's version on its way.
    *  @throws {StoreUnavailableError} when the store cannot be opened, or is not a database. Also when its schema is
    *  newer than this library or cannot be brought up to date; then the first call may throw instead */
   open(now: number): Promise<void>;
