@@ -275,7 +275,7 @@ function cpuName(): string {
   return `${cpus()[0]?.model ?? "unknown processor"}, ${cpus().length} cores`;
 }
 
-// Last, as it needs what the constants above hold.
+// Last, because it needs what the constants above hold.
 await section("throughput", measureThroughput);
 await section("lateness", measureLateness);
 await section("memory", measureMemory);

@@ -1,6 +1,6 @@
 // How many jobs a second can be added and processed, here and in the queues that people compare with? And what does a
 // step cost when the store holds a million schedules? Guess: ahead of what asks a server for every job; behind plainjob
-// where jobs are added one by one, as it is synchronous. Method and last results: README.md. Run by run.mjs: node
+// where jobs are added one by one, because it is synchronous. Method and last results: README.md. Run by run.mjs: node
 // bench/run.mjs store [queues] [tick] [name of a contestant ...]
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * A persistent job scheduler: what programs that schedule and run jobs need. Triggers alone are behind
- * `escapement/cron`; what the authors of stores, brokers and executors need, behind `escapement/contracts`.
+ * A persistent job scheduler: everything that a program needs to schedule and run jobs. `escapement/cron` has the
+ * triggers alone. `escapement/contracts` has what the authors of stores, brokers and executors need.
  *
  * @module
  */

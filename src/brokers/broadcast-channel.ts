@@ -4,12 +4,12 @@ import { EVENT_TYPES, type EventRecord } from "../records/events.ts";
 import type { EventBroker, Unsubscribe } from "./event-broker.ts";
 import { LocalEventBroker } from "./local.ts";
 
-/** The part of the web's `BroadcastChannel` that is used. */
+/** The part of the web's `BroadcastChannel` that the broker uses. */
 interface Channel {
   onmessage: ((message: { readonly data: unknown }) => void) | null;
   postMessage(message: unknown): void;
   close(): void;
-  /** Node's only: lets the process end while the channel is open. */
+  /** Only in Node: lets the process end while the channel is open. */
   unref?(): void;
 }
 
@@ -18,7 +18,8 @@ interface Message {
   readonly events: readonly EventRecord[];
 }
 
-/** Anybody may post on a channel. What another version of this library says is passed over. */
+/** The messages that the broker understands. Others are ignored, because anybody may post on a channel, for example
+ *  another version of this library. */
 const messageSchema = v.object({
   escapement: v.literal(1),
   events: v.array(v.looseObject({ type: v.picklist(EVENT_TYPES), timestampMs: v.number() })),
@@ -32,13 +33,13 @@ const messageSchema = v.object({
  * const scheduler = new Scheduler({ dataStore, eventBroker: new BroadcastChannelEventBroker() });
  */
 export class BroadcastChannelEventBroker implements EventBroker {
-  /** A channel does not deliver to its own object. */
+  /** Delivers the broker's own events, because a channel does not deliver a message to its sender. */
   readonly #local = new LocalEventBroker();
   readonly #name: string;
   #channel: Channel | null = null;
 
   /**
-   * @param options.channel name of the channel; brokers of one name hear each other. Default: `"escapement"`
+   * @param options.channel name of the channel. Brokers with the same name hear each other. Default: `"escapement"`
    * @throws {OptionsError} where the runtime has no `BroadcastChannel`
    */
   constructor(options: { channel?: string } = {}) {

@@ -4,19 +4,20 @@ import type { EventRecord } from "../records/events.ts";
 export type Unsubscribe = () => void;
 
 /**
- * Carries events between the schedulers of one store, so that they wake when another scheduler adds work. Delivery is
- * best effort: a lost event costs delay, never a run, because schedulers also look into the store by themselves.
+ * Carries events between the schedulers of one store, so that a scheduler wakes when another one adds work. An event
+ * may get lost. A lost event costs delay, never a run, because schedulers also look into the store by themselves.
  *
- * - Every event reaches every listener of the broker, those of the publisher's process included, exactly once while the
- *   broker is up.
+ * - While the broker is open and connected, every event reaches every listener exactly once. This includes the
+ *   listeners in the publisher's own process.
  * - Events of one publisher arrive in the order in which they were published.
  * - A listener that throws disturbs nobody.
  */
 export interface EventBroker extends AsyncDisposable {
   /** Connects. Idempotent. */
   open(): Promise<void>;
-  /** Sends events. Resolves when they are handed over to the transport. */
+  /** Sends events. Resolves when the transport has taken them, and rejects when it has not. */
   publish(events: readonly EventRecord[]): Promise<void>;
+  /** Calls a listener for every event, until the returned function is called. */
   subscribe(listener: (event: EventRecord) => void): Unsubscribe;
   /** Disconnects. Idempotent. */
   close(): Promise<void>;

@@ -1,7 +1,11 @@
 import type { EventRecord } from "../records/events.ts";
 import type { EventBroker, Unsubscribe } from "./event-broker.ts";
 
-/** Delivers events within this process, synchronously, to the schedulers that share this object. */
+/** Delivers events, synchronously, to the schedulers of this process that share this object.
+ *
+ *  @example
+ *  const scheduler = new Scheduler({ eventBroker: new LocalEventBroker() });
+ */
 export class LocalEventBroker implements EventBroker {
   readonly #listeners = new Set<(event: EventRecord) => void>();
 
@@ -13,14 +17,14 @@ export class LocalEventBroker implements EventBroker {
         try {
           listener(event);
         } catch {
-          // A listener's failure is its own to report.
+          // Reporting the failure is the listener's own task.
         }
       }
     }
   }
 
   subscribe(listener: (event: EventRecord) => void): Unsubscribe {
-    // A wrapper of its own, so that one function may subscribe twice.
+    // Each subscription gets a function of its own, so that a listener may subscribe twice.
     const own = (event: EventRecord): void => listener(event);
     this.#listeners.add(own);
     return () => {

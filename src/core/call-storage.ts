@@ -1,9 +1,11 @@
 import { builtinModule } from "./host.ts";
 
-/** Remembers, through everything that a function calls and awaits, a value that belongs to that call. */
+/** Keeps a value that belongs to one call of a function. The value is known in everything that the function calls and
+ *  awaits. */
 export interface CallStorage<T> {
+  /** Calls `work`, and makes `value` known in it. Returns what `work` returns. */
   run<R>(value: T, work: () => R): R;
-  /** The value of the innermost `run` around the present call, or undefined outside. */
+  /** The value of the innermost `run` around the present call; undefined outside of every `run`. */
   get(): T | undefined;
 }
 
@@ -16,8 +18,8 @@ interface AsyncHooks {
   readonly AsyncLocalStorage?: new <T>() => AsyncLocalStorageLike<T>;
 }
 
-/** A storage on the runtime's `AsyncLocalStorage`. Where there is none (browsers), the value is known until the first
- *  `await` of the work. */
+/** A storage that uses the runtime's `AsyncLocalStorage`. In a runtime without it, such as a browser, the value is
+ *  known only until the first `await` of the work. */
 export function callStorage<T>(): CallStorage<T> {
   const hooks = builtinModule("node:async_hooks") as AsyncHooks | undefined;
   const AsyncLocalStorage = hooks?.AsyncLocalStorage;

@@ -6,12 +6,13 @@ import { canHoldOptions, isPlain, mustBe, mustBeOneOf, optionsError, takes, unkn
 import { isSameWord } from "./suggest.ts";
 import { toEpochMs } from "./temporal.ts";
 
-// Options are checked against valibot schemas, which carry the defaults, and are refused in the voice of
+// Options are checked against valibot schemas, which carry the defaults. The messages of refused options come from
 // option-errors.ts. The schemas below are the kinds of values that options have.
 
 /**
- * Checks a value and returns it with its defaults, durations and instants as milliseconds.
- * @throws {OptionsError} with one issue per problem and its path; `where` begins the message
+ * Checks a value. Returns the value with its defaults; durations are milliseconds, and instants are epoch milliseconds.
+ * @param where the call that got the value, such as `addJob()`; the message of the error begins with it
+ * @throws {OptionsError} with one issue per problem, each with its path
  */
 export type Checker<T> = (value: unknown, where: string) => T;
 
@@ -19,11 +20,12 @@ export type Checker<T> = (value: unknown, where: string) => T;
 export interface Hints {
   /** What the call takes. Default: `an object of options`. */
   readonly takes?: string;
-  /** What to do about a value that is something else than options, or null. */
+  /** What the caller should do about a value that is no object of options; null where that is unknown. */
   readonly instead?: (value: unknown) => string | null;
-  /** What to do about a name that is no option of the object itself but is known, or null. */
+  /** What the caller should do about a name that is no option here, but is one of another call; null where that is
+   *  unknown. */
   readonly elsewhere?: (name: string) => string | null;
-  /** Options by other words for them, in lower case. */
+  /** The option that is meant by another word for it. The keys are those words, in lower case. */
   readonly synonyms?: Readonly<Record<string, string>>;
 }
 
@@ -46,12 +48,13 @@ export function checker<T>(schema: v.GenericSchema<unknown, T>, hints: Hints = {
   };
 }
 
-/** Kinds of values that are used as they are, by their schemas: whether a value is surely one. */
+/** Quick tests, by schema, for kinds of values that the schema does not change: whether a value surely fits. */
 const surely = new WeakMap<object, (value: unknown) => boolean>();
 
 /**
- * Reads the options that are given, one by one, and adds the defaults: several times as fast as the schema of the whole
- * object, which visits all that are not given too. Null where something is wrong, which the schema then tells.
+ * A check that reads only the options that are given, and adds the defaults. It is several times as fast as the schema
+ * of the whole object, because that schema also visits the options that are not given. The check returns null where
+ * something is wrong; then the schema says what.
  */
 function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Record<string, unknown>>) => T | null {
   const entries = Object.entries((schema as { entries?: Record<string, v.GenericSchema> }).entries ?? {});
@@ -63,7 +66,7 @@ function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Re
   return (value) => {
     for (const name of required) if (!(name in value)) return null;
     unset ??= defaultsOf(schema);
-    // An empty literal has room for properties; a copy of the defaults would have to grow, which costs more.
+    // Begins with an empty literal, because a copy of the defaults would have to grow, and growing costs more.
     const checked: Record<string, unknown> = {};
     for (const name in value) {
       const reader = readers.get(name);
@@ -82,7 +85,7 @@ function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Re
   };
 }
 
-/** What a schema adds to an object. */
+/** The options that a schema adds to an empty object. */
 function defaultsOf(schema: v.GenericSchema): Readonly<Record<string, unknown>> {
   const { value } = schema["~run"]({ value: {} }, {});
   return value as Record<string, unknown>;
@@ -96,7 +99,7 @@ function issuesOf(found: readonly v.BaseIssue<unknown>[], schema: v.GenericSchem
     if (issue.expected?.startsWith('"') === true) return missingOption(path, schema);
     return { path: path.join("."), message: issue.message };
   });
-  // A number can be neither whole nor in range: one problem of a value is enough.
+  // Only the first problem of each value counts: for example, a number can be neither whole nor in range.
   return issues.filter(({ path }, index) => issues.findIndex((other) => other.path === path) === index);
 }
 
@@ -106,7 +109,7 @@ function missingOption(path: readonly string[], schema: v.GenericSchema): Issue 
   return { path: path.join("."), message: rule === undefined ? "is missing" : `is missing; it ${rule}` };
 }
 
-/** All unknown names of an object, of which valibot tells the first. */
+/** All unknown names of an object. (valibot names only the first.) */
 function unknownOptions(
   path: readonly string[],
   issue: v.BaseIssue<unknown>,
@@ -118,7 +121,8 @@ function unknownOptions(
   const issues: Issue[] = [];
   for (const name in given) {
     if (known.includes(name)) continue;
-    // The object itself comes before all that is elsewhere; what lies within it has names of its own.
+    // The object's own options come first, before those of other calls. An object within it has names of its own, so
+    // that the hints do not apply there.
     const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));
     const synonym = isKnown ? null : (synonyms?.[name.toLowerCase()] ?? null);
     const advice = isKnown || synonym !== null ? null : (elsewhere?.(name) ?? null);
@@ -127,7 +131,7 @@ function unknownOptions(
   return issues;
 }
 
-/** The names that an object of this schema has. */
+/** The names of the options that an object of this schema may have. */
 export function namesOf(schema: object): readonly string[] {
   const { entries } = unwrapped(schema) as { entries?: object };
   return Object.keys(entries ?? {});
@@ -146,7 +150,7 @@ function unwrapped(schema: object): object {
   return "wrapped" in schema ? unwrapped(schema.wrapped as object) : schema;
 }
 
-/** An object of options within others. */
+/** An object of options within other options. @param instead what the caller should do about another value, or null */
 export function objectOf<Entries extends v.ObjectEntries>(
   entries: Entries,
   instead: (value: unknown) => string | null = () => null,
@@ -154,7 +158,7 @@ export function objectOf<Entries extends v.ObjectEntries>(
   return v.strictObject(entries, ({ input }) => mustBe("an object", input, "", instead(input)));
 }
 
-/** Reads a value through a converter that throws `OptionsError`. */
+/** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue; other errors pass through. */
 export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O> {
   return v.pipe(
     v.unknown(),
@@ -170,7 +174,7 @@ export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O>
   ) as unknown as v.GenericSchema<I, O>;
 }
 
-/** A duration of at least so many milliseconds, as milliseconds. */
+/** A duration of `minMs` milliseconds or more, and of 1,000 years at most. The checked value is in milliseconds. */
 export function durationMs(minMs = 0): v.GenericSchema<Duration, number> {
   return converted((value: Duration) => {
     const ms = toDurationMs(value, "");
@@ -185,12 +189,12 @@ function refused(message: string): OptionsError {
   return new OptionsError(message, [{ path: "", message }]);
 }
 
-/** An instant, as epoch milliseconds. */
+/** An instant. The checked value is in epoch milliseconds. */
 export const instantMs: v.GenericSchema<Parameters<typeof toEpochMs>[0], number> = converted((value) =>
   toEpochMs(value, ""),
 );
 
-/** A whole number within bounds. */
+/** A whole number from `min` to `max`, both included. */
 export function wholeNumber(
   min: number = Number.MIN_SAFE_INTEGER,
   max: number = Number.MAX_SAFE_INTEGER,
@@ -199,19 +203,19 @@ export function wholeNumber(
   const range = max < Number.MAX_SAFE_INTEGER ? ` from ${min} to ${max}` : isBounded ? ` of ${min} or more` : "";
   const message = says(`a whole number${range}`);
   const whole = v.pipe(v.number(message), v.safeInteger(message));
-  // Each step of a pipe costs time, though it checks nothing.
+  // Without bounds the pipe is left shorter, because each of its steps costs time even if it checks nothing.
   const schema = isBounded ? v.pipe(whole, v.minValue(min, message), v.maxValue(max, message)) : whole;
   surely.set(schema, (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max);
   return schema;
 }
 
-/** A finite number of at least so much. */
+/** A finite number of `min` or more. */
 export function numberFrom(min: number): v.GenericSchema<number> {
   const message = says(`a number of ${min} or more`);
   return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
 }
 
-/** Text that is not empty. */
+/** Text of 1 to `lengthMax` UTF-16 units. */
 export function textUpTo(lengthMax: number): v.GenericSchema<string> {
   const message = says(`text of 1 to ${lengthMax} characters`);
   const schema = v.pipe(v.string(message), v.minLength(1, message), v.maxLength(lengthMax, message));
@@ -221,24 +225,25 @@ export function textUpTo(lengthMax: number): v.GenericSchema<string> {
 
 export const trueOrFalse: v.GenericSchema<boolean> = v.boolean(says("true or false"));
 
-/** Whatever a caller passes on, such as a payload. */
+/** Any value at all, such as a payload. */
 export const anything: v.GenericSchema<unknown> = v.unknown();
 surely.set(anything, () => true);
 
-/** One of a few words. */
+/** One of the given words. */
 export function oneOf<const Words extends readonly string[]>(words: Words): v.GenericSchema<Words[number]> {
   return v.picklist(words, ({ input }) => mustBeOneOf(words, input));
 }
 
-/** What a value must be, as the message of a schema. */
+/** The message of a schema that says what a value must be. For example, `says("true or false")`. */
 export function says(what: string): (issue: { readonly input: unknown }) => string {
   return ({ input }) => mustBe(what, input);
 }
 
 /**
- * An object that has these methods: another class than the caller thinks is found here, not at the first use.
+ * An object that has these methods. An object of the wrong class is found here, and not only at the first use.
  *
- * @param instead what to do about something that is none, or null
+ * @param what what the value must be, for messages, such as `a DataStore`
+ * @param instead what the caller should do about another value, or null
  */
 export function implementing<T>(
   what: string,

@@ -1,26 +1,29 @@
 import { Sleeper } from "./sleeper.ts";
 import { timerHost } from "./timer-host.ts";
 
-/** Where a scheduler gets the time from and how it waits. Tests put a `VirtualClock` in its place. */
+/** Where a scheduler gets the time from, and how the scheduler waits. Tests put a `VirtualClock` in its place. */
 export interface Clock {
   /** The present, in epoch milliseconds. */
   now(): number;
-  /** Resolves at `untilMs` (epoch milliseconds), at once when that is past, or as soon as `signal` is aborted. When the
-   *  clock is set back meanwhile it resolves too early rather than too late: no sleep outlasts the time it was to take.
-   *  Never rejects: whoever waits looks at the clock and at the signal when it wakes. */
+  /** Resolves at `untilMs` (epoch milliseconds), at once when that instant is past, or as soon as `signal` is aborted.
+   *  When the clock is set back during the sleep, the promise resolves too early rather than too late: a sleep never
+   *  takes longer than it was to take when it began. Never rejects: after the sleep, a caller looks at the clock and at
+   *  the signal. */
   sleep(untilMs: number, signal?: AbortSignal): Promise<void>;
-  /** Lets everything that is ready go first. */
+  /** Resolves when everything that is ready now has had its turn. */
   yield(): Promise<void>;
-  /** As `sleep`, but as close to `untilMs` as it can be, at the price of some more CPU. Asked for where a fire time is
-   *  known, never for pauses and time limits. Optional: a clock without it is asked to `sleep`. */
+  /** Does the same as `sleep`, but wakes as close to `untilMs` as possible, and costs some more CPU. A scheduler calls
+   *  this method for known fire times, never for pauses and time limits. Optional: where a clock lacks it, the
+   *  scheduler calls `sleep`. */
   sleepExactly?(untilMs: number, signal?: AbortSignal): Promise<void>;
 }
 
 const sleeper = new Sleeper(timerHost);
 
-/** The host's clock and timers, without `sleepExactly`: as late as timers are, which on some hosts is 1 to 25 ms, and
- *  without the CPU that precision costs. Long sleeps are taken in steps of at most an hour, so that a clock that is set
- *  or a laptop that was suspended is noticed, and no timer overflows (they do at 2^31 ms, 24.8 days).
+/** The host's clock and timers, without `sleepExactly`. Its sleeps are as late as the host's timers (on some hosts 1 to
+ *  25 ms), and cost none of the CPU that precision costs. Long sleeps are taken in steps of at most an hour. So a sleep
+ *  notices that the clock was set, or that a laptop was suspended, and no timer overflows (timers do at 2^31 ms, which
+ *  is 24.8 days).
  *
  *  @example
  *  const scheduler = new Scheduler({ clock: coarseClock });
@@ -31,16 +34,21 @@ export const coarseClock: Clock = Object.freeze({
   yield: yieldToEventLoop,
 });
 
-/** The host's clock and timers. `sleepExactly` arms its timer ahead, by the lag that the timers of this process were
- *  seen to have, and covers what is left with short timers and, in the last millisecond, with turns of the event loop.
- *  It is never early. Above 20 precise sleeps a second, the others are plain ones. */
+/** The host's clock and timers; the default of `SchedulerOptions.clock`. `sleepExactly` learns how late the timers of
+ *  this process are, and sets its timer earlier by that lag. Short timers cover the rest of the time, and turns of the
+ *  event loop cover the last millisecond. `sleepExactly` is never early, unless the clock is set back. At most 20
+ *  sleeps a second are precise; further ones are plain sleeps.
+ *
+ *  @example
+ *  await systemClock.sleep(systemClock.now() + 1000, AbortSignal.timeout(500));
+ */
 export const systemClock: Required<Clock> = Object.freeze({
   ...coarseClock,
   sleepExactly: (untilMs: number, signal?: AbortSignal) => sleeper.sleepExactly(untilMs, signal),
 });
 
-/** Sleeps for a time that passes, whatever happens to the clock on the wall: the count starts anew when it is set
- *  back. */
+/** Sleeps for a length of time, in milliseconds, or until the signal is aborted. When the clock is set back, the count
+ *  starts anew, so that the sleep ends even then. */
 export async function sleepFor(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
   let startedAt = clock.now();
   while (signal?.aborted !== true && clock.now() < startedAt + durationMs) {
@@ -49,8 +57,8 @@ export async function sleepFor(clock: Clock, durationMs: number, signal?: AbortS
   }
 }
 
-/** Lets the event loop take one turn: timers, I/O and messages get their chance, which a chain of microtasks denies
- *  them. */
+/** Lets the event loop take one turn, so that timers, I/O and messages are served. A chain of microtasks alone would
+ *  keep them waiting. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise(timerHost.nextTurn);
 }

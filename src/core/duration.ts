@@ -3,9 +3,9 @@ import { mustBe } from "./option-errors.ts";
 import { nearest } from "./suggest.ts";
 import { Temporal } from "./temporal.ts";
 
-/** A length of time: ISO 8601 text (`"PT5M"`), an object (`{ minutes: 5 }`) or a `Temporal.Duration`. Never a bare
- *  number, whose unit would be a guess. Days and weeks count 24 hours each; months and years have no fixed length
- *  and are refused. */
+/** A length of time: ISO 8601 text (`"PT5M"`), an object (`{ minutes: 5 }`) or a `Temporal.Duration`. Not a bare
+ *  number, because its unit would be a guess. A day counts 24 hours, and a week counts seven such days. Months and
+ *  years are refused, because they have no fixed length. */
 export type Duration = Temporal.Duration | Temporal.DurationLike | string;
 
 const MS_PER_UNIT = {

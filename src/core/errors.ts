@@ -1,6 +1,9 @@
 /**
- * Base of every error that Escapement throws. `code` is a literal that is stable across versions: match it, not the
- * message. `cause` holds the underlying error where there is one.
+ * Base of every error that Escapement throws. `code` is a literal that stays the same across versions: match the code,
+ * not the message. `cause` holds the underlying error where there is one.
+ *
+ * @example
+ * if (error instanceof EscapementError && error.code === "conflictingId") console.warn(error.message);
  */
 export abstract class EscapementError extends Error {
   abstract readonly code: string;
@@ -8,24 +11,24 @@ export abstract class EscapementError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     // `{ cause: undefined }` would give the error a cause to print.
     super(message, options?.cause === undefined ? undefined : options);
-    // A class name survives minifiers only when it is written as data.
+    // Minifiers rename classes, so the name is written as data.
     Object.defineProperty(this, "name", { value: new.target.errorName, configurable: true, writable: true });
   }
 
-  /** The name that `error.name` gets. */
+  /** The text of `error.name`. */
   static readonly errorName: string = "EscapementError";
 }
 
-/** One problem of a rejected value, in the shape of Standard Schema and valibot: what, and the path to it. */
+/** One problem of a rejected value: a message, and the path to the problem. */
 export interface Issue {
   readonly message: string;
   /** Dotted path to the value, for example `retry.maxAttempts`; empty for the value itself. */
   readonly path: string;
-  /** What was likely meant instead: another name, or another value. Absent where there is no guess. */
+  /** What the caller likely meant: another name, or another value. Absent where there is no guess. */
   readonly suggestion?: string;
 }
 
-/** Options that do not fit: unknown names, wrong types, values out of range. `issues` has one entry per problem. */
+/** Options that do not fit: unknown names, wrong types, or values out of range. `issues` has one entry per problem. */
 export class OptionsError extends EscapementError {
   static override readonly errorName: string = "OptionsError";
   readonly code = "options";
@@ -87,13 +90,15 @@ export class MaxIterationsReachedError extends EscapementError {
   }
 }
 
-/** A trigger answered with an instant that is not later than the one it was asked about. */
+/** A trigger answered with a wrong instant: `next` must be later than the instant of the question, and `previous` must
+ *  be earlier. The scheduler pauses a schedule whose trigger does this. */
 export class BrokenTriggerError extends EscapementError {
   static override readonly errorName: string = "BrokenTriggerError";
   readonly code = "brokenTrigger";
 }
 
-/** An id that is already in use, where the caller asked for an error. */
+/** An id that is in use. Adding a schedule throws it when the id exists and `conflictPolicy` is `"error"`; removing a
+ *  task throws it while schedules or unfinished jobs refer to the task. */
 export class ConflictingIdError extends EscapementError {
   static override readonly errorName: string = "ConflictingIdError";
   readonly code = "conflictingId";
@@ -115,7 +120,7 @@ abstract class LookupError extends EscapementError {
   }
 }
 
-/** No task has this id. */
+/** Neither this scheduler nor the store has a task with this id. */
 export class TaskLookupError extends LookupError {
   static override readonly errorName: string = "TaskLookupError";
   readonly code = "taskLookup";
@@ -127,13 +132,13 @@ export class ScheduleLookupError extends LookupError {
   readonly code = "scheduleLookup";
 }
 
-/** No job has this id: it never existed, or it has finished and only its result is left. */
+/** No unfinished job has this id: the job never existed, or it has ended and at most its result is left. */
 export class JobLookupError extends LookupError {
   static override readonly errorName: string = "JobLookupError";
   readonly code = "jobLookup";
 }
 
-/** A task is known to the store, but this scheduler has no handler (or no executor) for it. */
+/** This scheduler has no handler for a task. */
 export class HandlerLookupError extends LookupError {
   static override readonly errorName: string = "HandlerLookupError";
   readonly code = "handlerLookup";
@@ -151,13 +156,13 @@ export class PayloadError extends EscapementError {
   }
 }
 
-/** A value that the serializer cannot carry without loss. */
+/** A value that the serializer cannot carry without loss, or whose text is too large. */
 export class SerializationError extends EscapementError {
   static override readonly errorName: string = "SerializationError";
   readonly code = "serialization";
 }
 
-/** Stored text that cannot be read back. */
+/** Stored text that cannot be read: a payload, a return value or a trigger. */
 export class DeserializationError extends EscapementError {
   static override readonly errorName: string = "DeserializationError";
   readonly code = "deserialization";
@@ -187,25 +192,30 @@ export class JobAbandonedError extends EscapementError {
   readonly code = "jobAbandoned";
 }
 
-/** The lease under which this work was done is held by someone else now, so its outcome no longer counts. */
+/** The scheduler no longer holds the lease of the job that it runs, so that the outcome of this run does not count. */
 export class LeaseLostError extends EscapementError {
   static override readonly errorName: string = "LeaseLostError";
   readonly code = "leaseLost";
 }
 
-/** Thrown by a handler to end its job at once, whatever its task's `retry` says. */
+/** A handler throws it to end its job at once with the outcome `error`, whatever the task's `retry` says.
+ *
+ *  @example
+ *  throw new NonRetryableError("the customer no longer exists");
+ */
 export class NonRetryableError extends EscapementError {
   static override readonly errorName: string = "NonRetryableError";
   readonly code = "nonRetryable";
 }
 
-/** The data store cannot be opened or reached, or does not hold what it should. `cause` has the driver's error. */
+/** The data store cannot be opened or reached, or does not hold what it should hold. `cause` is the driver's error, if
+ *  there is one. */
 export class StoreUnavailableError extends EscapementError {
   static override readonly errorName: string = "StoreUnavailableError";
   readonly code = "storeUnavailable";
 }
 
-/** The scheduler is not in a state in which this can be done: started twice, used after it was stopped. */
+/** The scheduler's state does not allow the call. For example, the scheduler was started twice, or was stopped. */
 export class SchedulerStateError extends EscapementError {
   static override readonly errorName: string = "SchedulerStateError";
   readonly code = "schedulerState";

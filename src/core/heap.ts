@@ -1,18 +1,19 @@
-/** An item that knows its place in the one heap it is in; -1 outside. */
+/** An item that knows its place in the heap that holds it; -1 when no heap does. An item is in one heap at a time. */
 export interface HeapItem {
   heapIndex: number;
 }
 
 /**
- * A priority queue from which any item can be taken. Items that come in order, as jobs and leases nearly always do,
- * stand in a sorted run, where adding and taking cost O(1); the others in a binary min-heap, where they cost O(log n).
+ * A priority queue from which any item can be taken. Items that come in order stand in a sorted run, where adding and
+ * taking cost O(1). Jobs and leases nearly always come in order. The other items stand in a binary min-heap, where
+ * adding and taking cost O(log n).
  */
 export class Heap<T extends HeapItem> {
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;
-  /** The sorted run, with holes where items were taken, but none at its ends. */
+  /** The sorted run. It has holes where items were taken; the places at `#head` and at the end are no holes. */
   #run: (T | undefined)[] = [];
-  /** Where the run begins; what lies before is waste. */
+  /** Where the run begins. The places before it are unused. */
   #head = 0;
   #runSize = 0;
 
@@ -50,7 +51,7 @@ export class Heap<T extends HeapItem> {
     return first;
   }
 
-  /** Takes the item out; does nothing when it is in no heap. */
+  /** Takes an item out; does nothing when no heap holds the item. */
   remove(item: T): void {
     const index = item.heapIndex;
     if (index === -1) return;
@@ -78,7 +79,7 @@ export class Heap<T extends HeapItem> {
     }
     while (run[this.#head] === undefined) this.#head++;
     while (run[run.length - 1] === undefined) run.pop();
-    // Mostly waste: each move is paid for by an item that was taken.
+    // More than half of the places are unused. So each item that is moved has been paid for by an item that was taken.
     if (run.length > 2 * this.#runSize + RUN_WASTE_MAX) this.#compact();
   }
 
@@ -131,10 +132,11 @@ export class Heap<T extends HeapItem> {
   }
 }
 
-/** Waste in a run that is not worth the move. */
+/** Unused places in a run that are too few to be worth a move. */
 const RUN_WASTE_MAX = 64;
 
-/** Places in the run are told from those in the heap by their sign; the function is its own inverse. */
+/** The `heapIndex` of a place in the run, and the place of such a `heapIndex`: the function is its own inverse. Places
+ *  in the run are less than -1, places in the binary heap are 0 or more. */
 function runIndex(place: number): number {
   return -2 - place;
 }

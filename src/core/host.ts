@@ -1,5 +1,5 @@
-// What the library asks of the runtime it runs in: the only place below the drivers that names a host's globals.
-// Every answer has a value for runtimes that cannot tell, such as browsers and Workers.
+// What the library asks of its runtime. Only this file and the drivers name a host's globals. Every answer has a value
+// for runtimes that do not know the answer, such as browsers and Workers.
 
 /** The parts of `process` that Node, Deno, Bun and Workers with `nodejs_compat` share. */
 interface HostProcess {
@@ -17,8 +17,8 @@ function hostProcess(): HostProcess | undefined {
   return (globalThis as { readonly process?: HostProcess }).process;
 }
 
-/** A module of the runtime itself, such as `node:async_hooks`; undefined where there is none. It is asked for rather
- *  than imported, because an import would keep this library from loading where the module is missing. */
+/** A module of the runtime itself, such as `node:async_hooks`; undefined where the runtime lacks it. The module is
+ *  looked up and not imported, because with an import this library would not load where the module is missing. */
 export function builtinModule(id: string): unknown {
   try {
     return hostProcess()?.getBuiltinModule?.(id);
@@ -32,7 +32,8 @@ export function processId(): number | null {
   return hostProcess()?.pid ?? null;
 }
 
-/** The name of this machine; null where the runtime does not tell, or has not been permitted to. */
+/** The name of this machine; null where the runtime does not know the name, or does not let this program read
+ *  it. */
 export function hostName(): string | null {
   const os = builtinModule("node:os") as { hostname?(): string } | undefined;
   try {
@@ -43,7 +44,8 @@ export function hostName(): string | null {
   }
 }
 
-/** An environment variable; undefined when it is not set, or the runtime does not let this program read it. */
+/** The value of an environment variable; undefined when the variable is not set, or when the runtime does not let this
+ *  program read it. */
 export function environmentVariable(name: string): string | undefined {
   try {
     return hostProcess()?.env?.[name];
@@ -52,8 +54,9 @@ export function environmentVariable(name: string): string | undefined {
   }
 }
 
-/** Calls a listener at each of the signals, until the returned function is called. Where the runtime has no signals,
- *  nothing happens. While there is a listener, a signal no longer ends the process by itself. */
+/** Calls a listener each time the process gets one of the signals, until the returned function is called. Where the
+ *  runtime has no signals, the listener is never called. While there is a listener, a signal no longer ends the process
+ *  by itself. */
 export function onSignal(signals: readonly HostSignal[], listener: (signal: HostSignal) => void): () => void {
   const host = hostProcess();
   const removals = signals.map((signal) => {

@@ -1,14 +1,14 @@
 /** A source of uniform numbers in [0, 1), like `Math.random`. */
 export type RandomSource = () => number;
 
-/** The default {@link RandomSource}. */
+/** The default {@link RandomSource}: `Math.random`. */
 export const systemRandom: RandomSource = () => Math.random();
 
 /**
- * Wraps a caller's source: one that throws, or answers with anything but a number in [0, 1), is replaced by
- * {@link systemRandom} for that draw, so that it ends no loop and makes no invalid id or instant.
+ * Wraps a caller's source. When the source throws, or answers with anything but a number in [0, 1), this draw comes
+ * from {@link systemRandom} instead. So a faulty source ends no loop, and makes no invalid id or instant.
  *
- * @param onFault called at the first such fault
+ * @param onFault called at the first fault only, with the error or the wrong answer
  */
 export function guardedRandom(random: RandomSource, onFault: (fault: unknown) => void): RandomSource {
   let hasFailed = false;
@@ -28,15 +28,15 @@ export function guardedRandom(random: RandomSource, onFault: (fault: unknown) =>
 }
 
 /**
- * A UUID of version 7 (RFC 9562, section 5.7): 48 bits of epoch milliseconds, then random bits, so that ids sort by
- * their creation and index pages fill in order. Within a millisecond the 12 bits of `rand_a` count up (method 1 of
- * section 6.2), so ids of one generator are strictly increasing.
+ * Makes UUIDs of version 7 (RFC 9562, section 5.7): 48 bits of epoch milliseconds, then random bits. Such ids sort by
+ * their time of creation, so that index pages fill in order. Within a millisecond the 12 bits of `rand_a` count up
+ * (method 1 of section 6.2), so that the ids of one generator are strictly increasing.
  */
 export class IdGenerator {
   readonly #random: RandomSource;
   #lastMs = -1;
   #counter = 0;
-  /** The first 15 characters of the ids of `#lastMs`. */
+  /** The first 15 characters of all ids of the millisecond `#lastMs`. */
   #prefix = "";
 
   constructor(random: RandomSource = systemRandom) {
@@ -47,13 +47,14 @@ export class IdGenerator {
   next(nowMs: number): string {
     if (nowMs > this.#lastMs) {
       this.#startAt(nowMs);
-      // Starts in the lower half, so that at least 2,048 ids fit before the clock is pushed on.
+      // Starts in the lower half, so that at least 2,048 ids fit into a millisecond. Further ids use the next one.
       this.#counter = Math.floor(this.#random() * 0x800);
     } else if (++this.#counter > 0xfff) {
       this.#startAt(this.#lastMs + 1);
       this.#counter = 0;
     }
-    // 14 bits behind the variant `10`, then 48 bits in two draws: sources differ in how good their lowest bits are.
+    // 14 bits after the variant `10`, then 48 bits. These come from two draws, because the lowest bits of some sources
+    // are not very random.
     const variant = (0x8000 | Math.floor(this.#random() * 0x4000)).toString(16);
     const tail = hex(this.#random() * 0x1000000, 6) + hex(this.#random() * 0x1000000, 6);
     return `${this.#prefix}${hex(this.#counter, 3)}-${variant}-${tail}`;
@@ -70,8 +71,8 @@ function hex(value: number, length: number): string {
   return Math.floor(value).toString(16).padStart(length, "0");
 }
 
-/** The first fence of a new record: an integer below 2^40, so that a record that is removed and added again does not
- *  repeat the fences of the old one. Not from an injected source, because a test's constant would repeat them. */
+/** The first fence of a new record: a random integer below 2^40. So a record that is removed and added again does not
+ *  repeat the fences of the old record. An injected source is not used, because a test's constant would repeat them. */
 export function firstFence(): number {
   return Math.floor(systemRandom() * 2 ** 40);
 }

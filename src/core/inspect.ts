@@ -1,4 +1,5 @@
-/** Lets Node, Bun and Deno print instances of a class as their JSON, since getters alone print nothing. */
+/** Lets Node, Bun and Deno print instances of a class as their JSON, because an object that has only getters would be
+ *  printed as empty. */
 export function printAsJSON<T extends { toJSON(): unknown }>(prototype: T): void {
   Object.defineProperty(prototype, Symbol.for("nodejs.util.inspect.custom"), {
     value(this: T): unknown {
@@ -7,7 +8,8 @@ export function printAsJSON<T extends { toJSON(): unknown }>(prototype: T): void
   });
 }
 
-/** A part of what is printed that may be unreadable: then, why, so that one bad record does not spoil a listing. */
+/** What `read` returns, for printing. When `read` throws, an object that says why, so that one bad record does not
+ *  spoil a list. */
 export function readable(read: () => unknown): unknown {
   try {
     return read();

@@ -1,35 +1,39 @@
-// Every bound of the library, with its unit and reason. A loop, batch, retry or text without one is a fault.
+// The bounds of the library, with their units and reasons. (Stores and cron have bounds of their own.) A loop, batch,
+// retry or text without a bound is a fault.
 
-/** Longest single timer. Clocks jump and timers overflow at 24.8 days, so longer sleeps are taken in steps. */
+/** Longest single timer, in milliseconds. Longer sleeps are taken in steps, because clocks jump, and because timers
+ *  overflow at 24.8 days. */
 export const TIMER_STEP_MS_MAX = 3_600_000;
 
-/** Largest lag of a timer that is taken for a habit of the host, in milliseconds: 25 were seen on virtual machines.
- *  Above that, something held the event loop, or the machine was suspended. */
+/** Largest lag of a timer that counts as usual for the host, in milliseconds. Virtual machines were seen to have 25. If
+ *  a lag is larger, something held the event loop, or the machine was suspended. */
 export const LAG_MS_MAX = 60;
 
-/** Shortest timer that tells something about the lag of timers, in milliseconds: below, a lag is hardly one. */
+/** Shortest timer that counts as a sample of the lag of timers, in milliseconds. Shorter timers have hardly any lag. */
 export const LAG_SAMPLE_MS_MIN = 20;
 
-/** How long before a known fire time a precise sleep wakes to set a shorter timer, in milliseconds. It is also when a
- *  scheduler looks ahead, and longer than a look and the lag of the timer before it. */
+/** How long before a known fire time a precise sleep wakes to set a shorter timer, in milliseconds. A scheduler also
+ *  looks ahead by this time. It is longer than a look takes, together with the lag of the timer before the look. */
 export const LOOK_AHEAD_MS = 60;
 
-/** From where on a precise sleep takes timers of 1 ms, and from where on turns of the event loop, in milliseconds. The
- *  turns keep a core busy: more than one millisecond of them is not worth it. */
+/** The time before the instant from which on a precise sleep uses timers of 1 ms, and the time from which on it uses
+ *  turns of the event loop, in milliseconds. The turns keep a core busy, so that more than one millisecond of them is
+ *  not worth its cost. */
 export const SHORT_TIMERS_MS = 4;
 export const LAST_TURNS_MS = 1;
 
-/** Most turns of the event loop at the end of a precise sleep: a millisecond has some hundreds. On a host whose clock
- *  stands still between inputs (Workers), the turns would never end. */
+/** Most turns of the event loop at the end of a precise sleep. A millisecond has some hundreds. Without this bound, the
+ *  turns would never end on a host whose clock stands still between inputs (Workers). */
 export const LAST_TURNS_MAX = 2000;
 
-/** Most precise sleeps a second: with some milliseconds of CPU each, they take a tenth of a core at most. */
+/** Most precise sleeps a second. Each costs some milliseconds of CPU, so that all together take a tenth of a core at
+ *  most. */
 export const PRECISE_SLEEPS_PER_SECOND_MAX = 20;
 
-/** Longest crontab text or field value, in UTF-16 units. The longest sensible one has a few hundred. */
+/** Longest crontab text or field value, in UTF-16 units. The longest sensible text has a few hundred. */
 export const CRON_TEXT_LENGTH_MAX = 1024;
 
-/** Last millisecond of the year 9999 in UTC: no trigger answers beyond it. */
+/** Last millisecond of the year 9999 in UTC, in epoch milliseconds. No trigger answers with a later instant. */
 export const FIRE_TIME_MS_MAX = 253_402_300_799_999;
 
 /** Longest id of a task, schedule or job, in UTF-16 units. Ids are index keys, and stand in logs and URLs. */
@@ -38,8 +42,8 @@ export const ID_LENGTH_MAX = 256;
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
-/** Most schedules that one step plans, and most jobs that it makes of them: a commit's lock stays short, and each of
- *  its parameters below 500 KB. */
+/** Most schedules that one step plans, and most jobs that the plans of one step make. A store's lock stays short with
+ *  them. Even with the longest ids, each parameter of a step stays below 500 KB. */
 export const PLANS_PER_STEP_MAX = 200;
 export const FIRES_PER_STEP_MAX = 1000;
 
@@ -47,24 +51,27 @@ export const FIRES_PER_STEP_MAX = 1000;
  *  answers of some megabytes. */
 export const STEP_BYTES_MAX = 500_000;
 
-/** Most jobs, and most characters of theirs, that an addition may have to share a step with other work. */
+/** Most jobs of additions that share a step with other work, and most UTF-16 units of their payloads. A larger addition
+ *  is a write of its own, so that it does not hold up the step. */
 export const STEP_ADDITIONS_MAX = 200;
 export const STEP_ADDITION_LENGTH_MAX = 100_000;
 
-/** How long after a fire time a scheduler leaves it to the favourite of the schedule, in milliseconds: from, and up to.
- *  A favourite commits within a few. */
+/** Shortest and longest time for which the other schedulers leave a fire to the schedule's favourite, in milliseconds.
+ *  A favourite commits within a few milliseconds. */
 export const FAVOURITE_WAIT_MS_MIN = 50;
 export const FAVOURITE_WAIT_MS_MAX = 100;
 
-/** How long after its fire time a schedule counts as fresh, in milliseconds: every other page of due schedules begins
- *  with fresh ones, whatever others have to catch up. */
+/** How long after its fire time a schedule counts as fresh, in milliseconds. Every second page of due schedules has
+ *  only fresh ones, so that schedules with much to catch up do not hold them up. */
 export const FRESH_MS = 10_000;
 
-/** Steps, and milliseconds, after which a loop lets timers and messages have their turn. */
+/** Most steps, and most milliseconds, after which a loop yields to the event loop, so that timers and messages have
+ *  their turn. */
 export const STEPS_PER_TURN_MAX = 16;
 export const TURN_MS_MAX = 10;
 
-/** Most jobs that one commit of `coalesce: "all"` makes per schedule; the rest follows on the next pass. */
+/** Most jobs that one step makes of a schedule with `coalesce: "all"`. The other fire times stay due for the next
+ *  step. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
 
 /** Largest page of `getSchedules`, `getJobs` and `getJobResults`, and its default. */
@@ -77,80 +84,85 @@ export const SERIALIZED_LENGTH_MAX = 1_000_000;
 /** Events that an async iterator keeps for a slow reader before it drops the oldest. */
 export const EVENT_BUFFER_MAX = 10_000;
 
-/** Most fire times that are stepped through to tell how many were missed; more than that is reported as unknown. */
+/** Most missed fire times that are counted one by one. When there are more, their number is reported as unknown. */
 export const MISSED_COUNT_STEPS_MAX = 1000;
 
-/** Parsed triggers that a scheduler keeps, so that a schedule is not parsed anew at every fire. */
+/** Most parsed triggers that a scheduler keeps, so that a trigger is not parsed anew at every fire. */
 export const TRIGGER_CACHE_MAX = 10_000;
 
-/** How long a handler whose signal was aborted still holds its slot, in milliseconds, before its job is recorded
- *  without it. Long enough to clean up, short enough that one that ignores its signal blocks nobody. */
+/** How long a handler whose signal was aborted may still run, in milliseconds, before the job's outcome is recorded
+ *  without it. This is long enough to clean up. A handler that ignores its signal does not block others for longer. */
 export const ABORT_GRACE_MS = 5000;
 
-/** Pauses between tries while the store is unavailable, in milliseconds: full jitter up to this, doubling. */
+/** First and longest pause between tries while the store is unavailable, in milliseconds. The pause doubles with each
+ *  failure in a row, and the real wait is random between zero and the pause (full jitter). */
 export const OUTAGE_PAUSE_MS_MIN = 100;
 export const OUTAGE_PAUSE_MS_MAX = 10_000;
 
-/** How long the id of a job that ended without a result that is kept is remembered, in milliseconds, so that an
- *  addition that is repeated does not run it again; and how many of them a store in memory remembers at least. */
+/** How long a store at least remembers the id of a job whose result is not kept, in milliseconds, so that a repeated
+ *  addition does not run the job again. No repetition comes later than that. And how many such ids a store in memory
+ *  remembers at least: when more jobs end in that time, it forgets the oldest ids earlier. */
 export const TOMBSTONE_MS = 600_000;
 export const TOMBSTONES_MAX = 2000;
 
-/** Deepest chain of `cause` that is kept with an error, and longest text of each of its fields, in UTF-16 units. */
+/** Longest chain of causes that is kept with an error, and longest text of each field of an error, in UTF-16 units. */
 export const ERROR_CAUSES_MAX = 8;
 export const ERROR_TEXT_LENGTH_MAX = 16_384;
 
-/** Schedules and results that one step of the clean-up removes. */
+/** Most schedules, and most results, that one step of the clean-up removes. */
 export const CLEANUP_BATCH = 1000;
 
-/** Most steps of one clean-up, so that it ends while others keep adding. */
+/** Most steps of one clean-up, so that the clean-up ends even while others keep adding. */
 export const CLEANUP_STEPS_MAX = 1000;
 
-/** Longest canonical crontab text, in UTF-16 units: a step of the original can become a list of its values. */
+/** Longest canonical crontab text, in UTF-16 units. It may be longer than the original, because a step such as `1/7`
+ *  can become a list of values. */
 export const CRON_CANONICAL_LENGTH_MAX = 4096;
 
-/** Steps of one question to a trigger, all triggers within it included. A step is some 80 ns of work, such as one
- *  question to one cron trigger, so that a question takes some 20 ms at most (`npm run bench:triggers` prints it).
- *  An excluded day of 25 hours costs 180,000 steps, two for each second. */
+/** Most steps of one question to a trigger, with the steps of all triggers within it. A step is some 80 ns of work,
+ *  such as one question to one cron trigger. So a question takes some 20 ms at most (`npm run bench:triggers` measures
+ *  it). An excluded day of 25 hours costs 180,000 steps, two for each second. */
 export const QUESTION_STEPS_MAX = 250_000;
 
-/** Dates and spans of dates that one `ExcludingTrigger` takes: a century of holidays. */
+/** Most dates and spans of dates that one `ExcludingTrigger` takes: enough for a century of holidays. */
 export const EXCLUDED_DATES_MAX = 10_000;
 
-/** Children of one combined trigger: every search asks each of them. */
+/** Most children of one combined trigger, because every search asks each child. */
 export const COMBINED_TRIGGERS_MAX = 100;
 
-/** Depth of triggers within triggers. The work of a search can grow with each level; hostile JSON nests without end. */
+/** Deepest nesting of triggers within triggers. The work of a search can grow with each level, and hostile JSON may be
+ *  nested without end. */
 export const TRIGGER_DEPTH_MAX = 8;
 
-/** How often a wait for a result looks into the store, in milliseconds: from the first pause to the last, doubling. An
- *  event usually wakes it earlier. */
+/** First and longest pause between two looks of a wait for a result, in milliseconds. The pause doubles with each look.
+ *  An event usually ends the wait earlier. */
 export const RESULT_POLL_MS_MIN = 50;
 export const RESULT_POLL_MS_MAX = 2000;
 
-/** How long the result of a `runJob` call is kept at least, in milliseconds, because the call could not read the result
- *  otherwise. */
+/** Shortest time for which the result of a `runJob` call is kept, in milliseconds, because the call has to read the
+ *  result. */
 export const AWAITED_RESULT_MS_MIN = 60_000;
 
-/** Longest sleep of a loop on a store that no other process writes to, in milliseconds: schedulers of this process that
- *  share the store without sharing an event broker notice each other's changes this late. */
+/** Longest sleep of a loop on a store to which no other process writes, in milliseconds. Schedulers of this process
+ *  that share the store but no event broker notice each other's changes with this delay at most. */
 export const IDLE_MS_UNSHARED = 60_000;
 
-/** Tries to record the last outcomes when a scheduler stops; what is left then is recovered when its lease ends. */
+/** Most tries to record the last outcomes when a scheduler stops. Jobs whose outcomes are not recorded by then are
+ *  recovered when their leases end. */
 export const STOP_FLUSH_TRIES = 5;
 
-/** Tries to change a schedule that others keep changing at the same time. */
+/** Most tries to change a schedule that others keep changing at the same time. */
 export const UPDATE_TRIES_MAX = 10;
 
-/** Longest duration in options, in milliseconds: a thousand years, so that no sum with an instant leaves what Temporal
- *  can represent. */
+/** Longest duration in options, in milliseconds: a thousand years. Temporal can represent the sum of such a duration
+ *  and any fire time. */
 export const DURATION_MS_MAX = 31_557_600_000_000;
 
-/** Largest `maxCatchUp`: finding where to begin costs a step per missed fire time. */
+/** Largest `maxCatchUp`. To find the first fire time to make up for costs one step per missed fire time. */
 export const CATCH_UP_MAX = 10_000;
 
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;
 
-/** Deepest nesting of a value that is carried as JSON: engines overflow their stacks at some thousands. */
+/** Deepest nesting of a value that is carried as JSON. Engines overflow their stacks at some thousands of levels. */
 export const JSON_DEPTH_MAX = 1000;

@@ -1,4 +1,9 @@
-/** What a scheduler logs to. `console` satisfies it, and so do pino, winston and the like. */
+/** Where a scheduler reports problems. `console` is a `Logger`, and so are the loggers of pino, winston and others. A
+ *  method that throws, or whose promise rejects, disturbs nobody.
+ *
+ *  @example
+ *  const scheduler = new Scheduler({ logger: console });
+ */
 export interface Logger {
   debug(message: string, ...details: unknown[]): void;
   info(message: string, ...details: unknown[]): void;
@@ -8,7 +13,7 @@ export interface Logger {
 
 const ignore = (): void => {};
 
-/** Wraps a logger so that one that throws, or returns a promise that rejects, disturbs nobody. */
+/** Wraps a logger, so that a method of it that throws, or returns a promise that rejects, disturbs nobody. */
 export function guardedLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger) =>
@@ -17,13 +22,13 @@ export function guardedLogger(logger: Logger): Logger {
         const answer: unknown = logger[level](message, ...details);
         if (isThenable(answer)) answer.then(ignore, ignore);
       } catch {
-        // There is nowhere left to report this to.
+        // There is no other place to report this failure.
       }
     };
   return { debug: guard("debug"), info: guard("info"), warn: guard("warn"), error: guard("error") };
 }
 
-/** Whether a value is a promise, of this realm or another, or behaves like one. */
+/** Whether a value is a promise (of this realm or another), or has a `then` method like one. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

@@ -1,16 +1,16 @@
 import { type Issue, OptionsError } from "./errors.ts";
 import { nearest } from "./suggest.ts";
 
-// The one voice in which wrong options are refused: the call, the path, what the value must be, what it is, what to do.
+// The messages of wrong options. Each names the call, the path, what the value must be, what it is, and what to do.
 
-/** Longest text of a value, and of a name, in a message. Longer ones are cut. */
+/** Longest text of a value or a name in a message, in UTF-16 units. Longer text is cut. */
 const SHOWN_LENGTH_MAX = 80;
 /** Most properties of an object that a message shows. */
 const SHOWN_PROPERTIES_MAX = 5;
 /** Most names that a message lists where no name is near. */
 const LISTED_NAMES_MAX = 16;
 
-/** Names of options whose values stand in no message, because messages end in logs. */
+/** Names of options whose values no message shows, because messages end up in logs. */
 const SECRET_NAME = /token|secret|passw|credential|authorization|(encryption|private|api)_?key/i;
 /** Text that looks like a secret: a JSON Web Token, or a key with a usual prefix. */
 const SECRET_TEXT = /^(ey[\w-]{8,}\.|sk[-_]|bearer )/i;
@@ -19,7 +19,7 @@ const SECRET_TEXT = /^(ey[\w-]{8,}\.|sk[-_]|bearer )/i;
  * The error of wrong options: `addJob(): priority must be a whole number; got "high"`.
  *
  * @param where the call, such as `addJob()`
- * @param issues one per problem. A message goes on after the path, or after `where` when the path is empty
+ * @param issues one per problem. Each message follows its path; when the path is empty, it follows `where`
  */
 export function optionsError(where: string, issues: readonly Issue[], options?: { cause?: unknown }): OptionsError {
   const [first] = issues;
@@ -34,7 +34,7 @@ function sentenceOf({ path, message }: Issue): string {
   return path === "" ? message : `${cut(path)} ${message}`;
 }
 
-/** The problem of a value: `must be a whole number; got "high"`, and what to do where that can be told. */
+/** The problem of a value: `must be a whole number; got "high"`. @param advice what to do, where that is known */
 export function mustBe(what: string, value: unknown, name = "", advice: string | null = null): string {
   return `must be ${what}; got ${shown(value, name)}${advice === null ? "" : `: ${advice}`}`;
 }
@@ -44,7 +44,7 @@ export function takes(what: string, value: unknown, advice: string | null = null
   return mustBe(what, value, "", advice).replace("must be", "takes");
 }
 
-/** The problem of a value that is none of a few words, with the word that was likely meant. */
+/** The problem of a value that is none of the allowed words, with the word that the caller likely meant. */
 export function mustBeOneOf(words: readonly string[], value: unknown): string {
   const suggestion = typeof value === "string" ? nearest(value, words) : null;
   const advice = suggestion === null ? null : `did you mean "${suggestion}"?`;
@@ -55,8 +55,9 @@ export function mustBeOneOf(words: readonly string[], value: unknown): string {
 /**
  * The problem of a name that is no option.
  *
- * @param known the names that are options there
- * @param hints the option that another word stands for, and what to do when the name is known elsewhere
+ * @param known the names of the options at this path
+ * @param hints `synonym`: the option that the name means. `advice`: what to do, when the name is an option of another
+ *   call
  */
 export function unknownOption(
   path: string,
@@ -108,7 +109,7 @@ function shownAny(value: unknown): string {
 
 function shownText(text: string): string {
   if (SECRET_TEXT.test(text)) return "text that is not shown";
-  // Addresses carry passwords before the host and tokens in the query.
+  // Addresses may have a password before the host, and tokens in the query.
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
   return JSON.stringify(cut(isAddress ? text.replace(/\/\/[^/]*@/, "//…@").replace(/\?.*$/s, "?…") : text));
 }
@@ -132,21 +133,22 @@ function shownObject(value: object): string {
   return `{ ${shownEntries.join(", ")} }`;
 }
 
-/** Whether a value is an object as literals make them, not an instance of a class. */
+/** Whether a value is an object like a literal's, and no instance of a class. */
 export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // An ordinary object of another realm has a prototype that has none.
+  // The prototype of a plain object of another realm is that realm's `Object.prototype`, which has no prototype.
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Whether a value can hold options: a plain object, or an instance of a class that has one of the names. */
+/** Whether a value can hold options: a plain object, or an instance of a class that has a property of one of the
+ *  names. */
 export function canHoldOptions(value: unknown, names: readonly string[]): value is object {
   if (isPlain(value)) return true;
   return typeof value === "object" && value !== null && !Array.isArray(value) && names.some((name) => name in value);
 }
 
-/** `a, b or c` */
+/** A list in words: `a, b or c`. */
 function listed(words: readonly string[], last: "and" | "or"): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }

@@ -2,11 +2,12 @@ import { LAST_TURNS_MAX, LOOK_AHEAD_MS, PRECISE_SLEEPS_PER_SECOND_MAX, TIMER_STE
 import type { TimerHost } from "./timer-host.ts";
 import { nextWaitMs, TimerLag } from "./timer-lag.ts";
 
-/** Sleeps on the clock and the timers of a host, and learns meanwhile how late its timers are. */
+/** Sleeps with the clock and the timers of a host, and learns on the way how late these timers are. */
 export class Sleeper {
   readonly #host: TimerHost;
   readonly #lag = new TimerLag();
-  /** When the last precise sleeps came to their short timers: a ring, the oldest at `#oldest`. */
+  /** When the last precise sleeps began their short timers, in milliseconds of `elapsed()`. A ring; the oldest instant
+   *  is at `#oldest`. */
   readonly #approaches = new Float64Array(PRECISE_SLEEPS_PER_SECOND_MAX).fill(Number.NEGATIVE_INFINITY);
   #oldest = 0;
 
@@ -39,7 +40,7 @@ export class Sleeper {
       const waitMs = nextWaitMs(leftMs, this.#lag);
       if (!isApproaching && leftMs <= 2 * LOOK_AHEAD_MS) {
         if (!this.#hasRoom()) return this.sleep(untilMs, signal);
-        // A sleep that is called off before this has cost nothing, and does not count.
+        // A sleep that ends before its short timers costs nearly nothing, and does not count.
         isApproaching = waitMs <= 1;
         if (isApproaching) this.#recordApproach();
       }
@@ -48,7 +49,7 @@ export class Sleeper {
     }
   }
 
-  /** Whether the second that ends now has had fewer precise sleeps than it may. */
+  /** Whether the last second had fewer precise sleeps than a second may have. */
   #hasRoom(): boolean {
     return this.#host.elapsed() - (this.#approaches[this.#oldest] ?? 0) >= 1000;
   }

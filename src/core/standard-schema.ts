@@ -1,4 +1,10 @@
-/** The part of Standard Schema (version 1) that Escapement uses; valibot, zod, arktype and others satisfy it. */
+/** The part of Standard Schema (version 1) that Escapement uses. The schemas of valibot, zod, arktype and others have
+ *  it.
+ *
+ *  @example
+ *  const schema: StandardSchemaV1 = v.object({ name: v.string() }); // valibot
+ *  scheduler.task("greet", { schema }, ({ name }) => `Hello, ${name}`);
+ */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -17,7 +23,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A dotted path, for messages. */
+/** The path of an issue as text, for messages. For example, `customer.name`; empty for the value itself. */
 export function pathText(path: StandardIssue["path"]): string {
   return (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".");
 }

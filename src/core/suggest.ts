@@ -1,7 +1,8 @@
-/** The candidate nearest to a mistyped word: one that it begins with (`monday`), else one a slip of the keys away. */
+/** The candidate that is nearest to a mistyped word, or null: a candidate with which the word begins (`mon` for
+ *  `monday`), or a candidate that differs from the word by a few mistyped characters. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const plain = normalized(word);
-  // Distances cost the product of the lengths, and nothing this long is a slip.
+  // A distance costs the product of both lengths, and no word of this length is a mistyped name.
   if (plain.length === 0 || plain.length > 24) return null;
   let best: string | null = null;
   let bestDistance = plain.length > 3 ? 3 : 2;
@@ -17,17 +18,18 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Whether two words differ in case and separators alone. */
+/** Whether two words are equal apart from upper and lower case, `_` and `-`. */
 export function isSameWord(a: string, b: string): boolean {
   return normalized(a) === normalized(b);
 }
 
-/** `day_of_week` and `day-of-week` are `dayOfWeek`. */
+/** A word in lower case and without separators: `dayOfWeek`, `day_of_week` and `day-of-week` give the same text. */
 function normalized(word: string): string {
   return word.toLowerCase().replaceAll(/[_-]/g, "");
 }
 
-/** Optimal string alignment: insertions, deletions, substitutions and swapped neighbours count one each. */
+/** The distance of two words by optimal string alignment: each insertion, deletion, substitution and swap of neighbours
+ *  counts 1. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

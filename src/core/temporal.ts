@@ -1,22 +1,23 @@
-// The only file that names the polyfill. It yields the runtime's own Temporal where there is one.
+// The only file that names the polyfill. Where the runtime has its own Temporal, the polyfill gives that one.
 import { Temporal } from "temporal-polyfill";
 import { OptionsError } from "./errors.ts";
 import { mustBe } from "./option-errors.ts";
 
 export { Temporal };
 
-/** An instant as callers may write it: a Temporal object, native or polyfilled, a `Date`, or ISO 8601 text that has
- *  an offset or a `Z`. */
+/** An instant as callers may write it: a Temporal object (native or polyfilled), a `Date`, or ISO 8601 text that has an
+ *  offset or a `Z`. For example, `"2030-01-31T09:00:00+01:00"`. */
 export type InstantLike = Temporal.Instant | Temporal.ZonedDateTime | Date | string;
 
-/** First and last instant that Temporal can represent, in epoch milliseconds. */
+/** The last instant that Temporal can represent, in epoch milliseconds. The first one is its negative. */
 export const INSTANT_MS_MAX = 8.64e15;
 
 /**
- * Epoch milliseconds of an {@link InstantLike}. Objects are read through `epochMilliseconds`, so a native and a
- * polyfilled Temporal mix freely; sub-millisecond digits are dropped.
+ * Epoch milliseconds of an {@link InstantLike}. Temporal objects are read through `epochMilliseconds`, so that native
+ * and polyfilled objects both work. Digits below a millisecond are dropped.
  *
- * @throws {OptionsError} when the value is none of these, is an invalid date, or its text has no offset
+ * @param name the option, for the message of the error
+ * @throws {OptionsError} when the value is no `InstantLike`: another type, an invalid date, or text without an offset
  */
 export function toEpochMs(value: InstantLike, name = "instant"): number {
   const ms = readEpochMs(value, name);
@@ -26,16 +27,16 @@ export function toEpochMs(value: InstantLike, name = "instant"): number {
 
 /**
  * Epoch milliseconds of the first millisecond that is not earlier than an {@link InstantLike}: {@link toEpochMs} drops
- * digits below a millisecond, this function rounds them up.
+ * digits below a millisecond, and this function rounds them up.
  *
- * @throws {OptionsError} as {@link toEpochMs} does
+ * @throws {OptionsError} in the same cases as {@link toEpochMs}
  */
 export function ceilEpochMs(value: InstantLike, name = "instant"): number {
   const ms = toEpochMs(value, name);
   return hasDigitsBelowMs(value) ? ms + 1 : ms;
 }
 
-/** Whether an instant, which was checked, has digits below a millisecond. */
+/** Whether an instant has digits below a millisecond. @param value an instant that {@link toEpochMs} has accepted */
 export function hasDigitsBelowMs(value: InstantLike): boolean {
   if (value instanceof Date) return false;
   const { epochNanoseconds } = typeof value === "string" ? Temporal.Instant.from(value) : value;
@@ -46,7 +47,7 @@ function readEpochMs(value: unknown, name: string): number {
   if (value instanceof Date) return value.getTime();
   if (typeof value === "string") {
     try {
-      // Text of a ZonedDateTime carries its offset too, and Instant reads it.
+      // Instant also reads the text of a ZonedDateTime, because that text contains an offset.
       return Temporal.Instant.from(value).epochMilliseconds;
     } catch (cause) {
       const what =
@@ -78,7 +79,7 @@ export function instantOf(epochMs: number): Temporal.Instant {
   return Temporal.Instant.fromEpochMilliseconds(epochMs);
 }
 
-/** The `Temporal.Instant` of epoch milliseconds, null for null. */
+/** The `Temporal.Instant` of epoch milliseconds; null for null. */
 export function instantOrNull(epochMs: number | null): Temporal.Instant | null {
   return epochMs === null ? null : instantOf(epochMs);
 }
@@ -88,7 +89,7 @@ export function zonedOf(epochMs: number, timeZone: string): Temporal.ZonedDateTi
   return new Temporal.ZonedDateTime(BigInt(epochMs) * 1_000_000n, timeZone);
 }
 
-/** The host's IANA time zone. */
+/** The name of the host's time zone in the IANA database, such as `Europe/Berlin`. */
 export function localTimeZone(): string {
   return Temporal.Now.timeZoneId();
 }

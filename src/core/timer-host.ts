@@ -1,10 +1,11 @@
-/** What a runtime offers to somebody who waits. Tests put a simulated one in its place. */
+/** The clocks and timers of a runtime. Tests put simulated ones in their place. */
 export interface TimerHost {
-  /** The clock on the wall, in whole epoch milliseconds. It may be set at any time. */
+  /** The clock on the wall, in whole epoch milliseconds. Somebody may set this clock at any time. */
   now(): number;
-  /** Milliseconds since some instant, with fractions. Nobody sets it. */
+  /** Milliseconds that have passed after some fixed instant, with fractions. Nobody can set this clock. */
   elapsed(): number;
-  /** Calls `run` after `delayMs` or, as event loops are late, after more than that. Returns how to call it off. */
+  /** Calls `run` after `delayMs` milliseconds or later, because event loops are late. Returns a function that stops the
+   *  timer. */
   startTimer(run: () => void, delayMs: number): () => void;
   /** Calls `run` in the next turn of the event loop. */
   nextTurn(run: () => void): void;
@@ -12,7 +13,7 @@ export interface TimerHost {
 
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
 
-/** The clocks and timers of the runtime we run in. */
+/** The clocks and timers of the present runtime. */
 export const timerHost: TimerHost = Object.freeze({
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -20,7 +21,7 @@ export const timerHost: TimerHost = Object.freeze({
     const handle = setTimeout(run, delayMs);
     return () => clearTimeout(handle);
   },
-  /** `setTimeout` would be held back to a millisecond or more. */
+  /** Without `setTimeout`, because runtimes delay it by a millisecond or more. */
   nextTurn(run: () => void): void {
     if (setImmediate !== undefined) {
       setImmediate(run);

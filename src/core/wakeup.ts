@@ -2,8 +2,8 @@ import type { Clock } from "./clock.ts";
 
 const WOKEN = "woken";
 
-/** Lets a loop sleep until an instant, or until somebody has something for it at an earlier one. A call that comes
- *  while the loop is busy is not lost: the next wait heeds it. */
+/** Lets a loop sleep until an instant, or until an earlier instant for which somebody calls the loop. A call that comes
+ *  while the loop is busy is not lost: it counts for the next wait. */
 export class Wakeup {
   readonly #clock: Clock;
   #calledFor = Number.POSITIVE_INFINITY;
@@ -14,21 +14,21 @@ export class Wakeup {
     this.#clock = clock;
   }
 
-  /** There is something to do at `atMs` (epoch milliseconds); default: at once. */
+  /** Wakes the loop at `atMs` (epoch milliseconds; default: at once), because there is something to do then. */
   call(atMs: number = Number.NEGATIVE_INFINITY): void {
     if (atMs >= this.#calledFor) return;
     this.#calledFor = atMs;
     if (atMs < this.#sleepsUntil) this.#wake?.();
   }
 
-  /** Resolves at `untilMs`, at the earliest instant somebody called for, when the signal is aborted, or when the clock
-   *  was set back, since then nobody knows what `untilMs` was to mean. */
+  /** Resolves at `untilMs` (epoch milliseconds), at the earliest instant for which somebody called, or when the signal
+   *  is aborted. Also when the clock was set back, because `untilMs` was computed from the old time. */
   wait(untilMs: number, signal?: AbortSignal): Promise<void> {
     return this.#wait(untilMs, false, signal);
   }
 
-  /** As `wait`, but as punctual as the clock can be. For an instant at which something is known to happen: it costs
-   *  more CPU than `wait`. */
+  /** Does the same as `wait`, but as punctually as the clock can. For instants at which something is known to happen,
+   *  because it costs more CPU than `wait`. */
   waitExactly(untilMs: number, signal?: AbortSignal): Promise<void> {
     return this.#wait(untilMs, true, signal);
   }
@@ -46,7 +46,8 @@ export class Wakeup {
 
   async #sleep(until: number, isExact: boolean, signal: AbortSignal | undefined): Promise<void> {
     const sleeper = new AbortController();
-    // With a reason of ours, as the default one is an exception with a stack, which costs more than the sleep.
+    // The reason is a constant, because the default reason is an exception with a stack, which costs more than the
+    // sleep.
     const wake = (): void => sleeper.abort(WOKEN);
     this.#wake = wake;
     this.#sleepsUntil = until;

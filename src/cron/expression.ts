@@ -24,7 +24,7 @@ export function impossibleDate(source: CronFields | string): CronSyntaxError {
     return syntaxError(place, problem, null, "no date matches its months, weeks, weekdays and years together");
   }
   const suggestion = /^(29|30|31)$/.test(day) ? "L" : null;
-  const advice = suggestion === null ? "no date" : 'write "L" for the last day of the month, since no date';
+  const advice = suggestion === null ? "no date" : 'write "L" for the last day of the month, because no date';
   return syntaxError(
     { text, field: DAY, start, end: start + day.length },
     problem,

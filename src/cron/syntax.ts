@@ -33,7 +33,7 @@ export function syntaxError(
   });
 }
 
-/** Text as it is shown in messages. Escaped and cut off, since it may be hostile. */
+/** Text in the form that messages show: escaped and cut, because it may be hostile. */
 export function quote(text: string): string {
   return JSON.stringify(clip(text));
 }

@@ -1,6 +1,11 @@
 import type { JobCall, JobExecutor } from "./job-executor.ts";
 
-/** Runs handlers in the scheduler's own thread and event loop. */
+/** Runs handlers in the scheduler's own thread and event loop. Every scheduler has such an executor under the name
+ *  `inline`.
+ *
+ *  @example
+ *  const scheduler = new Scheduler({ executors: { mail: new InlineExecutor() } });
+ */
 export class InlineExecutor implements JobExecutor {
   async open(): Promise<void> {}
 

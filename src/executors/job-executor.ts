@@ -1,6 +1,6 @@
 import type { JobRecord } from "../records/job.ts";
 
-/** One attempt of a job, as an executor gets it. */
+/** One attempt of a job, in the form that an executor gets. */
 export interface JobCall {
   readonly job: JobRecord;
   /** The payload, deserialized and validated. */
@@ -19,6 +19,7 @@ export interface JobCall {
 export interface JobExecutor extends AsyncDisposable {
   /** Gets ready. Idempotent. */
   open(): Promise<void>;
+  /** Runs one attempt. */
   execute(call: JobCall): Promise<unknown>;
   /** Releases the resources that the executor holds. Idempotent. */
   close(): Promise<void>;

@@ -20,22 +20,25 @@ interface SchedulerFacts {
   readonly schedulerId: string;
 }
 
-/** What happened, by type. */
+/** The fields of each event, by its type. Fields that end in `Ms` are epoch milliseconds. */
 interface EventFactsByType {
   taskAdded: TaskFacts;
   taskUpdated: TaskFacts;
   taskRemoved: TaskFacts;
   scheduleAdded: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   scheduleUpdated: ScheduleFacts & { readonly nextFireTimeMs: number | null };
-  /** `finished`: removed by the clean-up because it had no fire time left. */
+  /** A schedule was removed. `finished`: by the clean-up, because it had no fire time left. */
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
-  /** `isLeased`: the commit that added the job also gave it to a scheduler, so that no other has to look for it. */
+  /** A job was added. `isLeased`: the same commit leased the job to a scheduler, so that no other scheduler has to look
+   *  for it. */
   jobAdded: JobFacts & { readonly runAtMs: number; readonly isLeased: boolean };
+  /** An attempt begins. `attempt` is 1 for the first. */
   jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number };
+  /** A handler reported its progress. `fraction` is 0 to 1. */
   jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
-  /** An attempt failed (`error`), or was lost with its process (`error` is null), and the job is back in the queue. */
+  /** An attempt failed (`error`), or was lost with its process (`error` is null). The job is back in the queue. */
   jobRetried: JobFacts & { readonly attempt: number; readonly runAtMs: number; readonly error: SerializedError | null };
   /** The job ended. `schedulerId` is null when no scheduler held it. */
   jobReleased: JobFacts & {
@@ -51,7 +54,7 @@ interface EventFactsByType {
 
 export type EventType = keyof EventFactsByType;
 
-/** Every event type, once. */
+/** All event types. */
 export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "taskAdded",
   "taskUpdated",

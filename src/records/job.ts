@@ -1,6 +1,7 @@
 import type { Metadata } from "./policies.ts";
 
-/** A job as stores keep it: times are epoch milliseconds, serialized values are text. Only unfinished jobs exist. */
+/** An unfinished job, in the form that stores keep. Times are epoch milliseconds. A job that ends is removed, and
+ *  leaves a `JobResultRecord`. */
 export interface JobRecord {
   readonly id: string;
   readonly taskId: string;
@@ -14,34 +15,41 @@ export interface JobRecord {
   /** The job does not start before this instant. */
   readonly runAt: number;
   readonly createdAt: number;
-  /** The schedule's fire time, without jitter; unique together with `scheduleId`. */
+  /** The schedule's fire time, without jitter; null for a job that no fire time made. No two unfinished jobs have the
+   *  same `scheduleId` and `fireTime`. */
   readonly fireTime: number | null;
-  /** The fire time with jitter. */
+  /** The fire time with jitter; null for a job that no fire time made. */
   readonly scheduledFireTime: number | null;
   /** The job does not start after this instant; null is unlimited. */
   readonly startDeadline: number | null;
-  /** Fire times before this one that coalescing skipped: how many (null where counting would cost too much), the
-   *  first and the last of them. */
+  /** How many other fire times this job stands for, because of coalescing or `maxCatchUp`; null when there are too many
+   *  to count, and for a job that no fire time made. The next two fields are the first and the last of these times;
+   *  null when there are none. */
   readonly missedCount: number | null;
   readonly firstMissedTime: number | null;
   readonly lastMissedTime: number | null;
+  /** How long the result is kept, in milliseconds; 0 keeps none. */
   readonly resultExpirationMs: number;
+  /** How many times a job that was lost with its process goes back to the queue. */
   readonly maxRecoveries: number;
   readonly metadata: Metadata;
-  /** Unique among unfinished jobs. */
+  /** Unique among unfinished jobs; null for none. */
   readonly idempotencyKey: string | null;
   /** How many attempts have failed so far. */
   readonly failedAttempts: number;
   /** How many times the job was lost with its process so far. */
   readonly recoveries: number;
+  /** Whether somebody asked to cancel the job while it was leased. */
   readonly cancelRequested: boolean;
+  /** Identity of the scheduler that holds the lease; null without a lease. */
   readonly acquiredBy: string | null;
+  /** When the lease ends; null without a lease. */
   readonly acquiredUntil: number | null;
   /** Grows with every acquisition of this job. */
   readonly fence: number;
 }
 
-/** The part of a {@link JobRecord} that tells of its runs, before the first. */
+/** The fields of a {@link JobRecord} that tell of its runs, with the values of a job that never ran. */
 export const NEVER_RUN: Pick<
   JobRecord,
   "failedAttempts" | "recoveries" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"

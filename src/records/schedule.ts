@@ -1,12 +1,12 @@
 import type { CoalescePolicy, Metadata } from "./policies.ts";
 
-/** A schedule as stores keep it: times are epoch milliseconds, what is serialized is text. */
+/** A schedule, in the form that stores keep. Times are epoch milliseconds. */
 export interface ScheduleRecord {
   readonly id: string;
   readonly taskId: string;
-  /** The trigger's JSON as text, anchor included. */
+  /** The trigger's JSON as text, with the trigger's anchor (its start). */
   readonly trigger: string;
-  /** Canonical text of the trigger's rule without its anchor: equal for triggers that are the same rule. */
+  /** Canonical text of the trigger without its anchor. It is equal for triggers that are the same rule. */
   readonly triggerRule: string;
   /** Serialized payload, or null for none. */
   readonly payload: string | null;
@@ -15,8 +15,10 @@ export interface ScheduleRecord {
   readonly coalesce: CoalescePolicy;
   /** How late a job may start, in milliseconds; null is unlimited. */
   readonly misfireGraceMs: number | null;
+  /** Longest random delay of a fire, in milliseconds; 0 for none. */
   readonly maxJitterMs: number;
-  /** Most missed fire times that `coalesce: "all"` still makes up for, newest first kept; null is all of them. */
+  /** With `coalesce: "all"`: jobs are made for at most so many missed fire times, the newest ones; null for all of
+   *  them. */
   readonly maxCatchUp: number | null;
   readonly resultExpirationMs: number;
   readonly maxRecoveries: number;
@@ -25,9 +27,9 @@ export interface ScheduleRecord {
   readonly createdAt: number;
   /** The next fire time, or null when the trigger is exhausted. */
   readonly nextFireTime: number | null;
-  /** The last fire time that was processed. */
+  /** The last fire time that was processed; null before the first. */
   readonly lastFireTime: number | null;
-  /** Grows with every commit of a plan and with every change, so that a stale plan no longer counts. Begins
-   *  anywhere. */
+  /** Grows with every commit of a plan and with every change, so that an outdated plan does not count. Begins at
+   *  a random number. */
   readonly fence: number;
 }

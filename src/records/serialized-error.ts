@@ -1,6 +1,6 @@
 import { ERROR_CAUSES_MAX, ERROR_TEXT_LENGTH_MAX } from "../core/limits.ts";
 
-/** An error as it is kept in a result. `cause` nests. */
+/** An error in the form that results and events keep. `cause` has the same form. */
 export interface SerializedError {
   readonly name: string;
   readonly message: string;
@@ -9,7 +9,8 @@ export interface SerializedError {
   readonly cause?: SerializedError;
 }
 
-/** What is kept of something that was thrown: never throws itself, whatever it is given. */
+/** What is kept of a thrown value. Never throws, whatever the value is. Long texts and long chains of causes are
+ *  cut. */
 export function serializedError(thrown: unknown, depth = 0): SerializedError {
   try {
     if (!(thrown instanceof Error) && !isErrorLike(thrown)) {

@@ -1,15 +1,17 @@
 import type { Metadata, RetryPolicy } from "./policies.ts";
 
-/** What the store knows of a task: its settings, resolved. Its handler lives in the schedulers that registered one. */
+/** What a store knows of a task: its settings, with all defaults filled in. The handler is not stored: it lives in the
+ *  schedulers that registered the task. */
 export interface TaskRecord {
   readonly id: string;
-  /** Name of the executor that runs its jobs. */
+  /** Name of the executor that runs the task's jobs. */
   readonly executor: string;
-  /** Most jobs of this task that run at once over all schedulers of the store; null is unlimited. */
+  /** Most jobs of this task that run at once, counted over all schedulers of the store; null is unlimited. */
   readonly maxRunningJobs: number | null;
-  /** Default of its schedules: how late a job may start, in milliseconds; null is unlimited. */
+  /** How late a job of the task's schedules may start, in milliseconds, if a schedule sets nothing else; null is
+   *  unlimited. */
   readonly misfireGraceMs: number | null;
-  /** How often a job that was lost with its process goes back to the queue. */
+  /** How many times a job that was lost with its process goes back to the queue. */
   readonly maxRecoveries: number;
   /** Longest run of one attempt, in milliseconds; null is unlimited. */
   readonly timeoutMs: number | null;

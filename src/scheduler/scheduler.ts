@@ -393,7 +393,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return this.#env.events;
   }
 
-  /** Its first look finds out which tasks the store lacks. */
+  /** Opens the store only: the first look of the tick finds out which tasks the store lacks. */
   async #tick(bounds: Parameters<Engine["tick"]>[0]): Promise<TickReport> {
     await this.#lifecycle.ready();
     return this.#engine.tick(bounds);

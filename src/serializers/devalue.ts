@@ -7,18 +7,20 @@ export interface DevalueFunctions {
   parse(text: string, revivers?: Record<string, (value: never) => unknown>): unknown;
 }
 
-/** Options of a {@link DevalueSerializer}: types of the caller's own, by name, in devalue's terms. */
+/** Options of a {@link DevalueSerializer}: functions for types of the caller's own, by a name for each type. */
 export interface DevalueOptions {
-  /** Return what the value is made of, or anything falsy when it is of another type. */
+  /** Each returns what a value of its type is made of, or anything falsy for a value of another type. */
   reducers?: Record<string, (value: unknown) => unknown>;
-  /** Make the value again. Every name that `reducers` has ever had stays here while stored text may use it. */
+  /** Each makes a value of its type again. Keep every name that `reducers` ever had while stored text may use the
+   *  name. */
   revivers?: Record<string, (value: never) => unknown>;
 }
 
 /**
- * What JSON cannot carry: dates, maps, sets, bigints, `undefined`, `NaN`, Temporal objects, typed arrays, repeated and
- * cyclic references, and types of the caller's own. Takes the functions of the package `devalue`, so that only those
- * who use it install it. Schedulers that share a store need the same serializer.
+ * Carries what JSON cannot carry: dates, maps, sets, bigints, `undefined`, `NaN`, Temporal objects, typed arrays,
+ * repeated and cyclic references, and types of the caller's own. The caller passes the functions of the package
+ * `devalue`, so that only programs that use this class install the package. Schedulers that share a store need the same
+ * serializer.
  *
  * @example
  * import * as devalue from "devalue";
@@ -37,7 +39,7 @@ export class DevalueSerializer implements Serializer {
     try {
       return this.#devalue.stringify(value, this.#options.reducers);
     } catch (cause) {
-      // devalue's errors have the path to the value, as `.a[0].b`.
+      // devalue's errors have the path to the value, for example `.a[0].b`.
       const path = cause instanceof Error && "path" in cause && typeof cause.path === "string" ? cause.path : "";
       const place = path === "" ? "the top level" : path.replace(/^\./, "");
       throw new SerializationError(`the value at ${place} cannot be serialized: ${messageOf(cause)}`, { cause });

@@ -3,10 +3,13 @@ import { JSON_DEPTH_MAX } from "../core/limits.ts";
 import type { Serializer } from "./serializer.ts";
 
 /**
- * JSON, strictly: what `JSON.stringify` would silently change (dates, maps, class instances, `undefined` in arrays,
- * `NaN`, `-0`, functions) is refused with the path to it, so that a handler always gets exactly what was passed.
- * Properties that are `undefined` are left out. An object with a `toJSON` method is carried as what that returns only
- * when it was written as such by the caller: call it yourself, or use `DevalueSerializer`.
+ * Carries values as JSON, and refuses what `JSON.stringify` would silently change: dates, maps, instances of classes,
+ * `undefined` in arrays, `NaN`, `-0` and functions. The error names the path to the refused value. So a handler always
+ * gets exactly what the caller passed, except that properties that are `undefined` are left out. For an instance of a
+ * class with a `toJSON` method, pass what the method returns, or use `DevalueSerializer`.
+ *
+ * @example
+ * new JSONSerializer().serialize({ at: new Date() }); // throws SerializationError: at is an object of class Date
  */
 export class JSONSerializer implements Serializer {
   serialize(value: unknown): string {
@@ -72,7 +75,7 @@ function findItemProblem(items: readonly unknown[], path: string, parents: objec
 
 function findPropertyProblem(value: object, path: string, parents: object[]): Problem | null {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // An ordinary object of another realm has a prototype that has none.
+  // The prototype of a plain object of another realm is that realm's `Object.prototype`, which has no prototype.
   if (prototype !== null && prototype !== Object.prototype && Object.getPrototypeOf(prototype) !== null) {
     return { what: `an object of class ${value.constructor?.name ?? "unknown"}`, path };
   }

@@ -1,7 +1,8 @@
-/** Turns values into text for a store, and back. What goes in must come out equal, or be refused. */
+/** Turns values into text for a store, and the text back into values. A value must come back equal, or be refused. */
 export interface Serializer {
-  /** @throws {SerializationError} when the value cannot be carried without loss; the message names the path to it */
+  /** The text of a value. @throws {SerializationError} when the text cannot carry the value without loss; the message
+   *  names the path to the problem */
   serialize(value: unknown): string;
-  /** @throws {DeserializationError} when the text was not written by this serializer */
+  /** The value of a text. @throws {DeserializationError} when the text was not written by this serializer */
   deserialize(text: string): unknown;
 }

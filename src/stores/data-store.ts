@@ -5,95 +5,104 @@ import type { ScheduleRecord } from "../records/schedule.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 
-/** What a store says about itself. */
+/** What a data store tells a scheduler about itself. */
 export interface StoreCapabilities {
-  /** Whether other processes may write to the same data, so that a scheduler must look for changes by itself. */
+  /** Whether other processes may write to the same data. If so, a scheduler must look for changes by itself. */
   readonly sharedByProcesses: boolean;
 }
 
 /**
- * Where tasks, schedules, jobs and results live. The contract suite `dataStoreContract` of `escapement/testing` holds
- * what the comments here say.
+ * Where tasks, schedules, jobs and results live. The contract suite `dataStoreContract` of `escapement/testing` tests
+ * what the comments here promise.
  *
- * - Stores own no clock and publish nothing: methods take `now` (epoch milliseconds) where they need it, and return
- *   what changed.
- * - Every method is one atomic step: all of it happened, or nothing.
- * - Every write is safe to repeat with the same arguments when its fate is unknown.
- * - Records that go in or come out are never touched again: a store keeps and returns its own copies (or frozen ones).
- * - Lease times: a lease is live while `acquiredUntil > now`.
+ * - Stores own no clock and publish no events: methods take `now` (epoch milliseconds) where they need it, and return
+ *   what changed. All other times are epoch milliseconds too.
+ * - Every method is atomic: either all of its changes happen, or none.
+ * - Every write is safe to repeat with the same arguments when it is unknown whether the first try was written.
+ * - A store never changes a record that it was given or that it returned: it keeps and returns its own copies (or
+ *   frozen records).
+ * - A lease is live while `acquiredUntil > now`.
  * - Failures of the store itself reject with `StoreUnavailableError`.
  */
 export interface DataStore extends AsyncDisposable {
-  /** Turns payloads and return values into the text that the records carry, and back. */
+  /** Turns payloads and return values into the text that the records carry, and the text back into values. */
   readonly serializer: Serializer;
   readonly capabilities: StoreCapabilities;
 
-  /** Opens the store. Idempotent; every other method may rely on it. The schema is brought up to date here, or by the
-   *  first call that needs it: a scheduler's first look can read the schema's version on its way.
-   *  @throws {StoreUnavailableError} when it cannot be opened, or is not a database; also, as that first call may, when
-   *  its schema is newer than this library, or cannot be brought up to date */
+  /** Opens the store. Idempotent. Callers open a store before they call any other method. The store brings its schema
+   *  up to date here or in the first call that needs the schema, because a scheduler's first look can read the
+   *  schema's version on its way.
+   *  @throws {StoreUnavailableError} when the store cannot be opened, or is not a database. Also when its schema is
+   *  newer than this library or cannot be brought up to date; then the first call may throw instead */
   open(now: number): Promise<void>;
-  /** Releases connections that the store itself opened. Idempotent. Same as `Symbol.asyncDispose`. */
+  /** Closes the connections that the store itself opened. Idempotent. Same as `Symbol.asyncDispose`. */
   close(): Promise<void>;
 
   // ---- tasks
 
-  /** Adds tasks, or replaces the settings of those that exist. One answer per task, in order. */
+  /** Adds tasks, and replaces the settings of tasks that exist. One answer per task, in order. */
   putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]>;
-  /** All tasks, by id. */
+  /** All tasks, ordered by id. */
   getTasks(): Promise<TaskRecord[]>;
+  /** The task with this id; null when there is none. */
   getTask(id: string): Promise<TaskRecord | null>;
-  /** Removes a task that no schedule and no unfinished job refers to. */
+  /** Removes a task, unless a schedule or an unfinished job refers to the task (`inUse`). */
   removeTask(id: string): Promise<"removed" | "inUse" | "missing">;
 
   // ---- the hot path
 
   /**
-   * Reads what there is to do; writes nothing. One read, whatever the number of schedules and jobs. See {@link Seen}.
+   * Reads what there is to do, and writes nothing. A look is one read, however many schedules and jobs there are. See
+   * {@link Seen}.
    * @throws {StoreUnavailableError}
    */
   look(request: LookRequest): Promise<LookReport>;
   /**
-   * One step of a scheduler, one write that counts as a whole or not at all, in this order:
+   * One step of a scheduler: one write that counts as a whole or not at all. Its parts happen in this order:
    *
-   * 1. *Releases* of jobs that it holds: each counts only when the stored `fence` and `acquiredBy` are the release's.
-   *    `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new
-   *    `runAt` and `failedAttempts`; `giveUp` puts it back as it was, but without a start deadline if it `hasStarted`
-   *    in time. One that is to be cancelled is not put back: *recovery* ends it.
-   * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held it: back to the queue with
-   *    `recoveries` + 1, or when `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as
-   *    `abandoned` (`cancelled`). Also with put-backs of jobs that are to be cancelled.
+   * 1. *Releases* of jobs that the scheduler holds. A release counts only if the stored `fence` and `acquiredBy` are
+   *    its `fence` and the step's `schedulerId`. `finish` removes the job and keeps its result (unless
+   *    `expiresAt <= now`). `retry` puts the job back with the new `runAt` and `failedAttempts`. `giveUp` puts the job
+   *    back as it was, but without its start deadline if the job `hasStarted` in time. A job that is to be cancelled is
+   *    not put back: *recovery* ends it.
+   * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held the lease. Such a job goes back to
+   *    the queue with `recoveries` + 1. When its `recoveries` have reached `maxRecoveries`, it ends as `abandoned`
+   *    instead; when its `cancelRequested` is set, as `cancelled`. Without `recover`, recovery still ends the jobs of
+   *    `retry` and `giveUp` releases that are to be cancelled.
    * 3. *Additions*, as {@link addJobs} adds them.
    * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
-   *    saw (`fence`, `expected`), it is not paused, and `expected <= now`. Then the schedule's jobs are added, one for
-   *    each of the plan's fires (one whose `(scheduleId, fireTime)` an unfinished job has already is left out) with the
-   *    payload, executor, priority, metadata and limits that the schedule has; `nextFireTime`, `lastFireTime` and
-   *    `paused` are replaced, `fence` grows by 1, and the favourite becomes this scheduler (`isFavourite`) or nobody.
-   *    Otherwise nothing of the plan happens. Of several plans of one schedule in a step only the first can count.
-   * 5. *Acquisition* of at most `jobs.limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `jobs.queues`,
-   *    `cancelRequested` not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than
-   *    its `maxRunningJobs` are ever under live leases (counted over everybody's; a task without a record has no
-   *    limit); a task at its limit takes no place from others. Each gets `acquiredBy`, `acquiredUntil` = `until`,
-   *    `fence` + 1. `runAt <= now` may also have been found by an earlier call, or when the job was added: a clock that
-   *    is behind does not take it back. Nothing is acquired while a lease, of any queue, waits for recovery.
+   *    saw (`fence`, `expected`), the schedule is not paused, and `expected <= now`. Then one job is added for each of
+   *    the plan's fires, with the payload, executor, priority, metadata and limits of the schedule; a fire whose
+   *    `(scheduleId, fireTime)` an unfinished job already has is left out. `nextFireTime`, `lastFireTime` and `paused`
+   *    of the schedule are replaced, `fence` grows by 1, and the favourite becomes this scheduler (`isFavourite`) or
+   *    nobody. A plan that does not count changes nothing. If a step has several plans of one schedule, only the first
+   *    can count.
+   * 5. *Acquisition* of at most `jobs.limit` jobs that are unleased, have `runAt <= now` and no `cancelRequested`, and
+   *    whose `(executor, taskId)` is among `jobs.queues`. Their order is priority (higher first), then `runAt`, then
+   *    addition. A task never has more than its `maxRunningJobs` jobs under live leases, counted over all schedulers;
+   *    a task without a record has no limit. A task at its limit takes no place from other tasks. Each acquired job
+   *    gets `acquiredBy`, `acquiredUntil` = `until`, and `fence` + 1. A job that was found to be due by an earlier
+   *    call, or when it was added, stays due for a scheduler whose clock is behind. Nothing is acquired while a lease,
+   *    of any queue, waits for recovery.
    * 6. A look, whose answer is part of the report.
    *
-   * Repeated with the same `stepId` and `isRepetition` (and perhaps another `now` and `until`), it does what the
-   * earlier tries did not, and answers what they did as far as that can be known:
+   * A step may be repeated with the same `stepId` and with `isRepetition` (`now` and `until` may differ). The
+   * repetition does what the earlier tries did not do, and reports what they did, as far as the store can know it:
    *
-   * - A release is `released` when the job is as an earlier try of the step left it: put back by it and not touched
-   *   since, or leased by it again. When the job is gone it is `released` if a result of it is kept, and `missing` if
-   *   not: who knows that an earlier try was sent takes that for `released`.
+   * - A release is `released` when the job is as an earlier try of the step left the job: put back and not touched
+   *   since, or leased by the step again. When the job is gone, the release is `released` if a result of the job is
+   *   kept, and `missing` if not. A caller who knows that an earlier try was sent takes this `missing` for `released`.
    * - Additions and fires are never made twice, see {@link addJobs}. `addedJobIds` names the jobs of the plan that
    *   exist.
-   * - `committed` is true when the schedule is as an earlier try left it. It may be false for a plan that one committed
-   *   when others have changed the schedule since.
-   * - `acquired` holds what any try of the step leased and still holds, also while a lease waits for recovery, topped
-   *   up to the limit.
-   * - What was recovered may be told by the earlier try alone.
+   * - `committed` is true when the schedule is as an earlier try left the schedule. It may be false for a plan that an
+   *   earlier try committed, if others have changed the schedule since.
+   * - `acquired` holds the jobs that any try of the step leased and that the scheduler still holds, topped up to the
+   *   limit. These jobs are named even while a lease waits for recovery.
+   * - Recovered jobs may be named by the earlier try alone.
    *
-   * @throws {StoreUnavailableError} its fate is unknown: repeat it with the same `stepId` and `isRepetition`
-   * @throws any other error when the store refuses something in it: then nothing of the step happened
+   * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
+   *   `isRepetition`
+   * @throws any other error when the store refuses something in the step: then nothing of the step happened
    */
   step(request: StepRequest): Promise<StepReport>;
 
@@ -101,51 +110,56 @@ export interface DataStore extends AsyncDisposable {
 
   /**
    * Adds schedules in one commit; one answer per schedule, in order. Where the id exists, `conflictPolicy` decides:
-   * - `doNothing`: the stored one stays; change `kept`.
-   * - `replace`: every field but `createdAt`, `lastFireTime` and `fence` is replaced; when `triggerRule` is equal, the
-   *   stored `trigger` (its anchor) and `nextFireTime` stay too. `fence` grows by 1. Change `replaced`.
+   * - `doNothing`: the stored schedule stays; `change` is `kept`.
+   * - `replace`: every field except `createdAt`, `lastFireTime` and `fence` is replaced. When `triggerRule` is equal,
+   *   the stored `trigger` (with its anchor) and `nextFireTime` stay too. `fence` grows by 1; `change` is `replaced`.
    * - `error`: nothing of the whole call is written; `conflictId` names the first id that is in use.
    * An id that comes twice in one call counts as existing the second time.
    */
   addSchedules(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport>;
+  /** The schedule with this id; null when there is none. */
   getSchedule(id: string): Promise<ScheduleRecord | null>;
-  /** A page of schedules by id. */
+  /** A page of schedules, ordered by id. */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
-  /** Replaces the given fields and adds 1 to `fence`: plans made before no longer count. With `expectedFence` nothing
-   *  happens unless the stored fence is equal. Null when missing or not equal. */
+  /** Replaces the given fields and adds 1 to `fence`, so that plans made before no longer count. With `expectedFence`,
+   *  nothing happens unless the stored fence is equal to it. Null when there is no such schedule, or when the fences
+   *  differ. */
   updateSchedule(id: string, changes: ScheduleChanges, expectedFence?: number): Promise<ScheduleRecord | null>;
-  /** Removes a schedule; jobs that it made stay. False when missing. */
+  /** Removes a schedule; jobs that the schedule made stay. False when there is no such schedule. */
   removeSchedule(id: string): Promise<boolean>;
 
   // ---- jobs and results
 
   /**
    * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
-   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists, as a
-   * job or as a result, is not added again and answers with `isNew: true`, since it is the repetition of an unknown
-   * write. So does one whose job ended without a result that is kept, for 10 minutes (as long as there is room to
-   * remember it).
+   * unfinished job has is not added: the answer is that unfinished job, with `isNew: false`. A job whose `id` exists,
+   * as a job or as a result, is not added again, and its answer has `isNew: true`, because the call repeats a write
+   * whose answer was lost. The same holds for 10 minutes for a job that ended and whose result is not kept (as long as
+   * there is room to remember the job).
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
+  /** The unfinished job with this id; null when there is none. */
   getJob(id: string): Promise<JobRecord | null>;
-  /** A page of unfinished jobs by id. */
+  /** A page of unfinished jobs, ordered by id. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
-  /** Extends leases that still are the caller's (equal `fence` and `acquiredBy`, live or not yet taken by another), and
-   *  shortens none, because an extension may arrive late.
-   *  Leases of the caller that it does not name (by job and fence), and that steps of its `incarnation` up to
-   *  `settledStepId` made, run nowhere: a try of such a step arrived late. They are given up, and count as no recovery;
-   *  the lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
+  /** Extends the named leases that are still the caller's: `fence` and `acquiredBy` are equal, even if the lease has
+   *  ended and nobody has taken the job yet. It shortens no lease, because an extension may arrive late.
+   *
+   *  Other leases of the caller, which the extension does not name (by job and fence) but steps of its `incarnation` up
+   *  to `settledStepId` made, belong to jobs that run nowhere, because a try of such a step arrived late. These leases
+   *  are given up, and this counts as no recovery. If such a job is to be cancelled, its lease ends at `now` instead,
+   *  so that *recovery* ends the job. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
-  /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a
-   *  scheduler that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery*
-   *  (see {@link step}). */
+  /** Gives up every lease on jobs that an identity holds, except leases that a step of `incarnation` made. A scheduler
+   *  calls it when it starts, because an earlier process of its identity may have crashed; a call that arrives late
+   *  takes nothing from the new process. The jobs go through *recovery* (see {@link step}). */
   giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
-  /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased
-   *  one gets `cancelRequested`, which its holder learns when it extends its lease. */
+  /** Cancels a job. A queued job ends as `cancelled` at once (its result is kept, unless the result expires at once).
+   *  A leased job gets `cancelRequested`, which its holder learns when the holder next extends the lease. */
   cancelJob(id: string, now: number): Promise<CancelReport>;
-  /** The result of a job; null when there is none, or it has expired at `now`. */
+  /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
-  /** A page of results that have not expired at `now`, by job id. */
+  /** A page of results that have not expired at `now`, ordered by job id. */
   getJobResults(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>>;
   /** Removes expired results, and schedules that have no fire time left and no unfinished job; at most `limit` of
    *  each. */
@@ -154,7 +168,7 @@ export interface DataStore extends AsyncDisposable {
 
 export interface RecordPage<T> {
   readonly items: T[];
-  /** Pass it as `cursor` for the next page; null at the end. */
+  /** Pass this as `cursor` to get the next page; null when this page is the last. */
   readonly cursor: string | null;
 }
 
@@ -202,7 +216,7 @@ export interface JobAddition {
   readonly isNew: boolean;
 }
 
-/** A (executor, task) pair whose jobs a worker can run. */
+/** A pair of executor and task whose jobs a worker can run. */
 export interface JobQueue {
   readonly executor: string;
   readonly taskId: string;
@@ -214,29 +228,34 @@ export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
 );
 
-/** What a caller of {@link DataStore.look} or {@link DataStore.step} wants to see, and as whom. */
+/** Who calls {@link DataStore.look} or {@link DataStore.step}, and what the caller wants to see. */
 export interface View {
   readonly now: number;
   /** Identity of the scheduler. */
   readonly schedulerId: string;
-  /** What it could run, and most jobs to acquire in a step; null when it runs none. */
+  /** The queues whose jobs the scheduler could run, and the most jobs to acquire in a step; null for a scheduler that
+   *  runs no jobs. */
   readonly jobs: { readonly queues: readonly JobQueue[]; readonly limit: number } | null;
-  /** Which schedules to show; null when it fires none. */
+  /** Which schedules to show; null for a scheduler that fires none. */
   readonly schedules: ScheduleWindow | null;
 }
 
+/** Which due schedules a look shows: one page of them. */
 export interface ScheduleWindow {
-  /** Schedules whose `nextFireTime` is at most this; later than `now` for a look ahead. */
+  /** Schedules whose `nextFireTime` is not later than this instant are shown. It is later than `now` for a look
+   *  ahead. */
   readonly dueBy: number;
+  /** Most schedules to show. */
   readonly limit: number;
-  /** Most `bytes` of the schedules that are shown, together; the first one is shown whatever its size. */
+  /** Most `bytes` that the shown schedules have together. The first schedule is shown whatever its size. */
   readonly bytesMax: number;
-  /** Only schedules that come after this one, in order of `nextFireTime`, then id; null for all. */
+  /** The schedule after which the page begins, in order of `nextFireTime`, then id; null for the first page. */
   readonly after: readonly [nextFireTime: number, id: string] | null;
 }
 
 export interface LookRequest extends View {
-  /** Tasks whose stored record may differ, for a caller that has not looked yet; null for one that has. */
+  /** Tasks to compare with their stored records: those that the store may not have as they are. Null when there are
+   *  none. */
   readonly tasks: readonly TaskRecord[] | null;
 }
 
@@ -245,15 +264,16 @@ export interface LookRequest extends View {
 export interface Seen {
   /** Schedules that are not paused and have a fire time in the window, by `nextFireTime`, then id. */
   readonly due: readonly LookedSchedule[];
-  /** The earliest `nextFireTime` of a schedule that is not paused, comes after `after`, and is not in `due`. */
+  /** The earliest `nextFireTime` of a schedule that is not paused, comes after the window's `after`, and is not in
+   *  `due`. */
   readonly nextFireAt: number | null;
-  /** The earliest `runAt`, later than `now`, of a waiting job of any queue. */
+  /** The earliest `runAt` of the waiting jobs, of any queue, that are to run later than `now`. */
   readonly nextRunAt: number | null;
-  /** The earliest end of a lease on a job, whoever holds it. */
+  /** The earliest end of a lease on a job, whoever holds the lease. */
   readonly leaseEndsAt: number | null;
-  /** Whether there are jobs of the queues, beyond those of this step, that could be acquired now, were the limit
-   *  higher: `runAt <= now`, and their task has room. It may say either while a lease waits for recovery (`leaseEndsAt
-   *  <= now`). */
+  /** Whether the queues have more jobs, besides those that this step acquired, that could be acquired now if the limit
+   *  were higher: their `runAt <= now`, and their task has room. The value means nothing while a lease waits for
+   *  recovery (`leaseEndsAt <= now`). */
   readonly hasReady: boolean;
 }
 
@@ -265,17 +285,18 @@ export interface LookReport extends Seen {
 /** What a planner needs of a schedule. */
 export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metadata"> {
   readonly nextFireTime: number;
-  /** The scheduler that committed its last plan and can run its jobs, while it is alive (`aliveUntil > now`); null for
-   *  nobody, as it may be after a change of the schedule. Others leave it a moment's advantage, because one commit is
-   *  cheaper than a race. */
+  /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
+   *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the
+   *  favourite a moment's advantage, because one commit is cheaper than a race. */
   readonly favourite: string | null;
-  /** Size of the stored row, payload and metadata included, about: what a job of it costs at most. */
+  /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
+   *  most about as much. */
   readonly bytes: number;
 }
 
 export interface StepRequest extends View {
-  /** Names the step: the scheduler's incarnation, then text that grows with every step. The same for all tries of one
-   *  step. */
+  /** Names the step: the scheduler's incarnation, then text that grows with every step. All tries of one step have the
+   *  same `stepId`. */
   readonly stepId: string;
   /** Whether an earlier try may have been committed without an answer. */
   readonly isRepetition: boolean;
@@ -283,17 +304,18 @@ export interface StepRequest extends View {
   readonly until: number;
   readonly releases: readonly JobRelease[];
   readonly additions: readonly JobRecord[];
-  /** Whether to look for leases that have ended: when the last known `leaseEndsAt <= now`. */
+  /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
+   *  later than `now`. */
   readonly recover: boolean;
   readonly plans: readonly SchedulePlan[];
 }
 
-/** What a scheduler wants to become of a due schedule. It counts by compare-and-swap, see {@link DataStore.step}. */
+/** What a scheduler wants to do with a due schedule. A plan counts by compare-and-swap, see {@link DataStore.step}. */
 export interface SchedulePlan {
   readonly scheduleId: string;
-  /** As the planner saw it. */
+  /** The schedule's `fence` as the planner saw it. */
   readonly fence: number;
-  /** `nextFireTime` as the planner saw it. */
+  /** The schedule's `nextFireTime` as the planner saw it. */
   readonly expected: number;
   readonly fires: readonly PlannedJob[];
   readonly nextFireTime: number | null;
@@ -303,7 +325,7 @@ export interface SchedulePlan {
   readonly isFavourite: boolean;
 }
 
-/** What the planner knows of a job; all else comes from the schedule. */
+/** What the planner knows of a job; all other fields come from the schedule. */
 export interface PlannedJob {
   readonly jobId: string;
   readonly createdAt: number;
@@ -317,13 +339,13 @@ export interface PlannedJob {
 }
 
 export interface StepReport extends Seen, RecoveryReport {
-  /** Per release, in order. */
+  /** One status per release, in order. */
   readonly releases: readonly ReleaseStatus[];
-  /** Per addition, in order. */
+  /** One answer per addition, in order. */
   readonly additions: readonly JobAddition[];
-  /** Per plan, in order. */
+  /** One report per plan, in order. */
   readonly plans: readonly PlanReport[];
-  /** In the order of acquisition. */
+  /** The jobs that the step holds, in the order of acquisition. */
   readonly acquired: readonly JobRecord[];
 }
 
@@ -333,10 +355,14 @@ export interface PlanReport {
   readonly addedJobIds: readonly string[];
 }
 
-/** `released`; `fenced`: somebody else holds or held the job since; `missing`: there is no such job (any more). */
+/**
+ * - `released`: the release counts.
+ * - `fenced`: the job exists, but the scheduler no longer holds the job with the fence of the release.
+ * - `missing`: there is no such job, or no longer.
+ */
 export type ReleaseStatus = "released" | "fenced" | "missing";
 
-/** A job that went back to the queue, with what the event about it says. */
+/** A job that went back to the queue, with the fields that the event about this job carries. */
 export interface RecoveredJob {
   readonly jobId: string;
   readonly taskId: string;
@@ -355,30 +381,31 @@ export interface RecoveryReport {
 export interface LeaseExtension {
   readonly now: number;
   readonly schedulerId: string;
-  /** Begins the ids of the steps of this run of the scheduler, and of no other run. */
+  /** The text with which the ids of all steps of this run of the scheduler begin, and of no other run. */
   readonly incarnation: string;
-  /** The last step whose answer is known; null before the first. Ids of steps grow, as text, in the order of
-   *  sending. */
+  /** The id of the last step whose answer is known; null before the first. Compared as text, ids of steps grow in the
+   *  order of sending. */
   readonly settledStepId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
   readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
-  /** Until when the scheduler counts as alive (see {@link LookedSchedule.favourite}); null leaves that as it is. */
+  /** Until when the scheduler counts as alive (see {@link LookedSchedule.favourite}); null keeps the stored instant. */
   readonly aliveUntil: number | null;
 }
 
 export interface LeaseSurrender {
   readonly now: number;
   readonly schedulerId: string;
+  /** The run of the scheduler that calls. Leases that its steps made are not given up. */
   readonly incarnation: string;
   /** As in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;
 }
 
 export interface LeaseExtensionReport {
-  /** Jobs whose lease is not the caller's any more. */
+  /** Ids of jobs whose lease is no longer the caller's. */
   readonly lost: readonly string[];
-  /** Jobs whose lease was extended, and that somebody asked to cancel. */
+  /** Ids of jobs whose lease was extended, and that somebody asked to cancel. */
   readonly cancelRequested: readonly string[];
 }
 

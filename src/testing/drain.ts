@@ -1,13 +1,18 @@
 import type { TickReport } from "../scheduler/driving/tick.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 
-/** Most ticks of one {@link drain}: a handler that keeps adding jobs would never end it. */
+/** Most ticks of one {@link drain}, because a handler that keeps adding jobs would let it run for ever. */
 const TICKS_MAX = 10_000;
 
 /**
- * Runs everything that is due now on a scheduler that was not started, until nothing is, and returns the reports of
- * its ticks. With a `VirtualClock` this tests what a schedule does without a loop or a sleep.
+ * Ticks a scheduler that was not started until nothing is due any more. Returns the reports of the ticks that did
+ * something. With a `VirtualClock`, a test sees what a schedule does without a loop or a sleep.
  *
+ * @example
+ * await clock.advance({ hours: 1 });
+ * const reports = await drain(scheduler);
+ * @throws {SchedulerStateError} when the scheduler was started or stopped
+ * @throws {StoreUnavailableError} when the store cannot be reached
  * @throws {Error} when there is still something due after 10,000 ticks
  */
 export async function drain(scheduler: Scheduler): Promise<TickReport[]> {

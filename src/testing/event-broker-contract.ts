@@ -2,25 +2,25 @@ import type { EventBroker } from "../brokers/event-broker.ts";
 import { EVENT_TYPES, type EventRecord, type EventType } from "../records/events.ts";
 import { equal, isTrue } from "./data-store-contract/assert.ts";
 
-/** What a runner gives to every case. */
+/** What a test runner gives to every case. */
 export interface EventBrokerContext {
-  /** A fresh broker on a channel of its own, not opened. */
+  /** A new broker that is not open, on a channel of its own. */
   make(): EventBroker | Promise<EventBroker>;
-  /** Another broker on the channel of the one that `make` gave, not opened, as another process would have it. Leave it
-   *  out for brokers that only work within their object. */
+  /** A second broker that is not open, on the channel of the broker that `make` gave. Another process would have such a
+   *  broker. Leave this function out for brokers that work only within one object. */
   join?(): EventBroker | Promise<EventBroker>;
 }
 
-/** One sentence about event brokers, and what proves it. */
+/** One sentence about event brokers, and a function that tests the sentence. */
 export interface EventBrokerCase {
   readonly name: string;
-  /** Rejects with a `ContractViolation` when the broker does not keep the sentence. A lost event shows as a case
-   *  that does not end: the runner's time limit ends it. */
+  /** Rejects with a `ContractViolation` when the broker does not keep the sentence. If an event gets lost, the case
+   *  does not end, until the test runner's time limit ends it. */
   run(context: EventBrokerContext): Promise<void>;
 }
 
 /**
- * What every `EventBroker` keeps, as named cases for any test runner. No case waits but for events.
+ * The contract that every `EventBroker` keeps, as named cases for any test runner. The cases wait only for events.
  *
  * ```ts
  * for (const { name, run } of eventBrokerContract) {
@@ -218,7 +218,7 @@ async function withBroker(context: EventBrokerContext, use: (broker: EventBroker
   }
 }
 
-/** Two brokers of one channel. Without `join` there is nothing to prove. */
+/** Runs a test with two brokers of one channel. Without `join` there is nothing to test. */
 async function withTwo(
   context: EventBrokerContext,
   use: (first: EventBroker, second: EventBroker) => Promise<void>,
@@ -236,7 +236,7 @@ async function withTwo(
   });
 }
 
-/** Keeps what it hears, and tells when an event with the id `end` has come. */
+/** Keeps the events that it hears, and tells when an event with the id `end` has come. */
 class Collector {
   readonly events: EventRecord[] = [];
   #ends = 0;
@@ -252,7 +252,7 @@ class Collector {
     });
   }
 
-  /** The ids of everything it has heard when the next `end` comes, or has come. */
+  /** The ids of all events that it has heard by the next `end`. */
   async untilEnd(): Promise<string[]> {
     this.#awaited++;
     while (this.#ends < this.#awaited) {

@@ -2,21 +2,21 @@ import type { JobCall, JobExecutor } from "../executors/job-executor.ts";
 import { equal, isTrue } from "./data-store-contract/assert.ts";
 import { makeJob } from "./data-store-contract/makers.ts";
 
-/** What a runner gives to every case. */
+/** What a test runner gives to every case. */
 export interface JobExecutorContext {
-  /** A fresh executor, not opened. One that runs handlers elsewhere knows {@link jobExecutorHandlers} there, each as
-   *  the task of its name. */
+  /** A new executor that is not open. If it runs handlers in another place, such as a thread, that place must know the
+   *  {@link jobExecutorHandlers}, each as the task with its name. */
   make(): JobExecutor | Promise<JobExecutor>;
 }
 
-/** One sentence about executors, and what proves it. */
+/** One sentence about executors, and a function that tests the sentence. */
 export interface JobExecutorCase {
   readonly name: string;
   /** Rejects with a `ContractViolation` when the executor does not keep the sentence. */
   run(context: JobExecutorContext): Promise<void>;
 }
 
-/** The handlers of the contract, by task id. */
+/** The handlers that the cases of the contract call, by task id. */
 export const jobExecutorHandlers: Readonly<
   Record<JobExecutorTask, (payload: unknown, context: { readonly signal: AbortSignal }) => unknown>
 > = Object.freeze({
@@ -32,11 +32,11 @@ export const jobExecutorHandlers: Readonly<
   untilAborted: (_payload: unknown, { signal }: { readonly signal: AbortSignal }) => untilAborted(signal),
 });
 
-/** Ids of the tasks that {@link jobExecutorHandlers} has handlers for. */
+/** The ids of the tasks for which {@link jobExecutorHandlers} has handlers. */
 export type JobExecutorTask = "echo" | "echoLater" | "nothing" | "throws" | "rejects" | "untilAborted";
 
 /**
- * What every `JobExecutor` keeps, as named cases for any test runner.
+ * The contract that every `JobExecutor` keeps, as named cases for any test runner.
  *
  * ```ts
  * for (const { name, run } of jobExecutorContract) {
@@ -192,7 +192,7 @@ function callOf(
   };
 }
 
-/** Name and message of what a call rejects with. */
+/** Name and message of the error with which a call rejects. */
 async function failureIn(executor: JobExecutor, call: JobCall): Promise<unknown[]> {
   try {
     await executor.execute(call);

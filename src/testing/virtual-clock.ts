@@ -11,8 +11,8 @@ interface Sleeper extends HeapItem {
 }
 
 /**
- * A clock that stands still until it is told to move. Whoever sleeps on it wakes in the order of the instants it
- * sleeps for, and everything that follows from one waking is done before the next.
+ * A clock that stands still until a test moves it. Sleepers wake in the order of their instants. Everything that
+ * follows from one waking is done before the next sleeper wakes.
  *
  * @example
  * const clock = new VirtualClock("2026-03-29T00:00:00Z");
@@ -27,7 +27,8 @@ export class VirtualClock implements Clock {
   #now: number;
   #order = 0;
 
-  /** @param start the first present; default: 2030-01-01T00:00:00Z */
+  /** @param start the instant that the clock shows first. Default: 2030-01-01T00:00:00Z. @throws {OptionsError} when it
+   *  is no instant */
   constructor(start: InstantLike = "2030-01-01T00:00:00Z") {
     this.#now = toEpochMs(start, "start");
   }
@@ -36,24 +37,24 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  /** The present. */
+  /** The instant that the clock shows. */
   get instant(): Temporal.Instant {
     return instantOf(this.#now);
   }
 
-  /** How many sleep on this clock. */
+  /** How many sleeps on this clock have not ended. */
   get sleeperCount(): number {
     return this.#sleepers.size;
   }
 
-  /** The earliest instant that somebody sleeps for, in epoch milliseconds, or null. */
+  /** The earliest instant at which a sleeper wakes, in epoch milliseconds; null when nobody sleeps. */
   get nextWakeMs(): number | null {
     return this.#sleepers.peek()?.until ?? null;
   }
 
   sleep(untilMs: number, signal?: AbortSignal): Promise<void> {
     if (untilMs <= this.#now || signal?.aborted === true) return Promise.resolve();
-    // Its present is a whole number of milliseconds, like the host's.
+    // The clock shows whole milliseconds, like the host's clock.
     const until = Math.ceil(untilMs);
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -67,7 +68,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** First come, first served, one at a time: so the order of events depends on nothing but the program. */
+  /** Callers go on one at a time, in the order of their calls. So the order of events depends on the program alone. */
   yield(): Promise<void> {
     return new Promise((resolve) => {
       this.#yielding.push(resolve);
@@ -75,12 +76,14 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Moves the clock on, waking sleepers on the way, each at its instant. */
+  /** Moves the clock on by a duration. Sleepers on the way wake, each at its own instant. @throws {OptionsError} when
+   *  the duration is not valid, or negative */
   async advance(duration: Duration): Promise<void> {
     await this.advanceTo(instantOf(this.#now + toDurationMs(duration, "duration")));
   }
 
-  /** Moves the clock on to an instant. @throws {OptionsError} when that is past */
+  /** Moves the clock on to an instant. Sleepers on the way wake, each at its own instant. @throws {OptionsError} when
+   *  the instant is past, or not valid */
   async advanceTo(instant: InstantLike): Promise<void> {
     const target = toEpochMs(instant, "instant");
     if (target < this.#now) {
@@ -97,9 +100,9 @@ export class VirtualClock implements Clock {
     this.#now = target;
   }
 
-  /** Sets the clock, forward or back, as a clock on the wall is set. Sleepers whose instant has passed all wake at
-   *  once. When the clock is set back, all sleepers wake, because the time that they were to sleep has nothing to do
-   *  with the new present. */
+  /** Sets the clock, forward or back, like a clock on the wall. Sleepers whose instants have passed all wake at once.
+   *  When the clock is set back, all sleepers wake, because their instants were computed from the old time. @throws
+   *  {OptionsError} when the instant is not valid */
   async jumpTo(instant: InstantLike): Promise<void> {
     const before = this.#now;
     this.#now = toEpochMs(instant, "instant");
@@ -117,7 +120,7 @@ export class VirtualClock implements Clock {
     await this.settle();
   }
 
-  /** Resolves when everything that is ready has been done, at the present instant. */
+  /** Resolves when everything that is ready has been done. The clock does not move. */
   async settle(): Promise<void> {
     do await yieldToEventLoop();
     while (this.#isPumping);

@@ -759,7 +759,7 @@ const ROWS: Row[] = [
     "30",
     4,
     "L",
-    'day "30" never comes (position 4 in "0 0 30 2 *"); write "L" for the last day of the month, since no date ' +
+    'day "30" never comes (position 4 in "0 0 30 2 *"); write "L" for the last day of the month, because no date ' +
       "matches it and the months, weeks, weekdays and years",
   ],
   [
@@ -768,7 +768,7 @@ const ROWS: Row[] = [
     "31",
     4,
     "L",
-    'day "31" never comes (position 4 in "0 0 31 4,6,9,11 *"); write "L" for the last day of the month, since ' +
+    'day "31" never comes (position 4 in "0 0 31 4,6,9,11 *"); write "L" for the last day of the month, because ' +
       "no date matches it and the months, weeks, weekdays and years",
   ],
   [
@@ -785,7 +785,7 @@ const ROWS: Row[] = [
     "29",
     6,
     "L",
-    'day "29" never comes (position 6 in "0 0 0 29 2 * 2027"); write "L" for the last day of the month, since ' +
+    'day "29" never comes (position 6 in "0 0 0 29 2 * 2027"); write "L" for the last day of the month, because ' +
       "no date matches it and the months, weeks, weekdays and years",
   ],
   [
@@ -976,8 +976,8 @@ describe("fields that are refused", () => {
       "day",
       "30",
       "L",
-      'day "30" never comes; write "L" for the last day of the month, since no date matches it and the months, weeks, ' +
-        "weekdays and years",
+      'day "30" never comes; write "L" for the last day of the month, because no date matches it and the months, ' +
+        "weeks, weekdays and years",
     ],
     [
       { week: 30, month: "feb" },

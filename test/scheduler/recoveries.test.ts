@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
+import { MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, leaseAndDie, recordEvents, START, secondsOf, setUp } from "./support.ts";
 

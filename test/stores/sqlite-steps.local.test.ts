@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
+import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import {
   DEAD_SCHEDULER_MS,
-  FIRES_PER_STEP_MAX,
   PARAMETER_BYTES_MAX,
-  PLANS_PER_STEP_MAX,
   RECOVERIES_PER_STEP_MAX,
-  STAMP_MS,
   STAMPED_BY_JOB_MAX,
 } from "../../src/stores/sqlite/limits.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
@@ -480,9 +478,9 @@ describe("additions that leave no result, where answers can get lost,", () => {
   test("leave a stamp that the clean-up removes after ten minutes", async () => {
     await store.addJobs([makeJob({ resultExpirationMs: 0 })]);
     await store.addJobs([makeJob({ id: "kept" })]);
-    await store.cleanup({ now: T0 + STAMP_MS - 1, limit: 1 });
+    await store.cleanup({ now: T0 + TOMBSTONE_MS - 1, limit: 1 });
     expect(await stamps()).toEqual([1]);
-    await store.cleanup({ now: T0 + STAMP_MS, limit: 1 });
+    await store.cleanup({ now: T0 + TOMBSTONE_MS, limit: 1 });
     expect(await stamps()).toEqual([0]);
   });
 

@@ -24,30 +24,32 @@ export interface LoopOptions {
   readonly isPaused: () => boolean;
 }
 
-/** What a round of the loop found: work that goes on at once, a fire time that is known, or when to look again. */
+/** What the loop does after a round: it goes on at once, waits for a known fire time, or waits until it looks again.
+ *  `at` is in epoch milliseconds. */
 type Next = { readonly kind: "now" } | { readonly kind: "fire" | "look"; readonly at: number };
 
 const NOW: Next = Object.freeze({ kind: "now" });
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * The resident driver. It looks a moment before a fire time, plans, waits exactly, and steps; when jobs end, or are
- * added, it steps at once. A round that fails is logged and repeated after a pause that grows; nothing ends the loop
- * but its signal.
+ * The resident driver. It looks a moment before a fire time, plans, waits for the exact instant, and steps. When jobs
+ * end or are added, it steps at once. A round that fails is logged, and repeated after a pause that grows. Only its
+ * signal ends the loop.
  */
 export class Loop {
   readonly #options: LoopOptions;
   readonly #wakeup: Wakeup;
-  /** How long to leave a fire to its favourite: a random time, so that not all others look at one instant. */
+  /** How long to leave a fire to the schedule's favourite, in milliseconds. Random, so that the other schedulers do not
+   *  all look at the same instant. */
   readonly #favouriteWaitMs: number;
   readonly #signal = new AbortController();
-  /** No new schedules and no new jobs; what ended is still told. */
+  /** Whether the scheduler stops: no schedule is planned and no job acquired, but outcomes are still recorded. */
   #isDraining = false;
-  /** From when on what was seen may be out of date, in epoch milliseconds. */
+  /** The instant from which on the answer of the last look may be out of date, in epoch milliseconds. */
   #staleAt = Number.NEGATIVE_INFINITY;
-  /** Whether a job ended since the last step: others that end together go into the same one. */
+  /** Whether a job ended after the last step. Other jobs that end at the same time go into the same step. */
   #hasEnded = false;
-  /** Whether the last step found none of the jobs that seemed to be ready: then only a wait helps. */
+  /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
   #stepsInTurn = 0;
   #turnBeganAt = Number.NEGATIVE_INFINITY;
@@ -65,26 +67,28 @@ export class Loop {
     this.#running = this.#run(this.#signal.signal);
   }
 
-  /** Something in the store may be due at `atMs` (epoch milliseconds); default: at once. */
+  /** Makes the loop look, because something in the store may be due at `atMs` (epoch milliseconds; default: at
+   *  once). */
   lookBy(atMs: number = Number.NEGATIVE_INFINITY): void {
     this.#staleAt = Math.min(this.#staleAt, atMs);
     this.#wakeup.call(atMs);
   }
 
-  /** A schedule was changed, whose next fire time is `atMs`. */
+  /** A schedule was changed; `atMs` is its next fire time, in epoch milliseconds. Default: look at once. */
   lookForSchedule(atMs?: number): void {
     this.#options.stepper.lookFromStart();
     this.lookBy(atMs === undefined ? undefined : atMs - LOOK_AHEAD_MS);
   }
 
-  /** A job ended, and waits to be released. One that was lost does not: then only a look finds work for its slot. */
+  /** A job ended. If it waits to be released, the loop steps. A job whose lease was lost is not released: then the loop
+   *  looks, because only a look finds work for the free slot. */
   jobEnded(): void {
     this.#hasEnded = true;
     if (this.#options.stepper.isUnsettled) this.#wakeup.call();
     else this.lookBy();
   }
 
-  /** Jobs wait to be added. */
+  /** Makes the loop step, because jobs wait to be added. */
   step(): void {
     this.#wakeup.call();
   }
@@ -93,7 +97,7 @@ export class Loop {
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#wakeup.call();
-    // What a round that began before this acquires still runs, and is drained like the others.
+    // A round that began before this call may still acquire jobs. They run, and are drained like the others.
     await this.#round;
   }
 
@@ -122,8 +126,8 @@ export class Loop {
     }
   }
 
-  /** Jobs that end together go into one step, so whatever is ready goes first. Otherwise only now and then, so that
-   *  timers and messages have their turn. */
+  /** Yields to the event loop. After the end of a job always, so that other jobs that end at the same time go into the
+   *  same step. Otherwise only after many steps or a long time, so that timers and messages have their turn. */
   async #yieldInTime(): Promise<void> {
     const { clock } = this.#options.env;
     const now = clock.now();
@@ -137,7 +141,7 @@ export class Loop {
 
   async #runRound(): Promise<Next> {
     const { env, stepper, keeper, isPaused } = this.#options;
-    // After a standstill our own leases may have ended, and a step would take our own running jobs for lost ones.
+    // After a standstill our own leases may have ended: then a step would recover jobs that still run here.
     if (keeper.isOverdue(env.clock.now())) await keeper.runOnce();
     const now = env.clock.now();
     if (isPaused() || this.#isDraining) {
@@ -173,15 +177,15 @@ export class Loop {
       planner.prepare(ours);
       const others = [seen.nextRunAt, seen.leaseEndsAt, this.#staleAt];
       const known = [...ours.map(({ nextFireTime }) => nextFireTime), ...others];
-      // What is past is a job that waits for room, which no wait gives it.
+      // An instant that is past belongs to a job that waits for room: waiting for that instant gives the job no room.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
     }
     if (!this.#turnPage(seen, now)) return NOW;
     return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), now + maxIdleMs) };
   }
 
-  /** Where nothing of a page is this scheduler's, there may be something on the next; behind the last one, the first
-   *  comes again. Returns whether there is nothing left to look at. */
+  /** Goes to the next page of schedules, because no schedule of this page is for this scheduler to plan. After the last
+   *  page comes the first. Returns whether there is no other page to look at. */
   #turnPage({ due, nextFireAt }: Seen, now: number): boolean {
     const { stepper } = this.#options;
     const isLast = nextFireAt === null || nextFireAt > now + LOOK_AHEAD_MS;
@@ -192,7 +196,7 @@ export class Loop {
     return false;
   }
 
-  /** When there may be something to see again, in epoch milliseconds. */
+  /** When a look may find something new, in epoch milliseconds. */
   #nextLookAt({ due, nextFireAt, nextRunAt, leaseEndsAt }: Seen, now: number): number {
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#favouriteWaitMs, now));
     return Math.min(
@@ -204,7 +208,8 @@ export class Loop {
     );
   }
 
-  /** Whether a schedule is this scheduler's to plan: nobody's favourite, or its favourite has let the time pass. */
+  /** Whether this scheduler may plan a schedule: it is the schedule's favourite, the schedule has no favourite, or the
+   *  favourite has let its time pass. */
   #isOurs({ favourite, nextFireTime }: LookedSchedule, now: number): boolean {
     const { identity } = this.#options.env;
     return favourite === null || favourite === identity || now >= nextFireTime + this.#favouriteWaitMs;
@@ -217,8 +222,8 @@ export class Loop {
     if (kind === "fire") await this.#wakeup.waitExactly(at, signal);
     else await this.#wakeup.wait(at, signal);
     const now = clock.now();
-    // At the instant of a fire all is known, and when a job ended or is to be added nothing else has changed. After a
-    // clock was set back nobody knows what the wait was to mean.
+    // At the instant of a fire everything is known. When a job ended or is to be added, nothing else has changed. After
+    // the clock was set back, the instant that the loop waited for says nothing any more: then it looks.
     if ((kind === "look" && now >= at) || now < startedAt) this.#staleAt = Number.NEGATIVE_INFINITY;
     if (this.#staleAt <= now) this.#isFruitless = false;
   }

@@ -34,9 +34,10 @@ export interface StepperParts {
 export interface StepBounds {
   /** Due schedules to plan. */
   readonly due: readonly LookedSchedule[];
-  /** Most jobs to start; null does not even look whether there are any. */
+  /** Most jobs to start. With 0, jobs are shown but not started; with null, the step shows nothing of jobs. */
   readonly jobsMax: number | null;
-  /** Which schedules the look at the end of the step shows, in epoch milliseconds; null shows none. */
+  /** The look at the end of the step shows schedules that are due by this instant, in epoch milliseconds; null shows
+   *  none. */
   readonly dueBy: number | null;
 }
 
@@ -62,32 +63,32 @@ interface PendingStep {
 
 const NOTHING_DONE: StepResult = Object.freeze({ schedulesProcessed: 0, jobsAdded: 0, jobsStarted: 0 });
 
-/** Looks into the store, and takes steps: outcomes, additions, plans and acquisition in one commit. What a step does is
- *  told to listeners after the commit, and what it leased runs. */
+/** Looks into the store, and takes steps: outcomes, additions, plans and acquisition in one commit. After the commit,
+ *  listeners hear of the changes, and the leased jobs run. */
 export class Stepper {
   readonly #parts: StepperParts;
   #seen: Seen | null = null;
   #pending: PendingStep | null = null;
   #stepCount = 0;
   #settledStepId: string | null = null;
-  /** Where the page of due schedules begins. */
+  /** The place after which the next page of due schedules begins; null for the first page. */
   #after: ScheduleWindow["after"] = null;
 
   constructor(parts: StepperParts) {
     this.#parts = parts;
   }
 
-  /** What the last look or step showed; null before the first. */
+  /** What the last look or step showed; null before the first look. */
   get seen(): Seen | null {
     return this.#seen;
   }
 
-  /** The last step whose answer is known; null before the first. */
+  /** The id of the last step whose answer is known; null before the first step. */
   get settledStepId(): string | null {
     return this.#settledStepId;
   }
 
-  /** Whether it is unknown what a step did, or outcomes wait. */
+  /** Whether the fate of a step is unknown, or outcomes wait to be recorded. */
   get isUnsettled(): boolean {
     return this.#pending !== null || this.#parts.runner.hasWaiting;
   }
@@ -97,25 +98,29 @@ export class Stepper {
     return this.isUnsettled || !this.#parts.additions.isEmpty;
   }
 
-  /** Schedules are shown from the beginning again: one of them was changed. */
+  /** The next look or step shows the first page of due schedules. */
   lookFromStart(): void {
     this.#after = null;
   }
 
-  /** Whether the first page of due schedules is shown next. */
+  /** Whether the next look or step shows the first page of due schedules. */
   get looksFromStart(): boolean {
     return this.#after === null;
   }
 
-  /** The page of due schedules that begins behind this one is shown next. */
+  /** The next look or step shows the page of due schedules that begins after this schedule. */
   lookBeyond(schedule: LookedSchedule | undefined): void {
     this.#after = schedule === undefined ? null : [schedule.nextFireTime, schedule.id];
   }
 
   /**
-   * Every other page begins behind what the last one showed of `due`, of which there is more, so that schedules with
-   * much to catch up starve nobody. It begins a moment ago at the earliest: the schedules of the first page are planned
-   * a few fires on, and would be most of the second page, too.
+   * Chooses the page that the next step shows, so that schedules with much to catch up do not starve the others. Every
+   * second page begins after the last schedule of the page before it. It holds only schedules that came due a moment
+   * ago (`FRESH_MS`) or later, because the schedules of the first page move on by a few fires only, and would fill most
+   * of the second page too.
+   *
+   * @param due the page that was shown; empty when no more schedules are due
+   * @param now epoch milliseconds
    */
   turnPage(due: readonly LookedSchedule[], now: number): void {
     const last = due.at(-1);
@@ -124,13 +129,15 @@ export class Stepper {
     else this.lookBeyond(last);
   }
 
-  /** No step takes what waits to be added: whoever adds is told, and decides. The jobs were not sent. */
+  /** Rejects the calls that wait to add jobs, because no step can take them now. Their jobs were not sent; the callers
+   *  decide whether to try again. */
   refuseAdditions(error: unknown): void {
     this.#parts.additions.rejectAll(error);
   }
 
-  /** One read, which also compares tasks that the store may not have. Those that it lacks are written first, because a
-   *  step without them knows no limits, and then it looks again. @throws {StoreUnavailableError} */
+  /** Looks into the store, with one read. `now` and `dueBy` are in epoch milliseconds. The look also compares the tasks
+   *  that the store may not have as they are. If there are such tasks, they are written, because a step without them
+   *  knows no limits; then a second look follows. @throws {StoreUnavailableError} */
   async look(now: number, dueBy: number): Promise<Seen> {
     const { env, runner, tasks, hasJobRole } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, dueBy);
@@ -154,8 +161,9 @@ export class Stepper {
   }
 
   /**
-   * One write: everything that is at hand, in one commit. A step of unknown fate is repeated first, by itself.
-   * @throws {StoreUnavailableError} nothing is lost: the next step repeats what is unsettled
+   * Takes a step: one write that commits all outcomes, additions and plans that are at hand. If the fate of the step
+   * before is unknown, this call repeats that step instead.
+   * @throws {StoreUnavailableError} nothing is lost: the next call repeats what is unsettled
    */
   async step(now: number, bounds: StepBounds): Promise<StepResult> {
     if (this.#pending !== null) return this.#repeat(now, bounds);
@@ -168,14 +176,14 @@ export class Stepper {
     return this.#send(this.#nextStepId(), false, now, cargo, bounds);
   }
 
-  /** For the stop: tells the store of outcomes, and gives back what a step of unknown fate may have leased.
+  /** For the stop: tells the store of outcomes, and gives back the jobs that a step of unknown fate may have leased.
    *  @throws {StoreUnavailableError} */
   async settle(now: number): Promise<void> {
     const bounds = { due: [], jobsMax: this.#pending === null ? null : 0, dueBy: null };
     await this.step(now, bounds);
   }
 
-  /** Plans and outcomes are sent again as they were; only the times are fresh. */
+  /** Sends the plans and outcomes of the pending step again as they were. Only the times are new. */
   async #repeat(now: number, bounds: StepBounds): Promise<StepResult> {
     const { stepId, releases, planned } = this.#pending as PendingStep;
     return this.#send(stepId, true, now, { releases, additions: [], planned }, bounds);
@@ -196,7 +204,7 @@ export class Stepper {
       if (!(error instanceof StoreUnavailableError)) return this.#isolate(stepId, isRepetition, cargo, bounds, error);
       this.#pending = { stepId, releases: cargo.releases, planned: cargo.planned };
       this.#parts.runner.releasesUnknown(cargo.releases);
-      // Whoever adds is told at once, and decides; the jobs are not sent again.
+      // The callers that add jobs hear of the failure at once, and decide; the step does not send their jobs again.
       for (const { reject } of cargo.additions) reject(error);
       throw error;
     }
@@ -205,7 +213,8 @@ export class Stepper {
     return this.#finish(now, request, cargo, report, bounds);
   }
 
-  /** Something in the step is what the store will never take: each part goes by itself, so that only that one fails. */
+  /** The store refuses something in the step for good. Sends the parts of the step one by one, so that only the refused
+   *  part fails. */
   async #isolate(
     stepId: string,
     isRepetition: boolean,
@@ -217,7 +226,7 @@ export class Stepper {
     const parts = splitCargo(cargo);
     if (parts.length === 0) throw error;
     const [only] = parts;
-    // Each try is of the present: the last one may have been slow, or the clock was set.
+    // Each try takes the time anew, because the try before may have been slow, or the clock was set.
     const { clock } = this.#parts.env;
     if (parts.length === 1 && only !== undefined && isSingle(only)) {
       const instead = this.#refuse(only, error);
@@ -232,11 +241,12 @@ export class Stepper {
       try {
         total = sum(total, await this.#send(stepId, isRepetition, clock.now(), part, alone));
       } catch (failure) {
-        // Whoever added what was not sent is told as well. Outcomes still wait, and schedules are still due.
+        // The callers whose additions were not sent hear of the failure too. Outcomes still wait, and schedules are
+        // still due.
         for (const { additions } of parts.slice(index + 1)) for (const { reject } of additions) reject(failure);
         throw failure;
       } finally {
-        // The step is settled with its last part: one that is repeated may lease.
+        // All parts share the id of the step, and a part that is repeated may still lease: the step is not settled yet.
         this.#settledStepId = settledStepId;
       }
     }
@@ -244,7 +254,7 @@ export class Stepper {
     return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), NO_CARGO, bounds));
   }
 
-  /** A plan that pauses the schedule, in place of one that the store refuses. */
+  /** Sends a plan that pauses the schedule, instead of the plan that the store refused. */
   async #sendInstead(stepId: string, now: number, instead: PlannedSchedule, bounds: StepBounds): Promise<StepResult> {
     const request = this.#request(stepId, false, now, { ...NO_CARGO, planned: [instead] }, bounds);
     try {
@@ -259,7 +269,7 @@ export class Stepper {
     }
   }
 
-  /** Returns what takes the place of the refused part, or null. */
+  /** Reports that the store refused a part. Returns the plan that takes the place of a refused plan, or null. */
   #refuse({ releases, additions, planned }: Cargo, error: unknown): PlannedSchedule | null {
     for (const ended of releases) this.#parts.runner.releaseRefused(ended, error);
     for (const { reject } of additions) reject(error);
@@ -341,7 +351,7 @@ export class Stepper {
     }
   }
 
-  /** Returns how many jobs the plans added. */
+  /** Adds the events of the plans. Returns how many jobs the plans added. */
   #recordPlans(
     planned: readonly PlannedSchedule[],
     { plans }: StepReport,
@@ -378,7 +388,7 @@ export class Stepper {
 
 const NO_CARGO: Cargo = Object.freeze({ releases: [], additions: [], planned: [] });
 
-/** Whether a job goes back to the queue, which recovery ends if somebody asked to cancel it. */
+/** Whether the releases put a job back. If somebody asked to cancel such a job, recovery must end it. */
 function isPutBack(releases: readonly EndedAttempt[]): boolean {
   return releases.some(({ release }: { readonly release: JobRelease }) => release.kind !== "finish");
 }
@@ -387,7 +397,7 @@ function isSingle({ releases, additions, planned }: Cargo): boolean {
   return releases.length + additions.length + planned.length === 1;
 }
 
-/** The kinds of a cargo apart; where there is one kind, its halves. */
+/** Splits a cargo into its kinds, or, if it has only one kind, into halves. */
 function splitCargo(cargo: Cargo): Cargo[] {
   const { releases, additions, planned } = cargo;
   const kinds = [

@@ -31,7 +31,7 @@ export interface TickParts {
 }
 
 export interface TickBounds {
-  /** Epoch milliseconds after which no new work is begun. */
+  /** The instant from which on no new work is begun, in epoch milliseconds. */
   readonly deadline: number;
   readonly jobsMax: number;
   /** Whether somebody asked to end the tick. */
@@ -79,7 +79,7 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
   stepper.lookFromStart();
   let seen = await stepper.look(now, now);
   for (;;) {
-    // An answer may have been slow, or the clock set: what follows is of the present.
+    // Takes the time anew, because the answer may have been slow, or the clock was set.
     now = env.clock.now();
     const isOver = now >= bounds.deadline || bounds.isAborted();
     const due = isOver ? [] : seen.due.filter(({ nextFireTime }) => nextFireTime <= now);

@@ -219,7 +219,7 @@ export class JobRunner {
     const { env } = this.#options;
     const { id: jobId, taskId, scheduleId } = attempt.job;
     if (status !== "released") {
-      env.logger.warn(`escapement: the outcome of job ${jobId} does not count, as its lease was lost`);
+      env.logger.warn(`escapement: the outcome of job ${jobId} does not count, because its lease was lost`);
     } else if (release.kind === "finish") {
       this.#outcomes[release.result.outcome]++;
       happened.push(jobReleased(env, release.result, env.identity));

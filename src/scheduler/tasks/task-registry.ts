@@ -17,7 +17,8 @@ export interface RegisteredTask {
   readonly schema: StandardSchemaV1 | null;
 }
 
-/** The tasks that this scheduler has handlers for, and which of them the store has not heard of yet. */
+/** The tasks that this scheduler has handlers for. The registry also knows which of them may not be in the
+ *  store yet. */
 export class TaskRegistry {
   readonly #byId = new Map<string, RegisteredTask>();
   readonly #unsaved = new Set<string>();
@@ -49,7 +50,9 @@ export class TaskRegistry {
     return Object.freeze({ id });
   }
 
-  /** The id behind a task, an id or a named function, which is registered on the way. */
+  /** The id of a task, which is given as a task, an id or a named function. A named function is registered as a task on
+   *  the way. @throws {OptionsError} when the id is not valid, or the function has no name, or another task has its
+   *  name */
   idOf(task: Task | string | NamedFunction): string {
     if (typeof task === "string") return checkId(task, "task id");
     if (typeof task !== "function") return checkId(task?.id, "task id");
@@ -81,7 +84,7 @@ export class TaskRegistry {
     throw new HandlerLookupError(`this scheduler has no handler for task "${id}"; register one: scheduler.task()`, id);
   }
 
-  /** Settings of a task, from here or from the store. @throws {TaskLookupError} */
+  /** The settings of a task, from this registry or else from the store. @throws {TaskLookupError} */
   async settingsOf(id: string): Promise<TaskRecord> {
     const record = this.#byId.get(id)?.record ?? (await this.#store.getTask(id));
     if (record !== null) return record;
@@ -92,24 +95,24 @@ export class TaskRegistry {
     );
   }
 
-  /** Whether the store has not heard of all of them. */
+  /** Whether there are tasks that may not be in the store yet. */
   get hasUnsaved(): boolean {
     return this.#unsaved.size > 0;
   }
 
-  /** Records of tasks that the store may not have heard of, for a look that compares them; null when it has heard of
-   *  all. */
+  /** The records of tasks that may not be in the store yet, for a look that compares them with the stored records; null
+   *  when all tasks are in the store. */
   get unsaved(): readonly TaskRecord[] | null {
     return this.hasUnsaved ? [...this.#unsaved].map((id) => this.handlerOf(id).record) : null;
   }
 
-  /** A look has compared these records: the store has them all but the stale ones. */
+  /** A look has compared these records: the store has all of them, except those with the ids in `staleIds`. */
   compared(records: readonly TaskRecord[], staleIds: readonly string[]): void {
     const stale = new Set(staleIds);
     for (const record of records) if (!stale.has(record.id)) this.#saved(record);
   }
 
-  /** Writes tasks that the store has not heard of yet. Returns what changed. */
+  /** Writes the tasks that may not be in the store yet. Returns the tasks that were added or updated. */
   async save(): Promise<{ id: string; change: "added" | "updated" }[]> {
     const records = this.unsaved;
     if (records === null) return [];
@@ -121,7 +124,8 @@ export class TaskRegistry {
     });
   }
 
-  /** One that was registered anew meanwhile is still unsaved. */
+  /** The store has this record. A task that was registered anew in the meantime has another record, and stays
+   *  unsaved. */
   #saved(record: TaskRecord): void {
     if (this.#byId.get(record.id)?.record === record) this.#unsaved.delete(record.id);
   }
@@ -132,7 +136,7 @@ export class TaskRegistry {
     this.#queues = null;
   }
 
-  /** What a worker with these executors can run. */
+  /** The queues whose jobs a worker with these executors can run. */
   queues(executors: readonly string[]): readonly JobQueue[] {
     this.#queues ??= executors.flatMap((executor) => [...this.#byId.keys()].map((taskId) => ({ executor, taskId })));
     return this.#queues;

@@ -8,19 +8,20 @@ import type { VerbContext } from "./verb-context.ts";
 /** A job whose result somebody waits for. */
 export interface AwaitedJob {
   readonly jobId: string;
-  /** Whether it had not ended when the wait began, so that an event will tell of its end. */
+  /** Whether the job had not ended when the wait began, so that an event will tell of its end. */
   readonly isUnfinished: boolean;
 }
 
 /**
- * Waits until a job has ended and returns its result. It waits for the job's event first, from before `begin` on, which
- * names the job and may add it; so the usual case costs one read. It also looks by itself, at growing intervals, since
- * the event may be lost or come from nowhere.
+ * Waits until a job has ended, and returns its result. The job's event ends the wait, so that the usual case costs one
+ * read. The function also looks into the store by itself, at growing intervals, because the event may be lost.
  *
- * @param isRunningHere whether a job runs in this scheduler, whose own events are not lost
+ * @param isRunningHere whether a job runs in this scheduler. Then the store is not asked, because a scheduler's own
+ *   events are not lost
+ * @param begin names the job, and may add it. Events are heard from before this call on
  * @throws {JobLookupError} when there is neither a job nor a result
- * @throws {SchedulerStateError} when the scheduler stops first
- * @throws the signal's reason when that is aborted
+ * @throws {SchedulerStateError} when the scheduler stops before the job ends
+ * @throws the signal's reason when the signal is aborted
  */
 export async function waitForResult(
   { env, closing }: VerbContext,
@@ -33,7 +34,8 @@ export async function waitForResult(
   const wake = (): void => wakeup.call();
   signal?.addEventListener("abort", wake, { once: true });
   closing.add(wake);
-  /** Jobs that were told to have ended: all of them until the awaited one is known, then only that. */
+  /** Jobs of which an event told that they have ended: all such jobs until the awaited job is known, then only that
+   *  job. */
   const ended = new Set<string>();
   let awaitedId: string | null = null;
   const subscription = events.subscribe("jobReleased", ({ jobId }) => {
@@ -63,7 +65,8 @@ export async function waitForResult(
   }
 }
 
-/** In this order: a job that ends between the two look-ups is found. */
+/** The result of a job; null while the job is unfinished. The job is read before the result: in the other order, a job
+ *  that ends between the two reads would seem not to exist. @throws {JobLookupError} when there is neither */
 async function resultUnlessUnfinished(store: DataStore, jobId: string, now: number): Promise<JobResultRecord | null> {
   if ((await store.getJob(jobId)) !== null) return null;
   const result = await store.getJobResult(jobId, now);

@@ -24,7 +24,7 @@ export class TaskVerbs {
     const report = await env.store.removeTask(id);
     if (report === "inUse") {
       throw new ConflictingIdError(
-        `task "${id}" cannot be removed, as schedules or unfinished jobs refer to it; remove them first`,
+        `task "${id}" cannot be removed because schedules or unfinished jobs refer to it; remove those first`,
         id,
       );
     }

@@ -35,7 +35,8 @@ export class JobResult {
   get outcome(): JobOutcome {
     return this.#record.outcome;
   }
-  /** When the last attempt started; null when the job never ran. */
+  /** When the last attempt started; null when that attempt never started, or when the job ended without its scheduler
+   *  (`abandoned`, or `cancelled` while the job was queued). */
   get startedAt(): Temporal.Instant | null {
     return instantOrNull(this.#record.startedAt);
   }

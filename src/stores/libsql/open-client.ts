@@ -36,7 +36,7 @@ export async function openClient(connection: LibsqlUrlConnection, timeoutMs: num
     ...(syncUrl === undefined ? {} : { syncUrl }),
     ...(syncInterval === undefined ? {} : { syncInterval: toDurationMs(syncInterval, "syncInterval") / 1000 }),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
-    // Settings are those of one connection, so the client may have only one.
+    // Only one connection, because settings such as `synchronous` belong to one connection.
     ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: SYNCHRONOUS_BUSY_WAIT_MS }),
     fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) }),
   });

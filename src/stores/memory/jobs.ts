@@ -25,14 +25,15 @@ import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
 import { pageOf } from "./tables.ts";
 
-/** What {@link MemoryJobs.see} tells. */
+/** What {@link MemoryJobs.see} returns. */
 type SeenJobs = Pick<Seen, "nextRunAt" | "leaseEndsAt" | "hasReady">;
 
 const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: null, hasReady: false });
 
 /**
- * The unfinished jobs of a `MemoryDataStore`. A job is in exactly one heap: waiting ones in those of the queues, leased
- * ones by lease end. So no step looks at more jobs than it moves.
+ * The unfinished jobs of a `MemoryDataStore`. Each job is in exactly one heap: a waiting job in a heap of
+ * {@link MemoryQueues}, a leased job in the heap of the leases, by the end of its lease. So a step reads no more jobs
+ * than it moves.
  */
 export class MemoryJobs {
   readonly #byId = new Map<string, JobEntry>();
@@ -63,7 +64,8 @@ export class MemoryJobs {
     return this.#byId.has(id);
   }
 
-  /** @param metadata a frozen copy of the job's: what may throw while it is read comes before the first change */
+  /** @param metadata a frozen copy of the job's metadata. The caller makes the copy before the first change, because
+   *  reading the metadata may throw */
   add(job: JobRecord, metadata: JobRecord["metadata"]): JobAddition {
     if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) return { job, isNew: true };
     const existing =
@@ -72,12 +74,13 @@ export class MemoryJobs {
         ? undefined
         : this.#byFireTime.get(fireKey(job.fireTime, job.scheduleId)));
     if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
-    // What is kept is a copy, so the caller's record can go back as it is.
+    // The store keeps a copy, so that the caller's record itself may be returned.
     this.#insert({ ...job, metadata }, job.runAt <= job.createdAt);
     return { job, isNew: true };
   }
 
-  /** Adds the job of a schedule's fire unless the fire time has one already. */
+  /** Adds the job of a schedule's fire, unless an unfinished job has the fire time or the id. Returns whether it
+   *  did. */
   addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob, now: number): boolean {
     if (this.#byId.has(fire.jobId) || this.#byFireTime.has(fireKey(fire.fireTime, schedule.id))) return false;
     this.#insert(
@@ -121,12 +124,13 @@ export class MemoryJobs {
     );
   }
 
-  /** @param ended gets the results of jobs that were to be cancelled */
+  /** Applies the releases of a step. @param ended gets the results of jobs that were to be cancelled */
   release(request: StepRequest, ended: JobResultRecord[]): ReleaseStatus[] {
     return request.releases.map((release) => this.#release(release, request, ended));
   }
 
-  /** Takes back the leases that are no longer live. */
+  /** Takes back the leases that are no longer live. @param ended gets the results of jobs that end instead of going
+   *  back to the queue */
   recover(now: number, ended: JobResultRecord[]): RecoveredJob[] {
     const recovered: RecoveredJob[] = [];
     for (let entry = this.#leased.peek(); entry !== undefined; entry = this.#leased.peek()) {
@@ -142,7 +146,7 @@ export class MemoryJobs {
     for (const { record } of this.#steps.leasedBy(stepId)) {
       if (record.acquiredBy === schedulerId) acquired.push({ ...record });
     }
-    // Nothing while a lease waits for recovery: the lost job may have to come first.
+    // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
     this.#queues.promote(now);
     this.#queues.take(jobs.queues, jobs.limit - acquired.length, (entry) => {
@@ -263,7 +267,8 @@ export class MemoryJobs {
     recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
   }
 
-  /** What steps of this incarnation leased and nobody here runs: a try of such a step arrived late. */
+  /** Gives up leases that steps of this incarnation made but the extension does not name. Nobody runs their jobs,
+   *  because a try of such a step arrived late. */
   #giveUpOrphans(extension: LeaseExtension, extended: ReadonlySet<JobEntry>): void {
     const { now, schedulerId, incarnation, settledStepId } = extension;
     const isOurs = (stepId: string): boolean =>
@@ -290,13 +295,13 @@ export class MemoryJobs {
     this.#leased.push(entry);
   }
 
-  /** Puts a leased job back. */
+  /** Puts a leased job back into its queue. @param stamp id of the step that puts it back, or null */
   #queue(entry: JobEntry, stamp: string | null, now: number): void {
     this.#endLease(entry, stamp);
     this.#queues.add(entry, entry.record.runAt <= now);
   }
 
-  /** Does nothing for an entry that is not leased. */
+  /** Ends the lease of an entry; does nothing for an entry that is not leased. */
   #endLease(entry: JobEntry, stamp: string | null): void {
     if (entry.record.acquiredBy === null) return;
     this.#leased.remove(entry);

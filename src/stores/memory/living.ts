@@ -6,7 +6,7 @@ export class Living {
     return (this.#aliveUntil.get(schedulerId) ?? now) > now;
   }
 
-  /** @param aliveUntil null leaves it as it is */
+  /** @param aliveUntil epoch milliseconds; null keeps the stored instant */
   report(schedulerId: string, aliveUntil: number | null, now: number): void {
     if (aliveUntil === null) return;
     if (aliveUntil > now) this.#aliveUntil.set(schedulerId, aliveUntil);

@@ -9,11 +9,11 @@ export interface JobEntry extends HeapItem, Stamped {
   readonly record: Mutable<JobRecord>;
   /** Counts up with every addition. */
   readonly seq: number;
-  /** The one heap that it is in. */
+  /** The heap that holds the entry; null before the first one. */
   heap: Heap<JobEntry> | null;
 }
 
-/** A queue that takes part in one acquisition, and how many more of its task may start. */
+/** A queue that takes part in one acquisition, and how many more jobs of its task may start. */
 interface Candidate extends HeapItem {
   readonly ready: Heap<JobEntry>;
   readonly slots: Slots;
@@ -23,7 +23,8 @@ interface Slots {
   left: number;
 }
 
-/** The jobs that wait: delayed ones by `runAt`, ready ones in their queue's heap by order of acquisition. */
+/** The jobs that wait. Delayed jobs are in one heap, by `runAt`. Ready jobs are in the heap of their queue, by the
+ *  order of acquisition. */
 export class MemoryQueues {
   readonly #delayed = new Heap<JobEntry>((a, b) => a.record.runAt < b.record.runAt);
   readonly #ready = new Map<string, Map<string, Heap<JobEntry>>>();
@@ -44,7 +45,7 @@ export class MemoryQueues {
     moveTo(isReady ? this.#readyHeap(executor, taskId) : this.#delayed, entry);
   }
 
-  /** Makes ready what is due. */
+  /** Makes the delayed jobs ready whose `runAt` has come. */
   promote(now: number): void {
     for (
       let entry = this.#delayed.peek();
@@ -55,7 +56,7 @@ export class MemoryQueues {
     }
   }
 
-  /** Counts the jobs of a task that run. */
+  /** Adds to the number of running jobs of a task. */
   count(taskId: string, change: 1 | -1): void {
     countIn(this.#runningByTask, taskId, change);
   }
@@ -68,7 +69,8 @@ export class MemoryQueues {
     return false;
   }
 
-  /** Calls back with at most `limit` jobs, in order of acquisition; `lease` takes each to another heap. */
+  /** Calls `lease` with at most `limit` jobs, in the order of acquisition. `lease` must move each job to another
+   *  heap. */
   take(queues: readonly JobQueue[], limit: number, lease: (entry: JobEntry) => void): void {
     if (limit <= 0) return;
     const candidates = this.#candidates(queues);
@@ -77,7 +79,7 @@ export class MemoryQueues {
       const candidate = candidates.pop();
       if (candidate === undefined) return;
       const entry = candidate.ready.peek();
-      // Another queue of the task may have taken its last slot meanwhile.
+      // A job of another queue may have taken the last slot of the task in the meantime.
       if (entry === undefined || candidate.slots.left <= 0) continue;
       candidate.slots.left--;
       left--;
@@ -129,7 +131,7 @@ export function moveTo(heap: Heap<JobEntry>, entry: JobEntry): void {
   heap.push(entry);
 }
 
-/** Adds to one count of many; those that are 0 take no room. */
+/** Adds to the count of a key. A count of 0 is removed, so that it takes no memory. */
 export function countIn(counts: Map<string, number>, key: string, change: number): void {
   const sum = (counts.get(key) ?? 0) + change;
   if (sum === 0) counts.delete(key);

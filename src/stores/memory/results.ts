@@ -8,23 +8,23 @@ interface Entry extends HeapItem {
   readonly record: JobResultRecord;
 }
 
-/** The results of a `MemoryDataStore`, by job id and in a heap by expiry. */
+/** The results of a `MemoryDataStore`: by job id, and in a heap by `expiresAt`. */
 export class MemoryResults {
   readonly #byJobId = new Map<string, Entry>();
   readonly #tombstones = new Tombstones();
   readonly #byExpiry = new Heap<Entry>((a, b) => a.record.expiresAt < b.record.expiresAt);
 
-  /** Whether there is a result, expired or not. */
+  /** Whether the store holds a result of the job, expired or not. */
   has(jobId: string): boolean {
     return this.#byJobId.has(jobId);
   }
 
-  /** Whether the job has ended, as far as is remembered. */
+  /** Whether the job has ended, as far as the store remembers. */
   hasEnded(jobId: string): boolean {
     return this.#byJobId.has(jobId) || this.#tombstones.has(jobId);
   }
 
-  /** Keeps a result, or if it expires at once only the job's id for a while. */
+  /** Keeps a result. If the result expires at once, keeps only the job's id, for a while. */
   keep(result: JobResultRecord, now: number): void {
     if (result.expiresAt <= now) {
       this.#tombstones.add(result.jobId, now);

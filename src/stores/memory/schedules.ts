@@ -17,7 +17,7 @@ import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 
 interface Entry {
   readonly record: Mutable<ScheduleRecord>;
-  /** Size of the record, about. */
+  /** The approximate size of the record in bytes. */
   bytes: number;
   /** The scheduler that committed the last plan and can run its jobs. */
   favourite: string | null;
@@ -25,12 +25,13 @@ interface Entry {
   stamp: string | null;
 }
 
-/** What {@link MemorySchedules.see} tells. */
+/** What {@link MemorySchedules.see} returns. */
 type SeenSchedules = Pick<Seen, "due" | "nextFireAt">;
 
 const NOTHING_SEEN: SeenSchedules = Object.freeze({ due: Object.freeze([]), nextFireAt: null });
 
-/** The schedules of a `MemoryDataStore`: by id, and those that wait for a fire time in its order. */
+/** The schedules of a `MemoryDataStore`: all of them by id, and those that wait for a fire time in the order of their
+ *  fire times. */
 export class MemorySchedules {
   readonly #byId = new Map<string, Entry>();
   readonly #waiting = new SortedList<Entry>(inOrderOfFireTimes);
@@ -54,7 +55,7 @@ export class MemorySchedules {
       }
       seen.add(schedule.id);
     }
-    // What may throw while it is read comes before the first change.
+    // Made before the first change, because reading a schedule may throw.
     const entries = additions.map(({ schedule }) => newEntry(schedule));
     return {
       conflictId: null,
@@ -91,7 +92,7 @@ export class MemorySchedules {
     return true;
   }
 
-  /** A page of what is due, and the earliest fire time behind it. */
+  /** A page of due schedules, and the earliest fire time after the page. */
   see({ now, schedules: window }: View): SeenSchedules {
     if (window === null || this.#waiting.isEmpty) return NOTHING_SEEN;
     const { dueBy, limit, bytesMax, after } = window;
@@ -116,7 +117,7 @@ export class MemorySchedules {
     return { due, nextFireAt };
   }
 
-  /** The schedule as it stands now, when the plan counts. */
+  /** Commits a plan. Returns the changed schedule (no copy); null when the plan does not count. */
   commit(plan: SchedulePlan, { now, schedulerId, stepId }: StepRequest): ScheduleRecord | null {
     const entry = this.#byId.get(plan.scheduleId);
     if (entry === undefined) return null;
@@ -133,13 +134,14 @@ export class MemorySchedules {
     return entry.record;
   }
 
-  /** Whether the last commit was that of this plan in a try of this step. */
+  /** Whether the schedule's last commit was this plan, in an earlier try of this step. */
   wasCommitted(plan: SchedulePlan, stepId: string): boolean {
     const entry = this.#byId.get(plan.scheduleId);
     return entry !== undefined && entry.stamp === stepId && entry.record.fence === plan.fence + 1;
   }
 
-  /** Removes exhausted schedules that `isBusy` does not hold back. */
+  /** Removes at most `limit` schedules that have no fire time left, except those for which `isBusy` returns true.
+   *  Returns their ids. */
   cleanup(limit: number, isBusy: (scheduleId: string) => boolean): string[] {
     const removed: string[] = [];
     for (const { record } of this.#exhausted) {
@@ -199,7 +201,7 @@ function newEntry(schedule: ScheduleRecord): Entry {
   return { record, bytes: bytesOf(record), favourite: null, stamp: null };
 }
 
-/** Without payload and metadata. */
+/** What a look shows of a schedule: its record without payload and metadata. */
 function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: string | null): LookedSchedule {
   return {
     id: record.id,
@@ -224,7 +226,7 @@ function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: str
   };
 }
 
-/** What the fields beside the texts weigh, about. */
+/** The approximate size of the fields that are no texts, in bytes. */
 const BYTES_FIXED = 200;
 
 function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, metadata }: ScheduleRecord): number {

@@ -1,10 +1,10 @@
 /**
- * A sorted list of distinct items, in chunks, so that adding, taking and finding a place cost a binary search and the
- * move of half a chunk, however long the list is. An item's place in the order must not change while it is in the list.
+ * A sorted list of distinct items, in chunks. To add, to remove or to find an item costs a binary search and the move
+ * of half a chunk, however long the list is. While an item is in the list, its place in the order must not change.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
-  /** None is empty. */
+  /** No chunk is empty. */
   readonly #chunks: T[][] = [];
 
   constructor(compare: (a: T, b: T) => number) {
@@ -18,7 +18,7 @@ export class SortedList<T> {
   add(item: T): void {
     const isAfter = this.#isNotBefore(item);
     const place = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
-    // Behind everything: the last chunk takes it.
+    // An item that comes after all others goes into the last chunk.
     const chunkIndex = Math.min(place, Math.max(this.#chunks.length - 1, 0));
     const chunk = this.#chunks[chunkIndex];
     if (chunk === undefined) {
@@ -29,7 +29,7 @@ export class SortedList<T> {
     if (chunk.length > CHUNK_LENGTH_MAX) this.#chunks.splice(chunkIndex + 1, 0, chunk.splice(CHUNK_LENGTH_MAX / 2));
   }
 
-  /** Takes the item out; does nothing when it is not in the list. */
+  /** Removes an item; does nothing when the item is not in the list. */
   remove(item: T): void {
     const isAfter = this.#isNotBefore(item);
     const chunkIndex = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
@@ -41,8 +41,8 @@ export class SortedList<T> {
     else this.#chunks.splice(chunkIndex, 1);
   }
 
-  /** Calls back with the items in order until `visit` is false, from the first one on for which `isAfter` is true: it
-   *  is false for the items before, and true for all behind. */
+  /** Calls `visit` with the items in order, until `visit` returns false. Begins at the first item for which `isAfter`
+   *  is true. `isAfter` must be true for all later items too. */
   visitFrom(isAfter: (item: T) => boolean, visit: (item: T) => boolean): void {
     let chunkIndex = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
     let chunk = this.#chunks[chunkIndex];
@@ -67,7 +67,8 @@ function lastOf<T>(chunk: readonly T[]): T {
   return chunk[chunk.length - 1] as T;
 }
 
-/** Index of the first item for which `isRight` is true, or the length: binary search. */
+/** Index of the first item for which `isRight` is true, or the length when there is none. A binary search: `isRight`
+ *  must be true for all later items too. */
 function firstWhere<T>(items: readonly T[], isRight: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -8,7 +8,7 @@ export interface Stamped {
 export class Steps<E extends Stamped> {
   readonly #leasedBy = new Map<string, Set<E>>();
 
-  /** In the order in which they were leased. */
+  /** The entries that a step leased and still holds, in the order in which the step leased them. */
   leasedBy(stepId: string): Iterable<E> {
     return this.#leasedBy.get(stepId) ?? [];
   }

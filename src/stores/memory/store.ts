@@ -13,8 +13,11 @@ import { MemorySchedules } from "./schedules.ts";
 import { frozenCopy } from "./tables.ts";
 
 /**
- * Keeps everything in memory: for tests, and for schedules that a program makes anew at every start. Nothing survives
- * the process, and schedulers share it only by sharing the object.
+ * Keeps everything in memory: for tests, and for schedules that a program adds anew at every start. Nothing survives
+ * the process. Schedulers of one process share the data when they share this object.
+ *
+ * @example
+ * const scheduler = new Scheduler({ dataStore: new MemoryDataStore() });
  */
 export class MemoryDataStore implements contract.DataStore {
   readonly serializer: Serializer;
@@ -25,8 +28,8 @@ export class MemoryDataStore implements contract.DataStore {
   readonly #results = new MemoryResults();
   readonly #jobs = new MemoryJobs(this.#results, (taskId) => this.#tasks.get(taskId)?.maxRunningJobs ?? null);
 
-  /** @param options.serializer default: a {@link JSONSerializer}, as the other stores have, so that moving to them
-   *  changes nothing */
+  /** @param options.serializer turns payloads and return values into text. Default: a {@link JSONSerializer}. The other
+   *  stores have the same default, so that a program may move to them without a change */
   constructor(options: { serializer?: Serializer } = {}) {
     this.serializer = options.serializer ?? new JSONSerializer();
   }
@@ -36,7 +39,7 @@ export class MemoryDataStore implements contract.DataStore {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
-    // What may throw while it is read comes before the first change.
+    // Made before the first change, because reading a task may throw.
     const copies = tasks.map((task) => frozenCopy(task));
     return copies.map((task) => {
       const existing = this.#tasks.get(task.id);
@@ -68,7 +71,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
     const { now, recover } = request;
-    // What may throw while it is read comes before the first change.
+    // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
     const ended: JobResultRecord[] = [];
     const releases = this.#jobs.release(request, ended);
@@ -164,7 +167,7 @@ export class MemoryDataStore implements contract.DataStore {
     return jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
   }
 
-  /** Of several plans of one schedule the first alone can count. */
+  /** If there are several plans of one schedule, only the first can count. */
   #commitPlans(request: contract.StepRequest): contract.PlanReport[] {
     if (request.plans.length === 0) return [];
     const seen = new Set<string>();

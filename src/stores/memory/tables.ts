@@ -2,7 +2,8 @@ import type { RecordPage } from "../data-store.ts";
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A page of what `select` lets through (null leaves an item out), ordered by id, as copies. */
+/** A page of copies of the records that `select` returns, ordered by id. An entry for which `select` returns null is
+ *  left out. */
 export function pageOf<E, R extends { readonly id: string } | { readonly jobId: string }>(
   entries: Iterable<E>,
   request: { readonly limit: number; readonly cursor: string | null },
@@ -23,7 +24,7 @@ function idOf(record: { readonly id: string } | { readonly jobId: string }): str
   return "id" in record ? record.id : record.jobId;
 }
 
-/** A copy of plain data that nobody can change. */
+/** A copy of plain data that nobody can change. Data that is frozen already is returned as it is. */
 export function frozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   const copy = Array.isArray(value) ? value.map(frozenCopy) : mapValues(value);

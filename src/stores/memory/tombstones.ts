@@ -1,8 +1,8 @@
 import { TOMBSTONE_MS, TOMBSTONES_MAX } from "../../core/limits.ts";
 
 /**
- * Ids of jobs that ended without a result that is kept, so that an addition that is repeated does not run them again.
- * Each is kept for `TOMBSTONE_MS` at least, unless `TOMBSTONES_MAX` others came meanwhile.
+ * Ids of jobs that ended and whose results are not kept, so that a repeated addition does not run such a job again.
+ * Each id is kept for at least `TOMBSTONE_MS`, unless `TOMBSTONES_MAX` other ids came in the meantime.
  */
 export class Tombstones {
   #young = new Set<string>();

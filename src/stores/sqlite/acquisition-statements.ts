@@ -14,7 +14,8 @@ export interface AcquisitionStatements {
   /** One statement per number of queues: the first is for one queue, the last for `ACQUISITION_ARMS_MAX`. */
   readonly acquireFew: readonly string[];
   readonly acquireMany: string;
-  /** As `acquireFew` and `acquireMany`, but for jobs of at most `ACQUIRED_BYTES_MAX` bytes together. */
+  /** The same statements as `acquireFew` and `acquireMany`, but the jobs have at most `ACQUIRED_BYTES_MAX` bytes
+   *  together. */
   readonly acquireFewBytes: readonly string[];
   readonly acquireManyBytes: string;
 }

@@ -55,7 +55,7 @@ export class Connection {
     return this.#repeat("reading from", () => this.#driver.execute(statement));
   }
 
-  /** As {@link read}, but the answer has what others have written, even if the database is a copy. */
+  /** Does the same as {@link read}, but the answer has what others have written, even if the database is a copy. */
   readFresh(statement: SqlStatement): Promise<Row[]> {
     if (this.#driver.synchronize === undefined) return this.read(statement);
     return this.#repeat("reading from", async () => {
@@ -105,7 +105,7 @@ export class Connection {
         if (reopening !== null) await reopening;
         return await this.#inTime(run(isRepetition));
       } catch (error) {
-        // This error says what to do already.
+        // This error already says what to do.
         if (error instanceof StoreUnavailableError) throw error;
         kind = this.failureKind(error);
         const { isLocal } = this.#driver;

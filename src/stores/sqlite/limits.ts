@@ -8,7 +8,7 @@ export const SYNCHRONOUS_BUSY_WAIT_MS = 10;
 export const BUSY_RETRY_MS_MAX = 20_000;
 
 /** Tries of an operation whose connection fails at once. With the pauses below, these tries span two seconds on average
- *  and four at most. In a longer outage the scheduler tries again with its next turn. */
+ *  and four at most. In a longer outage the scheduler tries again after a pause. */
 export const CONNECTION_TRIES_MAX = 10;
 
 /** Time after which an operation whose connection fails is not tried again, in milliseconds. Where each failure takes a
@@ -31,8 +31,8 @@ export const REMOTE_TIMEOUT_MS_DEFAULT = 10_000;
  *  by gigabytes. */
 export const OPERATIONS_PER_YIELD = 64;
 
-/** Delayed jobs that become ready in one turn. Bounds the time under the write lock when very many jobs are due at
- *  once. The other jobs follow in the next turns. */
+/** Delayed jobs that become ready in one step. Bounds the time under the write lock when very many jobs are due at
+ *  once. The other jobs follow in the next steps. */
 export const PROMOTIONS_PER_TURN_MAX = 5000;
 
 /** How many due delayed jobs a look searches for jobs of its queues, because a look cannot make jobs ready. When there
@@ -50,14 +50,6 @@ export const SURRENDERS_MAX = 1_000_000;
  *  one or two megabytes at once. The first row is taken whatever its size. */
 export const PARAMETER_BYTES_MAX = 500_000;
 export const ACQUIRED_BYTES_MAX = 1_000_000;
-
-/** Most plans of one step, and most jobs that the plans of one step make. Even with the longest ids, their parameters
- *  stay below `PARAMETER_BYTES_MAX`. */
-export const PLANS_PER_STEP_MAX = 200;
-export const FIRES_PER_STEP_MAX = 1000;
-
-/** How long the stamp of an addition stays at least, in milliseconds: longer than any repetition of it may be late. */
-export const STAMP_MS = 600_000;
 
 /** Most jobs of one batch that get a stamp each. More jobs share one stamp, because a row for each job would cost as
  *  much as a result. */

@@ -1,7 +1,7 @@
+import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "../../core/limits.ts";
 import type { PlanReport, SchedulePlan, StepRequest } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";

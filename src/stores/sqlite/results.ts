@@ -1,8 +1,9 @@
+import { TOMBSTONE_MS } from "../../core/limits.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { CleanupReport, JobResultFilter, RecordPage } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { DEAD_SCHEDULER_MS, STAMP_MS } from "./limits.ts";
+import { DEAD_SCHEDULER_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
@@ -39,7 +40,7 @@ export class SqliteResults {
       statement(removeExpired, now, limit),
       statement(countChanges),
       statement(removeExhausted, now, limit),
-      statement(removeStamps, now - STAMP_MS),
+      statement(removeStamps, now - TOMBSTONE_MS),
       statement(removeDead, now - DEAD_SCHEDULER_MS),
     ]);
     return {

@@ -43,7 +43,7 @@ export function scheduleAsJson(table: string): string {
   return rowAsJson(table, COLUMNS, [validJson(`${table}.metadata`), validJson(`${table}.details`)]);
 }
 
-/** As {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
+/** The same SQL as {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
 export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
   const favourite =
     `(SELECT c.identity FROM ${schedulers} c WHERE c.identity = ${table}.acquired_by ` + `AND c.alive_until > ${now})`;

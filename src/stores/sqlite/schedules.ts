@@ -40,7 +40,7 @@ export class SqliteSchedules {
       }
       const conflictId = (await this.#findConflict(unique)) ?? certainConflictId;
       if (conflictId !== null) return { conflictId };
-      // The schedule that was in the way is gone already: try again.
+      // The schedule that had the id is gone in the meantime: try again.
     }
   }
 

@@ -23,18 +23,20 @@ export class SchemaCheck {
     this.#now = now;
   }
 
-  /** Whether that is known. */
+  /** Whether the schema is known to be the one of this library. */
   get isUpToDate(): boolean {
     return this.#isUpToDate;
   }
 
-  /** @throws {StoreUnavailableError} see `migrate`; it may be tried again */
+  /** Checks the schema and brings it up to date. @throws {StoreUnavailableError} see `migrate`; the call may be
+   *  repeated */
   bringUpToDate(): Promise<void> {
     this.#running ??= this.#migrate();
     return this.#running;
   }
 
-  /** What {@link Connection.readFresh} answers, of a schema that is up to date. @throws as {@link bringUpToDate} */
+  /** The answer of {@link Connection.readFresh}, after the schema was brought up to date if need be. Throws what
+   *  {@link bringUpToDate} throws. */
   async readFresh(statement: SqlStatement): Promise<Row[]> {
     if (!this.#isUpToDate) {
       const rows = await this.#readWithVersion(statement);
@@ -44,7 +46,7 @@ export class SchemaCheck {
     return this.#connection.readFresh(statement);
   }
 
-  /** Null when the schema is another one. */
+  /** The rows of a statement that also reads the schema's version; null when the schema is not up to date. */
   async #readWithVersion({ sql, args }: SqlStatement): Promise<Row[] | null> {
     const version = `(SELECT max(version) FROM ${this.#names.schema})`;
     try {

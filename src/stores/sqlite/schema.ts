@@ -5,13 +5,13 @@ export interface TableNames {
   readonly schedules: string;
   readonly jobs: string;
   readonly results: string;
-  /** The schedulers that are alive (since version 2). */
+  /** The schedulers that are alive (from version 2 on). */
   readonly schedulers: string;
-  /** Stamps of additions whose jobs leave no result (since version 2). */
+  /** Stamps of additions whose jobs leave no result (from version 2 on). */
   readonly steps: string;
 }
 
-/** The state of a job, as it stands in the column `state`. Each state has a partial index of its own. */
+/** The values of the column `state` of a job. Each state has a partial index of its own. */
 export const JOB_STATE: { readonly delayed: 0; readonly ready: 1; readonly leased: 2 } = Object.freeze({
   /** The job's `run_at` was in the future when the job was last looked at. */
   delayed: 0,

@@ -102,7 +102,7 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.tasks.remove(id));
   }
 
-  /** Finds out by itself whether the schema is up to date. */
+  /** Checks by itself whether the schema is up to date, unlike the other methods. */
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     return this.#opened.steps.look(request);
   }
@@ -177,7 +177,7 @@ export class SqlDataStore implements contract.DataStore {
     return this.#open;
   }
 
-  /** Calls something that relies on the schema. */
+  /** Calls a function that needs the schema to be up to date. */
   #use<T>(call: (open: OpenStore) => Promise<T>): Promise<T> {
     const open = this.#opened;
     return open.schema.isUpToDate ? call(open) : open.schema.bringUpToDate().then(() => call(open));

@@ -1,4 +1,4 @@
-/** A store does not keep its contract. */
+/** The error of a case that failed: the store, broker or executor does not keep its contract. */
 export class ContractViolation extends Error {
   override readonly name = "ContractViolation";
 }

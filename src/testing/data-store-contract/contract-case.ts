@@ -1,24 +1,25 @@
 import type { DataStore } from "../../stores/data-store.ts";
 
-/** What a runner gives to every case. */
+/** What a test runner gives to every case. */
 export interface DataStoreContext {
-  /** A fresh, empty store that was opened. */
+  /** A new, empty store that was opened. */
   open(): Promise<DataStore>;
-  /** Another store on the data of the one that `open` gave, opened too. Leave it out where data cannot be shared. */
+  /** A second opened store on the data of the store that `open` gave. Leave this function out where stores cannot share
+   *  data. */
   reopen?(): Promise<DataStore>;
 }
 
-/** One sentence about data stores, and what proves it. */
+/** One sentence about data stores, and a function that tests the sentence. */
 export interface DataStoreCase {
   readonly name: string;
-  /** Only for a store whose answers can get lost on the way, as those of a server can: then a caller repeats what was
-   *  done already. Leave these cases out for a store that works in the caller's process. */
+  /** Whether the case is only for a store whose answers can get lost on the way, such as a server. Then a caller may
+   *  repeat a call that was already carried out. Leave these cases out for a store in the caller's own process. */
   readonly isAboutLostAnswers?: true;
   /** Rejects with a {@link ContractViolation} when the store does not keep the sentence. */
   run(context: DataStoreContext): Promise<void>;
 }
 
-/** Two handles on the same data: two stores where they can be shared, one store twice otherwise. */
+/** Two stores on the same data; the same store twice where stores cannot share data. */
 export async function openTwo(context: DataStoreContext): Promise<[DataStore, DataStore]> {
   const first = await context.open();
   return [first, (await context.reopen?.()) ?? first];

@@ -4,7 +4,7 @@ import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { add, idsOf, look, lookedAt, makeSchedule, numbered, step, T0 } from "./makers.ts";
 
-/** What a planner sees of a schedule, but for the size of its row. */
+/** What a planner sees of a schedule, except the size of its row. */
 function seen({ payload: _, metadata: _ignored, ...schedule }: ScheduleRecord): object {
   return { ...schedule, favourite: null, bytes: 0 };
 }
@@ -13,13 +13,13 @@ function withoutBytes(due: readonly LookedSchedule[]): object[] {
   return due.map((schedule) => ({ ...schedule, bytes: 0 }));
 }
 
-/** Ids of what is in a window, and the earliest fire time behind it. */
+/** The ids of the schedules in a window, and the earliest fire time after the window. */
 async function windowOf(store: DataStore, window: Partial<ScheduleWindow> = {}): Promise<[string[], number | null]> {
   const { due, nextFireAt } = await look(store, { schedules: window });
   return [idsOf(due), nextFireAt];
 }
 
-/** The place behind a schedule. */
+/** The place after a schedule. */
 function behind(due: readonly LookedSchedule[]): [number, string] {
   const last = present(due.at(-1), "the last schedule of a page");
   return [last.nextFireTime, last.id];

@@ -6,7 +6,7 @@ import { commit, extend, look, lookedAt, makeSchedule, planOf, step, T0 } from "
 /** When the schedules of these cases are due again. */
 const NEXT = T0 + 1000;
 
-/** Whom others see as the favourite of the only schedule. */
+/** The scheduler that others see as the favourite of the only schedule. */
 async function favourite(store: DataStore, now: number = NEXT): Promise<string | null | undefined> {
   return (await look(store, { by: "somebody", now, schedules: { dueBy: NEXT + 9000 } })).due[0]?.favourite;
 }

@@ -255,7 +255,7 @@ export const jobCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const alike = (id: string): JobRecord => makeJob({ id, payload: `"${id}"`, metadata: { id } });
-      // Each differs from the alike ones in one field, of those that a store may be tempted to write once for all.
+      // Each differs from the alike jobs in one field. A store might write this field only once for all jobs.
       const different: JobRecord[] = [
         makeJob({ id: "b-task", taskId: "other" }),
         makeJob({ id: "c-executor", executor: "threads" }),
@@ -271,7 +271,7 @@ export const jobCases: readonly DataStoreCase[] = [
       ];
       for (const [index, odd] of [null, ...different].entries()) {
         const pair = [alike(`a-${index}`), alike(`z-${index}`)];
-        // Between two alike ones, so that neither the first nor the last speaks for all.
+        // The different job stands between two alike ones, so that neither the first nor the last job tells of all.
         const jobs = odd === null ? pair : pair.toSpliced(1, 0, odd);
         const answers = await store.addJobs(jobs);
         equal(

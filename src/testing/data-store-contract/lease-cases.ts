@@ -23,7 +23,7 @@ const LATE = T0 + LEASE_MS;
 
 const LOST_JOB = { jobId: "job", taskId: "task", scheduleId: null, attempt: 1 };
 
-/** Of a scheduler that has just started. */
+/** The request of a scheduler that has just started. */
 function surrender(fields: Partial<LeaseSurrender> = {}): LeaseSurrender {
   return { now: T0, schedulerId: "scheduler-a", incarnation: "just started", aliveUntil: null, ...fields };
 }

@@ -20,7 +20,7 @@ import type {
 } from "../../stores/data-store.ts";
 import { present } from "./assert.ts";
 
-// Records that name only what a case is about. Ids sort as they are counted.
+// Makers of records: a case names only the fields that it is about. Numbered ids sort in the order of their numbers.
 
 /** The instant at which the cases begin. */
 export const T0 = 1_800_000_000_000;
@@ -139,7 +139,8 @@ interface ViewFields {
   readonly queues?: readonly JobQueue[];
   /** Null for a view without jobs. */
   readonly jobs?: null;
-  /** Left out for a view without schedules, otherwise what differs from all that is due now. */
+  /** Left out for a view without schedules. Otherwise the fields that differ from a window of all schedules that are
+   *  due now. */
   readonly schedules?: Partial<ScheduleWindow>;
 }
 
@@ -153,7 +154,7 @@ export interface StepFields extends ViewFields, Partial<Omit<StepRequest, keyof 
 
 let steps = 0;
 
-/** The id of the next step of the only incarnation of `scheduler-a` or another one: they grow, as text. */
+/** The id of the next step of a scheduler, which has only one incarnation. Compared as text, the ids grow. */
 function newStepId(by = "scheduler-a"): string {
   return `${incarnationOf(by)}${String(++steps).padStart(9, "0")}`;
 }
@@ -162,7 +163,7 @@ function incarnationOf(by = "scheduler-a"): string {
   return `${by} 1#`;
 }
 
-/** Looks at what is ready, and where asked at what is due. */
+/** Looks at ready jobs, and at due schedules if `fields` has a window. */
 export function look(store: DataStore, fields: LookFields = {}): Promise<LookReport> {
   return store.look({ ...viewOf(fields), tasks: fields.tasks ?? null });
 }
@@ -214,7 +215,7 @@ function viewOf(fields: ViewFields): View {
   };
 }
 
-/** Says that a scheduler runs these jobs, and nothing else. */
+/** Extends the leases of these jobs, as a scheduler does that runs no other jobs. */
 export function extend(
   store: DataStore,
   jobs: LeaseExtension["jobs"],
@@ -225,7 +226,7 @@ export function extend(
     now: T0,
     schedulerId,
     incarnation: incarnationOf(schedulerId),
-    // After all of them.
+    // Greater than the ids of all steps, as text.
     settledStepId: `${incarnationOf(schedulerId)}~`,
     until: T0 + 90_000,
     jobs,
@@ -234,7 +235,7 @@ export function extend(
   });
 }
 
-/** One fire of a schedule, on time. */
+/** One fire of a schedule, without delay. */
 export function fireOf(scheduleId: string, fireTime: number, fields: Partial<PlannedJob> = {}): PlannedJob {
   return {
     jobId: `job of ${scheduleId}`,
@@ -250,7 +251,7 @@ export function fireOf(scheduleId: string, fireTime: number, fields: Partial<Pla
   };
 }
 
-/** The plan of a schedule that fires once, and a second later again. */
+/** The plan of a schedule that fires once now, and again a second later. */
 export function planOf(
   schedule: Pick<ScheduleRecord, "id" | "fence" | "nextFireTime">,
   fields: Partial<SchedulePlan> = {},
@@ -292,7 +293,7 @@ export function add(...schedules: readonly ScheduleRecord[]): ScheduleAddition[]
   return schedules.map((schedule) => ({ schedule, conflictPolicy: "doNothing" }));
 }
 
-/** Adds schedules as they are, and says how a planner sees them. */
+/** Adds schedules, and returns them as a planner sees them. */
 export async function lookedAt(store: DataStore, ...schedules: readonly ScheduleRecord[]): Promise<LookReport["due"]> {
   await store.addSchedules(add(...schedules));
   return (await look(store, { schedules: {} })).due;

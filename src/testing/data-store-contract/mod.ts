@@ -24,7 +24,7 @@ export { ContractViolation } from "./assert.ts";
 export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
 
 /**
- * What every `DataStore` keeps, as named cases for any test runner. No case waits or needs a clock.
+ * The contract that every `DataStore` keeps, as named cases for any test runner. No case waits or needs a clock.
  *
  * ```ts
  * for (const { name, run } of dataStoreContract) {

@@ -45,7 +45,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "repetitions: a plan that did not count is not said to have counted, since another step's did",
+    name: "repetitions: a plan that did not count is not said to have counted because another step's did",
     async run(context) {
       const [first, second] = await openTwo(context);
       const [due] = await lookedAt(first, makeSchedule());

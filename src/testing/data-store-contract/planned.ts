@@ -2,11 +2,11 @@ import type { DataStore, LookedSchedule, PlanReport } from "../../stores/data-st
 import { present } from "./assert.ts";
 import { lookedAt, makeSchedule } from "./makers.ts";
 
-/** How plans of a schedule answer. */
+/** The reports of a plan that did not count, and of a plan that counted. */
 export const REFUSED: PlanReport = { committed: false, addedJobIds: [] };
 export const COMMITTED: PlanReport = { committed: true, addedJobIds: ["job of schedule"] };
 
-/** Adds a due schedule, and says how a planner sees it. */
+/** Adds a due schedule, and returns it as a planner sees it. */
 export async function planned(
   store: DataStore,
   fields: Parameters<typeof makeSchedule>[0] = {},

@@ -16,10 +16,10 @@ import {
   take,
 } from "./makers.ts";
 
-/** Text that breaks what is careless about quotes, control characters and characters beyond 16 bits. */
+/** Text that breaks code that is careless about quotes, control characters or characters beyond 16 bits. */
 const NASTY_TEXT = "'; DROP TABLE x; -- \" \\ \n\t\u0001 \u2028 é 漢字 👩‍👩‍👧‍👦 \u{10ffff} %s $1 ?1 {}[]";
 
-/** Changes what a reference can reach, as careless callers do. */
+/** Changes everything that a reference can reach, like a careless caller. */
 function scribble(record: object): void {
   for (const key of Object.keys(record)) {
     try {

@@ -9,7 +9,7 @@ export async function twice(store: DataStore, fields: StepFields): Promise<[lost
   return [lost, await again(store, fields)];
 }
 
-/** A repetition: its clock has moved on. */
+/** The repetition of a step. Its clock has moved on. */
 export function again(store: DataStore, fields: StepFields): Promise<StepReport> {
   const now = (fields.now ?? T0) + 7;
   return step(store, { stepId: STEP_ID, ...fields, now, isRepetition: true });

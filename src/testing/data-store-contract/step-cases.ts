@@ -21,7 +21,7 @@ import {
 
 const LATE = T0 + LEASE_MS;
 
-/** What there is in a store. */
+/** Everything that a store holds. */
 async function everything(store: DataStore): Promise<unknown> {
   const page = { limit: 1000, cursor: null };
   return {
@@ -32,7 +32,7 @@ async function everything(store: DataStore): Promise<unknown> {
   };
 }
 
-/** Metadata that nobody can read to its end. */
+/** Metadata that throws when it is read. */
 function unreadable(): Record<string, never> {
   return Object.defineProperty({}, "deep", {
     enumerable: true,
