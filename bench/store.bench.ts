@@ -198,10 +198,10 @@ async function compareTicks(folder: string): Promise<void> {
   }
   const [few, , many] = costs;
   if (few === undefined || many === undefined) return;
-  const columns = ["idleMs", "acquireMs", "commitMs", "idleTurnMs"] as const;
+  const columns = ["idleLookMs", "dueLookMs", "planStepMs", "emptyStepMs"] as const;
   printTable(
-    "A step on a file, synchronous NORMAL, milliseconds",
-    ["schedules in the store", "none due", "lease 100 due", "commit 100 plans", "turn without jobs"],
+    "Looks and steps on a file, synchronous NORMAL, milliseconds",
+    ["schedules in the store", "a look, none due", "a look, 100 due", "a step of 100 plans", "a step without work"],
     [
       ...costs.map((cost) => [cost.count.toLocaleString("en-US"), ...columns.map((key) => cost[key].toFixed(3))]),
       ["a million to a thousand", ...columns.map((key) => `${(many[key] / few[key]).toFixed(2)}x`)],

@@ -1,25 +1,26 @@
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
-import type { DataStore } from "../../src/stores/data-store.ts";
+import type { DataStore, LookReport, StepReport, View } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { median } from "./median.ts";
 
 /** Milliseconds. */
 export interface TickCost {
   readonly count: number;
-  readonly idleMs: number;
-  readonly acquireMs: number;
-  readonly commitMs: number;
-  readonly idleTurnMs: number;
+  readonly idleLookMs: number;
+  readonly dueLookMs: number;
+  readonly planStepMs: number;
+  readonly emptyStepMs: number;
 }
 
 const NOW = Date.UTC(2030, 0, 1);
 const ROUNDS = 41;
 const DUE = 100;
 const INSERT_BATCH = 10_000;
+const LEASE_MS = 60_000;
 
 /**
- * What one step over schedules costs with `count` of them in the store: none due; leasing 100 that are due; and committing
- * their jobs and next fire times. And a worker's turn that finds nothing.
+ * What a scheduler's looks and steps cost with `count` schedules in the store: a look that finds nothing, one that
+ * finds 100 due schedules, the step that commits their jobs and next fire times, and a step that has nothing to do.
  */
 export async function measureTick(count: number, folder: string): Promise<TickCost> {
   const store = new LibsqlDataStore({ url: `file:${folder}/tick${count}.db` }, { durability: "normal" });
@@ -29,37 +30,32 @@ export async function measureTick(count: number, folder: string): Promise<TickCo
     const schedules = Array.from({ length: size }, (_, index) => schedule(start + index));
     await store.addSchedules(schedules.map((one) => ({ schedule: one, conflictPolicy: "error" as const })));
   }
-  const idle: number[] = [];
-  const acquire: number[] = [];
-  const commit: number[] = [];
-  const turn: number[] = [];
+  const idleLook: number[] = [];
+  const dueLook: number[] = [];
+  const planStep: number[] = [];
+  const emptyStep: number[] = [];
   let now = NOW;
   for (let round = 0; round < ROUNDS; round++) {
-    idle.push(await timed(() => acquireDue(store, now, `idle${round}`)));
-    turn.push(await timed(() => emptyTurn(store, now, round)));
+    idleLook.push(await timed(() => look(store, now)));
+    emptyStep.push(await timed(() => step(store, now, `${round}/1`, [])));
     now = NOW + (round + 1) * DUE;
-    const start = performance.now();
-    const { schedules } = await acquireDue(store, now, `due${round}`);
-    acquire.push(performance.now() - start);
-    if (schedules.length !== DUE) throw new Error(`${schedules.length} of ${count} schedules were due, not ${DUE}`);
-    const plans = schedules.map(({ id, fence, nextFireTime }) => ({
-      scheduleId: id,
-      fence,
-      jobs: [],
-      // So that one comes due in every millisecond, however many there are.
-      nextFireTime: (nextFireTime ?? now) + count,
-      lastFireTime: nextFireTime,
-      paused: false,
-    }));
-    commit.push(await timed(() => store.commitPlans({ schedulerId: "bench", plans })));
+    const startedAt = performance.now();
+    const { due } = await look(store, now);
+    dueLook.push(performance.now() - startedAt);
+    if (due.length !== DUE) throw new Error(`${due.length} of ${count} schedules were due, not ${DUE}`);
+    const plannedAt = performance.now();
+    const { plans } = await step(store, now, `${round}/2`, due, count);
+    planStep.push(performance.now() - plannedAt);
+    const committed = plans.filter((plan) => plan.committed && plan.addedJobIds.length === 1).length;
+    if (committed !== DUE) throw new Error(`${committed} of ${DUE} plans were committed with a job`);
   }
   await store.close();
   return {
     count,
-    idleMs: median(idle),
-    acquireMs: median(acquire),
-    commitMs: median(commit),
-    idleTurnMs: median(turn),
+    idleLookMs: median(idleLook),
+    dueLookMs: median(dueLook),
+    planStepMs: median(planStep),
+    emptyStepMs: median(emptyStep),
   };
 }
 
@@ -69,14 +65,59 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-function acquireDue(store: DataStore, now: number, acquisitionId: string): ReturnType<DataStore["acquireSchedules"]> {
-  return store.acquireSchedules({ now, schedulerId: "bench", acquisitionId, until: now + 60_000, limit: DUE });
+function view(now: number): View {
+  return {
+    now,
+    schedulerId: "bench",
+    jobs: { queues: [{ executor: "inline", taskId: "another" }], limit: 100 },
+    schedules: { dueBy: now, limit: DUE, bytesMax: 1_000_000, after: null },
+  };
 }
 
-function emptyTurn(store: DataStore, now: number, round: number): Promise<unknown> {
-  const queues = [{ executor: "inline", taskId: "noop" }];
-  const acquisition = { acquisitionId: `turn${round}`, until: now + 60_000, limit: 100, queues };
-  return store.turn({ now, schedulerId: "bench", releases: [], acquisition });
+function look(store: DataStore, now: number): Promise<LookReport> {
+  return store.look({ ...view(now), tasks: null });
+}
+
+/** @param periodMs after which a planned schedule comes due again: so that one does in every millisecond, however many
+ *  there are */
+function step(
+  store: DataStore,
+  now: number,
+  stepId: string,
+  due: LookReport["due"],
+  periodMs = 0,
+): Promise<StepReport> {
+  return store.step({
+    ...view(now),
+    stepId,
+    isRepetition: false,
+    until: now + LEASE_MS,
+    releases: [],
+    additions: [],
+    recover: false,
+    plans: due.map(({ id, fence, nextFireTime }) => ({
+      scheduleId: id,
+      fence,
+      expected: nextFireTime,
+      fires: [
+        {
+          jobId: `${id}-${nextFireTime}`,
+          createdAt: now,
+          fireTime: nextFireTime,
+          scheduledFireTime: nextFireTime,
+          runAt: nextFireTime,
+          startDeadline: null,
+          missedCount: null,
+          firstMissedTime: null,
+          lastMissedTime: null,
+        },
+      ],
+      nextFireTime: nextFireTime + periodMs,
+      lastFireTime: nextFireTime,
+      paused: false,
+      isFavourite: true,
+    })),
+  });
 }
 
 /** They come due one a millisecond. */
@@ -100,8 +141,6 @@ function schedule(index: number): ScheduleRecord {
     createdAt: NOW,
     nextFireTime: NOW + 1 + index,
     lastFireTime: null,
-    acquiredBy: null,
-    acquiredUntil: null,
     fence: 0,
   };
 }

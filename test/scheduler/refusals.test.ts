@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LeaseExtension, LeaseExtensionReport, StepReport, StepRequest } from "../../src/contracts.ts";
+import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, gate, heldHandler, rejectionOf, setUp } from "./support.ts";
@@ -68,10 +69,12 @@ describe("a step that the store refuses", () => {
   test("goes on with the present, also when the clock was set back since it was refused", async () => {
     const clock = new VirtualClock(at(0));
     const aheadMs: number[] = [];
+    const shownAheadMs: number[] = [];
     class SlowStore extends RefusingStore {
       override async step(request: StepRequest): Promise<StepReport> {
         await this.first.passed;
         aheadMs.push(request.now - clock.now());
+        if (request.schedules !== null) shownAheadMs.push(request.schedules.dueBy - clock.now());
         const hasRefused = request.additions.some(({ payload }) => payload === '"bad"');
         if (hasRefused) await clock.jumpTo(clock.instant.subtract({ seconds: 1 }));
         return super.step(request);
@@ -87,6 +90,7 @@ describe("a step that the store refuses", () => {
     expect((await added).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
     expect(aheadMs.filter((ms) => ms !== 0)).toEqual([]);
     expect(aheadMs.length).toBeGreaterThan(2);
+    expect(new Set(shownAheadMs)).toEqual(new Set([LOOK_AHEAD_MS]));
   });
 
   test("takes nothing along but what is refused", async () => {

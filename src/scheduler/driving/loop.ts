@@ -153,7 +153,7 @@ export class Loop {
     let seen = stepper.seen;
     if (seen === null || (this.#staleAt <= now && !stepper.hasCargo)) {
       this.#staleAt = NEVER;
-      seen = await stepper.look(now, now + LOOK_AHEAD_MS);
+      seen = await stepper.look(now, LOOK_AHEAD_MS);
     }
     return this.#act(seen);
   }
@@ -169,7 +169,7 @@ export class Loop {
     if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
-      const result = await stepper.step(now, { due, jobsMax: NEVER, dueBy: now + LOOK_AHEAD_MS });
+      const result = await stepper.step(now, { due, jobsMax: NEVER, aheadMs: LOOK_AHEAD_MS });
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       return NOW;
     }

@@ -36,9 +36,9 @@ export interface StepBounds {
   readonly due: readonly LookedSchedule[];
   /** Most jobs to start. With 0, jobs are shown but not started; with null, the step shows nothing of jobs. */
   readonly jobsMax: number | null;
-  /** The look at the end of the step shows schedules that are due by this instant, in epoch milliseconds; null shows
-   *  none. */
-  readonly dueBy: number | null;
+  /** How far ahead of the step's time the look at its end shows schedules, in milliseconds; null shows none. It is no
+   *  instant, because the parts of a refused step are sent later, and a clock may be set back meanwhile. */
+  readonly aheadMs: number | null;
 }
 
 export interface StepResult {
@@ -135,12 +135,12 @@ export class Stepper {
     this.#parts.additions.rejectAll(error);
   }
 
-  /** Looks into the store, with one read. `now` and `dueBy` are in epoch milliseconds. The look also compares the tasks
+  /** Looks into the store, with one read. `now` is in epoch milliseconds, `aheadMs` in milliseconds. The look also compares the tasks
    *  that the store may not have as they are. If there are such tasks, they are written, because a step without them
    *  knows no limits; then a second look follows. @throws {StoreUnavailableError} */
-  async look(now: number, dueBy: number): Promise<Seen> {
+  async look(now: number, aheadMs: number): Promise<Seen> {
     const { env, runner, tasks, hasJobRole } = this.#parts;
-    const view = this.#view(now, hasJobRole ? runner.room : null, dueBy);
+    const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs);
     const unsaved = tasks.unsaved;
     let report = await env.store.look({ ...view, tasks: unsaved });
     if (unsaved !== null) {
@@ -179,7 +179,7 @@ export class Stepper {
   /** For the stop: tells the store of outcomes, and gives back the jobs that a step of unknown fate may have leased.
    *  @throws {StoreUnavailableError} */
   async settle(now: number): Promise<void> {
-    const bounds = { due: [], jobsMax: this.#pending === null ? null : 0, dueBy: null };
+    const bounds = { due: [], jobsMax: this.#pending === null ? null : 0, aheadMs: null };
     await this.step(now, bounds);
   }
 
@@ -235,7 +235,7 @@ export class Stepper {
         : this.#sendInstead(stepId, clock.now(), instead, bounds);
     }
     let total = NOTHING_DONE;
-    const alone: StepBounds = { due: [], jobsMax: null, dueBy: null };
+    const alone: StepBounds = { due: [], jobsMax: null, aheadMs: null };
     const settledStepId = this.#settledStepId;
     for (const [index, part] of parts.entries()) {
       try {
@@ -282,12 +282,12 @@ export class Stepper {
     isRepetition: boolean,
     now: number,
     { releases, additions, planned }: Cargo,
-    { jobsMax, dueBy }: StepBounds,
+    { jobsMax, aheadMs }: StepBounds,
   ): StepRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
     return {
-      ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), dueBy),
+      ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs),
       stepId,
       isRepetition,
       until: now + env.leaseMs,
@@ -298,14 +298,14 @@ export class Stepper {
     };
   }
 
-  #view(now: number, jobsMax: number | null, dueBy: number | null): View {
+  #view(now: number, jobsMax: number | null, aheadMs: number | null): View {
     const { env, runner, hasScheduleRole, hasJobRole } = this.#parts;
-    const isFiring = hasScheduleRole && dueBy !== null;
+    const window = { limit: PLANS_PER_STEP_MAX, bytesMax: STEP_BYTES_MAX, after: this.#after };
     return {
       now,
       schedulerId: env.identity,
       jobs: hasJobRole && jobsMax !== null ? { queues: runner.queues, limit: jobsMax } : null,
-      schedules: isFiring ? { dueBy, limit: PLANS_PER_STEP_MAX, bytesMax: STEP_BYTES_MAX, after: this.#after } : null,
+      schedules: hasScheduleRole && aheadMs !== null ? { dueBy: now + aheadMs, ...window } : null,
     };
   }
 

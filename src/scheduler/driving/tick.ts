@@ -77,7 +77,7 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
   const work = { schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 };
   let now = env.clock.now();
   stepper.lookFromStart();
-  let seen = await stepper.look(now, now);
+  let seen = await stepper.look(now, 0);
   for (;;) {
     // Takes the time anew, because the answer may have been slow, or the clock was set.
     now = env.clock.now();
@@ -91,7 +91,7 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
     if (stepper.hasCargo || due.length > 0 || isLeaseLost || canStart) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
-      const result = await stepper.step(now, { due, jobsMax, dueBy: now });
+      const result = await stepper.step(now, { due, jobsMax, aheadMs: 0 });
       work.schedulesProcessed += result.schedulesProcessed;
       work.jobsAdded += result.jobsAdded;
       work.jobsRun += result.jobsStarted;
@@ -108,7 +108,7 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
     if (isBusy || (isScheduleDue && !isOver)) continue;
     if (!stepper.looksFromStart) {
       stepper.lookFromStart();
-      seen = await stepper.look(now, now);
+      seen = await stepper.look(now, 0);
       continue;
     }
     return { ...work, exhausted: seen.hasReady || (isOver && isScheduleDue), nextDueAt: dueAt };
