@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { StepReport, StepRequest } from "../../src/contracts.ts";
+import { MemoryDataStore } from "../../src/mod.ts";
 import { at, everySecond, secondsOf, setUp, stepRequest } from "./support.ts";
 
 describe("a scheduler that has looked ahead, and waits for a fire time", () => {
@@ -27,5 +29,25 @@ describe("a scheduler that has looked ahead, and waits for a fire time", () => {
     await scheduler.addSchedule("fire", everySecond());
     await clock.advance({ seconds: 1 });
     expect(started).toEqual(["fire", 0, "t", 0.97, "fire", 1]);
+  });
+
+  test("starts the next job in time when another scheduler was faster with the one before", async () => {
+    class RacedStore extends MemoryDataStore {
+      override async step(request: StepRequest): Promise<StepReport> {
+        const isRace = request.schedulerId === "slow" && request.now === at(0.96).epochMilliseconds;
+        if (isRace) await super.step({ ...request, schedulerId: "fast", stepId: "fast/1", plans: [], additions: [] });
+        return super.step(request);
+      }
+    }
+    const { scheduler, clock } = setUp({ dataStore: new RacedStore(), identity: "slow" });
+    const started: (string | number | null)[] = [];
+    scheduler.task("fire", () => {});
+    scheduler.task("t", { maxRunningJobs: null }, () => void started.push(secondsOf(clock.instant)));
+    await scheduler.start();
+    await scheduler.addSchedule("fire", everySecond());
+    await scheduler.addJob("t", { runAt: at(0.96) });
+    await scheduler.addJob("t", { runAt: at(0.98) });
+    await clock.advance({ seconds: 1 });
+    expect(started).toEqual([0.98]);
   });
 });

@@ -225,6 +225,7 @@ export class Loop {
     // At the instant of a fire everything is known. When a job ended or is to be added, nothing else has changed. After
     // the clock was set back, the instant that the loop waited for says nothing any more: then it looks.
     if ((kind === "look" && now >= at) || now < startedAt) this.#staleAt = Number.NEGATIVE_INFINITY;
-    if (this.#staleAt <= now) this.#isFruitless = false;
+    // Something else is due by now than what the last step found to be gone.
+    if (this.#staleAt <= now || now >= at) this.#isFruitless = false;
   }
 }
