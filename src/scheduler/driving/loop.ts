@@ -65,8 +65,10 @@ export class Loop {
     this.#running = this.#run(this.#signal.signal);
   }
 
-  /** Something in the store may be due at `atMs` (epoch milliseconds); default: at once. */
+  /** Something in the store may be due at `atMs` (epoch milliseconds); default: at once. Nothing is due in a pause, and
+   *  whoever ends the pause has the loop look at once. */
   lookBy(atMs: number = Number.NEGATIVE_INFINITY): void {
+    if (this.#options.isPaused()) return;
     this.#staleAt = Math.min(this.#staleAt, atMs);
     this.#wakeup.call(atMs);
   }
