@@ -1,5 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { at, everySecond, heldHandler, secondsOf, setUp } from "./support.ts";
+import { MemoryDataStore } from "../../src/mod.ts";
+import type { StepReport, StepRequest } from "../../src/stores/data-store.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { at, everySecond, heldHandler, START, secondsOf, setUp } from "./support.ts";
+
+class StepCounter extends MemoryDataStore {
+  steps = 0;
+
+  override step(request: StepRequest): Promise<StepReport> {
+    this.steps++;
+    return super.step(request);
+  }
+}
+
+class SleepCounter extends VirtualClock {
+  sleeps = 0;
+
+  override sleep(untilMs: number, signal?: AbortSignal): Promise<void> {
+    this.sleeps++;
+    return super.sleep(untilMs, signal);
+  }
+}
 
 describe("a paused schedule", () => {
   async function pausedFor(resume: Parameters<ReturnType<typeof setUp>["scheduler"]["unpauseSchedule"]>[1]) {
@@ -92,6 +113,36 @@ describe("a paused scheduler", () => {
     await clock.settle();
     expect(fired).toContain(6);
     expect(fired).toContain(null);
+  });
+
+  test("takes no step to add a job, because no step would lease it", async () => {
+    const store = new StepCounter();
+    const { scheduler, clock } = setUp({ dataStore: store });
+    let runs = 0;
+    scheduler.task("t", () => {
+      runs++;
+    });
+    await scheduler.start({ paused: true });
+    await clock.settle();
+    await scheduler.addJob("t");
+    await clock.settle();
+    expect([store.steps, runs]).toEqual([0, 0]);
+    scheduler.resume();
+    await clock.settle();
+    expect(runs).toBe(1);
+  });
+
+  test("sleeps on while jobs and schedules are added", async () => {
+    const clock = new SleepCounter(START);
+    const { scheduler } = setUp({ clock });
+    scheduler.task("t", () => {});
+    await scheduler.start({ paused: true });
+    await clock.settle();
+    const before = clock.sleeps;
+    await scheduler.addJob("t");
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await clock.settle();
+    expect(clock.sleeps).toBe(before);
   });
 
   test("may be started paused", async () => {

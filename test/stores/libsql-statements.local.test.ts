@@ -92,6 +92,10 @@ describe("statements of LibsqlDataStore", () => {
       expect(await fullScans(sql)).toEqual([]);
     });
 
+    test(`${name} stays prepared whatever its limit is`, () => {
+      expect(sql).not.toMatch(/LIMIT \?/);
+    });
+
     // What D1 and Durable Objects take: a hundred parameters, 100 KB of text, 32 arguments of a function, 5 parts of a
     // compound select. Clients that give rows as objects need a name for each column.
     test(`${name} is one that the databases of clouds take`, async () => {

@@ -116,10 +116,11 @@ export class Engine {
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
   }
 
-  /** Adds jobs: in the loop's next step, or by a write of their own where no loop runs jobs here. */
+  /** Adds jobs: in the loop's next step, which leases them too, or by a write of their own where no step would. */
   async addJobs(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
-    const { env, options } = this.#parts;
-    if (this.#isResident && options.role !== "scheduler" && AdditionLine.fits(jobs)) {
+    const { env, options, isPaused } = this.#parts;
+    const leasesJobs = this.#isResident && options.role !== "scheduler" && !isPaused();
+    if (leasesJobs && AdditionLine.fits(jobs)) {
       const waiting = this.#additions.add(jobs);
       this.#loop.step();
       return waiting;

@@ -68,8 +68,9 @@ export class Loop {
   }
 
   /** Makes the loop look, because something in the store may be due at `atMs` (epoch milliseconds; default: at
-   *  once). */
+   *  once). Nothing is due in a pause, and whoever ends the pause has the loop look at once. */
   lookBy(atMs: number = Number.NEGATIVE_INFINITY): void {
+    if (this.#options.isPaused()) return;
     this.#staleAt = Math.min(this.#staleAt, atMs);
     this.#wakeup.call(atMs);
   }

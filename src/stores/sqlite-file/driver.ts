@@ -41,6 +41,9 @@ export class FileDriver implements SqlDriver {
   }
 
   async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    const [only] = statements;
+    // One statement is a transaction by itself, as most single additions are.
+    if (only !== undefined && statements.length === 1) return [this.#run(only)];
     this.#run(BEGIN);
     try {
       const answers = statements.map((statement) => this.#run(statement));

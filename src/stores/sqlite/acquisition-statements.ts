@@ -95,7 +95,7 @@ function candidatesOfMany(names: TableNames): string {
     `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${readyIn("q.task_id", "q.executor")} ` +
     `ORDER BY priority DESC, run_at, seq LIMIT ${limit})`;
   return (
-    `WITH ${manyQueues(names)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "?2")}) ` +
+    `WITH ${manyQueues(names)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
     "SELECT seq, priority, run_at FROM (SELECT seq, priority, run_at, free, " +
     "row_number() OVER (PARTITION BY task_id ORDER BY priority DESC, run_at, seq) AS place FROM candidates) " +
     "WHERE place <= free"

@@ -61,11 +61,11 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
     // ?1 id
     getJob: `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
     // ?1 id to start after, ?2 limit, ?3 taskId or null
-    getJobs: `SELECT ${record} FROM ${jobs} WHERE id > ?1 AND (?3 IS NULL OR task_id = ?3) ORDER BY id LIMIT ?2`,
+    getJobs: `SELECT ${record} FROM ${jobs} WHERE id > ?1 AND (?3 IS NULL OR task_id = ?3) ORDER BY id LIMIT +?2`,
     // the arguments of getJobs, and ?4 scheduleId
     getJobsOfSchedule:
       `SELECT ${record} FROM ${jobs} WHERE schedule_id = ?4 AND id > ?1 AND (?3 IS NULL OR task_id = ?3) ` +
-      "ORDER BY id LIMIT ?2",
+      "ORDER BY id LIMIT +?2",
 
     // ?1 rows [jobId, fence], ?2 schedulerId, ?3 until. An extension that arrives late shortens no lease.
     extend:

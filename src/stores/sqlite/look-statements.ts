@@ -66,7 +66,7 @@ function scheduleColumns(names: TableNames, window: readonly string[]): string[]
   return [
     `(SELECT '[' || group_concat(schedule) || ']' FROM (SELECT ${lookedScheduleAsJson(names, "s", "?1")} AS schedule ` +
       `FROM ${schedules} s WHERE ${IS_WAITING} AND next_fire_time <= ${dueBy} AND ${isAfter} ` +
-      `${inOrder} ${limit})) AS due`,
+      `${inOrder} +${limit})) AS due`,
     `(SELECT next_fire_time FROM ${schedules} WHERE ${IS_WAITING} AND next_fire_time > ${dueBy} AND ${isAfter} ` +
       `${inOrder} 1) AS next_fire_at`,
   ];

@@ -25,7 +25,7 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
     `seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1 ` +
     "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
     "AND (?6 IS NULL OR substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6) " +
-    "ORDER BY acquired_until, seq LIMIT ?5)";
+    "ORDER BY acquired_until, seq LIMIT +?5)";
   const isForGood = `(cancel_requested OR recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
   const keep = (outcome: string, now: string): string =>
     `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details) ` +

@@ -40,7 +40,7 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
     "last_fire_time, fence, metadata, details) SELECT value->>0, value->>1, value->>2, value->>3, value->>4, " +
     "value->>5, value->>6, value->>7, value->>8, value->>9, value->>10 FROM json_each(?1) WHERE true";
-  const page = "ORDER BY id LIMIT ?2";
+  const page = "ORDER BY id LIMIT +?2";
   const ofPage = "id > ?1 AND (?3 IS NULL OR paused = ?3)";
   /** Sets a column to field `name` of the changes in ?2. A field that is absent changes nothing; null is a value. */
   const changed = (column: string, name: string): string =>
@@ -89,6 +89,6 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
     removeExhausted:
       `DELETE FROM ${schedules} WHERE seq IN (SELECT seq FROM ${schedules} s WHERE next_fire_time IS NULL ` +
       "AND id > '' AND (acquired_until IS NULL OR acquired_until <= ?1) " +
-      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT ?2) RETURNING id`,
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT +?2) RETURNING id`,
   };
 }
