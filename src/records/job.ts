@@ -28,12 +28,14 @@ export interface JobRecord {
   readonly resultExpirationMs: number;
   readonly maxRecoveries: number;
   readonly metadata: Metadata;
-  /** Unique among unfinished jobs. */
+  /** Unique among the unfinished jobs of the task. */
   readonly idempotencyKey: string | null;
   /** How many attempts have failed so far. */
   readonly failedAttempts: number;
-  /** How many times the job was lost with its process so far. */
+  /** How many times the job was lost with its process so far, after it had started. */
   readonly recoveries: number;
+  /** The fence of the last lease under which the store knows the job to have started; 0 for none. */
+  readonly startedFence: number;
   readonly cancelRequested: boolean;
   readonly acquiredBy: string | null;
   readonly acquiredUntil: number | null;
@@ -44,10 +46,11 @@ export interface JobRecord {
 /** The part of a {@link JobRecord} that tells of its runs, before the first. */
 export const NEVER_RUN: Pick<
   JobRecord,
-  "failedAttempts" | "recoveries" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"
+  "failedAttempts" | "recoveries" | "startedFence" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"
 > = Object.freeze({
   failedAttempts: 0,
   recoveries: 0,
+  startedFence: 0,
   cancelRequested: false,
   acquiredBy: null,
   acquiredUntil: null,

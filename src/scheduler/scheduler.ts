@@ -88,7 +88,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? ids.next(clock.now());
     const leaseMs = checked.leaseDuration;
-    const incarnation = ids.next(clock.now());
+    // Not from an injected source, because a test's constant would give two runs one incarnation.
+    const incarnation = new IdGenerator().next(clock.now());
     const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
     this.#env = env;
     this.#tasks = new TaskRegistry(store, checked.taskDefaults);

@@ -2,6 +2,7 @@ import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { ConflictPolicy, JobOutcome } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
+import type { SchedulerProfile, SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 
@@ -58,11 +59,14 @@ export interface DataStore extends AsyncDisposable {
    *
    * 1. *Releases* of jobs that it holds: each counts only when the stored `fence` and `acquiredBy` are the release's.
    *    `finish` removes the job and keeps its result (unless `expiresAt <= now`); `retry` puts it back with the new
-   *    `runAt` and `failedAttempts`; `giveUp` puts it back as it was, but without a start deadline if it `hasStarted`
-   *    in time. One that is to be cancelled is not put back: *recovery* ends it.
-   * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held it: back to the queue with
-   *    `recoveries` + 1, or when `recoveries` has reached `maxRecoveries` (or `cancelRequested` is set), ended as
-   *    `abandoned` (`cancelled`). Also with put-backs of jobs that are to be cancelled.
+   *    `runAt` and `failedAttempts`; `giveUp` puts it back as it was. One that is to be cancelled, or that was given up
+   *    after it `hasStarted`, is not put back: *recovery* ends it, or takes it back. `start` says that the job is about
+   *    to start: it keeps its lease, and `startedFence` becomes its fence.
+   * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held it. One that may have started
+   *    goes back to the queue with `recoveries` + 1, or when `recoveries` has reached `maxRecoveries`, ends as
+   *    `abandoned`. One that was lost before (`recoveries` > 0) and whose `startedFence` is not its fence has not
+   *    started, because such a job starts only after a `start`: it goes back as it was. When `cancelRequested` is set,
+   *    it ends as `cancelled`. Also with put-backs of jobs that recovery is to end or to take back.
    * 3. *Additions*, as {@link addJobs} adds them.
    * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
    *    saw (`fence`, `expected`), it is not paused, and `expected <= now`. Then the schedule's jobs are added, one for
@@ -120,8 +124,8 @@ export interface DataStore extends AsyncDisposable {
   // ---- jobs and results
 
   /**
-   * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
-   * unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists, as a
+   * Adds jobs in one commit; one answer per job, in order. A job whose `(taskId, idempotencyKey)` or `(scheduleId,
+   * fireTime)` an unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id` exists, as a
    * job or as a result, is not added again and answers with `isNew: true`, since it is the repetition of an unknown
    * write. So does one whose job ended without a result that is kept, for 10 minutes (as long as there is room to
    * remember it).
@@ -136,13 +140,15 @@ export interface DataStore extends AsyncDisposable {
    *  `settledStepId` made, run nowhere: a try of such a step arrived late. They are given up, and count as no recovery;
    *  the lease of one that is to be cancelled ends at `now` instead, so that *recovery* ends it. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
-  /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a
-   *  scheduler that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery*
-   *  (see {@link step}). */
+  /** Gives up the leases on jobs that dead runs of an identity left: those of all incarnations but `incarnation`, from
+   *  which a try that arrives late takes nothing, and those that count as alive. For a scheduler that starts. Jobs go
+   *  the way of *recovery* (see {@link step}). */
   giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
   /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased
    *  one gets `cancelRequested`, which its holder learns when it extends its lease. */
   cancelJob(id: string, now: number): Promise<CancelReport>;
+  /** The runs of schedulers that count as alive at `now` (`aliveUntil > now`), by identity, then incarnation. */
+  getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
   /** A page of results that have not expired at `now`, by job id. */
@@ -212,6 +218,7 @@ export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "finish"; readonly result: JobResultRecord }
   | { readonly kind: "retry"; readonly runAt: number; readonly failedAttempts: number }
   | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
+  | { readonly kind: "start" }
 );
 
 /** What a caller of {@link DataStore.look} or {@link DataStore.step} wants to see, and as whom. */
@@ -286,6 +293,15 @@ export interface StepRequest extends View {
   /** Whether to look for leases that have ended: when the last known `leaseEndsAt <= now`. */
   readonly recover: boolean;
   readonly plans: readonly SchedulePlan[];
+  /** Says that the run of the scheduler is alive, where no extension does: for one that ticks. */
+  readonly sign?: SignOfLife;
+}
+
+/** What a run of a scheduler says of itself. */
+export interface SignOfLife {
+  readonly incarnation: string;
+  readonly aliveUntil: number;
+  readonly profile: SchedulerProfile;
 }
 
 /** What a scheduler wants to become of a due schedule. It counts by compare-and-swap, see {@link DataStore.step}. */
@@ -341,7 +357,7 @@ export interface RecoveredJob {
   readonly jobId: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
-  /** The number of the attempt that was lost. */
+  /** The number of the last attempt that was lost. */
   readonly attempt: number;
 }
 
@@ -350,6 +366,14 @@ export interface RecoveryReport {
   readonly recovered: readonly RecoveredJob[];
   /** Jobs that ended as `abandoned` or `cancelled`. */
   readonly ended: readonly JobResultRecord[];
+}
+
+/** A job that a scheduler holds. */
+export interface HeldJob {
+  readonly jobId: string;
+  readonly fence: number;
+  /** Whether it has started: then `startedFence` becomes its fence. */
+  readonly hasStarted?: boolean;
 }
 
 export interface LeaseExtension {
@@ -362,17 +386,21 @@ export interface LeaseExtension {
   readonly settledStepId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
-  readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
-  /** Until when the scheduler counts as alive (see {@link LookedSchedule.favourite}); null leaves that as it is. */
+  readonly jobs: readonly HeldJob[];
+  /** Until when this run of the scheduler counts as alive (see {@link DataStore.getSchedulers}); null leaves that as it
+   *  is. Only a resident one is a favourite (see {@link LookedSchedule.favourite}). */
   readonly aliveUntil: number | null;
+  /** Goes with `aliveUntil`. Default: a resident scheduler of which nothing else is known. */
+  readonly profile?: SchedulerProfile;
 }
 
 export interface LeaseSurrender {
   readonly now: number;
   readonly schedulerId: string;
   readonly incarnation: string;
-  /** As in {@link LeaseExtension}. */
+  /** Both as in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;
+  readonly profile?: SchedulerProfile;
 }
 
 export interface LeaseExtensionReport {
@@ -380,6 +408,14 @@ export interface LeaseExtensionReport {
   readonly lost: readonly string[];
   /** Jobs whose lease was extended, and that somebody asked to cancel. */
   readonly cancelRequested: readonly string[];
+  /** Other resident runs of the same identity that count as alive; absent for none, and without `aliveUntil`. */
+  readonly twins?: readonly Twin[];
+}
+
+/** Another run of a scheduler under the same identity. */
+export interface Twin {
+  readonly incarnation: string;
+  readonly aliveUntil: number;
 }
 
 export type CancelReport =

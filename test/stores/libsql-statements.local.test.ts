@@ -87,6 +87,15 @@ describe("statements of LibsqlDataStore", () => {
     expect(await fullScans("SELECT id FROM escapement_jobs")).not.toEqual([]);
   });
 
+  test("the jobs of a task, and whether it is in use, are found by the index of tasks", async () => {
+    const { getJobsOfTask, isTaskInUse, removeTask } = makeStatements(names);
+    for (const sql of [getJobsOfTask, isTaskInUse, removeTask]) {
+      const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
+      const steps = plan.rows.map((row) => String(row.detail)).filter((step) => step.includes("escapement_jobs"));
+      expect(steps).toEqual([expect.stringMatching(/^SEARCH .*INDEX escapement_jobs_task \(task_id=\?/)]);
+    }
+  });
+
   for (const { name, sql } of statements) {
     test(`${name} reads no table from end to end`, async () => {
       expect(await fullScans(sql)).toEqual([]);

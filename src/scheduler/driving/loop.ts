@@ -206,7 +206,8 @@ export class Loop {
 
   /** Whether a schedule is this scheduler's to plan: nobody's favourite, or its favourite has let the time pass. */
   #isOurs({ favourite, nextFireTime }: LookedSchedule, now: number): boolean {
-    const { identity } = this.#options.env;
+    const { identity, store } = this.#options.env;
+    if (!store.capabilities.sharedByProcesses) return true;
     return favourite === null || favourite === identity || now >= nextFireTime + this.#favouriteWaitMs;
   }
 

@@ -93,6 +93,11 @@ export class TaskRegistry {
   }
 
   /** Whether the store has not heard of all of them. */
+  /** The ids of the tasks that have handlers here. */
+  get ids(): readonly string[] {
+    return [...this.#byId.keys()];
+  }
+
   get hasUnsaved(): boolean {
     return this.#unsaved.size > 0;
   }

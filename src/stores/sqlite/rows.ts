@@ -75,6 +75,7 @@ const JOB_COLUMNS = [
   "acquired_by",
   "acquired_until",
   "fence",
+  "started_fence",
 ];
 
 /** What {@link jobAsJson} yields. */
@@ -94,6 +95,7 @@ export type JobRow = [
     acquiredBy: string | null,
     acquiredUntil: number | null,
     fence: number,
+    startedFence: number,
   ],
   Partial<JobRecord>,
 ];
@@ -205,6 +207,7 @@ export function toJob([columns, details]: JobRow): JobRecord {
     acquiredBy: columns[11],
     acquiredUntil: columns[12],
     fence: columns[13],
+    startedFence: columns[14],
   };
 }
 
