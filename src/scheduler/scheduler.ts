@@ -128,7 +128,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   // ---- life cycle
 
   /**
-   * Starts to work in the background: opens the store, gives up leases that an earlier process of this identity left
+   * Starts to work in the background: opens the store, gives up leases that dead processes of this identity left
    * behind, then fires schedules and runs jobs.
    * @param options.paused start without firing or running, until `resume()` is called. Default: false
    * @throws {SchedulerStateError} when the scheduler was started or stopped before, while a tick is under way, or when

@@ -84,9 +84,8 @@ export const CASES: readonly Case[] = [
   one("two schedulers of one identity that run two jobs, a lost request and a crash", {
     ...JOBS,
     areTwins: true,
-    jobs: 2,
+    jobs: 1,
     chanceUntil: 1,
-    maxRunningJobs: null,
     faults: 1,
     crashes: 1,
   }),

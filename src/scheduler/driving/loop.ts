@@ -221,6 +221,7 @@ export class Loop {
     // At the instant of a fire all is known, and when a job ended or is to be added nothing else has changed. After a
     // clock was set back nobody knows what the wait was to mean.
     if ((kind === "look" && now >= at) || now < startedAt) this.#staleAt = Number.NEGATIVE_INFINITY;
-    if (this.#staleAt <= now) this.#isFruitless = false;
+    // At an instant that was waited for, a job may be due that was not when a step found none.
+    if (this.#staleAt <= now || now >= at) this.#isFruitless = false;
   }
 }
