@@ -158,8 +158,8 @@ export const CATCH_UP_MAX = 10_000;
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;
 
-/** Deepest nesting of metadata. SQLite refuses JSON of more than 1,000 levels, and stores put metadata into JSON of their
- *  own. */
+/** Deepest nesting of metadata. SQLite refuses JSON of more than 1,000 levels, and stores put metadata into JSON of
+ *  their own. */
 export const METADATA_DEPTH_MAX = 100;
 
 /** Deepest nesting of a value that is carried as JSON: engines overflow their stacks at some thousands. */

@@ -105,8 +105,10 @@ describe("jobs that were lost with their process", () => {
     await clock.advance("PT1M");
     await scheduler.start();
     await clock.settle();
-    const stopping = scheduler.stop({ drainTimeout: "PT0S" });
+    const stopping = scheduler.stop({ drainTimeout: "PT20S" });
     await clock.advance("PT10S");
+    expect(held).toHaveLength(1);
+    await clock.advance("PT20S");
     await stopping;
     expect(held).toHaveLength(1);
     const stored = await Promise.all(jobs.map(({ id }) => store.getJob(id)));

@@ -299,14 +299,17 @@ test.each([1, 2])("texts of version %d that no client can read become readable",
     const result = "SELECT ?1->>0, ?1->>0, ?1->>0, 'success', ?2, '{}'";
     await run(`INSERT INTO escapement_results ${result}`, JSON.stringify([text]), T0 + 86_400_000);
   }
+  const lease = [null, null, null, 0, 0, 0, 0, JOB_DETAILS];
+  await addJob("job-2", half, "inline", null, null, "Zoe \ud83c", 0, T0, 1, ...lease);
   await openStore();
+  expect((await store.getJob("job-2"))?.idempotencyKey).toMatch(/^Zoe \ufffd( \d+)?$/);
   const neutral = ["Zoe \ufffd", "a\ufffdb\ufffd"];
   expect((await store.getTasks()).map(({ id }) => id)).toEqual(neutral);
   const { items: schedules } = await store.getSchedules({ limit: 9, cursor: null });
   expect(schedules.map(({ id, taskId, executor }) => [id, taskId, executor])).toEqual(
     neutral.map((text) => [text, text, text]),
   );
-  const { items: jobs } = await store.getJobs({ limit: 9, cursor: null });
+  const { items: jobs } = await store.getJobs({ limit: 2, cursor: null });
   expect(jobs.map((job) => [job.taskId, job.executor, job.scheduleId, job.idempotencyKey])).toEqual(
     neutral.map((text) => [text, text, text, text]),
   );

@@ -167,6 +167,7 @@ export class Engine {
   async end(drainMs: number): Promise<void> {
     const { clock, events } = this.#parts.env;
     await this.#loop.drain();
+    this.runner.giveBackWaiting();
     const drained = new AbortController();
     await Promise.race([this.runner.whenIdle().then(() => drained.abort()), sleepFor(clock, drainMs, drained.signal)]);
     this.runner.abortAll();

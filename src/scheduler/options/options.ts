@@ -16,8 +16,8 @@ export interface TaskSettings {
   misfireGraceTime?: Duration | null;
   /** How many attempts a failing job gets (default: 1, which is no retry), and the pauses between the attempts. */
   retry?: RetryOptions;
-  /** How many times a job that was lost with its process, or that `stop()` aborted, goes back to the queue; then it ends
-   *  as `abandoned`. 0 means that a job is started at most once, unless its handler fails and `retry` allows more. Jobs
+  /** How many times a job that was lost with its process, or that `stop()` aborted, goes back to the queue; then it
+   *  ends as `abandoned`. 0 means that a job is started at most once, unless its handler fails and `retry` allows more. Jobs
    *  that were lost start one after the other, the next one after a few seconds, because one of them may be what ended
    *  their process. Default: 3. */
   maxRecoveries?: number;
@@ -25,8 +25,8 @@ export interface TaskSettings {
   timeout?: Duration | null;
   /** How long results are kept; zero keeps none. Default: 24 hours. */
   resultExpirationTime?: Duration;
-  /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`. Default:
-   *  `{}`. */
+  /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`.
+   *  Default: `{}`. */
   metadata?: Metadata;
 }
 
@@ -106,8 +106,8 @@ export interface JobOptions<P = unknown> {
   executor?: string;
   /** How long the result is kept; zero keeps none. Default: the task's. */
   resultExpirationTime?: Duration;
-  /** The job does not start after this instant: it then ends as `missedStartDeadline`. A job that runs again, because it
-   *  failed or is known to have started before its process was lost, was in time. Default: none. */
+  /** The job does not start after this instant: it then ends as `missedStartDeadline`. A job that runs again, because
+   *  it failed or is known to have started before its process was lost, was in time. Default: none. */
   startDeadline?: InstantLike;
 }
 

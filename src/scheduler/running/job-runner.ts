@@ -143,12 +143,14 @@ export class JobRunner {
     );
   }
 
+  /** Gives back the jobs that wait for their turn to start, because the scheduler begins nothing new. */
+  giveBackWaiting(): void {
+    this.#stop(this.#suspects.waiting);
+  }
+
   /** Ends all running attempts early, because the scheduler stops. */
   abortAll(): void {
-    for (const attempt of this.#running.values()) {
-      attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
-    }
-    this.#endUnstarted();
+    this.#stop(this.#running.values());
   }
 
   /** Somebody asked to cancel a job that may run here. */
@@ -222,6 +224,13 @@ export class JobRunner {
     this.#suspects.ended(attempt);
     this.#tellWaiting();
     if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #stop(attempts: Iterable<JobAttempt>): void {
+    for (const attempt of attempts) {
+      attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
+    }
+    this.#endUnstarted();
   }
 
   #tellWaiting(): void {

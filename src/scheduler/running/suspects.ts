@@ -29,6 +29,11 @@ export class SuspectLine {
     this.#steps = steps;
   }
 
+  /** The attempts that have not had their turn. */
+  get waiting(): Iterable<JobAttempt> {
+    return this.#waiting;
+  }
+
   add(attempt: JobAttempt): void {
     this.#waiting.add(attempt);
     this.#next();

@@ -48,8 +48,8 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
     insertAlikeJobs:
       `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ` +
       newJobs(`(?6 IS NULL OR NOT ${stamped("?6")} AND NOT ${stamped("a.value->>0")})`),
-    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for the
-    // jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
+    // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
     findRivals:
       `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
       `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
@@ -89,7 +89,8 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
       "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
       "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
-    // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as alive
+    // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
+    // alive
     keepAlive:
       `INSERT OR REPLACE INTO ${incarnations} (identity, incarnation, role, resident, tasks, executors, alive_until) ` +
       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

@@ -1,9 +1,7 @@
-import type { TableNames } from "./schema.ts";
-
 /**
  * Statements that make every id, key and name of earlier versions a text that clients can read: halves of surrogate
- * pairs, which end the native client's process, and NUL characters become U+FFFD. Of two rows that become equal the
- * older goes.
+ * pairs, which end the native client's process, and NUL characters become U+FFFD. Where two rows become equal, one of
+ * them gets a number behind its text.
  */
 export function neutralTexts({ tasks, schedules, jobs, results, schedulers }: Tables): string[] {
   const columns: Readonly<Record<string, readonly string[]>> = {
@@ -13,22 +11,27 @@ export function neutralTexts({ tasks, schedules, jobs, results, schedulers }: Ta
     [results]: ["job_id", "task_id", "schedule_id"],
     [schedulers]: ["identity"],
   };
+  const mended = (table: string, column: string, text: string, isWrong: string): string[] => [
+    `UPDATE OR IGNORE ${table} SET ${column} = ${text} WHERE ${isWrong}`,
+    `UPDATE OR REPLACE ${table} SET ${column} = ${text} || ' ' || rowid WHERE ${isWrong}`,
+  ];
   const executor = "details->>'executor'";
-  const setExecutor = (mended: string): string =>
-    `UPDATE ${schedules} SET details = json_set(details, '$.executor', ${mended}) WHERE json_valid(details) AND`;
+  const setExecutor = (text: string): string =>
+    `UPDATE ${schedules} SET details = json_set(details, '$.executor', ${text}) WHERE json_valid(details) AND`;
   return [
     ...Object.entries(columns).flatMap(([table, names]) =>
       names.flatMap((name) => [
-        `UPDATE OR REPLACE ${table} SET ${name} = ${withoutNul(name)} WHERE ${hasNul(name)}`,
-        `UPDATE OR REPLACE ${table} SET ${name} = ${wellFormed(name)} WHERE ${mayBeIllFormed(name)}`,
+        ...mended(table, name, withoutNul(name), hasNul(name)),
+        ...mended(table, name, wellFormed(name), isIllFormed(name)),
       ]),
     ),
     `${setExecutor(withoutNul(executor))} ${hasNul(executor)}`,
-    `${setExecutor(wellFormed(executor))} ${mayBeIllFormed(executor)}`,
+    `${setExecutor(wellFormed(executor))} ${isIllFormed(executor)}`,
   ];
 }
 
-type Tables = Pick<TableNames, "tasks" | "schedules" | "jobs" | "results" | "schedulers">;
+/** The tables of version 2. */
+type Tables = Readonly<Record<"tasks" | "schedules" | "jobs" | "results" | "schedulers", string>>;
 
 function hasNul(text: string): string {
   return `instr(CAST(${text} AS BLOB), x'00') > 0`;
@@ -44,8 +47,8 @@ function withoutNul(text: string): string {
 }
 
 /** SQLite reads half of a surrogate pair as U+FFFD, but keeps its bytes. */
-function mayBeIllFormed(text: string): string {
-  return `${text} GLOB '*' || char(65533) || '*'`;
+function isIllFormed(text: string): string {
+  return `${text} GLOB '*' || char(65533) || '*' AND ${text} <> ${wellFormed(text)}`;
 }
 
 /** Writes each character as SQLite reads it. */

@@ -29,7 +29,8 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
 
   return {
-    // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a repetition, ?4 stepId.
+    // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a
+    // repetition, ?4 stepId.
     // Column: `letters`, one letter per row: r (released), f (fenced) or m (missing).
     releaseStatuses:
       "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +

@@ -191,7 +191,8 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
           PRIMARY KEY (identity, incarnation)
         ) WITHOUT ROWID`,
         `CREATE INDEX ${incarnations}_alive ON ${incarnations} (alive_until)`,
-        `INSERT INTO ${incarnations} SELECT identity, incarnation, 'both', 1, '[]', '[]', alive_until FROM ${schedulers}`,
+        `INSERT INTO ${incarnations} ` +
+          `SELECT identity, incarnation, 'both', 1, '[]', '[]', alive_until FROM ${schedulers}`,
       ];
     },
   },
