@@ -19,6 +19,7 @@ export {
   type RetryPolicy,
 } from "./records/policies.ts";
 export type { ScheduleRecord } from "./records/schedule.ts";
+export type { SchedulerProfile, SchedulerRecord, SchedulerRole } from "./records/scheduler.ts";
 export { type SerializedError, serializedError } from "./records/serialized-error.ts";
 export type { TaskRecord } from "./records/task.ts";
 export type { Serializer } from "./serializers/serializer.ts";
@@ -26,6 +27,7 @@ export type {
   CancelReport,
   CleanupReport,
   DataStore,
+  HeldJob,
   JobAddition,
   JobFilter,
   JobQueue,
@@ -50,9 +52,11 @@ export type {
   SchedulePlan,
   ScheduleWindow,
   Seen,
+  SignOfLife,
   StepReport,
   StepRequest,
   StoreCapabilities,
+  Twin,
   View,
 } from "./stores/data-store.ts";
 export {

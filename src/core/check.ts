@@ -5,6 +5,7 @@ import { DURATION_MS_MAX } from "./limits.ts";
 import { canHoldOptions, isPlain, mustBe, mustBeOneOf, optionsError, takes, unknownOption } from "./option-errors.ts";
 import { isSameWord } from "./suggest.ts";
 import { toEpochMs } from "./temporal.ts";
+import { isStorable, STORABLE, STORABLE_ADVICE } from "./text.ts";
 
 // Options are checked against valibot schemas, which carry the defaults. The messages of refused options come from
 // option-errors.ts. The schemas below are the kinds of values that options have.
@@ -215,11 +216,17 @@ export function numberFrom(min: number): v.GenericSchema<number> {
   return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
 }
 
-/** Text of 1 to `lengthMax` UTF-16 units. */
+/** Text of 1 to `lengthMax` UTF-16 units that every store keeps as it is. */
 export function textUpTo(lengthMax: number): v.GenericSchema<string> {
   const message = says(`text of 1 to ${lengthMax} characters`);
-  const schema = v.pipe(v.string(message), v.minLength(1, message), v.maxLength(lengthMax, message));
-  surely.set(schema, (value) => typeof value === "string" && value.length > 0 && value.length <= lengthMax);
+  const schema = v.pipe(
+    v.string(message),
+    v.minLength(1, message),
+    v.maxLength(lengthMax, message),
+    v.check(isStorable, ({ input }) => mustBe(STORABLE, input, "", STORABLE_ADVICE)),
+  );
+  const isFine = (value: string): boolean => value.length > 0 && value.length <= lengthMax && isStorable(value);
+  surely.set(schema, (value) => typeof value === "string" && isFine(value));
   return schema;
 }
 

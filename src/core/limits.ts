@@ -147,6 +147,12 @@ export const AWAITED_RESULT_MS_MIN = 60_000;
  *  that share the store but no event broker notice each other's changes with this delay at most. */
 export const IDLE_MS_UNSHARED = 60_000;
 
+/** How long a job that was lost once with its process runs before the next such job starts beside it, in milliseconds;
+ *  the factor for each further loss; and the longest time. Most jobs that end their process do so at once. */
+export const SUSPECT_ALONE_MS = 5000;
+export const SUSPECT_ALONE_FACTOR = 4;
+export const SUSPECT_ALONE_MS_MAX = 300_000;
+
 /** Most tries to record the last outcomes when a scheduler stops. Jobs whose outcomes are not recorded by then are
  *  recovered when their leases end. */
 export const STOP_FLUSH_TRIES = 5;
@@ -163,6 +169,10 @@ export const CATCH_UP_MAX = 10_000;
 
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;
+
+/** Deepest nesting of metadata. SQLite refuses JSON of more than 1,000 levels, and stores put metadata into JSON of
+ *  their own. */
+export const METADATA_DEPTH_MAX = 100;
 
 /** Deepest nesting of a value that is carried as JSON. Engines overflow their stacks at some thousands of levels. */
 export const JSON_DEPTH_MAX = 1000;

@@ -33,12 +33,14 @@ export interface JobRecord {
   /** How many times a job that was lost with its process goes back to the queue. */
   readonly maxRecoveries: number;
   readonly metadata: Metadata;
-  /** Unique among unfinished jobs; null for none. */
+  /** Unique among the unfinished jobs of the task; null for none. */
   readonly idempotencyKey: string | null;
   /** How many attempts have failed so far. */
   readonly failedAttempts: number;
-  /** How many times the job was lost with its process so far. */
+  /** How many times the job was lost with its process so far, after it had started. */
   readonly recoveries: number;
+  /** The fence of the last lease under which the store knows the job to have started; 0 for none. */
+  readonly startedFence: number;
   /** Whether somebody asked to cancel the job while it was leased. */
   readonly cancelRequested: boolean;
   /** Identity of the scheduler that holds the lease; null without a lease. */
@@ -52,10 +54,11 @@ export interface JobRecord {
 /** The fields of a {@link JobRecord} that tell of its runs, with the values of a job that never ran. */
 export const NEVER_RUN: Pick<
   JobRecord,
-  "failedAttempts" | "recoveries" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"
+  "failedAttempts" | "recoveries" | "startedFence" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"
 > = Object.freeze({
   failedAttempts: 0,
   recoveries: 0,
+  startedFence: 0,
   cancelRequested: false,
   acquiredBy: null,
   acquiredUntil: null,

@@ -1,4 +1,5 @@
 import { ERROR_CAUSES_MAX, ERROR_TEXT_LENGTH_MAX } from "../core/limits.ts";
+import { storable } from "../core/text.ts";
 
 /** An error in the form that results and events keep. `cause` has the same form. */
 export interface SerializedError {
@@ -35,6 +36,7 @@ function isErrorLike(value: unknown): value is Error {
   return typeof value === "object" && value !== null && "message" in value && "name" in value;
 }
 
+/** The text as every store keeps it, and not too long. A cut may have halved a surrogate pair. */
 function clip(text: string): string {
-  return text.length > ERROR_TEXT_LENGTH_MAX ? `${text.slice(0, ERROR_TEXT_LENGTH_MAX)}...` : text;
+  return storable(text.length > ERROR_TEXT_LENGTH_MAX ? `${text.slice(0, ERROR_TEXT_LENGTH_MAX)}...` : text);
 }

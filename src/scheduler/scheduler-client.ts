@@ -120,7 +120,8 @@ export interface SchedulerClient {
 
   /**
    * Adds a job. The first worker of the store that takes the job runs it.
-   * @returns the new job; or the existing job, if an unfinished job has the same `idempotencyKey`
+   * @returns the new job; or the existing job, if an unfinished job of the task has the same
+   *   `idempotencyKey`
    * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
    * @example
    * const job = await scheduler.addJob(report, { runAt: "2030-01-31T09:00:00Z", idempotencyKey: "january" });
@@ -135,8 +136,9 @@ export interface SchedulerClient {
 
   /**
    * Adds a job and waits for the value that its handler returns. The result is kept for at least a minute, even if
-   * `resultExpirationTime` is shorter. A handler that awaits another job of its own task waits forever, unless the
-   * task's `maxRunningJobs` leaves room for that job.
+   * `resultExpirationTime` is shorter. With the `idempotencyKey` of a job that keeps no result it waits for the end of
+   * that job, whose value is then undefined. A handler that awaits another job of its own task waits forever, unless
+   * the task's `maxRunningJobs` leaves room for that job.
    * @param options.signal ends the wait; the job goes on
    * @throws what the handler threw, with its name, message, stack and cause; or `JobCancelledError`,
    *   `JobDeadlineMissedError`, `JobTimeoutError`, `JobAbandonedError`, `DeserializationError`; or what {@link addJob}

@@ -88,7 +88,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? ids.next(clock.now());
     const leaseMs = checked.leaseDuration;
-    const incarnation = ids.next(clock.now());
+    // Not from an injected source, because a test's constant would give two runs one incarnation.
+    const incarnation = new IdGenerator().next(clock.now());
     const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
     this.#env = env;
     this.#tasks = new TaskRegistry(store, checked.taskDefaults);
@@ -127,7 +128,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   // ---- life cycle
 
   /**
-   * Starts to work in the background: opens the store, gives up leases that an earlier process of this identity left
+   * Starts to work in the background: opens the store, gives up leases that dead processes of this identity left
    * behind, then fires schedules and runs jobs.
    * @param options.paused start without firing or running, until `resume()` is called. Default: false
    * @throws {SchedulerStateError} when the scheduler was started or stopped before, while a tick is under way, or when

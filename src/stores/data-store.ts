@@ -2,6 +2,7 @@ import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { ConflictPolicy, JobOutcome } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
+import type { SchedulerProfile, SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 
@@ -63,12 +64,15 @@ export interface DataStore extends AsyncDisposable {
    * 1. *Releases* of jobs that the scheduler holds. A release counts only if the stored `fence` and `acquiredBy` are
    *    its `fence` and the step's `schedulerId`. `finish` removes the job and keeps its result (unless
    *    `expiresAt <= now`). `retry` puts the job back with the new `runAt` and `failedAttempts`. `giveUp` puts the job
-   *    back as it was, but without its start deadline if the job `hasStarted` in time. A job that is to be cancelled is
-   *    not put back: *recovery* ends it.
-   * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held the lease. Such a job goes back to
-   *    the queue with `recoveries` + 1. When its `recoveries` have reached `maxRecoveries`, it ends as `abandoned`
-   *    instead; when its `cancelRequested` is set, as `cancelled`. Without `recover`, recovery still ends the jobs of
-   *    `retry` and `giveUp` releases that are to be cancelled.
+   *    back as it was. A job that is to be cancelled, or that is given up after it `hasStarted`, is not put back:
+   *    *recovery* ends it, or takes it back. `start` says that the job is about to start: it keeps its lease, and
+   *    `startedFence` becomes its fence.
+   * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held the lease. A job that may have
+   *    started goes back to the queue with `recoveries` + 1, or ends as `abandoned` when its `recoveries` have reached
+   *    `maxRecoveries`. A job that was lost before (`recoveries` > 0) and whose `startedFence` is not its fence has not
+   *    started, because such a job starts only after a `start`: it goes back as it was. A job whose `cancelRequested`
+   *    is set ends as `cancelled`. Without `recover`, recovery still takes the jobs of `retry` and `giveUp` releases
+   *    that are not put back.
    * 3. *Additions*, as {@link addJobs} adds them.
    * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
    *    saw (`fence`, `expected`), the schedule is not paused, and `expected <= now`. Then one job is added for each of
@@ -131,11 +135,11 @@ export interface DataStore extends AsyncDisposable {
   // ---- jobs and results
 
   /**
-   * Adds jobs in one commit; one answer per job, in order. A job whose `idempotencyKey` or `(scheduleId, fireTime)` an
-   * unfinished job has is not added: the answer is that unfinished job, with `isNew: false`. A job whose `id` exists,
-   * as a job or as a result, is not added again, and its answer has `isNew: true`, because the call repeats a write
-   * whose answer was lost. The same holds for 10 minutes for a job that ended and whose result is not kept (as long as
-   * there is room to remember the job).
+   * Adds jobs in one commit; one answer per job, in order. A job whose `(taskId, idempotencyKey)` or `(scheduleId,
+   * fireTime)` an unfinished job has is not added: the answer is that unfinished job, with `isNew: false`. A job whose
+   * `id` exists, as a job or as a result, is not added again, and its answer has `isNew: true`, because the call
+   * repeats a write whose answer was lost. The same holds for 10 minutes for a job that ended and whose result is not
+   * kept (as long as there is room to remember the job).
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
   /** The unfinished job with this id; null when there is none. */
@@ -150,13 +154,16 @@ export interface DataStore extends AsyncDisposable {
    *  are given up, and this counts as no recovery. If such a job is to be cancelled, its lease ends at `now` instead,
    *  so that *recovery* ends the job. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
-  /** Gives up every lease on jobs that an identity holds, except leases that a step of `incarnation` made. A scheduler
-   *  calls it when it starts, because an earlier process of its identity may have crashed; a call that arrives late
-   *  takes nothing from the new process. The jobs go through *recovery* (see {@link step}). */
+  /** Gives up the leases on jobs that dead runs of an identity left: those of all incarnations except `incarnation` and
+   *  those that count as alive. A scheduler calls it when it starts, because an earlier process of its identity may
+   *  have crashed; a call that arrives late takes nothing from the new process. The jobs go through *recovery* (see
+   *  {@link step}). */
   giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
   /** Cancels a job. A queued job ends as `cancelled` at once (its result is kept, unless the result expires at once).
    *  A leased job gets `cancelRequested`, which its holder learns when the holder next extends the lease. */
   cancelJob(id: string, now: number): Promise<CancelReport>;
+  /** The runs of schedulers that count as alive at `now` (`aliveUntil > now`), by identity, then incarnation. */
+  getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
   /** A page of results that have not expired at `now`, ordered by job id. */
@@ -226,6 +233,7 @@ export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "finish"; readonly result: JobResultRecord }
   | { readonly kind: "retry"; readonly runAt: number; readonly failedAttempts: number }
   | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
+  | { readonly kind: "start" }
 );
 
 /** Who calls {@link DataStore.look} or {@link DataStore.step}, and what the caller wants to see. */
@@ -308,6 +316,15 @@ export interface StepRequest extends View {
    *  later than `now`. */
   readonly recover: boolean;
   readonly plans: readonly SchedulePlan[];
+  /** Says that the run of the scheduler is alive, where no extension does: for one that ticks. */
+  readonly sign?: SignOfLife;
+}
+
+/** What a run of a scheduler says of itself. */
+export interface SignOfLife {
+  readonly incarnation: string;
+  readonly aliveUntil: number;
+  readonly profile: SchedulerProfile;
 }
 
 /** What a scheduler wants to do with a due schedule. A plan counts by compare-and-swap, see {@link DataStore.step}. */
@@ -367,7 +384,7 @@ export interface RecoveredJob {
   readonly jobId: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
-  /** The number of the attempt that was lost. */
+  /** The number of the last attempt that was lost. */
   readonly attempt: number;
 }
 
@@ -376,6 +393,14 @@ export interface RecoveryReport {
   readonly recovered: readonly RecoveredJob[];
   /** Jobs that ended as `abandoned` or `cancelled`. */
   readonly ended: readonly JobResultRecord[];
+}
+
+/** A job that a scheduler holds. */
+export interface HeldJob {
+  readonly jobId: string;
+  readonly fence: number;
+  /** Whether it has started: then `startedFence` becomes its fence. */
+  readonly hasStarted?: boolean;
 }
 
 export interface LeaseExtension {
@@ -388,9 +413,12 @@ export interface LeaseExtension {
   readonly settledStepId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
-  readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
-  /** Until when the scheduler counts as alive (see {@link LookedSchedule.favourite}); null keeps the stored instant. */
+  readonly jobs: readonly HeldJob[];
+  /** Until when this run of the scheduler counts as alive (see {@link DataStore.getSchedulers}); null keeps the stored
+   *  instant. Only a resident scheduler is a favourite (see {@link LookedSchedule.favourite}). */
   readonly aliveUntil: number | null;
+  /** Goes with `aliveUntil`. Default: a resident scheduler of which nothing else is known. */
+  readonly profile?: SchedulerProfile;
 }
 
 export interface LeaseSurrender {
@@ -398,8 +426,9 @@ export interface LeaseSurrender {
   readonly schedulerId: string;
   /** The run of the scheduler that calls. Leases that its steps made are not given up. */
   readonly incarnation: string;
-  /** As in {@link LeaseExtension}. */
+  /** Both as in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;
+  readonly profile?: SchedulerProfile;
 }
 
 export interface LeaseExtensionReport {
@@ -407,6 +436,14 @@ export interface LeaseExtensionReport {
   readonly lost: readonly string[];
   /** Ids of jobs whose lease was extended, and that somebody asked to cancel. */
   readonly cancelRequested: readonly string[];
+  /** Other resident runs of the same identity that count as alive; absent for none, and without `aliveUntil`. */
+  readonly twins?: readonly Twin[];
+}
+
+/** Another run of a scheduler under the same identity. */
+export interface Twin {
+  readonly incarnation: string;
+  readonly aliveUntil: number;
 }
 
 export type CancelReport =

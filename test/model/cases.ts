@@ -81,6 +81,14 @@ export const CASES: readonly Case[] = [
     faults: 1,
     crashes: 1,
   }),
+  one("two schedulers of one identity that run two jobs, a lost request and a crash", {
+    ...JOBS,
+    areTwins: true,
+    jobs: 1,
+    chanceUntil: 1,
+    faults: 1,
+    crashes: 1,
+  }),
   one("two schedulers that fire and run, a change", { skews: [[0, 1]], fires: 1, runsJobs: true, changes: 1 }),
 ];
 

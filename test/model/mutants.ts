@@ -131,6 +131,12 @@ export const MUTANTS: readonly Mutant[] = [
     faults: 1,
     crashes: 1,
   }),
+  mutant("a surrender takes from a living run of its identity", { surrenderSparesLiving: false }, LEASED_TWICE, {
+    ...JOBS,
+    areTwins: true,
+    maxRunningJobs: null,
+    crashes: 1,
+  }),
 ];
 
 const SMALL = { changes: 1, faults: 1, fires: 2 };

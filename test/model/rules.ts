@@ -54,6 +54,8 @@ export interface Rules {
   readonly namesReleases: boolean;
   /** Whether a scheduler that starts spares the leases of its own incarnation. */
   readonly surrenderSparesOwn: boolean;
+  /** Whether it spares the leases of other runs of its identity that are alive. */
+  readonly surrenderSparesLiving: boolean;
 }
 
 export const RULES: Rules = Object.freeze({
@@ -83,4 +85,5 @@ export const RULES: Rules = Object.freeze({
   onlyLengthens: true,
   namesReleases: true,
   surrenderSparesOwn: true,
+  surrenderSparesLiving: true,
 });

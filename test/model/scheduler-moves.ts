@@ -43,6 +43,12 @@ export class SchedulerMoves {
           this.#stage.store.surrender(next, by, at(next.schedulers, by).firstStep);
           at(next.schedulers, by).phase = Phase.idle;
         });
+        if (world.jobs.some((job) => job.state === JobState.leased && job.by === by)) {
+          // For a while nobody can tell a run that has died from one that lives.
+          this.#stage.move(Kind.work, "leaves its old leases, whose run seems alive", by, (next) => {
+            at(next.schedulers, by).phase = Phase.idle;
+          });
+        }
         if (canStray) {
           this.#stage.move(Kind.chance, "loses: give up old leases", by, (next) => {
             const { firstStep } = at(next.schedulers, by);

@@ -30,6 +30,8 @@ export interface Settings {
   readonly changes: number;
   /** Clocks that are set back. */
   readonly jumps: number;
+  /** Whether all schedulers have the same identity. */
+  readonly areTwins: boolean;
   /** Whether an older version, which leases schedules, commits once. */
   readonly hasOlder: boolean;
   readonly rules: Rules;
@@ -51,6 +53,7 @@ export function makeSettings(changes: Partial<Settings>): Settings {
     crashes: 0,
     changes: 0,
     jumps: 0,
+    areTwins: false,
     hasOlder: false,
     rules: RULES,
     ...changes,

@@ -63,10 +63,17 @@ export class Store {
   }
 
   /** Gives up what dead incarnations hold. */
-  surrender({ jobs }: World, by: number, firstStep: number): void {
+  surrender({ jobs, schedulers }: World, by: number, firstStep: number): void {
+    const { surrenderSparesOwn, surrenderSparesLiving } = this.#settings.rules;
     for (const job of jobs) {
-      if (job.state !== JobState.leased || job.by !== by) continue;
-      if (job.step < firstStep || !this.#settings.rules.surrenderSparesOwn) putBack(job);
+      if (job.state !== JobState.leased) continue;
+      if (job.by === by) {
+        if (job.step < firstStep || !surrenderSparesOwn) putBack(job);
+      } else if (this.#settings.areTwins) {
+        const { phase, firstStep: first } = at(schedulers, job.by);
+        const isLiving = phase !== Phase.down && job.step >= first;
+        if (!isLiving || !surrenderSparesLiving) putBack(job);
+      }
     }
   }
 

@@ -47,4 +47,40 @@ describe("an idempotency key", () => {
     await drain(scheduler);
     expect(keys).toEqual(["mine", id]);
   });
+
+  test("belongs to its task", async () => {
+    const { scheduler } = setUp();
+    const [one, two] = ["one", "two"].map((id) => scheduler.task(id, () => {}));
+    const ids = [];
+    for (const task of [one, two, one]) ids.push((await scheduler.addJob(task as never, { idempotencyKey: "k" })).id);
+    expect(new Set(ids).size).toBe(2);
+    expect(ids[2]).toBe(ids[0]);
+  });
+
+  test("of a job that keeps no result makes runJob wait for it all the same", async () => {
+    const { scheduler, clock } = setUp();
+    const { handler, held } = heldHandler();
+    const task = scheduler.task("t", { resultExpirationTime: "PT0S" }, handler);
+    await scheduler.start();
+    for (const end of ["finish", "fail"] as const) {
+      await scheduler.addJob(task, { idempotencyKey: "k" });
+      await clock.settle();
+      let settled: unknown = "nothing yet";
+      const running = scheduler.runJob(task, { idempotencyKey: "k" }).then(
+        (value) => {
+          settled = value;
+        },
+        (error: unknown) => {
+          settled = String(error);
+        },
+      );
+      await clock.advance("PT10S");
+      expect(settled).toBe("nothing yet");
+      if (end === "finish") held[0]?.finish("a value");
+      else held[1]?.fail(new Error("no"));
+      await clock.settle();
+      await running;
+      expect(settled).toBe(end === "finish" ? undefined : "Error: no");
+    }
+  });
 });

@@ -187,7 +187,7 @@ describe("stop", () => {
     expect(held).toHaveLength(1);
   });
 
-  test("after drainTimeout aborts what still runs and puts it back for others as it was", async () => {
+  test("after drainTimeout aborts what still runs and puts it back for others, which counts as a recovery", async () => {
     const { scheduler, clock, store } = setUp();
     const { handler, held } = heldHandler();
     const task = scheduler.task("t", { maxRunningJobs: null }, handler);
@@ -203,7 +203,7 @@ describe("stop", () => {
     await clock.advance("PT5S");
     await stopping;
     for (const job of [polite, stubborn]) {
-      expect(await store.getJob(job?.id ?? "")).toMatchObject({ acquiredBy: null, recoveries: 0, failedAttempts: 0 });
+      expect(await store.getJob(job?.id ?? "")).toMatchObject({ acquiredBy: null, recoveries: 1, failedAttempts: 0 });
     }
   });
 

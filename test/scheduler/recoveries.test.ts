@@ -1,11 +1,26 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { everySecond, heldHandler, leaseAndDie, recordEvents, START, secondsOf, setUp } from "./support.ts";
+import {
+  everySecond,
+  heldHandler,
+  leaseAndDie,
+  recordEvents,
+  START,
+  secondsOf,
+  setUp,
+  stepRequest,
+} from "./support.ts";
 
 /** Leases a job as a process does that dies at once. */
 async function loseJob(store: MemoryDataStore, clock: VirtualClock, schedulerId = "dead"): Promise<void> {
   expect(await leaseAndDie(store, clock.now(), { schedulerId })).toBe(1);
+}
+
+/** Takes the leases back, as a process does whose clock is ahead. */
+async function takeBack(store: MemoryDataStore, clock: VirtualClock): Promise<void> {
+  const now = clock.now() + 61_000;
+  expect((await store.step(stepRequest({ now, schedulerId: "ahead", recover: true }))).recovered).toHaveLength(1);
 }
 
 describe("a job that was lost with its process", () => {
@@ -122,7 +137,7 @@ describe("a lost lease", () => {
     await scheduler.start();
     const { id } = await scheduler.addJob(scheduler.task("t", handler));
     await clock.settle();
-    await store.giveUpLeases({ now: clock.now(), schedulerId: "a", incarnation: "b", aliveUntil: null });
+    await takeBack(store, clock);
     await clock.advance("PT1M");
     const seen = held.map(({ context: { attempt, fence, idempotencyKey } }) => ({ attempt, fence, idempotencyKey }));
     expect(seen).toEqual([
@@ -140,8 +155,7 @@ describe("a lost lease", () => {
     await first.scheduler.start();
     const { id } = await first.scheduler.addJob(task);
     await clock.settle();
-    // Somebody takes its identity over, as a process does that was started twice.
-    await store.giveUpLeases({ now: clock.now(), schedulerId: "a", incarnation: "b", aliveUntil: null });
+    await takeBack(store, clock);
     await clock.advance("PT20S");
     expect(held[0]?.context.signal.reason).toMatchObject({ code: "leaseLost" });
     held[0]?.finish("too late");
@@ -161,7 +175,7 @@ describe("a lost lease", () => {
     await scheduler.start();
     await scheduler.addJob(task);
     await clock.settle();
-    await store.giveUpLeases({ now: clock.now(), schedulerId: "a", incarnation: "b", aliveUntil: null });
+    await takeBack(store, clock);
     const other = scheduler.task("other", () => {});
     await scheduler.addJob(other);
     await clock.settle();

@@ -162,7 +162,7 @@ export function stepRequest(request: Pick<StepRequest, "now" | "schedulerId"> & 
   };
 }
 
-/** Leases a task's jobs as a process does that dies at once. Returns how many. */
+/** Leases a task's jobs, and starts them, as a process does that dies then. Returns how many. */
 export async function leaseAndDie(
   store: DataStore,
   now: number,
@@ -171,5 +171,7 @@ export async function leaseAndDie(
   const jobs = { queues: [{ executor: "inline", taskId }], limit };
   const stepId = `${schedulerId}/${now}`;
   const { acquired } = await store.step(stepRequest({ now, schedulerId, stepId, recover: true, jobs }));
+  const releases = acquired.map(({ id, fence }) => ({ jobId: id, fence, kind: "start" }) as const);
+  if (releases.length > 0) await store.step(stepRequest({ now, schedulerId, stepId: `${stepId} start`, releases }));
   return acquired.length;
 }

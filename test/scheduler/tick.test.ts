@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { DateTrigger, InlineExecutor, IntervalTrigger } from "../../src/mod.ts";
-import { drain } from "../../src/testing/mod.ts";
+import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, heldHandler, secondsOf, setUp } from "./support.ts";
 
 const NO_OUTCOMES = {
@@ -145,5 +145,17 @@ describe("tick", () => {
     const task = scheduler.task("t", () => {});
     await scheduler.addJob(task);
     expect((await drain(scheduler)).map(({ jobsRun }) => jobsRun)).toEqual([1]);
+  });
+
+  test("runs what a client whose clock is ahead has just added, and asks to be called for it", async () => {
+    const ahead = setUp({ clock: new VirtualClock(at(0.3).toString()) });
+    const behind = setUp({ dataStore: ahead.store });
+    const { id } = await ahead.scheduler.addJob(ahead.scheduler.task("t", () => {}));
+    behind.scheduler.task("t", { maxRunningJobs: 1 }, () => {});
+    expect(await behind.scheduler.tick()).toMatchObject({ jobsRun: 1, exhausted: false });
+    expect((await behind.scheduler.getJobResult(id))?.outcome).toBe("success");
+    await ahead.scheduler.addJobs([{ task: "t" }, { task: "t" }]);
+    const { nextWakeAt, exhausted } = await behind.scheduler.tick({ maxJobs: 1 });
+    expect([secondsOf(nextWakeAt), exhausted]).toEqual([0, true]);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { DataStore } from "../../src/contracts.ts";
+import { type DataStore, StoreUnavailableError } from "../../src/contracts.ts";
 import { Wakeup } from "../../src/core/wakeup.ts";
 import { DateTrigger, LocalEventBroker, MemoryDataStore, systemClock } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { at, heldHandler, START, START_MS, setUp } from "./support.ts";
+import { at, heldHandler, recordEvents, START, START_MS, setUp } from "./support.ts";
 
 /** Counts the calls of a store's hot path. */
 function countCalls(store: DataStore): { looks: number; steps: number } {
@@ -182,5 +182,31 @@ describe("Wakeup", () => {
     given.abort();
     await waiting;
     expect(clock.sleeperCount).toBe(0);
+  });
+
+  test("comes with a commit that was repeated, because the answer to the first try was lost", async () => {
+    const clock = new VirtualClock(START);
+    const store = new MemoryDataStore();
+    const step = store.step.bind(store);
+    let isLost = false;
+    store.step = async (request) => {
+      const report = await step(request);
+      if (isLost || request.plans.length === 0) return report;
+      isLost = true;
+      throw new StoreUnavailableError("the answer was lost");
+    };
+    const eventBroker = new LocalEventBroker();
+    const options = { clock, dataStore: store, eventBroker, maxIdle: "PT1H" } as const;
+    const worker = setUp({ ...options, role: "worker" }).scheduler;
+    const { scheduler } = setUp({ ...options, role: "scheduler" });
+    const seen = recordEvents(scheduler);
+    let runs = 0;
+    for (const one of [worker, scheduler]) one.task("t", () => void runs++);
+    await worker.start();
+    await scheduler.start();
+    await scheduler.addSchedule("t", new DateTrigger(at(5)));
+    await clock.advance("PT10S");
+    expect([isLost, runs]).toEqual([true, 1]);
+    expect(seen.filter((event) => event.startsWith("jobAdded"))).toHaveLength(1);
   });
 });

@@ -51,9 +51,8 @@ export class Attempts {
     signal: AbortSignal;
     timeoutMs: number | null;
     slots: number;
-    number: number;
   }): Attempt {
-    const { job, fence, caller, signal, timeoutMs, slots, number } = facts;
+    const { job, fence, caller, signal, timeoutMs, slots } = facts;
     const attempt: Attempt = {
       jobId: job.id,
       fence,
@@ -72,8 +71,13 @@ export class Attempts {
     const text = `job ${job.id} with fence ${fence} on ${caller.name}`;
     this.#history.trace(caller.name, `handler starts: ${job.taskId} ${job.id} fence ${fence}`);
     if (this.#byKey.has(key(job.id, fence))) this.#history.violate(`a handler was started twice for ${text}`);
+    const isFirst = job.failedAttempts === 0 && job.startedFence === 0;
+    const isHeld = job.fence === fence && job.acquiredBy !== null;
+    if (isHeld && job.recoveries > 0 && job.startedFence !== fence) {
+      this.#history.violate(`a handler was started before the store knew for ${text}`);
+    }
     if (signal.aborted) this.#history.violate(`a handler was started with an aborted signal for ${text}`);
-    if (number === 1 && job.startDeadline !== null && caller.clock.now() > job.startDeadline) {
+    if (isFirst && job.startDeadline !== null && caller.clock.now() > job.startDeadline) {
       this.#history.violate(`a handler was started after its deadline for ${text}`);
     }
     const running = this.#running.get(caller) ?? new Set();

@@ -2,6 +2,7 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
+import type { SchedulerRecord } from "../../src/records/scheduler.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { Serializer } from "../../src/serializers/serializer.ts";
 import type * as contract from "../../src/stores/data-store.ts";
@@ -141,6 +142,8 @@ export class FaultyStore implements contract.DataStore {
       const report = await this.#call("step", async () => {
         refuse(request.additions);
         const effect = await this.#store.step(request);
+        const { now, schedulerId, sign } = request;
+        if (sign !== undefined) this.#onSign({ now, schedulerId, ...sign });
         this.#world.jobs.beforePlans(request, effect, this.#process);
         this.#world.schedules.onPlans(request, effect, this.#process);
         this.#world.jobs.afterPlans(request, effect, this.#process);
@@ -164,7 +167,7 @@ export class FaultyStore implements contract.DataStore {
       const report = await this.#store.addJobs(jobs);
       // What a schedule's occurrence became must come through a plan; whatever way it comes, it comes once.
       for (const job of jobs) {
-        if (job.fireTime !== null) this.#world.schedules.onEnqueued(job, this.#process.name, job.createdAt);
+        if (job.fireTime !== null) this.#world.schedules.onEnqueued(job, this.#process.name);
       }
       this.#world.jobs.onAdd(jobs, report);
       return report;
@@ -185,7 +188,7 @@ export class FaultyStore implements contract.DataStore {
     const { settledStepId } = this.#process.protocol;
     const report = await this.#call("extendLeases", async () => {
       const effect = await this.#store.extendLeases(extension);
-      this.#world.schedules.onAlive(extension.schedulerId, extension.aliveUntil, extension.now);
+      this.#onSign(extension);
       this.#world.jobs.onExtend(extension, effect, this.#process, settledStepId);
       return effect;
     });
@@ -196,10 +199,18 @@ export class FaultyStore implements contract.DataStore {
   giveUpLeases(request: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
     return this.#call("giveUpLeases", async () => {
       const report = await this.#store.giveUpLeases(request);
-      this.#world.schedules.onAlive(request.schedulerId, request.aliveUntil, request.now);
-      this.#world.jobs.onGiveUp(request, report, this.#process);
+      this.#onSign(request);
+      const { schedulerId, now } = request;
+      const isSpared = (stepId: string): boolean => this.#world.schedules.isOfTheLiving(schedulerId, stepId, now);
+      this.#world.jobs.onGiveUp(request, report, this.#process, isSpared);
       return report;
     });
+  }
+
+  #onSign({ now, schedulerId: identity, incarnation, aliveUntil, profile }: contract.LeaseSurrender): void {
+    if (aliveUntil === null) return;
+    const isResident = profile?.isResident !== false;
+    this.#world.schedules.onAlive({ identity, incarnation, aliveUntil, isResident }, now);
   }
 
   cancelJob(id: string, now: number): Promise<contract.CancelReport> {
@@ -208,6 +219,10 @@ export class FaultyStore implements contract.DataStore {
       this.#world.jobs.onCancel(id, report);
       return report;
     });
+  }
+
+  getSchedulers(now: number): Promise<SchedulerRecord[]> {
+    return this.#call("getSchedulers", () => this.#store.getSchedulers(now));
   }
 
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {

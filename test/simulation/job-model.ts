@@ -34,6 +34,15 @@ interface Lease {
   isKnown: boolean;
 }
 
+/** What recovery has to end or to take back. */
+interface Losses {
+  /** What the step itself gave up. */
+  readonly givenUp: readonly ModelJob[];
+  readonly stepId: string | null;
+  /** Which leases are taken from their holders. */
+  readonly isLost: (job: ModelJob) => boolean;
+}
+
 export interface ModelJob {
   readonly record: Mutable<JobRecord>;
   readonly seq: number;
@@ -132,7 +141,7 @@ export class JobModel {
   onAdd(jobs: readonly JobRecord[], report: readonly JobAddition[]): void {
     jobs.forEach((record, index) => {
       const addition = report[index];
-      const holder = record.idempotencyKey === null ? undefined : this.#holderOf(record.idempotencyKey);
+      const holder = record.idempotencyKey === null ? undefined : this.#holderOf(record.taskId, record.idempotencyKey);
       const expected = this.#all.has(record.id) || holder === undefined ? record.id : holder.record.id;
       if (addition?.job.id !== expected || addition.isNew !== (expected === record.id)) {
         this.#history.violate(`adding job ${record.id} answered ${addition?.job.id}, not ${expected}`);
@@ -144,12 +153,14 @@ export class JobModel {
   /** What comes before the plans of a step: outcomes, recovery, additions. */
   beforePlans(request: StepRequest, report: StepReport, caller: Caller): void {
     const { now, releases, recover } = request;
-    const cancelled: ModelJob[] = [];
+    const givenUp: ModelJob[] = [];
     releases.forEach((release, index) => {
       const job = this.#onRelease(release, report.releases[index], request, caller);
-      if (job !== null) cancelled.push(job);
+      if (job !== null) givenUp.push(job);
     });
-    this.#onRecovery(report, now, caller, cancelled, (job) => recover && (job.record.acquiredUntil ?? 0) <= now);
+    const { stepId } = request;
+    const isLost = (job: ModelJob): boolean => recover && (job.record.acquiredUntil ?? 0) <= now;
+    this.#onRecovery(report, caller, { givenUp, stepId, isLost });
     this.onAdd(request.additions, report.additions);
   }
 
@@ -180,13 +191,14 @@ export class JobModel {
     const lost: string[] = [];
     const cancelRequested: string[] = [];
     const named = new Set<ModelJob>();
-    for (const { jobId, fence } of extension.jobs) {
+    for (const { jobId, fence, hasStarted } of extension.jobs) {
       const job = this.#unfinished.get(jobId);
       if (job?.lease == null || job.record.fence !== fence || job.record.acquiredBy !== schedulerId) {
         lost.push(jobId);
         continue;
       }
       named.add(job);
+      if (hasStarted === true) job.record.startedFence = fence;
       job.record.acquiredUntil = Math.max(job.record.acquiredUntil ?? 0, until);
       job.lease.extendedAtMs = this.#history.nowMs;
       if (!job.lease.isKnown) this.#history.violate(`${caller.name} extends job ${jobId}, which it cannot know of`);
@@ -218,18 +230,25 @@ export class JobModel {
     if (record.cancelRequested) {
       record.acquiredUntil = now;
       lease.extendedAtMs = this.#history.nowMs;
-    } else this.#putBack(job, null, now);
+    } else this.#putBack(job, null, true);
   }
 
-  onGiveUp(request: LeaseSurrender, report: RecoveryReport, caller: Caller): void {
-    const { now, schedulerId, incarnation } = request;
-    this.#onRecovery(
-      report,
-      now,
-      caller,
-      [],
-      ({ record, lease }) => record.acquiredBy === schedulerId && lease?.stepId.startsWith(incarnation) === false,
-    );
+  onGiveUp(
+    request: LeaseSurrender,
+    report: RecoveryReport,
+    caller: Caller,
+    isSpared: (stepId: string) => boolean,
+  ): void {
+    const { schedulerId, incarnation } = request;
+    this.#onRecovery(report, caller, {
+      givenUp: [],
+      stepId: null,
+      isLost: ({ record, lease }) =>
+        lease !== null &&
+        record.acquiredBy === schedulerId &&
+        !lease.stepId.startsWith(incarnation) &&
+        !isSpared(lease.stepId),
+    });
   }
 
   onCancel(id: string, report: CancelReport): void {
@@ -262,7 +281,8 @@ export class JobModel {
 
   // ---- releases
 
-  /** Returns the job when it ends here, since somebody asked to cancel it while it ran. */
+  /** Returns the job when recovery ends it or takes it back: somebody asked to cancel it while it ran, or it was given
+   *  up after it had started. */
   #onRelease(
     release: JobRelease,
     status: ReleaseStatus | undefined,
@@ -273,12 +293,17 @@ export class JobModel {
     const isHeld = job?.record.fence === release.fence && job.record.acquiredBy === caller.identity;
     const text = `${release.kind} of job ${release.jobId} with fence ${release.fence} by ${caller.name}`;
     this.#attempts.reported(caller, release);
+    const isPutBack = release.kind === "retry" || release.kind === "giveUp";
     // A repetition tells of what an earlier try did for as long as that can be seen. That a job is gone can be seen by
     // its result alone, whoever ended it.
-    const isDone =
-      isRepetition && release.kind !== "finish" && (job?.putBackBy === stepId || job?.lease?.stepId === stepId);
+    const isDone = isRepetition && isPutBack && (job?.putBackBy === stepId || job?.lease?.stepId === stepId);
     const expected = isHeld || isDone ? "released" : job === undefined ? "missing" : "fenced";
-    const isResultSeen = isRepetition && job === undefined && status === "released" && this.#all.has(release.jobId);
+    const isResultSeen =
+      isRepetition &&
+      release.kind !== "start" &&
+      job === undefined &&
+      status === "released" &&
+      this.#all.has(release.jobId);
     if (status !== expected && !isResultSeen) {
       this.#history.violate(`${text} was answered with ${status}, not ${expected}`);
     }
@@ -286,15 +311,17 @@ export class JobModel {
     this.#history.trace(caller.name, `${text}: ${status}`);
     this.#checkTruth(job, release, caller, now, text);
     if (release.kind === "finish") this.#finish(job, release.result);
+    else if (release.kind === "start") job.record.startedFence = job.record.fence;
     else if (job.record.cancelRequested) return job;
-    else {
+    else if (release.kind === "giveUp" && release.hasStarted === true) {
+      job.record.startedFence = job.record.fence;
+      return job;
+    } else {
       if (release.kind === "retry") {
         job.record.runAt = release.runAt;
         job.record.failedAttempts = release.failedAttempts;
-      } else if (release.hasStarted === true) {
-        job.record.startDeadline = null;
       }
-      this.#putBack(job, stepId, now);
+      this.#putBack(job, stepId, release.kind === "giveUp" || job.record.runAt <= now);
     }
     return null;
   }
@@ -321,7 +348,17 @@ export class JobModel {
       }
       return;
     }
-    if (release.kind === "giveUp") return;
+    if (release.kind === "giveUp") {
+      const hasStarted = release.hasStarted === true;
+      if (hasStarted !== (attempt !== undefined)) this.#history.violate(`${text}: whether it started is not true`);
+      return;
+    }
+    if (release.kind === "start") {
+      // A try may arrive after its repetition.
+      const isKnown = record.startedFence === release.fence;
+      if (attempt !== undefined && !isKnown) this.#history.violate(`${text}: it had started before the store knew`);
+      return;
+    }
     const { outcome } = release.result;
     this.#history.count(outcome);
     const isTrue = {
@@ -340,18 +377,15 @@ export class JobModel {
 
   // ---- recovery
 
-  #onRecovery(
-    report: RecoveryReport,
-    now: number,
-    caller: Caller,
-    cancelled: readonly ModelJob[],
-    isLost: (job: ModelJob) => boolean,
-  ): void {
+  #onRecovery(report: RecoveryReport, caller: Caller, { givenUp, stepId, isLost }: Losses): void {
     const lost = [...this.#unfinished.values()].filter(
-      (job) => job.lease !== null && isLost(job) && !cancelled.includes(job),
+      (job) => job.lease !== null && isLost(job) && !givenUp.includes(job),
     );
-    const mayGoBack = lost.filter(({ record }) => !record.cancelRequested && record.recoveries < record.maxRecoveries);
-    const mustEnd = [...cancelled, ...lost.filter((job) => !mayGoBack.includes(job))];
+    const all = [...givenUp, ...lost];
+    const mayGoBack = all.filter(
+      ({ record }) => !record.cancelRequested && (record.recoveries < record.maxRecoveries || !mayHaveStarted(record)),
+    );
+    const mustEnd = all.filter((job) => !mayGoBack.includes(job));
     this.#same("jobs recovered", idsOf(mayGoBack), report.recovered.map(({ jobId }) => jobId).sort());
     this.#same("jobs ended by recovery", idsOf(mustEnd), report.ended.map(({ jobId }) => jobId).sort());
     for (const job of lost) {
@@ -362,9 +396,11 @@ export class JobModel {
       const job = this.#unfinished.get(jobId);
       if (job === undefined) continue;
       this.#history.count("recovered");
-      this.#history.trace(caller.name, `recovers job ${jobId} with fence ${job.record.fence}, now ${now}`);
-      job.record.recoveries++;
-      this.#putBack(job, null, now);
+      this.#history.trace(caller.name, `recovers job ${jobId} with fence ${job.record.fence}`);
+      const attempt = this.#attempts.get(jobId, job.record.fence);
+      if (mayHaveStarted(job.record)) job.record.recoveries++;
+      else if (attempt !== undefined) this.#history.violate(`job ${jobId} had started, which its loss did not count`);
+      this.#putBack(job, givenUp.includes(job) ? stepId : null, true);
     }
     for (const result of report.ended) {
       const job = this.#unfinished.get(result.jobId);
@@ -497,8 +533,10 @@ export class JobModel {
 
   // ---- helpers
 
-  #holderOf(idempotencyKey: string): ModelJob | undefined {
-    for (const job of this.#unfinished.values()) if (job.record.idempotencyKey === idempotencyKey) return job;
+  #holderOf(taskId: string, idempotencyKey: string): ModelJob | undefined {
+    for (const job of this.#unfinished.values()) {
+      if (job.record.taskId === taskId && job.record.idempotencyKey === idempotencyKey) return job;
+    }
     return undefined;
   }
 
@@ -513,9 +551,9 @@ export class JobModel {
     for (const job of this.#unfinished.values()) if (job.lease === null && job.record.runAt <= now) job.isReady = true;
   }
 
-  #putBack(job: ModelJob, stepId: string | null, now: number): void {
+  #putBack(job: ModelJob, stepId: string | null, isReady: boolean): void {
     this.#endLease(job);
-    job.isReady = job.record.runAt <= now;
+    job.isReady = isReady;
     job.putBackBy = stepId;
   }
 
@@ -529,6 +567,11 @@ export class JobModel {
     if (expected.length === actual.length && expected.every((id, index) => id === actual[index])) return;
     this.#history.violate(`${what}: [${actual}], not [${expected}]`);
   }
+}
+
+/** A job that was lost before starts only after the store was told so. */
+function mayHaveStarted({ recoveries, startedFence, fence }: JobRecord): boolean {
+  return recoveries === 0 || startedFence === fence;
 }
 
 function idsOf(jobs: readonly ModelJob[]): string[] {

@@ -50,6 +50,31 @@ export const LEASES: readonly Mutant[] = [
     },
   ),
   store(
+    "gives up the leases of runs that count as alive",
+    class extends MemoryDataStore {
+      override giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+        return super.giveUpLeases({ ...surrender, now: surrender.now + 3_600_000 });
+      }
+    },
+  ),
+  store(
+    "counts no loss of what it was told to have started",
+    class extends MemoryDataStore {
+      override step(request: contract.StepRequest): Promise<contract.StepReport> {
+        const releases = request.releases.map((release) =>
+          release.kind === "giveUp" ? { ...release, hasStarted: false } : release,
+        );
+        return super.step({ ...request, releases });
+      }
+    },
+  ),
+  scheduler("starts jobs that were lost before with all others", (inner) => ({
+    async step(request) {
+      const report = await inner.step(request);
+      return { ...report, acquired: report.acquired.map((job) => ({ ...job, recoveries: 0 })) };
+    },
+  })),
+  store(
     "forgets to cancel what runs",
     class extends MemoryDataStore {
       override async cancelJob(id: string, now: number): Promise<contract.CancelReport> {

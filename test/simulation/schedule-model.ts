@@ -18,6 +18,14 @@ import type { Trigger } from "../../src/triggers/trigger.ts";
 import type { Caller, History } from "./history.ts";
 import type { JobModel } from "./job-model.ts";
 
+/** What a run of a scheduler said of itself. */
+interface Sign {
+  readonly identity: string;
+  readonly incarnation: string;
+  readonly isResident: boolean;
+  readonly aliveUntil: number;
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface ModelSchedule {
@@ -45,7 +53,8 @@ export class ScheduleModel {
   /** Fences that schedules had that were removed, by id. */
   readonly #fences = new Map<string, { first: number; last: number }[]>();
   /** Until when schedulers count as alive, by identity. */
-  readonly #aliveUntil = new Map<string, number>();
+  /** The runs of schedulers that said that they are alive, by identity and incarnation. */
+  readonly #signs = new Map<string, Sign>();
   /** As of when the plans of a step were made. */
   readonly #plannedAt = new Map<string, number>();
 
@@ -170,7 +179,7 @@ export class ScheduleModel {
     if (plan.isFavourite && !caller.mayBeFavourite) this.#history.violate(`${text} makes it the favourite`);
     for (const fire of plan.fires) {
       // The job of a schedule of this id that was removed may not have ended yet.
-      if (!this.#jobs.hasJobAt(record.id, fire.fireTime)) this.onEnqueued(jobOf(record, fire), text, request.now);
+      if (!this.#jobs.hasJobAt(record.id, fire.fireTime)) this.onEnqueued(jobOf(record, fire), text);
     }
     const { nextFireTime, lastFireTime, paused } = plan;
     Object.assign(record, { nextFireTime, lastFireTime, paused, fence: record.fence + 1 });
@@ -198,7 +207,8 @@ export class ScheduleModel {
     if (cut[0] !== undefined) nextFireAt = cut[0].record.nextFireTime;
     const expected = due.slice(0, window?.limit ?? 0).map((schedule) => {
       const { record, favourite } = schedule;
-      const isAlive = favourite !== null && (this.#aliveUntil.get(favourite) ?? now) > now;
+      const isAlive =
+        favourite !== null && this.#isAlive(now, (sign) => sign.isResident && sign.identity === favourite);
       return `${record.id} ${record.nextFireTime} ${record.fence} ${isAlive ? favourite : null}`;
     });
     const actual = seen.due.map(
@@ -212,15 +222,24 @@ export class ScheduleModel {
     }
   }
 
-  /** Until when a scheduler counts as alive. */
-  onAlive(schedulerId: string, aliveUntil: number | null, now: number): void {
-    if (aliveUntil === null) return;
-    if (aliveUntil > now) this.#aliveUntil.set(schedulerId, aliveUntil);
-    else this.#aliveUntil.delete(schedulerId);
+  /** Until when a run of a scheduler counts as alive. */
+  onAlive(sign: Sign, now: number): void {
+    const key = `${sign.identity} ${sign.incarnation}`;
+    if (sign.aliveUntil > now) this.#signs.set(key, sign);
+    else this.#signs.delete(key);
+  }
+
+  /** Whether a run of an identity that counts as alive made a step. */
+  isOfTheLiving(identity: string, stepId: string, now: number): boolean {
+    return this.#isAlive(now, (sign) => sign.identity === identity && stepId.startsWith(sign.incarnation));
+  }
+
+  #isAlive(now: number, isOne: (sign: Sign) => boolean): boolean {
+    return [...this.#signs.values()].some((sign) => sign.aliveUntil > now && isOne(sign));
   }
 
   /** A job of a schedule was added, by whatever way. */
-  onEnqueued(job: JobRecord, text: string, now: number): void {
+  onEnqueued(job: JobRecord, text: string): void {
     if (job.fireTime !== null && job.scheduleId !== null) {
       const fired = this.#enqueued.get(job.scheduleId) ?? new Set();
       this.#enqueued.set(job.scheduleId, fired);
@@ -229,11 +248,12 @@ export class ScheduleModel {
       fired.add(job.fireTime);
       this.#history.count("enqueued");
     }
-    this.#jobs.insert(job, job.runAt <= now);
+    this.#jobs.insert(job, job.runAt <= job.createdAt);
   }
 
   onCleanup(report: CleanupReport, now: number): void {
-    for (const [schedulerId, until] of this.#aliveUntil) if (until <= now) this.#aliveUntil.delete(schedulerId);
+    // A clean-up by a clock that is ahead forgets the living.
+    for (const [key, { aliveUntil }] of this.#signs) if (aliveUntil <= now) this.#signs.delete(key);
     for (const id of report.removedScheduleIds) {
       const record = this.#byId.get(id)?.record;
       if (record === undefined || record.nextFireTime !== null || this.#jobs.hasJobsOf(id)) {

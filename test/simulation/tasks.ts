@@ -101,7 +101,7 @@ async function handle(
   if (known === undefined) throw new Error(`a handler got job ${job.id}, which was never added`);
   const { timeoutMs } = task.record;
   const slots = process.options.maxConcurrentJobs;
-  const facts = { job: known.record, fence, caller: process, signal, timeoutMs, slots, number: context.attempt };
+  const facts = { job: known.record, fence, caller: process, signal, timeoutMs, slots };
   const attempt = world.attempts.start(facts);
   checkContext(world, attempt, payload, context);
   checkEarliness(world, process, known.record);

@@ -44,7 +44,7 @@ async function openStore(connection: LibsqlUrlConnection, options: LibsqlStoreOp
 async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   const client = createClient({ url: of.httpUrl });
   try {
-    const tables = ["tasks", "schedules", "jobs", "results", "schedulers", "steps"];
+    const tables = ["tasks", "schedules", "jobs", "results", "incarnations", "steps"];
     await client.batch(
       tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),
       "write",

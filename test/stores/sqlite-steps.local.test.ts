@@ -157,14 +157,12 @@ describe("a damaged row", () => {
     ]);
     expect(() => store.serializer.deserialize(acquired[1]?.payload ?? "null")).toThrow();
     const giveUp = { kind: "giveUp", hasStarted: true, fence: 1 } as const;
-    await release(
+    const { recovered, ended } = await release(
       store,
       acquired.map(({ id }) => ({ ...giveUp, jobId: id })),
     );
-    await take(store);
-    const late = await take(store, { now: T0 + LEASE_MS });
-    expect(late.recovered.map(({ jobId }) => jobId)).toEqual(["job-00000", "job-00002"]);
-    expect(late.ended.map(({ jobId, outcome }) => [jobId, outcome])).toEqual([["job-00001", "abandoned"]]);
+    expect(recovered.map(({ jobId }) => jobId)).toEqual(["job-00000", "job-00002"]);
+    expect(ended.map(({ jobId, outcome }) => [jobId, outcome])).toEqual([["job-00001", "abandoned"]]);
   });
 
   test("is not taken for a release that does not count", async () => {
@@ -493,12 +491,47 @@ describe("additions that leave no result, where answers can get lost,", () => {
   });
 });
 
-test("schedulers that are dead for a day are forgotten", async () => {
+test("resident schedulers that are dead for a day are forgotten, and those that tick at once", async () => {
   await extend(store, [], { schedulerId: "dead", aliveUntil: T0 });
   await extend(store, [], { schedulerId: "alive", aliveUntil: T0 + 1 });
-  const identities = (): Promise<unknown[]> => driver.column("SELECT identity FROM escapement_schedulers ORDER BY 1");
+  const profile = { role: "both", isResident: false, tasks: [], executors: [] } as const;
+  await extend(store, [], { schedulerId: "tick", aliveUntil: T0 + 1, profile });
+  const identities = (): Promise<unknown[]> => driver.column("SELECT identity FROM escapement_incarnations ORDER BY 1");
   await store.cleanup({ now: T0 + DEAD_SCHEDULER_MS - 1, limit: 10 });
   expect(await identities()).toEqual(["alive", "dead"]);
   await store.cleanup({ now: T0 + DEAD_SCHEDULER_MS, limit: 10 });
   expect(await identities()).toEqual(["alive"]);
+});
+
+describe("a cancellation whose first answer gets lost", () => {
+  beforeEach(() => openStore(false));
+
+  test("still says that it ended a queued job, whether its result is kept or not", async () => {
+    for (const resultExpirationMs of [86_400_000, 0]) {
+      await store.addJobs([makeJob({ resultExpirationMs, scheduleId: "s", scheduledFireTime: T0 })]);
+      driver.loseAnswer();
+      const report = await store.cancelJob("job", T0 + 5);
+      expect(report).toMatchObject({
+        status: "cancelled",
+        result: { jobId: "job", scheduleId: "s", scheduledFireTime: T0, outcome: "cancelled", finishedAt: T0 + 5 },
+      });
+      expect(await store.getJob("job")).toBeNull();
+      await driver.run("DELETE FROM escapement_results");
+    }
+  });
+
+  test("still says who was asked, also when the job has ended since", async () => {
+    const job = await leasedJob(store);
+    driver.loseAnswer(() => driver.run("DELETE FROM escapement_jobs"));
+    expect(await store.cancelJob("job", T0)).toEqual({
+      status: "requested",
+      taskId: "task",
+      acquiredBy: job.acquiredBy,
+    });
+  });
+
+  test("still says that there was no such job", async () => {
+    driver.loseAnswer();
+    expect(await store.cancelJob("job", T0)).toEqual({ status: "missing" });
+  });
 });

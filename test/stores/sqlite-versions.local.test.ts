@@ -138,6 +138,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
   expect(await run("SELECT version FROM escapement_schema ORDER BY version")).toMatchObject([
     { version: 1 },
     { version: 2 },
+    { version: 3 },
   ]);
 });
 
@@ -206,4 +207,116 @@ test("a change, and a scheduler that comes back, end the lease of a process of v
     ],
     null,
   ]);
+});
+
+/** Columns of a job, as every earlier version inserts it. */
+const JOB_COLUMNS =
+  "id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, acquired_by, " +
+  "acquired_until, acquisition_id, fence, failed_attempts, recoveries, cancel_requested, details";
+
+async function migrateTo(version: number): Promise<void> {
+  const connection = new Connection(driver, { where: "the test", random: Math.random, timeoutMs: 1000 });
+  await migrate(connection, tableNames("escapement_"), MIGRATIONS.slice(0, version), T0);
+}
+
+/** Adds rows as earlier versions did: text in JSON reaches the columns as it is. */
+function addJob(...values: readonly (string | number | null)[]): Promise<readonly unknown[]> {
+  const fields = values.map((_, index) => `value->>${index}`).join(", ");
+  return run(
+    `INSERT INTO escapement_jobs (${JOB_COLUMNS}) SELECT ${fields} FROM json_each(?1)`,
+    JSON.stringify([values]),
+  );
+}
+
+const JOB_DETAILS = `{"createdAt":${T0},"resultExpirationMs":86400000,"maxRecoveries":3,"metadata":{}}`;
+
+test("a database of version 2 keeps all of its data, and its living schedulers their leases", async () => {
+  await migrateTo(2);
+  await run('INSERT INTO escapement_tasks VALUES (\'task\', 2, \'{"executor":"inline","metadata":{}}\')');
+  await run("INSERT INTO escapement_schedulers VALUES ('scheduler-a', 'old/', ?1)", T0 + 60_000);
+  await addJob("ready", "task", "inline", null, null, "key", 0, T0, 1, null, null, null, 4, 0, 0, 0, JOB_DETAILS);
+  const lease = ["scheduler-a", T0 + LEASE_MS, "old/1", 4, 0, 1, 0, JOB_DETAILS];
+  await addJob("leased", "task", "inline", "s", T0, null, 0, T0, 2, ...lease);
+  await run("INSERT INTO escapement_results VALUES ('done', 'task', NULL, 'success', ?1, '{}')", T0 + 86_400_000);
+  await run("INSERT INTO escapement_steps VALUES ('stamp', ?1)", T0);
+
+  await openStore();
+  const leased = { scheduleId: "s", fireTime: T0, acquiredBy: "scheduler-a", acquiredUntil: T0 + LEASE_MS };
+  expect((await store.getJobs({ taskId: "task", limit: 9, cursor: null })).items).toEqual([
+    makeJob({ id: "leased", fence: 4, recoveries: 1, ...leased }),
+    makeJob({ id: "ready", fence: 4, idempotencyKey: "key" }),
+  ]);
+  expect((await store.getTask("task"))?.declaration).toBeUndefined();
+  expect((await store.getJobResult("done", T0))?.outcome).toBe("success");
+  expect(await store.getSchedulers(T0)).toEqual([
+    {
+      identity: "scheduler-a",
+      incarnation: "old/",
+      aliveUntil: T0 + 60_000,
+      role: "both",
+      isResident: true,
+      tasks: [],
+      executors: [],
+    },
+  ]);
+  const surrender = { now: T0, schedulerId: "scheduler-a", incarnation: "new/", aliveUntil: null };
+  expect((await store.giveUpLeases(surrender)).recovered).toEqual([]);
+  const late = await store.giveUpLeases({ ...surrender, now: T0 + 60_000 });
+  expect(late.recovered.map(({ jobId }) => jobId)).toEqual(["leased"]);
+  const [mine, others] = await store.addJobs([
+    makeJob({ id: "a", idempotencyKey: "key" }),
+    makeJob({ id: "b", taskId: "other", idempotencyKey: "key" }),
+  ]);
+  expect([mine?.job.id, others?.job.id]).toEqual(["ready", "b"]);
+});
+
+test("a process of version 2 that still runs says that it is alive, and adds jobs", async () => {
+  await openStore();
+  await run(
+    "INSERT INTO escapement_schedulers (identity, incarnation, alive_until) VALUES ('old', 'o', 5) " +
+      "ON CONFLICT (identity) DO UPDATE SET alive_until = excluded.alive_until",
+  );
+  await addJob("job", "task", "inline", null, null, "key", 0, T0, 1, null, null, null, 0, 0, 0, 0, JOB_DETAILS);
+  expect((await take(store)).acquired.map(({ id, startedFence }) => [id, startedFence])).toEqual([["job", 0]]);
+});
+
+test.each([1, 2])("texts of version %d that no client can read become readable", async (version) => {
+  const half = "Zoe \ud83d";
+  const nul = "a\0b\0";
+  await migrateTo(version);
+  for (const [place, text] of [half, nul].entries()) {
+    const task = JSON.stringify([text, '{"executor":"inline","metadata":{}}']);
+    await run("INSERT INTO escapement_tasks (id, details) SELECT ?1->>0, ?1->>1", task);
+    const details = JSON.stringify({ executor: text, priority: 0, resultExpirationMs: 5, maxRecoveries: 3 });
+    await run(
+      "INSERT INTO escapement_schedules (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, " +
+        "fence, metadata, details) SELECT ?1->>0, ?1->>0, '{}', '{}', 0, ?2, ?2, 1, '{}', ?1->>1",
+      JSON.stringify([text, details]),
+      T0,
+    );
+    const lease = [null, null, null, 0, 0, 0, 0, JOB_DETAILS];
+    await addJob(`job-${place}`, text, text, text, T0 + 5, text, 0, T0, 1, ...lease);
+    const result = "SELECT ?1->>0, ?1->>0, ?1->>0, 'success', ?2, '{}'";
+    await run(`INSERT INTO escapement_results ${result}`, JSON.stringify([text]), T0 + 86_400_000);
+  }
+  const lease = [null, null, null, 0, 0, 0, 0, JOB_DETAILS];
+  await addJob("job-2", half, "inline", null, null, "Zoe \ud83c", 0, T0, 1, ...lease);
+  await openStore();
+  expect((await store.getJob("job-2"))?.idempotencyKey).toMatch(/^Zoe \ufffd( \d+)?$/);
+  const neutral = ["Zoe \ufffd", "a\ufffdb\ufffd"];
+  expect((await store.getTasks()).map(({ id }) => id)).toEqual(neutral);
+  const { items: schedules } = await store.getSchedules({ limit: 9, cursor: null });
+  expect(schedules.map(({ id, taskId, executor }) => [id, taskId, executor])).toEqual(
+    neutral.map((text) => [text, text, text]),
+  );
+  const { items: jobs } = await store.getJobs({ limit: 2, cursor: null });
+  expect(jobs.map((job) => [job.taskId, job.executor, job.scheduleId, job.idempotencyKey])).toEqual(
+    neutral.map((text) => [text, text, text, text]),
+  );
+  const results = await store.getJobResults({ limit: 9, cursor: null }, T0);
+  expect(results.items.map(({ jobId, taskId, scheduleId }) => [jobId, taskId, scheduleId])).toEqual(
+    neutral.map((text) => [text, text, text]),
+  );
+  const queues = neutral.map((text) => ({ executor: text, taskId: text }));
+  expect((await take(store, { queues })).acquired.map(({ id }) => id)).toEqual(["job-0", "job-1"]);
 });

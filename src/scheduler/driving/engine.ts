@@ -5,6 +5,7 @@ import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
+import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAdded, schedulerStopped } from "../events/event-records.ts";
@@ -67,11 +68,15 @@ export class Engine {
     const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
     const { runner } = this;
     const additions = this.#additions;
-    this.#stepper = new Stepper({ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole });
+    const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
+    this.#stepper = new Stepper({
+      ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole },
+      profileOfTicks,
+    });
     this.#keeper = new LeaseKeeper({
       env,
       runner,
-      isSeen: () => this.#isResident && sharedByProcesses,
+      profile: () => this.#profile(this.#isResident),
       settledStepId: () => this.#stepper.settledStepId,
     });
     this.#loop = new Loop({
@@ -99,14 +104,20 @@ export class Engine {
     env.events.open();
   }
 
-  /** Gives up leases that an earlier process of this identity left behind, and starts the loop. */
+  /** Gives up leases that dead processes of this identity left behind, and starts the loop. */
   async begin(): Promise<void> {
     const { env } = this.#parts;
     const { store, clock, identity, incarnation, leaseMs } = env;
     await this.#openExecutors();
     const now = clock.now();
-    const aliveUntil = store.capabilities.sharedByProcesses ? now + leaseMs : null;
-    const report = await store.giveUpLeases({ now, schedulerId: identity, incarnation, aliveUntil });
+    const profile = this.#profile(true);
+    const report = await store.giveUpLeases({
+      now,
+      schedulerId: identity,
+      incarnation,
+      aliveUntil: now + leaseMs,
+      profile,
+    });
     const happened: EventRecord[] = [];
     this.runner.recordRecovery(report, now, happened);
     env.events.publish(happened);
@@ -157,6 +168,7 @@ export class Engine {
   async end(drainMs: number): Promise<void> {
     const { clock, events } = this.#parts.env;
     await this.#loop.drain();
+    this.runner.giveBackWaiting();
     const drained = new AbortController();
     await Promise.race([this.runner.whenIdle().then(() => drained.abort()), sleepFor(clock, drainMs, drained.signal)]);
     this.runner.abortAll();
@@ -175,6 +187,11 @@ export class Engine {
     await events.flush();
     events.close();
     await this.#shared.close();
+  }
+
+  #profile(isResident: boolean): SchedulerProfile {
+    const { executors, tasks, options } = this.#parts;
+    return { role: options.role, isResident, tasks: tasks.ids, executors: Object.keys(executors) };
   }
 
   async #openExecutors(): Promise<void> {
@@ -229,7 +246,6 @@ export class Engine {
       }
     }
     this.#additions.rejectAll(new SchedulerStateError("the scheduler stopped before the job was added"));
-    if (!store.capabilities.sharedByProcesses) return;
     const now = clock.now();
     const settledStepId = this.#stepper.settledStepId;
     try {
@@ -241,6 +257,7 @@ export class Engine {
         until: now,
         jobs: [],
         aliveUntil: now,
+        profile: this.#profile(true),
       });
     } catch (error) {
       logger.warn("escapement: others count this scheduler as alive until its lease ends", error);

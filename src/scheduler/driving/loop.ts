@@ -212,7 +212,8 @@ export class Loop {
   /** Whether this scheduler may plan a schedule: it is the schedule's favourite, the schedule has no favourite, or the
    *  favourite has let its time pass. */
   #isOurs({ favourite, nextFireTime }: LookedSchedule, now: number): boolean {
-    const { identity } = this.#options.env;
+    const { identity, store } = this.#options.env;
+    if (!store.capabilities.sharedByProcesses) return true;
     return favourite === null || favourite === identity || now >= nextFireTime + this.#favouriteWaitMs;
   }
 

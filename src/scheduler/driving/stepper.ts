@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { FRESH_MS, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
+import type { SchedulerProfile } from "../../records/scheduler.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type {
   JobRelease,
@@ -28,6 +29,8 @@ export interface StepperParts {
   readonly additions: AdditionLine;
   readonly hasScheduleRole: boolean;
   readonly hasJobRole: boolean;
+  /** What others see of a scheduler that ticks; null for a resident one, which says by itself that it is alive. */
+  readonly profileOfTicks: () => SchedulerProfile | null;
 }
 
 /** What a driver allows a step. */
@@ -286,11 +289,15 @@ export class Stepper {
   ): StepRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
+    const until = now + env.leaseMs;
+    // What it leases is not to be taken for what a dead process of its identity left.
+    const profile = jobsMax === null ? null : this.#parts.profileOfTicks();
     return {
+      ...(profile === null ? {} : { sign: { incarnation: env.incarnation, aliveUntil: until, profile } }),
       ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs),
       stepId,
       isRepetition,
-      until: now + env.leaseMs,
+      until,
       releases: releases.map(({ release }) => release),
       additions: additions.flatMap(({ jobs }) => jobs),
       recover: isPutBack(releases) || (leaseEndsAt !== null && leaseEndsAt <= now),

@@ -2,6 +2,7 @@ import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { mustBe, optionsError } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
+import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
@@ -169,7 +170,10 @@ export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jo
 
 /** An id of a task, schedule or job; `where` says which, for example `"task id"`. */
 export const checkId: Checker<string> = (value, where) => {
-  if (typeof value === "string" && value.length > 0 && value.length <= ID_LENGTH_MAX) return value;
+  if (typeof value === "string" && value.length > 0 && value.length <= ID_LENGTH_MAX) {
+    if (isStorable(value)) return value;
+    throw optionsError(where, [{ path: "", message: mustBe(STORABLE, value, "", STORABLE_ADVICE) }]);
+  }
   const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, value, "", idAdvice(value));
   throw optionsError(where, [{ path: "", message }]);
 };

@@ -21,7 +21,6 @@ import {
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PREVIEW_LENGTH_MAX,
-  SERIALIZED_LENGTH_MAX,
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { mustBe } from "../../core/option-errors.ts";
@@ -29,7 +28,6 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
-import { JSONSerializer } from "../../serializers/json.ts";
 import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
@@ -43,6 +41,7 @@ import type {
   CheckedTaskSettings,
   CheckedTickOptions,
 } from "./checked-options.ts";
+import { checkMetadata } from "./metadata.ts";
 import {
   BROKER_METHODS,
   EXECUTOR_METHODS,
@@ -58,22 +57,14 @@ import {
 // time have no default here.
 
 const name = textUpTo(ID_LENGTH_MAX);
-const json = new JSONSerializer();
 
 const metadata = v.pipe(
-  // v.record alone would accept a list.
-  v.custom<Record<string, unknown>>((value) => !Array.isArray(value), says("an object of JSON data")),
-  v.record(v.string(), v.unknown(), says("an object of JSON data")),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    try {
-      const { length } = json.serialize(dataset.value);
-      if (length > SERIALIZED_LENGTH_MAX)
-        addIssue({ message: `must have at most ${SERIALIZED_LENGTH_MAX} characters as JSON; it has ${length}` });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message.replace(/;.*/s, "") : String(error);
-      addIssue({ message: `must be an object of JSON data: ${reason}` });
-    }
+  v.unknown(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const checked = checkMetadata(dataset.value);
+    if ("metadata" in checked) return checked.metadata;
+    addIssue({ message: checked.problem });
+    return NEVER;
   }),
 );
 

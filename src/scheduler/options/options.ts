@@ -16,14 +16,17 @@ export interface TaskSettings {
   misfireGraceTime?: Duration | null;
   /** How many attempts a failing job gets (default: 1, which is no retry), and the pauses between the attempts. */
   retry?: RetryOptions;
-  /** How many times a job that was lost with its process goes back to the queue; then it ends as `abandoned`. 0 means
-   *  that a job is started at most once, unless its handler fails and `retry` allows more. Default: 3. */
+  /** How many times a job that was lost with its process, or that `stop()` aborted, goes back to the queue; then it
+   *  ends as `abandoned`. 0 means that a job is started at most once, unless its handler fails and `retry` allows more. Jobs
+   *  that were lost start one after the other, the next one after a few seconds, because one of them may be what ended
+   *  their process. Default: 3. */
   maxRecoveries?: number;
   /** Longest run of one attempt, for example `{ seconds: 30 }`; null is unlimited. Default: null. */
   timeout?: Duration | null;
   /** How long results are kept; zero keeps none. Default: 24 hours. */
   resultExpirationTime?: Duration;
-  /** JSON data that the task's schedules and jobs inherit. Default: `{}`. */
+  /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`.
+   *  Default: `{}`. */
   metadata?: Metadata;
 }
 
@@ -94,8 +97,8 @@ export interface JobOptions<P = unknown> {
   runAt?: InstantLike;
   /** Jobs with a higher priority run first. Default: 0. */
   priority?: number;
-  /** A key that only one unfinished job may have. Adding another job with this key returns the existing job. Default:
-   *  none. */
+  /** A key that only one unfinished job of the task may have. Adding another job of the task with this key returns the
+   *  existing job. Default: none. */
   idempotencyKey?: string;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
   metadata?: Metadata;
@@ -103,7 +106,8 @@ export interface JobOptions<P = unknown> {
   executor?: string;
   /** How long the result is kept; zero keeps none. Default: the task's. */
   resultExpirationTime?: Duration;
-  /** The job does not start after this instant: it then ends as `missedStartDeadline`. Default: none. */
+  /** The job does not start after this instant: it then ends as `missedStartDeadline`. A job that runs again, because
+   *  it failed or is known to have started before its process was lost, was in time. Default: none. */
   startDeadline?: InstantLike;
 }
 

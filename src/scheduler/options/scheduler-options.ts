@@ -22,7 +22,8 @@ export interface SchedulerOptions {
    *  `"both"`. */
   role?: "both" | "scheduler" | "worker";
   /** Name of this scheduler in leases and events, unique among the schedulers that run on the store. On start, the
-   *  scheduler gives up leases that an earlier process left under the same name. Default: a new UUID. */
+   *  scheduler gives up leases that dead processes left under the same name: those that stopped, or that have said for
+   *  `leaseDuration` nothing. It takes nothing from a living one, and warns of it. Default: a new UUID. */
   identity?: string;
   /** Most jobs that this scheduler runs at once. Default: 100. */
   maxConcurrentJobs?: number;

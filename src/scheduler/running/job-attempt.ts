@@ -9,6 +9,7 @@ import {
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import { ABORT_GRACE_MS, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import { isStorable, STORABLE } from "../../core/text.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -65,6 +66,16 @@ export class JobAttempt {
     return this.#leaseEndsAt;
   }
 
+  /** Whether the handler was called. */
+  get hasStarted(): boolean {
+    return this.#startedAt !== null;
+  }
+
+  /** Whether the attempt is to end early. */
+  get isAborted(): boolean {
+    return this.#abort.reason !== null;
+  }
+
   /** Whether the outcome of the attempt is settled. */
   get hasEnded(): boolean {
     return this.#hasEnded;
@@ -98,8 +109,9 @@ export class JobAttempt {
     if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
     const early = this.#abortReason();
     if (early !== null) return { kind: "aborted", reason: early };
-    // Only the first attempt can be late: a job that runs again after a failure or a lost process was started in time.
-    if (job.startDeadline !== null && now > job.startDeadline && this.number === 1) return { kind: "late" };
+    // A job that is known to have started before was started in time.
+    const isFirst = job.failedAttempts === 0 && job.startedFence === 0;
+    if (job.startDeadline !== null && now > job.startDeadline && isFirst) return { kind: "late" };
     let payload: unknown;
     try {
       payload = job.payload === null ? undefined : this.#env.serializer.deserialize(job.payload);
@@ -219,6 +231,9 @@ function asDeserializationError(error: unknown): unknown {
 /** A return value as text. @throws {SerializationError} when it cannot be serialized, or is too large */
 function resultText(serializer: Serializer, value: unknown, jobId: string): string {
   const text = serializer.serialize(value);
+  if (!isStorable(text)) {
+    throw new SerializationError(`the result as text must be ${STORABLE}: its serializer has to escape them`);
+  }
   if (text.length <= SERIALIZED_LENGTH_MAX) return text;
   throw new SerializationError(
     `the result of job ${jobId} is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +

@@ -4,13 +4,14 @@ import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
+import type { HeldJob, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { JobAttempt } from "./job-attempt.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
+import { SuspectLine } from "./suspects.ts";
 
 export interface RunnerOptions {
   readonly env: Environment;
@@ -34,8 +35,14 @@ export class JobRunner {
   #whenIdle: (() => void)[] = [];
   #whenEnded: (() => void)[] = [];
 
+  readonly #suspects: SuspectLine;
+
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#suspects = new SuspectLine(options.env.clock, {
+      announce: (attempt) => this.#announce(attempt),
+      run: (attempt) => void this.#run(attempt),
+    });
   }
 
   /** Attempts that are under way, by the id of their job. */
@@ -45,9 +52,11 @@ export class JobRunner {
 
   /** The leases that are ours: of jobs that run, and of jobs that ended but whose outcome the store does not know
    *  yet. */
-  get held(): readonly { readonly jobId: string; readonly fence: number }[] {
-    const waiting = this.#releases.waiting().map(({ release: { jobId, fence } }) => ({ jobId, fence }));
-    return [...[...this.#running.values()].map(({ job }) => ({ jobId: job.id, fence: job.fence })), ...waiting];
+  get held(): readonly HeldJob[] {
+    const running = [...this.#running.values()].map(heldJob);
+    // One that is about to start is running, too.
+    const ended = this.#releases.waiting().filter(({ release }) => release.kind !== "start");
+    return [...running, ...ended.map(({ attempt }) => heldJob(attempt))];
   }
 
   /** How many more jobs fit. */
@@ -84,9 +93,13 @@ export class JobRunner {
     return jobs.flatMap((job) => this.#admit(job, happened) ?? []);
   }
 
-  /** Runs attempts in the background. */
+  /** Runs attempts in the background. Those of jobs that were lost before start one after the other. */
   run(attempts: readonly JobAttempt[]): void {
-    for (const attempt of attempts) void this.#run(attempt);
+    for (const attempt of attempts) {
+      if (attempt.job.recoveries === 0) void this.#run(attempt);
+      else this.#suspects.add(attempt);
+    }
+    this.#endUnstarted();
   }
 
   /** Gives back jobs that were leased and are not to run. */
@@ -115,25 +128,35 @@ export class JobRunner {
     this.#releases.unknown(batch);
   }
 
-  /** The store will never take this outcome, so the job runs again when its lease ends. */
+  /** The store will never take this outcome, so that for others the job was lost with its process. */
   releaseRefused(ended: EndedAttempt, error: unknown): void {
     this.#releases.refused(ended);
+    const { jobId, fence, kind } = ended.release;
+    if (kind === "start") this.#notStarted(ended.attempt);
+    // What no extension names is given up without being counted, and would run for ever.
+    if (kind === "finish" || kind === "retry") {
+      this.#releases.add(ended.attempt, { jobId, fence, kind: "giveUp", hasStarted: true }, null);
+    }
     this.#options.env.logger.error(
-      `escapement: the store refuses the outcome of job ${ended.release.jobId}; it runs again when its lease ends`,
+      `escapement: the store refuses the outcome of job ${jobId}, which counts as a recovery of it`,
       error,
     );
   }
 
+  /** Gives back the jobs that wait for their turn to start, because the scheduler begins nothing new. */
+  giveBackWaiting(): void {
+    this.#stop(this.#suspects.waiting);
+  }
+
   /** Ends all running attempts early, because the scheduler stops. */
   abortAll(): void {
-    for (const attempt of this.#running.values()) {
-      attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
-    }
+    this.#stop(this.#running.values());
   }
 
   /** Somebody asked to cancel a job that may run here. */
   cancel(jobId: string): void {
     this.#running.get(jobId)?.abort(new JobCancelledError(`job ${jobId} was cancelled`));
+    this.#endUnstarted();
   }
 
   /** Resolves when no attempt runs any more. */
@@ -198,9 +221,39 @@ export class JobRunner {
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     else this.#outdated.delete(attempt);
     if (release !== null) this.#releases.add(attempt, release, error);
+    this.#suspects.ended(attempt);
+    this.#tellWaiting();
+    if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #stop(attempts: Iterable<JobAttempt>): void {
+    for (const attempt of attempts) {
+      attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
+    }
+    this.#endUnstarted();
+  }
+
+  #tellWaiting(): void {
     this.#options.onEnded();
     for (const resolve of this.#whenEnded.splice(0)) resolve();
-    if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** The next step tells the store that the attempt starts. */
+  #announce(attempt: JobAttempt): void {
+    const { id: jobId, fence } = attempt.job;
+    this.#releases.add(attempt, { jobId, fence, kind: "start" }, null);
+    this.#tellWaiting();
+  }
+
+  /** The store does not know the attempt as started, so that it must not start. */
+  #notStarted(attempt: JobAttempt): void {
+    loseLease(attempt);
+    this.#suspects.announced(attempt, false);
+  }
+
+  /** Ends the attempts that were aborted before they started. */
+  #endUnstarted(): void {
+    for (const attempt of this.#suspects.flush()) this.#releases.withdrawStart(attempt);
   }
 
   /** The lease of a running job is no longer ours, so that its outcome does not count: aborts the attempt. */
@@ -218,7 +271,10 @@ export class JobRunner {
   ): void {
     const { env } = this.#options;
     const { id: jobId, taskId, scheduleId } = attempt.job;
-    if (status !== "released") {
+    if (release.kind === "start") {
+      if (status === "released") this.#suspects.announced(attempt, true);
+      else this.#notStarted(attempt);
+    } else if (status !== "released") {
       env.logger.warn(`escapement: the outcome of job ${jobId} does not count, because its lease was lost`);
     } else if (release.kind === "finish") {
       this.#outcomes[release.result.outcome]++;
@@ -228,6 +284,10 @@ export class JobRunner {
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
     }
   }
+}
+
+function heldJob({ job, hasStarted }: JobAttempt): HeldJob {
+  return { jobId: job.id, fence: job.fence, hasStarted };
 }
 
 /** Aborts an attempt whose lease is no longer ours. */

@@ -1,3 +1,5 @@
+import type { SchedulerProfile } from "../../records/scheduler.ts";
+import type { Twin } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { type JobRunner, loseLease } from "./job-runner.ts";
 
@@ -5,9 +7,8 @@ import { type JobRunner, loseLease } from "./job-runner.ts";
 export interface LeaseKeeperOptions {
   readonly env: Environment;
   readonly runner: JobRunner;
-  /** Whether other schedulers may see this scheduler as alive. True for a scheduler that stays resident, on a store
-   *  that other processes may use too. */
-  readonly isSeen: () => boolean;
+  /** What others see of this scheduler. A resident one says that it is alive even while it holds no job. */
+  readonly profile: () => SchedulerProfile;
   /** The id of the last step whose answer is known; null before the first step. */
   readonly settledStepId: () => string | null;
 }
@@ -17,6 +18,9 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   /** When leases were last extended, in epoch milliseconds. */
   #lastRunAt: number;
+  /** Other runs of the same identity, and until when they count as alive. */
+  #twins: ReadonlyMap<string, number> = new Map();
+  #hasWarned = false;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -37,25 +41,27 @@ export class LeaseKeeper {
   /** Extends the leases once. If the store cannot be reached, the next run tries again; an attempt whose lease ended in
    *  the meantime is aborted. @throws {StoreUnavailableError} */
   async runOnce(): Promise<void> {
-    const { env, runner, isSeen, settledStepId } = this.#options;
+    const { env, runner, settledStepId } = this.#options;
     const { store, clock, identity, incarnation, leaseMs } = env;
     const now = clock.now();
     const attempts = [...runner.running.values()];
     const jobs = runner.held;
-    if (jobs.length === 0 && !isSeen()) {
+    const profile = this.#options.profile();
+    if (jobs.length === 0 && !profile.isResident) {
       this.#lastRunAt = now;
       return;
     }
     const until = now + leaseMs;
     try {
-      const { lost, cancelRequested } = await store.extendLeases({
+      const { lost, cancelRequested, twins } = await store.extendLeases({
         now,
         schedulerId: identity,
         incarnation,
         settledStepId: settledStepId(),
         until,
         jobs,
-        aliveUntil: isSeen() ? until : null,
+        aliveUntil: until,
+        profile,
       });
       this.#lastRunAt = now;
       const lostIds = new Set(lost);
@@ -65,9 +71,26 @@ export class LeaseKeeper {
         else attempt.extendTo(until);
       }
       for (const jobId of cancelRequested) runner.cancel(jobId);
+      this.#warnOf(twins ?? []);
     } catch (error) {
       for (const attempt of attempts) if (attempt.leaseEndsAt <= clock.now()) loseLease(attempt);
       throw error;
     }
+  }
+
+  /** Another run of the same identity may have died a moment ago. One that says again that it is alive has not. */
+  #warnOf(twins: readonly Twin[]): void {
+    const { logger, identity } = this.#options.env;
+    for (const { incarnation, aliveUntil } of twins) {
+      const before = this.#twins.get(incarnation);
+      if (before !== undefined && aliveUntil > before && !this.#hasWarned) {
+        this.#hasWarned = true;
+        logger.warn(
+          `escapement: another scheduler with the identity "${identity}" is alive: neither takes over what the other ` +
+            "leaves when it dies; give each its own identity, or stop the old one before the new one starts",
+        );
+      }
+    }
+    this.#twins = new Map(twins.map(({ incarnation, aliveUntil }) => [incarnation, aliveUntil]));
   }
 }

@@ -2,7 +2,8 @@ import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
-/** An attempt that has ended, and whose outcome the store does not know yet. */
+/** An attempt that has ended, and whose outcome the store does not know yet; or one that is about to start (its release
+ *  is a `start`). */
 export interface EndedAttempt {
   readonly attempt: JobAttempt;
   readonly release: JobRelease;
@@ -43,6 +44,11 @@ export class ReleaseQueue {
     this.#items = this.#items.filter((item) => item !== ended);
   }
 
+  /** The attempt ends before it has started. */
+  withdrawStart(attempt: JobAttempt): void {
+    this.#items = this.#items.filter((item) => item.attempt !== attempt || item.release.kind !== "start");
+  }
+
   /** A step that carried these outcomes took effect: reports the status of each outcome. */
   settled(
     batch: readonly EndedAttempt[],
@@ -54,7 +60,8 @@ export class ReleaseQueue {
     this.#items = items.filter((item) => !settled.has(item));
     for (const item of items) {
       const status = settled.get(item);
-      if (status !== undefined) report(item, status === "missing" && item.wasSent ? "released" : status);
+      const isTold = status === "missing" && item.wasSent && item.release.kind !== "start";
+      if (status !== undefined) report(item, isTold ? "released" : status);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { PayloadError, SerializationError } from "../../core/errors.ts";
 import { SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
+import { isStorable, STORABLE } from "../../core/text.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 
@@ -17,6 +18,9 @@ export async function checkPayload(schema: StandardSchemaV1, payload: unknown, t
 function payloadText(serializer: Serializer, payload: unknown): string | null {
   if (payload === undefined) return null;
   const text = serializer.serialize(payload);
+  if (!isStorable(text)) {
+    throw new SerializationError(`the payload as text must be ${STORABLE}: its serializer has to escape them`);
+  }
   if (text.length <= SERIALIZED_LENGTH_MAX) return text;
   throw new SerializationError(
     `the payload is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +

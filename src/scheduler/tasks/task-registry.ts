@@ -95,6 +95,11 @@ export class TaskRegistry {
     );
   }
 
+  /** The ids of the tasks that have handlers here. */
+  get ids(): readonly string[] {
+    return [...this.#byId.keys()];
+  }
+
   /** Whether there are tasks that may not be in the store yet. */
   get hasUnsaved(): boolean {
     return this.#unsaved.size > 0;

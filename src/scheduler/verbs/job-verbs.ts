@@ -63,8 +63,10 @@ export class JobVerbs {
     const record = await this.#newRecord(task, jobOptions);
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
     const result = await this.#waitForResult(signal, async () => {
-      const { id } = await this.addRecord({ ...record, resultExpirationMs });
-      return { jobId: id, isUnfinished: true };
+      const [addition] = await this.#context.addJobs([{ ...record, resultExpirationMs }]);
+      // With an idempotency key it may be another job, which keeps its result as long as it was told.
+      const job = addition?.job ?? record;
+      return { jobId: job.id, isUnfinished: true, keepsResult: job.resultExpirationMs > 0 };
     });
     return this.#resultOf(result).unwrap();
   }
@@ -89,7 +91,7 @@ export class JobVerbs {
     checkId(id, "job id");
     await ready();
     const record = wait
-      ? await this.#waitForResult(options.signal, async () => ({ jobId: id, isUnfinished: false }))
+      ? await this.#waitForResult(options.signal, async () => ({ jobId: id, isUnfinished: false, keepsResult: true }))
       : await env.store.getJobResult(id, env.clock.now());
     return record === null ? null : this.#resultOf(record);
   }

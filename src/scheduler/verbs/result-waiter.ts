@@ -1,6 +1,7 @@
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "../../core/limits.ts";
 import { Wakeup } from "../../core/wakeup.ts";
+import type { EventRecord } from "../../records/events.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -10,6 +11,8 @@ export interface AwaitedJob {
   readonly jobId: string;
   /** Whether the job had not ended when the wait began, so that an event will tell of its end. */
   readonly isUnfinished: boolean;
+  /** Whether its result will be kept long enough to be read. If not, the event is all that tells how it ended. */
+  readonly keepsResult: boolean;
 }
 
 /**
@@ -36,22 +39,25 @@ export async function waitForResult(
   closing.add(wake);
   /** Jobs of which an event told that they have ended: all such jobs until the awaited job is known, then only that
    *  job. */
-  const ended = new Set<string>();
+  const ended = new Map<string, EventRecord<"jobReleased"> | null>();
   let awaitedId: string | null = null;
-  const subscription = events.subscribe("jobReleased", ({ jobId }) => {
+  const subscription = events.subscribe("jobReleased", (event) => {
+    const { jobId } = event;
     if (awaitedId !== null && jobId !== awaitedId) return;
-    ended.add(jobId);
+    ended.set(jobId, event);
     wakeup.call();
   });
   try {
-    const { jobId, isUnfinished } = await begin();
+    const { jobId, isUnfinished, keepsResult } = await begin();
     awaitedId = jobId;
-    if (!isUnfinished) ended.add(jobId);
+    if (!isUnfinished) ended.set(jobId, null);
     for (let pauseMs = RESULT_POLL_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RESULT_POLL_MS_MAX)) {
       if (!ended.has(jobId)) await wakeup.wait(clock.now() + pauseMs);
       signal?.throwIfAborted();
       if (closing.isClosed) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
+      const told = ended.get(jobId) ?? null;
       const isTold = ended.delete(jobId);
+      if (told !== null && !keepsResult) return resultFromEvent(told);
       if (!isTold && isRunningHere(jobId)) continue;
       const result = isTold ? await store.getJobResult(jobId, clock.now()) : null;
       if (result !== null) return result;
@@ -63,6 +69,24 @@ export async function waitForResult(
     signal?.removeEventListener("abort", wake);
     closing.delete(wake);
   }
+}
+
+/** What an event tells of a result that is not kept: all but the return value and the number of attempts. */
+function resultFromEvent(event: EventRecord<"jobReleased">): JobResultRecord {
+  const { jobId, taskId, scheduleId, outcome, error, timestampMs } = event;
+  return {
+    jobId,
+    taskId,
+    scheduleId,
+    scheduledFireTime: event.scheduledFireTimeMs,
+    outcome,
+    startedAt: event.startedAtMs,
+    finishedAt: timestampMs,
+    attempts: 1,
+    returnValue: null,
+    error,
+    expiresAt: timestampMs,
+  };
 }
 
 /** The result of a job; null while the job is unfinished. The job is read before the result: in the other order, a job

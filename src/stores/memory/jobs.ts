@@ -25,6 +25,12 @@ import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
 import { pageOf } from "./tables.ts";
 
+/** A `RecoveryReport` that is still being written. */
+export interface RecoveryNotes {
+  readonly recovered: RecoveredJob[];
+  readonly ended: JobResultRecord[];
+}
+
 /** What {@link MemoryJobs.see} returns. */
 type SeenJobs = Pick<Seen, "nextRunAt" | "leaseEndsAt" | "hasReady">;
 
@@ -69,7 +75,7 @@ export class MemoryJobs {
   add(job: JobRecord, metadata: JobRecord["metadata"]): JobAddition {
     if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) return { job, isNew: true };
     const existing =
-      (job.idempotencyKey === null ? undefined : this.#byKey.get(job.idempotencyKey)) ??
+      (job.idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(job.idempotencyKey, job.taskId))) ??
       (job.scheduleId === null || job.fireTime === null
         ? undefined
         : this.#byFireTime.get(fireKey(job.fireTime, job.scheduleId)));
@@ -81,7 +87,7 @@ export class MemoryJobs {
 
   /** Adds the job of a schedule's fire, unless an unfinished job has the fire time or the id. Returns whether it
    *  did. */
-  addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob, now: number): boolean {
+  addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob): boolean {
     if (this.#byId.has(fire.jobId) || this.#byFireTime.has(fireKey(fire.fireTime, schedule.id))) return false;
     this.#insert(
       {
@@ -105,7 +111,7 @@ export class MemoryJobs {
         idempotencyKey: null,
         ...NEVER_RUN,
       },
-      fire.runAt <= now,
+      fire.runAt <= fire.createdAt,
     );
     return true;
   }
@@ -124,20 +130,17 @@ export class MemoryJobs {
     );
   }
 
-  /** Applies the releases of a step. @param ended gets the results of jobs that were to be cancelled */
-  release(request: StepRequest, ended: JobResultRecord[]): ReleaseStatus[] {
-    return request.releases.map((release) => this.#release(release, request, ended));
+  /** Applies the releases of a step. @param report gets the jobs that recovery ends or takes back */
+  release(request: StepRequest, report: RecoveryNotes): ReleaseStatus[] {
+    return request.releases.map((release) => this.#release(release, request, report));
   }
 
-  /** Takes back the leases that are no longer live. @param ended gets the results of jobs that end instead of going
-   *  back to the queue */
-  recover(now: number, ended: JobResultRecord[]): RecoveredJob[] {
-    const recovered: RecoveredJob[] = [];
+  /** Takes back the leases that are no longer live. @param report gets the jobs */
+  recover(now: number, report: RecoveryNotes): void {
     for (let entry = this.#leased.peek(); entry !== undefined; entry = this.#leased.peek()) {
       if ((entry.record.acquiredUntil ?? 0) > now) break;
-      this.#takeBack(entry, now, recovered, ended);
+      this.#takeBack(entry, now, report, null);
     }
-    return recovered;
   }
 
   acquire({ now, jobs, schedulerId, stepId, until }: StepRequest): JobRecord[] {
@@ -166,26 +169,29 @@ export class MemoryJobs {
     };
   }
 
-  giveUp({ now, schedulerId, incarnation }: LeaseSurrender): RecoveryReport {
-    const recovered: RecoveredJob[] = [];
-    const ended: JobResultRecord[] = [];
-    for (const entry of [...this.#steps.leasedWhere((stepId) => !stepId.startsWith(incarnation))]) {
-      if (entry.record.acquiredBy === schedulerId) this.#takeBack(entry, now, recovered, ended);
+  /** @param isSpared whether the leases of a step are left alone besides those of the caller */
+  giveUp({ now, schedulerId, incarnation }: LeaseSurrender, isSpared: (stepId: string) => boolean): RecoveryReport {
+    const report: RecoveryNotes = { recovered: [], ended: [] };
+    for (const entry of [
+      ...this.#steps.leasedWhere((stepId) => !stepId.startsWith(incarnation) && !isSpared(stepId)),
+    ]) {
+      if (entry.record.acquiredBy === schedulerId) this.#takeBack(entry, now, report, null);
     }
-    return { recovered, ended };
+    return report;
   }
 
   extendLeases(extension: LeaseExtension): LeaseExtensionReport {
     const lost: string[] = [];
     const cancelRequested: string[] = [];
     const extended = new Set<JobEntry>();
-    for (const { jobId, fence } of extension.jobs) {
+    for (const { jobId, fence, hasStarted } of extension.jobs) {
       const entry = this.#byId.get(jobId);
       if (entry === undefined || entry.record.fence !== fence || entry.record.acquiredBy !== extension.schedulerId) {
         lost.push(jobId);
         continue;
       }
       extended.add(entry);
+      if (hasStarted === true) entry.record.startedFence = fence;
       this.#endLeaseAt(entry, Math.max(entry.record.acquiredUntil ?? 0, extension.until));
       if (entry.record.cancelRequested) cancelRequested.push(jobId);
     }
@@ -207,7 +213,7 @@ export class MemoryJobs {
   #insert(record: JobRecord, isReady: boolean): void {
     const entry: JobEntry = { record, seq: this.#seq++, stamp: null, heap: null, heapIndex: -1 };
     this.#byId.set(record.id, entry);
-    if (record.idempotencyKey !== null) this.#byKey.set(record.idempotencyKey, entry);
+    if (record.idempotencyKey !== null) this.#byKey.set(idempotencyOf(record.idempotencyKey, record.taskId), entry);
     if (record.scheduleId !== null) {
       if (record.fireTime !== null) this.#byFireTime.set(fireKey(record.fireTime, record.scheduleId), entry);
       countIn(this.#countBySchedule, record.scheduleId, 1);
@@ -221,7 +227,7 @@ export class MemoryJobs {
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
     this.#byId.delete(record.id);
-    if (record.idempotencyKey !== null) this.#byKey.delete(record.idempotencyKey);
+    if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
     if (record.scheduleId !== null) {
       if (record.fireTime !== null) this.#byFireTime.delete(fireKey(record.fireTime, record.scheduleId));
       countIn(this.#countBySchedule, record.scheduleId, -1);
@@ -231,38 +237,49 @@ export class MemoryJobs {
     return result;
   }
 
-  #release(release: JobRelease, step: StepRequest, ended: JobResultRecord[]): ReleaseStatus {
+  #release(release: JobRelease, step: StepRequest, report: RecoveryNotes): ReleaseStatus {
     const { now, schedulerId, stepId, isRepetition } = step;
     const entry = this.#byId.get(release.jobId);
-    if (entry === undefined) return isRepetition && this.#results.has(release.jobId) ? "released" : "missing";
-    if (entry.record.fence !== release.fence || entry.record.acquiredBy !== schedulerId) {
-      return isRepetition && release.kind !== "finish" && entry.stamp === stepId ? "released" : "fenced";
+    const isStart = release.kind === "start";
+    if (entry === undefined) {
+      return isRepetition && !isStart && this.#results.has(release.jobId) ? "released" : "missing";
+    }
+    const { record } = entry;
+    if (record.fence !== release.fence || record.acquiredBy !== schedulerId) {
+      const wasPutBack = isRepetition && !isStart && release.kind !== "finish" && entry.stamp === stepId;
+      return wasPutBack ? "released" : "fenced";
     }
     if (release.kind === "finish") {
       this.#end(entry, release.result, now);
-    } else if (entry.record.cancelRequested) {
-      ended.push(this.#end(entry, endedWithoutRun(entry.record, "cancelled", now), now));
+    } else if (isStart) {
+      record.startedFence = record.fence;
+    } else if (record.cancelRequested) {
+      report.ended.push(this.#end(entry, endedWithoutRun(record, "cancelled", now), now));
+    } else if (release.kind === "giveUp" && release.hasStarted === true) {
+      record.startedFence = record.fence;
+      this.#takeBack(entry, now, report, stepId);
     } else {
       if (release.kind === "retry") {
-        entry.record.runAt = release.runAt;
-        entry.record.failedAttempts = release.failedAttempts;
-      } else if (release.hasStarted === true) {
-        entry.record.startDeadline = null;
+        record.runAt = release.runAt;
+        record.failedAttempts = release.failedAttempts;
       }
-      this.#queue(entry, stepId, now);
+      this.#queue(entry, stepId, release.kind === "giveUp" || record.runAt <= now);
     }
     return "released";
   }
 
-  #takeBack(entry: JobEntry, now: number, recovered: RecoveredJob[], ended: JobResultRecord[]): void {
+  /** @param stamp the step that gave the job up, if any */
+  #takeBack(entry: JobEntry, now: number, { recovered, ended }: RecoveryNotes, stamp: string | null): void {
     const { record } = entry;
-    if (record.cancelRequested || record.recoveries >= record.maxRecoveries) {
+    // A job that was lost before starts only after the store was told so.
+    const mayHaveStarted = record.recoveries === 0 || record.startedFence === record.fence;
+    if (record.cancelRequested || (mayHaveStarted && record.recoveries >= record.maxRecoveries)) {
       const outcome = record.cancelRequested ? "cancelled" : "abandoned";
       ended.push(this.#end(entry, endedWithoutRun(record, outcome, now), now));
       return;
     }
-    record.recoveries++;
-    this.#queue(entry, null, now);
+    if (mayHaveStarted) record.recoveries++;
+    this.#queue(entry, stamp, true);
     const { id: jobId, taskId, scheduleId } = record;
     recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
   }
@@ -276,7 +293,7 @@ export class MemoryJobs {
     for (const entry of [...this.#steps.leasedWhere(isOurs)]) {
       if (entry.record.acquiredBy !== schedulerId || extended.has(entry)) continue;
       if (entry.record.cancelRequested) this.#endLeaseAt(entry, now);
-      else this.#queue(entry, null, now);
+      else this.#queue(entry, null, true);
     }
   }
 
@@ -295,10 +312,11 @@ export class MemoryJobs {
     this.#leased.push(entry);
   }
 
-  /** Puts a leased job back into its queue. @param stamp id of the step that puts it back, or null */
-  #queue(entry: JobEntry, stamp: string | null, now: number): void {
+  /** Puts a leased job back into its queue. The job was ready once, and a clock that is behind does not take that back.
+   *  @param stamp id of the step that puts it back, or null */
+  #queue(entry: JobEntry, stamp: string | null, isReady: boolean): void {
     this.#endLease(entry, stamp);
-    this.#queues.add(entry, entry.record.runAt <= now);
+    this.#queues.add(entry, isReady);
   }
 
   /** Ends the lease of an entry; does nothing for an entry that is not leased. */
@@ -310,6 +328,11 @@ export class MemoryJobs {
     this.#steps.endLease(entry, stamp);
     this.#queues.count(entry.record.taskId, -1);
   }
+}
+
+/** No key has a NUL character. */
+function idempotencyOf(key: string, taskId: string): string {
+  return `${key}\0${taskId}`;
 }
 
 function fireKey(fireTime: number, scheduleId: string): string {

@@ -1,21 +1,68 @@
-/** Until when the schedulers of a `MemoryDataStore` count as alive, by identity. */
-export class Living {
-  readonly #aliveUntil = new Map<string, number>();
+import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
+import type { LeaseSurrender, Twin } from "../data-store.ts";
+import { frozenCopy } from "./tables.ts";
 
-  isAlive(schedulerId: string, now: number): boolean {
-    return (this.#aliveUntil.get(schedulerId) ?? now) > now;
+/** The runs of schedulers that count as alive in a `MemoryDataStore`, by identity and incarnation. */
+export class Living {
+  readonly #byIdentity = new Map<string, Map<string, SchedulerRecord>>();
+
+  /** Whether a resident run of the identity is alive. */
+  isAlive(identity: string, now: number): boolean {
+    return this.#resident(identity, now).length > 0;
   }
 
-  /** @param aliveUntil epoch milliseconds; null keeps the stored instant */
-  report(schedulerId: string, aliveUntil: number | null, now: number): void {
+  /** Whether a run that is alive made a step. */
+  hasMade(identity: string, stepId: string, now: number): boolean {
+    for (const { incarnation, aliveUntil } of this.#byIdentity.get(identity)?.values() ?? []) {
+      if (aliveUntil > now && stepId.startsWith(incarnation)) return true;
+    }
+    return false;
+  }
+
+  /** The other resident runs of an identity that are alive. */
+  twins({ schedulerId, incarnation, now }: Omit<LeaseSurrender, "aliveUntil">): Twin[] {
+    return this.#resident(schedulerId, now)
+      .filter((other) => other.incarnation !== incarnation)
+      .map((other) => ({ incarnation: other.incarnation, aliveUntil: other.aliveUntil }));
+  }
+
+  all(now: number): SchedulerRecord[] {
+    return [...this.#byIdentity.values()]
+      .flatMap((runs) => [...runs.values()])
+      .filter(({ aliveUntil }) => aliveUntil > now)
+      .sort((a, b) => compare(a.identity, b.identity) || compare(a.incarnation, b.incarnation));
+  }
+
+  /** With `aliveUntil: null`, the stored instant stays. */
+  report(sign: Omit<LeaseSurrender, "profile"> & { readonly profile?: SchedulerProfile | undefined }): void {
+    const { schedulerId: identity, incarnation, aliveUntil, now, profile = UNKNOWN_PROFILE } = sign;
     if (aliveUntil === null) return;
-    if (aliveUntil > now) this.#aliveUntil.set(schedulerId, aliveUntil);
-    else this.#aliveUntil.delete(schedulerId);
+    const runs = this.#byIdentity.get(identity) ?? new Map<string, SchedulerRecord>();
+    this.#byIdentity.set(identity, runs);
+    if (aliveUntil > now) runs.set(incarnation, frozenCopy({ ...profile, identity, incarnation, aliveUntil }));
+    else this.#remove(identity, incarnation);
   }
 
   cleanup(now: number): void {
-    for (const [schedulerId, until] of this.#aliveUntil) {
-      if (until <= now) this.#aliveUntil.delete(schedulerId);
+    for (const [identity, runs] of this.#byIdentity) {
+      for (const { incarnation, aliveUntil } of runs.values()) {
+        if (aliveUntil <= now) this.#remove(identity, incarnation);
+      }
     }
   }
+
+  #resident(identity: string, now: number): SchedulerRecord[] {
+    const runs = [...(this.#byIdentity.get(identity)?.values() ?? [])];
+    return runs.filter(({ aliveUntil, isResident }) => isResident && aliveUntil > now);
+  }
+
+  #remove(identity: string, incarnation: string): void {
+    const runs = this.#byIdentity.get(identity);
+    runs?.delete(incarnation);
+    if (runs?.size === 0) this.#byIdentity.delete(identity);
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

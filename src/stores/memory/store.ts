@@ -2,11 +2,12 @@ import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
-import { MemoryJobs } from "./jobs.ts";
+import { MemoryJobs, type RecoveryNotes } from "./jobs.ts";
 import { Living } from "./living.ts";
 import { MemoryResults } from "./results.ts";
 import { MemorySchedules } from "./schedules.ts";
@@ -70,12 +71,13 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { now, recover } = request;
+    const { now, recover, schedulerId, sign } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
-    const ended: JobResultRecord[] = [];
-    const releases = this.#jobs.release(request, ended);
-    const recovered = recover ? this.#jobs.recover(now, ended) : [];
+    if (sign !== undefined) this.#living.report({ ...sign, now, schedulerId });
+    const recovery: RecoveryNotes = { recovered: [], ended: [] };
+    const releases = this.#jobs.release(request, recovery);
+    if (recover) this.#jobs.recover(now, recovery);
     const additions = this.#addJobs(request.additions, metadata);
     const plans = this.#commitPlans(request);
     const acquired = this.#jobs.acquire(request);
@@ -84,8 +86,8 @@ export class MemoryDataStore implements contract.DataStore {
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
     return {
       releases,
-      recovered,
-      ended,
+      recovered: recovery.recovered,
+      ended: recovery.ended,
       additions,
       plans,
       acquired,
@@ -134,17 +136,24 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    this.#living.report(extension.schedulerId, extension.aliveUntil, extension.now);
-    return this.#jobs.extendLeases(extension);
+    this.#living.report(extension);
+    const report = this.#jobs.extendLeases(extension);
+    const twins = extension.aliveUntil === null ? [] : this.#living.twins(extension);
+    return twins.length === 0 ? report : { ...report, twins };
   }
 
   async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
-    this.#living.report(surrender.schedulerId, surrender.aliveUntil, surrender.now);
-    return this.#jobs.giveUp(surrender);
+    this.#living.report(surrender);
+    const { schedulerId, now } = surrender;
+    return this.#jobs.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
     return this.#jobs.cancel(id, now);
+  }
+
+  async getSchedulers(now: number): Promise<SchedulerRecord[]> {
+    return this.#living.all(now);
   }
 
   async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
@@ -179,11 +188,11 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest): contract.PlanReport {
-    const { now, stepId, isRepetition } = request;
+    const { stepId, isRepetition } = request;
     const schedule = this.#schedules.commit(plan, request);
     const ids = plan.fires.map((fire) => fire.jobId);
     if (schedule !== null) {
-      for (const fire of plan.fires) this.#jobs.addOfSchedule(schedule, fire, now);
+      for (const fire of plan.fires) this.#jobs.addOfSchedule(schedule, fire);
     } else if (!isRepetition) {
       return NO_COMMIT;
     }

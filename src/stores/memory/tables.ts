@@ -32,7 +32,6 @@ export function frozenCopy<T>(value: T): T {
 }
 
 function mapValues(value: object): Record<string, unknown> {
-  const copy: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) copy[key] = frozenCopy(item);
-  return copy;
+  // An assignment to the key `__proto__` would set the prototype.
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, frozenCopy(item)]));
 }

@@ -144,11 +144,12 @@ function fewQueues(count: number): { taskId: string; executor: string }[] {
 }
 
 /** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
- *  leak. A task without a limit gets one more than the limit of the acquisition. */
+ *  leak. A task without a limit gets one more than the limit of the acquisition. The plus sign keeps SQLite from
+ *  counting among all jobs of the task, because fewer jobs are leased. */
 function freeSlots({ jobs, tasks }: TableNames, taskId: string): string {
   return (
     `coalesce((SELECT max_running_jobs FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
-    `WHERE state = ${leased} AND acquired_until > ?1 AND task_id = ${taskId}), ?2 + 1)`
+    `WHERE state = ${leased} AND acquired_until > ?1 AND +task_id = ${taskId}), ?2 + 1)`
   );
 }
 

@@ -39,7 +39,10 @@ export class Additions {
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
   search(): SqlStatement[] {
-    const rows = this.#rivalled.map((job, place) => [job.id, job.idempotencyKey, job.scheduleId, job.fireTime, place]);
+    const rows = this.#rivalled.map((job, place) => {
+      const { id, idempotencyKey, scheduleId, fireTime, taskId } = job;
+      return [id, idempotencyKey, scheduleId, fireTime, place, taskId];
+    });
     return rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
   }
 

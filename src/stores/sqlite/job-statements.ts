@@ -1,7 +1,7 @@
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased } = JOB_STATE;
+const { ready, leased } = JOB_STATE;
 
 /** The statements about jobs, except release, recovery and acquisition. */
 export interface JobStatements {
@@ -11,14 +11,17 @@ export interface JobStatements {
   readonly stampAdditions: string;
   readonly getJob: string;
   readonly getJobs: string;
+  readonly getJobsOfTask: string;
   readonly getJobsOfSchedule: string;
   readonly extend: string;
   readonly giveUpStrays: string;
   readonly keepAlive: string;
+  readonly findTwins: string;
+  readonly getSchedulers: string;
 }
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
-export function jobStatements({ jobs, results, steps, schedulers }: TableNames): JobStatements {
+export function jobStatements({ jobs, results, steps, incarnations }: TableNames): JobStatements {
   const record = `${jobAsJson(jobs)} AS record`;
   const intoJobs =
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
@@ -45,11 +48,11 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
     insertAlikeJobs:
       `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 ` +
       newJobs(`(?6 IS NULL OR NOT ${stamped("?6")} AND NOT ${stamped("a.value->>0")})`),
-    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place]. Finds the rivals: existing jobs that stand for the
-    // jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
+    // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
     findRivals:
       `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
-      `coalesce((SELECT seq FROM ${jobs} WHERE idempotency_key = a.value->>1), ` +
+      `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
       `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
       `WHERE j.id <> a.value->>0 AND NOT ${stamped("a.value->>0")} ` +
       `AND NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0)`,
@@ -60,32 +63,44 @@ export function jobStatements({ jobs, results, steps, schedulers }: TableNames):
 
     // ?1 id
     getJob: `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
-    // ?1 id to start after, ?2 limit, ?3 taskId or null
-    getJobs: `SELECT ${record} FROM ${jobs} WHERE id > ?1 AND (?3 IS NULL OR task_id = ?3) ORDER BY id LIMIT +?2`,
-    // the arguments of getJobs, and ?4 scheduleId
+    // ?1 id to start after, ?2 limit
+    getJobs: `SELECT ${record} FROM ${jobs} WHERE id > ?1 ORDER BY id LIMIT +?2`,
+    // the arguments of getJobs, and ?3 taskId
+    getJobsOfTask: `SELECT ${record} FROM ${jobs} WHERE task_id = ?3 AND id > ?1 ORDER BY id LIMIT +?2`,
+    // the arguments of getJobs, and ?3 taskId or null, ?4 scheduleId
     getJobsOfSchedule:
       `SELECT ${record} FROM ${jobs} WHERE schedule_id = ?4 AND id > ?1 AND (?3 IS NULL OR task_id = ?3) ` +
       "ORDER BY id LIMIT +?2",
 
-    // ?1 rows [jobId, fence], ?2 schedulerId, ?3 until. An extension that arrives late shortens no lease.
+    // ?1 rows [jobId, fence, whether the job has started], ?2 schedulerId, ?3 until. An extension that arrives late
+    // shortens no lease.
     extend:
-      `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3) FROM json_each(?1) r WHERE ${jobs}.id = ` +
-      `r.value->>0 ` +
+      `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3), ` +
+      "started_fence = CASE WHEN r.value->>2 THEN fence ELSE started_fence END " +
+      `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
-    // ?1 rows [jobId, fence] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
+    // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
     // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
     // that recovery ends the job.
     giveUpStrays:
-      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
-      `WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ELSE ${ready} END, ` +
       "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
       "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
       "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
       "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
-    // ?1 identity, ?2 incarnation, ?3 until when the scheduler counts as alive
+    // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
+    // alive
     keepAlive:
-      `INSERT INTO ${schedulers} (identity, incarnation, alive_until) VALUES (?1, ?2, ?3) ON CONFLICT (identity) ` +
-      "DO UPDATE SET incarnation = excluded.incarnation, alive_until = excluded.alive_until",
+      `INSERT OR REPLACE INTO ${incarnations} (identity, incarnation, role, resident, tasks, executors, alive_until) ` +
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    // ?1 identity, ?2 incarnation, ?3 now
+    findTwins:
+      `SELECT incarnation, alive_until FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2 ` +
+      "AND resident = 1 AND alive_until > ?3 ORDER BY incarnation",
+    // ?1 now
+    getSchedulers:
+      `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +
+      "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
   };
 }

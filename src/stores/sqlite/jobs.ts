@@ -5,7 +5,7 @@ import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../data-s
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
-import { statement } from "./batch.ts";
+import { Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { readPage } from "./pages.ts";
 import { type JobRow, jsonRecords, toJob } from "./rows.ts";
@@ -46,31 +46,39 @@ export class SqliteJobs {
   }
 
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
-    const { taskId = null, scheduleId } = filter;
-    const { getJobs, getJobsOfSchedule } = this.#statements;
+    const { taskId, scheduleId } = filter;
+    const { getJobs, getJobsOfTask, getJobsOfSchedule } = this.#statements;
     return readPage(this.#connection, filter, {
-      statement: (after, limit) =>
-        scheduleId === undefined
-          ? statement(getJobs, after, limit, taskId)
-          : statement(getJobsOfSchedule, after, limit, taskId, scheduleId),
+      statement: (after, limit) => {
+        if (scheduleId !== undefined) return statement(getJobsOfSchedule, after, limit, taskId ?? null, scheduleId);
+        return taskId === undefined ? statement(getJobs, after, limit) : statement(getJobsOfTask, after, limit, taskId);
+      },
       toRecord: toJob,
       idOf: (job) => job.id,
     });
   }
 
   async cancel(id: string, now: number): Promise<CancelReport> {
-    const { requestCancel, keepCancelled, removeCancelled } = this.#statements;
-    const [requested, , removed] = await this.#connection.write(() => [
-      statement(requestCancel, id),
-      statement(keepCancelled, id, now),
-      statement(removeCancelled, id),
-    ]);
-    const lease = requested?.[0];
-    if (lease !== undefined) {
-      return { status: "requested", taskId: String(lease.task_id), acquiredBy: String(lease.acquired_by) };
+    // An answer can get lost, and then only a stamp tells what the first try found.
+    const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
+    const { stampCancel, readStamp, requestCancel, keepCancelled, removeCancelled } = this.#statements;
+    const batch = new Batch();
+    batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
+    const requested = batch.add([statement(requestCancel, id)]);
+    batch.add([statement(keepCancelled, id, now)]);
+    const removed = batch.add([statement(removeCancelled, id)]);
+    const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
+    const results = await this.#connection.write(() => batch.statements);
+    if (stamp === null) {
+      const lease = requested.of(results).flat()[0];
+      if (lease !== undefined) {
+        return { status: "requested", taskId: String(lease.task_id), acquiredBy: String(lease.acquired_by) };
+      }
     }
-    const [row] = jsonRecords<JobRow>(removed);
+    const [row] = jsonRecords<JobRow>((stamp === null ? removed : found).of(results).flat());
     if (row === undefined) return { status: "missing" };
-    return { status: "cancelled", result: endedWithoutRun(toJob(row), "cancelled", now) };
+    const job = toJob(row);
+    if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+    return { status: "cancelled", result: endedWithoutRun(job, "cancelled", now) };
   }
 }

@@ -1,7 +1,13 @@
-import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, RecoveryReport } from "../data-store.ts";
+import {
+  type SchedulerProfile,
+  type SchedulerRecord,
+  type SchedulerRole,
+  UNKNOWN_PROFILE,
+} from "../../records/scheduler.ts";
+import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, RecoveryReport, Twin } from "../data-store.ts";
 import { Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import type { SqlStatement } from "./driver.ts";
+import type { Row, SqlStatement } from "./driver.ts";
 import { FAR_FUTURE_MS, SURRENDERS_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
 import { recovery, recoveryReport } from "./recoveries.ts";
@@ -20,18 +26,24 @@ export class SqliteLeases {
   async extend(extension: LeaseExtension): Promise<LeaseExtensionReport> {
     const { now, schedulerId, until, jobs, incarnation, settledStepId } = extension;
     const { extend, giveUpStrays } = this.#statements;
-    const rows = jobs.map(({ jobId, fence }) => [jobId, fence]);
+    const rows = jobs.map(({ jobId, fence, hasStarted }) => [jobId, fence, hasStarted === true]);
     const batch = new Batch();
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
     batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, incarnation, settledStepId)]);
-    batch.add(this.#signOfLife(extension));
+    batch.add(signOfLife(this.#statements, extension));
+    const { aliveUntil } = extension;
+    const twins = batch.add(
+      aliveUntil === null ? [] : [statement(this.#statements.findTwins, schedulerId, incarnation, now)],
+    );
     const results = await this.#connection.write(() => batch.statements);
     const answer = extensions.of(results).flat();
     const extended = new Map(answer.map((row) => [String(row.id), Number(row.cancel_requested) === 1]));
     const ids = jobs.map(({ jobId }) => jobId);
+    const others = twins.of(results).flat().map(toTwin);
     return {
       lost: ids.filter((id) => !extended.has(id)),
       cancelRequested: ids.filter((id) => extended.get(id) === true),
+      ...(others.length === 0 ? {} : { twins: others }),
     };
   }
 
@@ -44,15 +56,44 @@ export class SqliteLeases {
         endedBy: FAR_FUTURE_MS,
         holder: schedulerId,
         putBackBy: null,
+        stepId: null,
         spares: surrender.incarnation,
         limit: SURRENDERS_MAX,
       }),
     );
-    batch.add([statement(this.#statements.giveUpSchedules, schedulerId), ...this.#signOfLife(surrender)]);
+    batch.add([statement(this.#statements.giveUpSchedules, schedulerId), ...signOfLife(this.#statements, surrender)]);
     return recoveryReport(recovered.of(await this.#connection.write(() => batch.statements)), now);
   }
 
-  #signOfLife({ schedulerId, incarnation, aliveUntil }: LeaseSurrender): SqlStatement[] {
-    return aliveUntil === null ? [] : [statement(this.#statements.keepAlive, schedulerId, incarnation, aliveUntil)];
+  async getSchedulers(now: number): Promise<SchedulerRecord[]> {
+    return (await this.#connection.read(statement(this.#statements.getSchedulers, now))).map(toScheduler);
   }
+}
+
+/** The statement that says that a run of a scheduler is alive, if there is something to say. */
+export function signOfLife(
+  { keepAlive }: Statements,
+  sign: Pick<LeaseSurrender, "schedulerId" | "incarnation" | "aliveUntil"> & { readonly profile?: SchedulerProfile },
+): SqlStatement[] {
+  const { schedulerId, incarnation, aliveUntil, profile = UNKNOWN_PROFILE } = sign;
+  if (aliveUntil === null) return [];
+  const { role, isResident, tasks, executors } = profile;
+  const lists = [JSON.stringify(tasks), JSON.stringify(executors)];
+  return [statement(keepAlive, schedulerId, incarnation, role, isResident ? 1 : 0, ...lists, aliveUntil)];
+}
+
+function toTwin(row: Row): Twin {
+  return { incarnation: String(row.incarnation), aliveUntil: Number(row.alive_until) };
+}
+
+function toScheduler(row: Row): SchedulerRecord {
+  return {
+    ...toTwin(row),
+    identity: String(row.identity),
+    // Our own statements wrote these.
+    role: String(row.role) as SchedulerRole,
+    isResident: Number(row.resident) === 1,
+    tasks: JSON.parse(String(row.tasks)) as string[],
+    executors: JSON.parse(String(row.executors)) as string[],
+  };
 }

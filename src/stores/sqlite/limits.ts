@@ -59,8 +59,8 @@ export const STAMPED_BY_JOB_MAX = 16;
  *  second. */
 export const STAMPS_PER_CLEANUP_MAX = 100_000;
 
-/** How long the row of a scheduler that no longer lives is kept, in milliseconds. Until then its identity may come back
- *  without a new row. */
+/** How long the row of a resident scheduler that no longer lives is kept, in milliseconds, for those who look why it
+ *  does not. Rows of schedulers that tick go with the next clean-up, because each tick may leave one. */
 export const DEAD_SCHEDULER_MS = 86_400_000;
 
 /** An instant before any fire time, in epoch milliseconds. */

@@ -13,9 +13,12 @@ export interface Recovery {
   readonly endedBy: number;
   /** Only leases of this holder; null for all holders. */
   readonly holder: string | null;
-  /** Only leases of jobs that this step put back although they are to be cancelled; null for all jobs. */
+  /** Only leases of jobs that this step put back although recovery has to end them or to take them back; null for all
+   *  jobs. */
   readonly putBackBy: string | null;
-  /** The incarnation whose leases are left alone; null for none. */
+  /** The step that takes the leases back; null outside of steps. */
+  readonly stepId: string | null;
+  /** The incarnation whose leases are left alone, besides those of others that are alive; null for none. */
   readonly spares: string | null;
   readonly limit: number;
 }
@@ -23,11 +26,11 @@ export interface Recovery {
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
 export function recovery(
   { keepLost, removeLost, putBackLost }: Statements,
-  { now, endedBy, holder, putBackBy, spares, limit }: Recovery,
+  { now, endedBy, holder, putBackBy, spares, limit, stepId }: Recovery,
 ): SqlStatement[] {
-  return [keepLost, removeLost, putBackLost].map((sql) =>
-    statement(sql, endedBy, holder, now, putBackBy, limit, spares),
-  );
+  const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
+  // A server refuses a parameter that a statement does not use.
+  return [statement(keepLost, ...args), statement(removeLost, ...args), statement(putBackLost, ...args, stepId)];
 }
 
 export function recoveryReport([, removed, putBack]: readonly Row[][], now: number): RecoveryReport {

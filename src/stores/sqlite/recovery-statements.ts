@@ -1,13 +1,13 @@
 import { detail, endedJobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased } = JOB_STATE;
+const { ready, leased } = JOB_STATE;
 
 /**
  * The statements that take back leases that have ended, and that end jobs without a run. The arguments of `keepLost`,
  * `removeLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3 now, ?4
- * the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation whose leases are left alone or
- * null for none.
+ * the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation whose leases are left alone,
+ * besides those of the living, or null for none, ?7 the step or null.
  */
 export interface RecoveryStatements {
   readonly keepLost: string;
@@ -15,18 +15,27 @@ export interface RecoveryStatements {
   readonly putBackLost: string;
   readonly freeSchedules: string;
   readonly giveUpSchedules: string;
+  readonly stampCancel: string;
+  readonly readStamp: string;
   readonly requestCancel: string;
   readonly keepCancelled: string;
   readonly removeCancelled: string;
 }
 
-export function recoveryStatements({ jobs, schedules, results }: TableNames): RecoveryStatements {
+export function recoveryStatements({ jobs, schedules, results, incarnations, steps }: TableNames): RecoveryStatements {
+  // The steps of an incarnation begin with its name.
+  const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
+  const isOfTheDead =
+    `NOT EXISTS (SELECT 1 FROM ${incarnations} i WHERE i.identity = acquired_by AND i.alive_until > ?3 ` +
+    "AND substr(acquisition_id, 1, length(i.incarnation)) = i.incarnation)";
   const lost =
     `seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1 ` +
     "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
-    "AND (?6 IS NULL OR substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6) " +
+    `AND (?6 IS NULL OR ${isOfAnother} AND ${isOfTheDead}) ` +
     "ORDER BY acquired_until, seq LIMIT +?5)";
-  const isForGood = `(cancel_requested OR recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
+  // A job that was lost before starts only after the store was told so.
+  const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
+  const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
   const keep = (outcome: string, now: string): string =>
     `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details) ` +
     endedResult(jobs, outcome, now);
@@ -45,8 +54,8 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
       `WHERE ${lost} AND ${isForGood} AND ${isKept}`,
     removeLost: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}`,
     putBackLost:
-      `UPDATE ${jobs} SET state = CASE WHEN run_at <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
-      "recoveries = recoveries + 1, acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL " +
+      `UPDATE ${jobs} SET state = ${ready}, recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
+      "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
       `WHERE ${lost} AND NOT ${isForGood} ` +
       "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
     // ?1 now
@@ -54,6 +63,12 @@ export function recoveryStatements({ jobs, schedules, results }: TableNames): Re
     // ?1 schedulerId
     giveUpSchedules: `${freeSchedules} acquired_until > 0 AND acquired_by = ?1`,
 
+    // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
+    stampCancel:
+      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, ${endedJobAsJson(jobs)} FROM ${jobs} WHERE id = ?1 ` +
+      "ON CONFLICT DO NOTHING",
+    // ?1 stamp
+    readStamp: `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
     // ?1 id
     requestCancel: `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${isLeased} RETURNING task_id, acquired_by`,
     // ?1 id, ?2 now

@@ -1,5 +1,4 @@
 import { guardSql } from "./failures.ts";
-import { validJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
@@ -12,6 +11,7 @@ export interface ReleaseStatements {
   readonly keepHeldResults: string;
   readonly removeHeld: string;
   readonly putBack: string;
+  readonly markStarted: string;
   readonly guardChanges: string;
 }
 
@@ -24,16 +24,18 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
   const held = (fenceAt: number): string =>
     `FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
     `WHERE j.fence = r.value->>${fenceAt} AND j.acquired_by = ?2`;
+  const isLost = "(cancel_requested OR coalesce(r.value->>4, 0))";
   // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
 
   return {
-    // ?1 rows [jobId, fence, whether it is put back], ?2 schedulerId, ?3 whether this may be a repetition, ?4 stepId.
+    // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a
+    // repetition, ?4 stepId.
     // Column: `letters`, one letter per row: r (released), f (fenced) or m (missing).
     releaseStatuses:
       "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +
-      `WHEN ?3 AND r.value->>2 AND ${wasPutBack} THEN 'r' WHEN j.id IS NOT NULL THEN 'f' ` +
-      `WHEN ?3 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
+      `WHEN ?3 AND r.value->>2 = 1 AND ${wasPutBack} THEN 'r' WHEN j.id IS NOT NULL THEN 'f' ` +
+      `WHEN ?3 AND r.value->>2 < 2 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
       `ELSE 'm' END, '') AS letters FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
     // ?1 rows of resultRow
     keepResults: `${intoResults} FROM json_each(?1) r`,
@@ -42,17 +44,21 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
     // ?1 rows [jobId, fence], ?2 schedulerId
     removeHeld: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held(1)})`,
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started], ?2 schedulerId, ?3 now,
-    // ?4 stepId. A job that is to be cancelled gets a lease that has ended, so that recovery, which follows, ends the
-    // job.
+    // ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that has ended, so that recovery,
+    // which follows, ends the job or takes it back.
     putBack:
-      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
-      `WHEN coalesce(r.value->>2, run_at) <= ?3 THEN ${ready} ELSE ${delayed} END, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
+      `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ELSE ${ready} END, ` +
       "run_at = coalesce(r.value->>2, run_at), failed_attempts = coalesce(r.value->>3, failed_attempts), " +
-      `details = CASE WHEN r.value->>4 THEN json_remove(${validJson("details")}, '$.startDeadline') ` +
-      "ELSE details END, " +
-      "acquired_by = NULL, acquired_until = CASE WHEN cancel_requested THEN ?3 ELSE NULL END, acquisition_id = ?4 " +
+      "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
+      `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
+      `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +
       `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
       `AND ${jobs}.acquired_by = ?2`,
+    // ?1 rows [jobId, fence], ?2 schedulerId
+    markStarted:
+      `UPDATE ${jobs} SET started_fence = fence FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
+      `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2`,
     // ?1 how many rows the statement before this one must have changed
     guardChanges: `SELECT ${guardSql("changes() = ?1")} AS guard`,
   };

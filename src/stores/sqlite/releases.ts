@@ -13,6 +13,7 @@ export class Releases {
   readonly #request: StepRequest;
   readonly #finished: Finish[] = [];
   readonly #putBack: JobRelease[] = [];
+  readonly #started: JobRelease[] = [];
   /** The first release of each job: a second one does not count. */
   readonly #first = new Map<string, JobRelease>();
 
@@ -23,11 +24,12 @@ export class Releases {
       if (this.#first.has(release.jobId)) continue;
       this.#first.set(release.jobId, release);
       if (release.kind === "finish") this.#finished.push(release);
+      else if (release.kind === "start") this.#started.push(release);
       else this.#putBack.push(release);
     }
   }
 
-  /** Whether the step puts a job back. Such a job ends instead if it is to be cancelled. */
+  /** Whether the step puts a job back. Recovery may have to end that job, or to take it back. */
   get hasPutBacks(): boolean {
     return this.#putBack.length > 0;
   }
@@ -38,7 +40,7 @@ export class Releases {
     const kept = rowParameters(this.#kept().map((release) => resultRow(release.result)));
     return [
       ...kept.map(({ text }) => statement(keepResults, text)),
-      ...[...this.#removals(), ...this.#puttingsBack()].flatMap(({ count, ...one }) => [
+      ...[...this.#removals(), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
         one,
         statement(guardChanges, count),
       ]),
@@ -57,6 +59,7 @@ export class Releases {
       ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
       ...this.#removals().map(({ sql, args }) => ({ sql, args })),
       ...this.#puttingsBack().map(({ sql, args }) => ({ sql, args })),
+      ...this.#marks().map(({ sql, args }) => ({ sql, args })),
     ];
   }
 
@@ -97,10 +100,20 @@ export class Releases {
     }));
   }
 
+  #marks(): Counted[] {
+    return this.#jobRows(this.#started).map(({ text, count }) => ({
+      count,
+      ...statement(this.#statements.markStarted, text, this.#request.schedulerId),
+    }));
+  }
+
   #jobRows(releases: readonly JobRelease[]): { readonly text: string; readonly count: number }[] {
-    return rowParameters(releases.map(({ jobId, fence, kind }) => [jobId, fence, kind === "finish" ? 0 : 1]));
+    return rowParameters(releases.map(({ jobId, fence, kind }) => [jobId, fence, KIND_NUMBERS[kind]]));
   }
 }
+
+/** The kinds of releases as `releaseStatuses` reads them. */
+const KIND_NUMBERS: Readonly<Record<JobRelease["kind"], number>> = { finish: 0, retry: 1, giveUp: 1, start: 2 };
 
 /** A statement, and how many rows it is to change. */
 interface Counted extends SqlStatement {

@@ -41,7 +41,7 @@ export class SqliteResults {
       statement(countChanges),
       statement(removeExhausted, now, limit),
       statement(removeStamps, now - TOMBSTONE_MS),
-      statement(removeDead, now - DEAD_SCHEDULER_MS),
+      statement(removeDead, now - DEAD_SCHEDULER_MS, now),
     ]);
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,

@@ -1,3 +1,5 @@
+import { neutralTexts } from "./neutral-texts.ts";
+
 /** The names of a store's tables in its database. */
 export interface TableNames {
   readonly schema: string;
@@ -5,10 +7,13 @@ export interface TableNames {
   readonly schedules: string;
   readonly jobs: string;
   readonly results: string;
-  /** The schedulers that are alive (from version 2 on). */
+  /** The schedulers of version 2 that are alive. Version 3 has `incarnations` instead, and leaves this table to
+   *  processes of version 2 that still run. */
   readonly schedulers: string;
   /** Stamps of additions whose jobs leave no result (from version 2 on). */
   readonly steps: string;
+  /** The runs of schedulers that are alive (since version 3). */
+  readonly incarnations: string;
 }
 
 /** The values of the column `state` of a job. Each state has a partial index of its own. */
@@ -30,6 +35,7 @@ export function tableNames(prefix: string): TableNames {
     results: `${prefix}results`,
     schedulers: `${prefix}schedulers`,
     steps: `${prefix}steps`,
+    incarnations: `${prefix}incarnations`,
   });
 }
 
@@ -153,5 +159,41 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, fence = fence + 1
         WHERE acquired_until IS NOT NULL`,
     ],
+  },
+  {
+    version: 3,
+    statements: (names: TableNames): readonly string[] => {
+      const { tasks, jobs, schedulers, steps, incarnations } = names;
+      return [
+        ...neutralTexts(names),
+
+        `ALTER TABLE ${tasks} ADD COLUMN declaration TEXT`,
+        `ALTER TABLE ${tasks} ADD COLUMN version INTEGER`,
+
+        // The fence of the last lease under which the job is known to have started.
+        `ALTER TABLE ${jobs} ADD COLUMN started_fence INTEGER NOT NULL DEFAULT 0`,
+        `DROP INDEX ${jobs}_key`,
+        `CREATE UNIQUE INDEX ${jobs}_key ON ${jobs} (task_id, idempotency_key) WHERE idempotency_key IS NOT NULL`,
+        `CREATE INDEX ${jobs}_task ON ${jobs} (task_id, id)`,
+
+        // What the step answered, as JSON, where that cannot be read from the other tables.
+        `ALTER TABLE ${steps} ADD COLUMN answer TEXT`,
+
+        // A new table, because processes of version 2 that still run write into the old one.
+        `CREATE TABLE ${incarnations} (
+          identity TEXT NOT NULL,
+          incarnation TEXT NOT NULL,
+          role TEXT NOT NULL,
+          resident INTEGER NOT NULL,
+          tasks TEXT NOT NULL,
+          executors TEXT NOT NULL,
+          alive_until INTEGER NOT NULL,
+          PRIMARY KEY (identity, incarnation)
+        ) WITHOUT ROWID`,
+        `CREATE INDEX ${incarnations}_alive ON ${incarnations} (alive_until)`,
+        `INSERT INTO ${incarnations} ` +
+          `SELECT identity, incarnation, 'both', 1, '[]', '[]', alive_until FROM ${schedulers}`,
+      ];
+    },
   },
 ]);

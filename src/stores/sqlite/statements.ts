@@ -6,7 +6,7 @@ import { type RecoveryStatements, recoveryStatements } from "./recovery-statemen
 import { type ReleaseStatements, releaseStatements } from "./release-statements.ts";
 import { resultAsJson, taskAsJson } from "./rows.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedule-statements.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import type { TableNames } from "./schema.ts";
 
 interface TaskStatements {
   readonly getTasksById: string;
@@ -61,20 +61,17 @@ export function makeStatements(names: TableNames): Statements {
 
 function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements {
   const record = `${taskAsJson(tasks)} AS record`;
-  // Each state of a job has an index of its own, so all jobs of a task are found with one search per state.
   const isInUse =
-    `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
-    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.ready} AND task_id = ?1) ` +
-    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND acquired_until > 0 AND task_id = ?1) ` +
-    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > -9e18 AND task_id = ?1)`;
+    `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` + `OR EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = ?1)`;
   return {
     // ?1 ids
     getTasksById: `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
-    // ?1 rows [id, maxRunningJobs, details]
+    // ?1 rows of taskRow
     putTasks:
-      `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 ` +
-      "FROM json_each(?1) WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, " +
-      "details = excluded.details",
+      `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version) ` +
+      "SELECT value->>0, value->>1, value->>2, value->>3, value->>4 FROM json_each(?1) WHERE true " +
+      "ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = excluded.details, " +
+      "declaration = excluded.declaration, version = excluded.version",
     // ?1 id to start after
     getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
     // ?1 id
@@ -84,7 +81,7 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
   };
 }
 
-function resultStatements({ results, steps, schedulers }: TableNames): ResultStatements {
+function resultStatements({ results, steps, incarnations }: TableNames): ResultStatements {
   const select = `SELECT ${resultAsJson(results)} AS record FROM ${results}`;
   // ?1 job id to start after, ?2 limit, ?3 now, ?4 taskId or null, ?5 scheduleId or null, ?6 outcome or null
   const page =
@@ -107,10 +104,11 @@ function resultStatements({ results, steps, schedulers }: TableNames): ResultSta
       "ORDER BY expires_at LIMIT +?2)",
     // How many rows the statement before this one changed.
     countChanges: "SELECT changes() AS changes",
-    // ?1 the instant up to which stamps or schedulers are removed
+    // ?1 the instant up to which stamps are removed
     removeStamps:
       `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
       `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
-    removeDead: `DELETE FROM ${schedulers} WHERE alive_until <= ?1`,
+    // ?1 the instant up to which resident schedulers are removed, ?2 now
+    removeDead: `DELETE FROM ${incarnations} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
   };
 }

@@ -2,6 +2,7 @@ import type { StepReport, StepRequest } from "../data-store.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
+import { signOfLife } from "./leases.ts";
 import { RECOVERIES_PER_STEP_MAX } from "./limits.ts";
 import type { Looks } from "./looks.ts";
 import { Plans } from "./plans.ts";
@@ -49,6 +50,8 @@ export class StepBatch {
     this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
     this.#plans = new Plans(statements, request);
     const batch = this.#batch;
+    const { sign, schedulerId } = request;
+    if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId }));
     const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully());
     const recovered = batch.add(this.#recovery(statements));
     if (request.recover) batch.add([statement(statements.freeSchedules, request.now)]);
@@ -94,6 +97,7 @@ export class StepBatch {
       holder: null,
       putBackBy,
       spares: null,
+      stepId,
       limit: RECOVERIES_PER_STEP_MAX,
     });
   }

@@ -3,6 +3,7 @@ import { systemRandom } from "../../core/ids.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -158,6 +159,10 @@ export class SqlDataStore implements contract.DataStore {
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
     return this.#use((open) => open.jobs.cancel(id, now));
+  }
+
+  async getSchedulers(now: number): Promise<SchedulerRecord[]> {
+    return this.#use((open) => open.leases.getSchedulers(now));
   }
 
   async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {

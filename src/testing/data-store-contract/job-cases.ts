@@ -116,6 +116,40 @@ export const jobCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "jobs: an idempotency key belongs to its task",
+    async run({ open }) {
+      const store = await open();
+      const mine = makeJob({ id: "mine", idempotencyKey: "key" });
+      const others = makeJob({ id: "others", taskId: "other", idempotencyKey: "key" });
+      equal(
+        (await store.addJobs([mine])).map(({ isNew }) => isNew),
+        [true],
+        "the first",
+      );
+      const answers = await store.addJobs([others, { ...others, id: "again" }, { ...mine, id: "mine again" }]);
+      equal(
+        answers.map(({ job, isNew }) => [job.id, isNew]),
+        [
+          ["others", true],
+          ["others", false],
+          ["mine", false],
+        ],
+        "those of two tasks",
+      );
+      const { acquired } = await take(store);
+      await release(store, [finish(present(acquired[0], "the job"))]);
+      const last = await store.addJobs([
+        { ...mine, id: "next" },
+        { ...others, id: "last" },
+      ]);
+      equal(
+        last.map(({ isNew }) => isNew),
+        [true, false],
+        "when one has ended",
+      );
+    },
+  },
+  {
     name: "jobs: an idempotency key is held by a leased job, and free once the job has finished",
     async run({ open }) {
       const store = await open();

@@ -1,4 +1,4 @@
-import type { LeaseSurrender } from "../../stores/data-store.ts";
+import type { LeaseSurrender, RecoveredJob } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
@@ -186,4 +186,84 @@ export const leaseCases: readonly DataStoreCase[] = [
       );
     },
   },
+  {
+    name: "leases: giving up spares the other runs of the identity that count as alive, to the millisecond",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(3));
+      const runs = [
+        { incarnation: "dead#", aliveUntil: T0 + 9 },
+        { incarnation: "alive#", aliveUntil: T0 + 10 },
+      ];
+      for (const { incarnation, aliveUntil } of runs) {
+        await extend(store, [], { incarnation, aliveUntil });
+        await take(store, { limit: 1, stepId: `${incarnation}1` });
+      }
+      await extend(store, [], { schedulerId: "b", incarnation: "silent#", aliveUntil: T0 + 90_000 });
+      await take(store, { limit: 1, stepId: "silent#1" });
+      const early = await store.giveUpLeases(surrender({ now: T0 + 8 }));
+      equal(jobIdsOf(early.recovered), ["job-00002"], "of a run that never said that it is alive");
+      const late = await store.giveUpLeases(surrender({ now: T0 + 9 }));
+      equal(jobIdsOf(late.recovered), ["job-00000"], "of a run that does not say so any more");
+      equal((await store.getJob("job-00001"))?.acquiredBy, "scheduler-a", "the job of the one that is alive");
+      await extend(store, [], { now: T0 + 9, incarnation: "alive#", settledStepId: null, aliveUntil: T0 + 9 });
+      const last = await store.giveUpLeases(surrender({ now: T0 + 9 }));
+      equal(jobIdsOf(last.recovered), ["job-00001"], "when that one has said that it stops");
+    },
+  },
+  {
+    name: "leases: a step that carries a sign of life is of a run that is alive",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(1));
+      const profile = { role: "worker", isResident: false, tasks: ["task"], executors: ["inline"] } as const;
+      await take(store, { stepId: "tick#1", sign: { incarnation: "tick#", aliveUntil: T0 + 5, profile } });
+      equal((await store.giveUpLeases(surrender({ now: T0 + 4 }))).recovered, [], "while it is");
+      equal(jobIdsOf((await store.giveUpLeases(surrender({ now: T0 + 5 }))).recovered), ["job-00000"], "after that");
+    },
+  },
+  {
+    name: "leases: whoever says that it is alive learns of the other resident runs of its identity",
+    async run({ open }) {
+      const store = await open();
+      const tick = { role: "both", isResident: false, tasks: [], executors: [] } as const;
+      await extend(store, [], { incarnation: "b#", aliveUntil: T0 + 5 });
+      await extend(store, [], { incarnation: "c#", aliveUntil: T0 + 5, profile: tick });
+      await extend(store, [], { schedulerId: "other", incarnation: "d#", aliveUntil: T0 + 5 });
+      const mine = { incarnation: "a#", aliveUntil: T0 + 9 };
+      const twins = [{ incarnation: "b#", aliveUntil: T0 + 5 }];
+      equal(await extend(store, [], mine), { lost: [], cancelRequested: [], twins }, "while one is alive");
+      const silent = await extend(store, [], { ...mine, aliveUntil: null });
+      equal(silent, { lost: [], cancelRequested: [] }, "one that says nothing itself");
+      const late = await extend(store, [], { ...mine, now: T0 + 5 });
+      equal(late, { lost: [], cancelRequested: [] }, "when it is not any more");
+    },
+  },
+  {
+    name: "leases: the runs of schedulers that are alive are listed, with what they said last",
+    async run({ open }) {
+      const store = await open();
+      equal(await store.getSchedulers(T0), [], "nobody");
+      const worker = { role: "worker", isResident: true, tasks: ["a", "b"], executors: ["inline"] } as const;
+      const tick = { role: "both", isResident: false, tasks: ["a"], executors: ["inline", "x"] } as const;
+      await store.giveUpLeases(surrender({ schedulerId: "z", incarnation: "1", aliveUntil: T0 + 9, profile: worker }));
+      await store.giveUpLeases(surrender({ schedulerId: "a", incarnation: "2", aliveUntil: T0 + 5 }));
+      await extend(store, [], { schedulerId: "a", incarnation: "2", aliveUntil: T0 + 9, profile: tick });
+      await extend(store, [], { schedulerId: "a", incarnation: "1", aliveUntil: T0 + 5 });
+      const unknown = { role: "both", isResident: true, tasks: [], executors: [] } as const;
+      const first = { identity: "a", incarnation: "1", aliveUntil: T0 + 5, ...unknown };
+      const others = [
+        { identity: "a", incarnation: "2", aliveUntil: T0 + 9, ...tick },
+        { identity: "z", incarnation: "1", aliveUntil: T0 + 9, ...worker },
+      ];
+      equal(await store.getSchedulers(T0 + 4), [first, ...others], "all");
+      equal(await store.getSchedulers(T0 + 5), others, "when one is not alive any more");
+      await store.cleanup({ now: T0 + 8, limit: 10 });
+      equal(await store.getSchedulers(T0 + 8), others, "after a clean-up");
+    },
+  },
 ];
+
+function jobIdsOf(recovered: readonly RecoveredJob[]): string[] {
+  return recovered.map(({ jobId }) => jobId);
+}

@@ -92,6 +92,7 @@ export function makeJob(fields: Partial<JobRecord> = {}): JobRecord {
     idempotencyKey: null,
     failedAttempts: 0,
     recoveries: 0,
+    startedFence: 0,
     cancelRequested: false,
     acquiredBy: null,
     acquiredUntil: null,
@@ -180,6 +181,7 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
     additions: fields.additions ?? [],
     recover: fields.recover ?? false,
     plans: fields.plans ?? [],
+    ...(fields.sign === undefined ? {} : { sign: fields.sign }),
   });
 }
 

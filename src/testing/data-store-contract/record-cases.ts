@@ -4,6 +4,7 @@ import {
   add,
   finish,
   idsOf,
+  LEASE_MS,
   leasedJob,
   lookedAt,
   makeJob,
@@ -115,11 +116,29 @@ export const recordCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "records: half of a surrogate pair in a payload survives",
+    name: "records: metadata keeps every key, also those that objects have by themselves, and a hundred levels",
     async run({ open }) {
       const store = await open();
-      await store.addJobs([makeJob({ payload: '"\ud83d"' })]);
-      equal((await store.getJob("job"))?.payload, '"\ud83d"', "the payload");
+      const own = '{"constructor":1,"prototype":{"toString":2},"deep":{"__proto__":{"x":1}}}';
+      const metadata = { ...JSON.parse(own), levels: JSON.parse(`${"[".repeat(99)}${"]".repeat(99)}`) };
+      await store.putTasks([makeTask({ metadata })]);
+      const [due] = await lookedAt(store, makeSchedule({ metadata }));
+      await store.addJobs([makeJob({ metadata })]);
+      await step(store, { plans: [planOf(present(due, "the schedule"))] });
+      const { recovered } = await take(store, { by: "b", now: T0 + LEASE_MS });
+      equal(recovered.length, 2, "the recovered jobs");
+      const stored = [
+        await store.getTask("task"),
+        await store.getSchedule("schedule"),
+        await store.getJob("job"),
+        await store.getJob("job of schedule"),
+      ];
+      const text = JSON.stringify(metadata);
+      equal(
+        stored.map((record) => JSON.stringify(record?.metadata)),
+        [text, text, text, text],
+        "the metadata",
+      );
     },
   },
   {

@@ -1,10 +1,12 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  extend,
   finish,
   idsOf,
   LEASE_MS,
   leasedJob,
+  look,
   lookedAt,
   makeJob,
   makeJobs,
@@ -129,6 +131,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
       });
       const first = await take(store, { now: LATE });
       equal(first.acquired.length, 1, "the first loss is made up for");
+      await release(store, [{ jobId: "job", fence: 2, kind: "start" }], { now: LATE });
       const now = LATE + LEASE_MS;
       const second = await take(store, { now });
       const result = {
@@ -147,6 +150,63 @@ export const recoveryCases: readonly DataStoreCase[] = [
       equal([second.recovered, second.acquired, second.ended], [[], [], [result]], "the second loss");
       equal(await store.getJobResult("job", now), result, "the result");
       equal(await store.getJob("job"), null, "the job");
+    },
+  },
+  {
+    name: "recovery: a job that was lost before counts only what it had started under",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(3, { maxRecoveries: 1 }));
+      const names = ["job-00000", "job-00001", "job-00002"];
+      let now = T0;
+      await take(store);
+      now += LEASE_MS;
+      equal((await take(store, { now })).recovered.length, 3, "the first loss, which counts for all");
+      await release(store, [{ jobId: "job-00000", fence: 2, kind: "start" }], { now });
+      for (const isLast of [false, true]) {
+        now += LEASE_MS;
+        const { recovered, ended } = await take(store, { now });
+        equal(recovered.map(({ jobId }) => jobId).toSorted(), names.slice(1), "those that did not start");
+        equal(
+          ended.map(({ jobId, outcome }) => [jobId, outcome]),
+          isLast ? [] : [["job-00000", "abandoned"]],
+          "the one that did",
+        );
+      }
+      const renewed = { jobId: "job-00001", fence: 4 };
+      await extend(
+        store,
+        [
+          { ...renewed, hasStarted: true },
+          { jobId: "job-00002", fence: 4 },
+        ],
+        { now, until: now + 1 },
+      );
+      const startedFence = (await store.getJob("job-00001"))?.startedFence;
+      equal(startedFence, 4, "a renewal tells of a start");
+      now += LEASE_MS;
+      const { recovered, ended } = await take(store, { now });
+      equal(
+        [recovered.map(({ jobId }) => jobId), ended.map(({ jobId }) => jobId)],
+        [["job-00002"], ["job-00001"]],
+        "what a renewal told of",
+      );
+      equal((await store.getJob("job-00002"))?.recoveries, 1, "its recoveries");
+    },
+  },
+  {
+    name: "recovery: a clock that is behind does not make a ready job wait again",
+    async run({ open }) {
+      const store = await open();
+      const ahead = { runAt: T0 + 300, createdAt: T0 + 300 };
+      await store.addJobs(makeJobs(3, ahead));
+      const { acquired } = await take(store, { until: T0 + 1 });
+      equal(acquired.length, 3, "what a clock that is behind acquires");
+      await release(store, [{ jobId: "job-00000", fence: 1, kind: "giveUp" }], { now: T0 });
+      await extend(store, [{ jobId: "job-00002", fence: 1 }], { until: T0 + 1 });
+      const seen = await look(store, { now: T0 });
+      equal([seen.hasReady, seen.nextRunAt], [true, null], "when two were given up");
+      equal(idsOf((await take(store, { now: T0 + 1 })).acquired).length, 3, "when the last was lost");
     },
   },
   {

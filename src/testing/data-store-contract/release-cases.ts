@@ -1,6 +1,19 @@
+import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, idsOf, LEASE_MS, leasedJob, makeJob, makeJobs, makeResult, release, T0, take } from "./makers.ts";
+import {
+  finish,
+  idsOf,
+  LEASE_MS,
+  leasedJob,
+  makeJob,
+  makeJobs,
+  makeResult,
+  release,
+  step,
+  T0,
+  take,
+} from "./makers.ts";
 
 export const releaseCases: readonly DataStoreCase[] = [
   {
@@ -80,17 +93,53 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "releases: giveUp of a job that has started drops its start deadline, which was kept",
+    name: "releases: giveUp of a job that has started counts as a recovery, and of one that has not as nothing",
     async run({ open }) {
       const store = await open();
       const started = await leasedJob(store, { id: "started", startDeadline: T0 + 5 });
       const waiting = await leasedJob(store, { id: "waiting", startDeadline: T0 + 5 });
-      await release(store, [
-        { jobId: started.id, fence: started.fence, kind: "giveUp", hasStarted: true },
-        { jobId: waiting.id, fence: waiting.fence, kind: "giveUp", hasStarted: false },
-      ]);
-      equal((await store.getJob("started"))?.startDeadline, null, "of the one that has started");
-      equal((await store.getJob("waiting"))?.startDeadline, T0 + 5, "of the one that has not");
+      const { recovered } = await step(store, {
+        limit: 0,
+        releases: [
+          { jobId: started.id, fence: started.fence, kind: "giveUp", hasStarted: true },
+          { jobId: waiting.id, fence: waiting.fence, kind: "giveUp", hasStarted: false },
+        ],
+      });
+      equal(recovered, [{ jobId: "started", taskId: "task", scheduleId: null, attempt: 1 }], "what is recovered");
+      const fields = { startDeadline: T0 + 5, fence: 1 };
+      const expected = makeJob({ id: "started", ...fields, recoveries: 1, startedFence: 1 });
+      equal(await store.getJob("started"), expected, "the one that has started");
+      equal(await store.getJob("waiting"), makeJob({ id: "waiting", ...fields }), "the one that has not");
+    },
+  },
+  {
+    name: "releases: giveUp of a job that has started, and may not be recovered any more, ends it as abandoned",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store, { maxRecoveries: 0 });
+      const releases: JobRelease[] = [{ jobId: "job", fence: job.fence, kind: "giveUp", hasStarted: true }];
+      const { ended, recovered, acquired } = await step(store, { releases });
+      equal([recovered, acquired], [[], []], "what goes on");
+      equal(
+        ended.map(({ jobId, outcome, attempts }) => [jobId, outcome, attempts]),
+        [["job", "abandoned", 1]],
+        "what ended",
+      );
+      equal((await store.getJobResult("job", T0))?.outcome, "abandoned", "the result");
+    },
+  },
+  {
+    name: "releases: start keeps the lease, and tells that the job has started under it",
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store);
+      const start: JobRelease = { jobId: "job", fence: 1, kind: "start" };
+      equal((await release(store, [start])).releases, ["released"], "of the holder");
+      equal(await store.getJob("job"), { ...job, startedFence: 1 }, "the job");
+      equal((await release(store, [{ ...start, fence: 0 }])).releases, ["fenced"], "with another fence");
+      equal((await release(store, [start], { by: "b" })).releases, ["fenced"], "of another");
+      equal((await release(store, [{ ...start, jobId: "unknown" }])).releases, ["missing"], "of an unknown job");
+      equal(await store.getJob("job"), { ...job, startedFence: 1 }, "the job then");
     },
   },
   {

@@ -1,7 +1,7 @@
 import type { JobRelease } from "../../stores/data-store.ts";
-import { equal, isTrue } from "./assert.ts";
+import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, leasedJob, makeJob, makeResult, step, T0, take } from "./makers.ts";
+import { finish, LEASE_MS, leasedJob, makeJob, makeResult, release, step, T0, take } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 export const releaseRepetitionCases: readonly DataStoreCase[] = [
@@ -47,7 +47,28 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
       );
       const fields = { runAt: T0 + 500, failedAttempts: 1, fence: 1 };
       equal(await store.getJob("retried"), makeJob({ id: "retried", ...fields }), "the retried job");
-      equal(await store.getJob("given"), makeJob({ id: "given", fence: 1 }), "the one that was given up");
+      equal(
+        await store.getJob("given"),
+        makeJob({ id: "given", startDeadline: T0 + 5, recoveries: 1, startedFence: 1, fence: 1 }),
+        "the one that was given up",
+      );
+    },
+  },
+  {
+    name: "repetitions: a start counts while the lease is the caller's, and never when the job has ended meanwhile",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store);
+      const releases: JobRelease[] = [{ jobId: "job", fence: 1, kind: "start" }];
+      const [lost, answer] = await twice(store, { jobs: null, releases });
+      equal([lost.releases, answer.releases], [["released"], ["released"]], "the answers");
+      await step(store, { stepId: "one", jobs: null, releases });
+      const { acquired } = await take(store, { by: "b", now: T0 + LEASE_MS });
+      const fenced = await again(store, { stepId: "one", jobs: null, releases });
+      equal(fenced.releases, ["fenced"], "when another holds it");
+      await release(store, [finish(present(acquired[0], "the job"))], { by: "b" });
+      const late = await again(store, { stepId: "one", jobs: null, releases });
+      equal(late.releases, ["missing"], "when it has ended");
     },
   },
   {

@@ -153,6 +153,49 @@ class SurrendersEverything extends MemoryDataStore {
   }
 }
 
+/** Gives up what living runs of its identity hold. */
+class TakesFromTheLiving extends MemoryDataStore {
+  override giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+    return super.giveUpLeases({ ...surrender, now: surrender.now + 3_600_000 });
+  }
+}
+
+/** Does not hear that a job starts. */
+class IgnoresStarts extends MemoryDataStore {
+  override async step(request: Step): Promise<Report> {
+    const releases = request.releases.filter(({ kind }) => kind !== "start");
+    const report = await super.step({ ...request, releases });
+    const statuses = new Map(releases.map((release, index) => [release, report.releases[index]]));
+    return { ...report, releases: request.releases.map((release) => statuses.get(release) ?? "released") };
+  }
+}
+
+/** Does not count what is given up after it has started. */
+class GivesUpForNothing extends MemoryDataStore {
+  override step(request: Step): Promise<Report> {
+    const releases = request.releases.map((release) =>
+      release.kind === "giveUp" ? { ...release, hasStarted: false } : release,
+    );
+    return super.step({ ...request, releases });
+  }
+}
+
+/** Counts the loss of jobs that have not started. */
+class CountsEveryLoss extends MemoryDataStore {
+  override async step(request: Step): Promise<Report> {
+    const { items } = await this.getJobs({ limit: 1000, cursor: null });
+    const nothing = { additions: [], plans: [], jobs: null, schedules: null, recover: false };
+    for (const { id: jobId, fence, acquiredBy } of request.recover ? items : []) {
+      if (acquiredBy === null) continue;
+      await super.step({
+        ...{ ...request, ...nothing, schedulerId: acquiredBy, stepId: "start" },
+        releases: [{ jobId, fence, kind: "start" }],
+      });
+    }
+    return super.step(request);
+  }
+}
+
 /** Gives up nothing. */
 class NeverSurrenders extends MemoryDataStore {
   override async giveUpLeases(): Promise<contract.RecoveryReport> {
@@ -162,9 +205,9 @@ class NeverSurrenders extends MemoryDataStore {
 
 export const brokenLeases: readonly BrokenStore[] = [
   ...caughtBy("acquisition", AcquiresTwice, ForgetsTheOrder, UnmakesReady),
-  ...caughtBy("releases", IgnoresFences, KeepsLeases, PutsBackTheCancelled),
+  ...caughtBy("releases", IgnoresFences, KeepsLeases, PutsBackTheCancelled, IgnoresStarts, GivesUpForNothing),
   ...caughtBy("limits", LeaksSlots, ReleasesLast),
-  ...caughtBy("recovery", NeverRecovers, RecoversUnasked, OvertakesTheLost),
-  ...caughtBy("leases", ExtendsAnything, SurrendersEverything, NeverSurrenders),
+  ...caughtBy("recovery", NeverRecovers, RecoversUnasked, OvertakesTheLost, CountsEveryLoss),
+  ...caughtBy("leases", ExtendsAnything, SurrendersEverything, NeverSurrenders, TakesFromTheLiving),
   ...caughtBy("orphans", KeepsOrphans, ForgetsStepsUnderWay, MixesIncarnations, CountsOrphansAsLost),
 ];

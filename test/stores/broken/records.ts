@@ -33,6 +33,34 @@ class IgnoresKeys extends MemoryDataStore {
   }
 }
 
+/** Takes a key for the same in every task. */
+class MixesKeysOfTasks extends MemoryDataStore {
+  override async addJobs(jobs: Jobs): Promise<contract.JobAddition[]> {
+    const answers: contract.JobAddition[] = [];
+    for (const job of jobs) {
+      const { items } = await this.getJobs({ limit: 1000, cursor: null });
+      const holder = items.find(
+        ({ idempotencyKey }) => idempotencyKey !== null && idempotencyKey === job.idempotencyKey,
+      );
+      if (holder === undefined || holder.id === job.id) answers.push(...(await super.addJobs([job])));
+      else answers.push({ job: holder, isNew: false });
+    }
+    return answers;
+  }
+}
+
+/** Loses the keys of metadata that objects have by themselves. */
+class LosesConstructors extends MemoryDataStore {
+  override addJobs(jobs: Jobs): Promise<contract.JobAddition[]> {
+    return super.addJobs(
+      jobs.map((job) => {
+        const { constructor: _lost, ...metadata } = job.metadata as Record<string, unknown>;
+        return { ...job, metadata };
+      }),
+    );
+  }
+}
+
 /** Adds a job again that has run, when it kept no result. */
 class ForgetsWhatRan extends MemoryDataStore {
   readonly #seen = new Set<string>();
@@ -132,12 +160,12 @@ class SkipsBetweenPages extends MemoryDataStore {
 }
 
 export const brokenRecords: readonly BrokenStore[] = [
-  ...caughtBy("jobs", LosesAJob, IgnoresKeys, ForgetsWhatRan),
+  ...caughtBy("jobs", LosesAJob, IgnoresKeys, MixesKeysOfTasks, ForgetsWhatRan),
   ...caughtBy("acquisition", ForgetsPriorities, ForgetsDelays),
   ...caughtBy("limits", IgnoresLimits),
   ...caughtBy("cleanup", KeepsEveryResult),
   ...caughtBy("results", LosesResults),
   ...caughtBy("schedules", WritesHalfACall, ForgetsNextFireTimes, SkipsBetweenPages),
   ...caughtBy("cancelling", IgnoresCancellations),
-  ...caughtBy("records", SharesRecords),
+  ...caughtBy("records", SharesRecords, LosesConstructors),
 ];
