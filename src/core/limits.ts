@@ -77,6 +77,12 @@ export const SERIALIZED_LENGTH_MAX = 1_000_000;
 /** Events that an async iterator keeps for a slow reader before it drops the oldest. */
 export const EVENT_BUFFER_MAX = 10_000;
 
+/** Most events of one message that a broker takes: one call adds 10,000 jobs at most, and each makes an event. */
+export const EVENTS_PER_MESSAGE_MAX = 20_000;
+
+/** Most different things about messages that a broker tells its logger, because anybody may post anything. */
+export const REFUSALS_TOLD_MAX = 100;
+
 /** Most fire times that are stepped through to tell how many were missed; more than that is reported as unknown. */
 export const MISSED_COUNT_STEPS_MAX = 1000;
 

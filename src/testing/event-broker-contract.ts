@@ -9,6 +9,9 @@ export interface EventBrokerContext {
   /** Another broker on the channel of the one that `make` gave, not opened, as another process would have it. Leave it
    *  out for brokers that only work within their object. */
   join?(): EventBroker | Promise<EventBroker>;
+  /** Sends something as a stranger would, to the broker that `make` gave: `message` in the place of a list of events.
+   *  Leave it out for brokers that only work within their object. */
+  post?(message: unknown): void | Promise<void>;
 }
 
 /** One sentence about event brokers, and what proves it. */
@@ -191,6 +194,20 @@ export const eventBrokerContract: readonly EventBrokerCase[] = Object.freeze([
       }),
   },
   {
+    name: "what is no event reaches no listener, and what comes after it does",
+    run: async (context) => {
+      const { post } = context;
+      if (post === undefined) return;
+      await withBroker(context, async (broker) => {
+        const listener = new Collector(broker);
+        for (const message of [...HOSTILE_MESSAGES, ...HOSTILE_EVENTS.map((event) => [event])]) await post(message);
+        await post([...HOSTILE_EVENTS, eventOf("a")]);
+        await post([eventOf("end")]);
+        equal(await listener.untilEnd(), ["a", "end"], "events");
+      });
+    },
+  },
+  {
     name: "a broker that was closed hears the others no more",
     run: (context) =>
       withTwo(context, async (first, second) => {
@@ -309,4 +326,37 @@ function sampleOf(type: EventType): EventRecord {
     default:
       return type satisfies never;
   }
+}
+
+/** What strangers send in the place of a list of events. */
+const HOSTILE_MESSAGES: readonly unknown[] = Object.freeze([null, 7, "events", {}, { length: 1 }, [], [[]], [null, 7]]);
+
+/** What strangers, and newer versions of this library, send as events. */
+const HOSTILE_EVENTS: readonly unknown[] = Object.freeze([
+  {},
+  { type: 7 },
+  { type: "constructor", timestampMs: 1 },
+  { type: "__proto__", timestampMs: 1 },
+  { type: "ofANewerVersion", timestampMs: 1, taskId: "task" },
+  { type: "taskAdded", taskId: "a" },
+  { type: "taskAdded", timestampMs: 1 },
+  { type: "taskAdded", timestampMs: 1, taskId: ["a"] },
+  { type: "taskAdded", timestampMs: 1, taskId: "a".repeat(1_000_000) },
+  ...["2030-01-01T00:00:00Z", Number.NaN, Number.POSITIVE_INFINITY, 1.5, 1e300, null, undefined, {}].map((runAtMs) => ({
+    ...sampleOf("jobAdded"),
+    runAtMs,
+  })),
+  { ...sampleOf("scheduleUpdated"), nextFireTimeMs: "2030" },
+  { ...sampleOf("scheduleUpdated"), nextFireTimeMs: undefined },
+  { ...sampleOf("jobReleased"), outcome: "fine" },
+  { ...sampleOf("jobReleased"), error: "broken" },
+  { ...sampleOf("jobRetried"), error: { name: "Error" } },
+  { ...sampleOf("jobRetried"), error: { name: "Error", message: nested(1000) } },
+  { ...sampleOf("jobProgressed"), fraction: 2 },
+]);
+
+function nested(depth: number): unknown {
+  let value: unknown = 7;
+  for (let left = depth; left > 0; left--) value = [value];
+  return value;
 }

@@ -116,6 +116,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JOB_OUTCOMES",
       "SqlDataStore",
       "StoreUnavailableError",
+      "receivedEvents",
       "serializedError",
       "sqliteFailureKind",
     ],

@@ -5,7 +5,7 @@ import {
   STEPS_PER_TURN_MAX,
   TURN_MS_MAX,
 } from "../../core/limits.ts";
-import { Wakeup } from "../../core/wakeup.ts";
+import { isInstant, Wakeup } from "../../core/wakeup.ts";
 import type { LookedSchedule, Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { FirePlanner } from "../firing/fire-planner.ts";
@@ -67,6 +67,7 @@ export class Loop {
 
   /** Something in the store may be due at `atMs` (epoch milliseconds); default: at once. */
   lookBy(atMs: number = Number.NEGATIVE_INFINITY): void {
+    if (!isInstant(atMs)) return;
     this.#staleAt = Math.min(this.#staleAt, atMs);
     this.#wakeup.call(atMs);
   }
