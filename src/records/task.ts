@@ -17,4 +17,8 @@ export interface TaskRecord {
   readonly resultExpirationMs: number;
   readonly retry: RetryPolicy;
   readonly metadata: Metadata;
+  /** A hash of the declaration that the settings come from; absent when none is known. */
+  readonly declaration?: string;
+  /** The version of the declaration; absent when it has none. */
+  readonly version?: number;
 }

@@ -138,6 +138,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
   expect(await run("SELECT version FROM escapement_schema ORDER BY version")).toMatchObject([
     { version: 1 },
     { version: 2 },
+    { version: 3 },
   ]);
 });
 

@@ -76,10 +76,11 @@ function earliestScheduleLease({ schedules }: TableNames): string {
   return `SELECT min(acquired_until) FROM ${schedules} WHERE acquired_until IS NOT NULL`;
 }
 
-/** Of the tasks in the rows [id, maxRunningJobs, details], the ids of those whose stored row is missing or differs. */
+/** Of the tasks in the rows of `taskRow`, the ids of those whose stored row is missing or differs. */
 function staleTasks({ tasks }: TableNames, rows: string): string {
   return (
     `SELECT json_group_array(e.value->>0) FROM json_each(${rows}) e LEFT JOIN ${tasks} t ON t.id = e.value->>0 ` +
-    "WHERE t.id IS NULL OR t.max_running_jobs IS NOT e.value->>1 OR t.details IS NOT e.value->>2"
+    "WHERE t.id IS NULL OR t.max_running_jobs IS NOT e.value->>1 OR t.details IS NOT e.value->>2 " +
+    "OR t.declaration IS NOT e.value->>3 OR t.version IS NOT e.value->>4"
   );
 }

@@ -30,7 +30,7 @@ export function resultAsJson(table: string): string {
 }
 
 export function taskAsJson(table: string): string {
-  return rowAsJson(table, ["id", "max_running_jobs"], [`${table}.details`]);
+  return rowAsJson(table, ["id", "max_running_jobs", "declaration", "version"], [`${table}.details`]);
 }
 
 /**
@@ -103,7 +103,10 @@ export type ResultRow = [
   Partial<JobResultRecord>,
 ];
 
-export type TaskRow = [[id: string, maxRunningJobs: number | null], Omit<TaskRecord, "id" | "maxRunningJobs">];
+export type TaskRow = [
+  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null],
+  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version">,
+];
 
 /** The records of an answer, in order: the JSON in the column `record` of each row. */
 export function jsonRecords<R>(rows: readonly Row[] | undefined): R[] {
@@ -238,16 +241,16 @@ export function toResult([columns, details]: ResultRow): JobResultRecord {
 }
 
 function taskDetails(task: TaskRecord): string {
-  const { id: _id, maxRunningJobs: _maxRunningJobs, ...details } = task;
+  const { id: _id, maxRunningJobs: _maxRunningJobs, declaration: _hash, version: _version, ...details } = task;
   return JSON.stringify(details);
 }
 
 /** The columns of a task as `putTasks` and looks read them. */
 export function taskRow(task: TaskRecord): (string | number | null)[] {
-  return [task.id, task.maxRunningJobs, taskDetails(task)];
+  return [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
 }
 
-export function toTask([[id, maxRunningJobs], details]: TaskRow): TaskRecord {
+export function toTask([[id, maxRunningJobs, declaration, version], details]: TaskRow): TaskRecord {
   return {
     id,
     executor: details.executor,
@@ -258,5 +261,7 @@ export function toTask([[id, maxRunningJobs], details]: TaskRow): TaskRecord {
     resultExpirationMs: details.resultExpirationMs,
     retry: details.retry,
     metadata: details.metadata,
+    ...(declaration === null ? {} : { declaration }),
+    ...(version === null ? {} : { version }),
   };
 }

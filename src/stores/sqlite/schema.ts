@@ -154,4 +154,11 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
         WHERE acquired_until IS NOT NULL`,
     ],
   },
+  {
+    version: 3,
+    statements: ({ tasks }: TableNames): readonly string[] => [
+      `ALTER TABLE ${tasks} ADD COLUMN declaration TEXT`,
+      `ALTER TABLE ${tasks} ADD COLUMN version INTEGER`,
+    ],
+  },
 ]);

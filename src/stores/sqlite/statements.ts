@@ -65,11 +65,12 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
   return {
     // ?1 ids
     getTasksById: `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
-    // ?1 rows [id, maxRunningJobs, details]
+    // ?1 rows of taskRow
     putTasks:
-      `INSERT INTO ${tasks} (id, max_running_jobs, details) SELECT value->>0, value->>1, value->>2 ` +
-      "FROM json_each(?1) WHERE true ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, " +
-      "details = excluded.details",
+      `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version) ` +
+      "SELECT value->>0, value->>1, value->>2, value->>3, value->>4 FROM json_each(?1) WHERE true " +
+      "ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = excluded.details, " +
+      "declaration = excluded.declaration, version = excluded.version",
     // ?1 id to start after
     getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
     // ?1 id

@@ -58,7 +58,7 @@ function settingsText(task: TaskRecord): string {
     task.misfireGraceMs,
     task.maxRecoveries,
     task.timeoutMs,
-  ]).concat(JSON.stringify([task.resultExpirationMs, retryText(task), task.metadata]));
+  ]).concat(JSON.stringify([task.resultExpirationMs, retryText(task), task.metadata, task.declaration, task.version]));
 }
 
 function retryText({ retry }: TaskRecord): string {

@@ -1,6 +1,7 @@
+import type { TaskRecord } from "../../records/task.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, finish, leasedJob, makeJob, makeSchedule, makeTask, release, T0 } from "./makers.ts";
+import { add, finish, leasedJob, look, makeJob, makeSchedule, makeTask, release, T0 } from "./makers.ts";
 
 export const taskCases: readonly DataStoreCase[] = [
   {
@@ -36,6 +37,24 @@ export const taskCases: readonly DataStoreCase[] = [
       equal(await store.getTask("task"), task, "the stored task");
       await store.putTasks([makeTask()]);
       equal(await store.getTask("task"), makeTask(), "the replaced task");
+    },
+  },
+  {
+    name: "tasks: the hash and the version of a declaration come back, count as settings, and may go again",
+    async run({ open }) {
+      const store = await open();
+      const task = makeTask({ declaration: "hash", version: 4 });
+      equal(await store.putTasks([makeTask()]), ["added"], "without");
+      equal(await store.putTasks([task]), ["updated"], "with");
+      equal(await store.putTasks([task]), ["unchanged"], "again");
+      equal(await store.getTask("task"), task, "the stored task");
+      const stale = async (asked: TaskRecord): Promise<readonly string[]> =>
+        (await look(store, { tasks: [asked] })).staleTaskIds;
+      equal(await stale(task), [], "an equal one");
+      equal(await stale(makeTask({ declaration: "other", version: 4 })), ["task"], "another hash");
+      equal(await stale(makeTask({ declaration: "hash", version: 5 })), ["task"], "another version");
+      equal(await store.putTasks([makeTask()]), ["updated"], "without again");
+      equal(await store.getTask("task"), makeTask(), "the task without them");
     },
   },
   {
