@@ -54,6 +54,7 @@ export type {
   StepReport,
   StepRequest,
   StoreCapabilities,
+  TaskChange,
   View,
 } from "./stores/data-store.ts";
 export {

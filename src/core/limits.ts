@@ -89,6 +89,22 @@ export const MISSED_COUNT_STEPS_MAX = 1000;
 /** Parsed triggers that a scheduler keeps, so that a schedule is not parsed anew at every fire. */
 export const TRIGGER_CACHE_MAX = 10_000;
 
+/** How long a trigger that cannot be read here counts as such without another try, in milliseconds: its codec may still
+ *  be registered. */
+export const UNREADABLE_MS = 10_000;
+
+/** How often a job whose payload cannot be read here goes back to the queue, for schedulers that can read it, and the
+ *  pauses before it may be taken again, in milliseconds: from the first to the longest, doubling. Together they are
+ *  longer than a deploy usually keeps two versions of a program alive, some 5 minutes. */
+export const UNREADABLE_PASSES_MAX = 10;
+export const UNREADABLE_PAUSE_MS_MIN = 1000;
+export const UNREADABLE_PAUSE_MS_MAX = 60_000;
+
+/** How long a job that is due waits for somebody to take it before a scheduler that cannot run it tells of it, in
+ *  milliseconds: longer than restarts and busy workers take. And how many tasks with their executors are watched. */
+export const UNCLAIMED_MS = 60_000;
+export const UNCLAIMED_WATCHED_MAX = 1000;
+
 /** How long a handler whose signal was aborted still holds its slot, in milliseconds, before its job is recorded
  *  without it. Long enough to clean up, short enough that one that ignores its signal blocks nobody. */
 export const ABORT_GRACE_MS = 5000;

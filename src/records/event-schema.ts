@@ -16,7 +16,8 @@ import type { SerializedError } from "./serialized-error.ts";
 
 const id = text(ID_LENGTH_MAX);
 const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(-INSTANT_MS_MAX), v.maxValue(INSTANT_MS_MAX));
-const attempt = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const attempt = v.pipe(count, v.minValue(1));
 const fraction = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 const error = errorSchema();
 
@@ -29,6 +30,7 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
   taskAdded: v.object({ type: v.literal("taskAdded"), ...task }),
   taskUpdated: v.object({ type: v.literal("taskUpdated"), ...task }),
   taskRemoved: v.object({ type: v.literal("taskRemoved"), ...task }),
+  taskOutdated: v.object({ type: v.literal("taskOutdated"), ...task, schedulerId: id, version: v.nullable(count) }),
   scheduleAdded: v.object({ type: v.literal("scheduleAdded"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
   scheduleUpdated: v.object({ type: v.literal("scheduleUpdated"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
   scheduleRemoved: v.object({
@@ -38,7 +40,20 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     finished: v.boolean(),
   }),
   scheduleFailed: v.object({ type: v.literal("scheduleFailed"), ...schedule, error }),
-  jobAdded: v.object({ type: v.literal("jobAdded"), ...job, runAtMs: ms, isLeased: v.boolean() }),
+  scheduleDeserializationFailed: v.object({
+    type: v.literal("scheduleDeserializationFailed"),
+    ...schedule,
+    schedulerId: id,
+    error,
+  }),
+  jobAdded: v.object({ type: v.literal("jobAdded"), ...job, executor: id, runAtMs: ms, isLeased: v.boolean() }),
+  jobUnclaimed: v.object({
+    type: v.literal("jobUnclaimed"),
+    ...job,
+    schedulerId: id,
+    executor: id,
+    missing: v.picklist(["task", "executor", "worker"]),
+  }),
   jobAcquired: v.object({ type: v.literal("jobAcquired"), ...job, schedulerId: id, attempt }),
   jobProgressed: v.object({
     type: v.literal("jobProgressed"),

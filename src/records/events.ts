@@ -25,17 +25,29 @@ interface EventFactsByType {
   taskAdded: TaskFacts;
   taskUpdated: TaskFacts;
   taskRemoved: TaskFacts;
+  /** A scheduler declared the task, and the store keeps the settings of a program with a higher version. `version` is
+   *  the scheduler's own, or null when it has none. */
+  taskOutdated: TaskFacts & SchedulerFacts & { readonly version: number | null };
   scheduleAdded: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   scheduleUpdated: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   /** `finished`: removed by the clean-up because it had no fire time left. */
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
+  /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
+   *  once for each schedule and process. */
+  scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };
   /** `isLeased`: the commit that added the job also gave it to a scheduler, so that no other has to look for it. */
-  jobAdded: JobFacts & { readonly runAtMs: number; readonly isLeased: boolean };
+  jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
+  /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
+   *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name. Published once for each
+   *  task, executor and process. */
+  jobUnclaimed: JobFacts &
+    SchedulerFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" };
   jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number };
   jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
-  /** An attempt failed (`error`), or was lost with its process (`error` is null), and the job is back in the queue. */
+  /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
+   *  null); the job is back in the queue. */
   jobRetried: JobFacts & { readonly attempt: number; readonly runAtMs: number; readonly error: SerializedError | null };
   /** The job ended. `schedulerId` is null when no scheduler held it. */
   jobReleased: JobFacts & {
@@ -56,11 +68,14 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "taskAdded",
   "taskUpdated",
   "taskRemoved",
+  "taskOutdated",
   "scheduleAdded",
   "scheduleUpdated",
   "scheduleRemoved",
   "scheduleFailed",
+  "scheduleDeserializationFailed",
   "jobAdded",
+  "jobUnclaimed",
   "jobAcquired",
   "jobProgressed",
   "jobRetried",

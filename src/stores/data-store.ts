@@ -38,12 +38,22 @@ export interface DataStore extends AsyncDisposable {
 
   // ---- tasks
 
-  /** Adds tasks, or replaces the settings of those that exist. One answer per task, in order. */
-  putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]>;
+  /**
+   * Adds tasks, or replaces the settings of those that exist. One answer per task, in order.
+   *
+   * - A task with a `declaration` is what a program declares at every start. While the stored `declaration` is equal,
+   *   the stored settings stay, whoever edited them since (`unchanged`); a higher `version` replaces the stored one.
+   *   Where it differs, the settings are replaced, unless the stored `version` is higher: then nothing changes
+   *   (`outdated`). No version is lower than every version.
+   * - A task without a `declaration` is an edit: its settings replace the stored ones, whose `declaration` and
+   *   `version` stay.
+   */
+  putTasks(tasks: readonly TaskRecord[]): Promise<TaskChange[]>;
   /** All tasks, by id. */
   getTasks(): Promise<TaskRecord[]>;
   getTask(id: string): Promise<TaskRecord | null>;
-  /** Removes a task that no schedule and no unfinished job refers to. */
+  /** Removes a task that no schedule and no unfinished job refers to. Its `maxRunningJobs` still counts for jobs that
+   *  are added afterwards, by schedulers that have not heard of the removal, until the task is put again. */
   removeTask(id: string): Promise<"removed" | "inUse" | "missing">;
 
   // ---- the hot path
@@ -72,7 +82,7 @@ export interface DataStore extends AsyncDisposable {
    *    Otherwise nothing of the plan happens. Of several plans of one schedule in a step only the first can count.
    * 5. *Acquisition* of at most `jobs.limit` jobs: unleased, `runAt <= now`, `(executor, taskId)` among `jobs.queues`,
    *    `cancelRequested` not set, in order of priority (higher first), `runAt`, then addition. Of one task no more than
-   *    its `maxRunningJobs` are ever under live leases (counted over everybody's; a task without a record has no
+   *    its `maxRunningJobs` are ever under live leases (counted over everybody's; a task that was never put has no
    *    limit); a task at its limit takes no place from others. Each gets `acquiredBy`, `acquiredUntil` = `until`,
    *    `fence` + 1. `runAt <= now` may also have been found by an earlier call, or when the job was added: a clock that
    *    is behind does not take it back. Nothing is acquired while a lease, of any queue, waits for recovery.
@@ -151,6 +161,9 @@ export interface DataStore extends AsyncDisposable {
    *  each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 }
+
+/** What became of a task that was put. */
+export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 
 export interface RecordPage<T> {
   readonly items: T[];
@@ -258,7 +271,8 @@ export interface Seen {
 }
 
 export interface LookReport extends Seen {
-  /** Ids of the request's `tasks` whose stored record is missing or differs, in order. */
+  /** Ids of the request's `tasks` that {@link DataStore.putTasks} would not leave as they are, or that are `outdated`,
+   *  in order. */
   readonly staleTaskIds: readonly string[];
 }
 

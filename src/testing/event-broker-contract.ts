@@ -302,6 +302,8 @@ function sampleOf(type: EventType): EventRecord {
     case "taskUpdated":
     case "taskRemoved":
       return { type, ...task };
+    case "taskOutdated":
+      return { type, ...task, schedulerId: "scheduler", version: null };
     case "scheduleAdded":
       return { type, ...schedule, nextFireTimeMs: 1_800_000_000_002 };
     case "scheduleUpdated":
@@ -310,8 +312,12 @@ function sampleOf(type: EventType): EventRecord {
       return { type, timestampMs, scheduleId: "schedule", finished: true };
     case "scheduleFailed":
       return { type, ...schedule, error };
+    case "scheduleDeserializationFailed":
+      return { type, ...schedule, schedulerId: "scheduler", error };
     case "jobAdded":
-      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003, isLeased: false };
+      return { type, ...job, scheduleId: "schedule", executor: "inline", runAtMs: 1_800_000_000_003, isLeased: false };
+    case "jobUnclaimed":
+      return { type, ...job, schedulerId: "scheduler", executor: "threads", missing: "executor" };
     case "jobAcquired":
       return { type, ...job, schedulerId: "scheduler", attempt: 2 };
     case "jobProgressed":

@@ -108,6 +108,7 @@ describe("BroadcastChannelEventBroker", () => {
           jobId: "j",
           taskId: "t",
           scheduleId: null,
+          executor: "inline",
           runAtMs: "2030",
           isLeased: false,
         },

@@ -172,6 +172,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StepReport",
       "StepRequest",
       "StoreCapabilities",
+      "TaskChange",
       "TaskRecord",
       "Unsubscribe",
       "View",

@@ -13,6 +13,7 @@ import type { CheckedSchedulerOptions } from "../options/check-options.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import { JobRunner } from "../running/job-runner.ts";
 import { LeaseKeeper } from "../running/lease-keeper.ts";
+import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { AdditionLine } from "./addition-line.ts";
@@ -44,6 +45,7 @@ export class Engine {
   readonly #stepper: Stepper;
   readonly #keeper: LeaseKeeper;
   readonly #loop: Loop;
+  readonly #unclaimed: UnclaimedJobs;
   readonly #cleaning = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
   readonly #shared = new SharedParts();
@@ -64,10 +66,16 @@ export class Engine {
     });
     const hasScheduleRole = options.role !== "worker";
     const hasJobRole = options.role !== "scheduler";
+    this.#unclaimed = new UnclaimedJobs({
+      env,
+      missing: (queue) => (hasJobRole ? this.runner.missing(queue) : "worker"),
+      executors: Object.keys(executors),
+    });
     const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
     const { runner } = this;
     const additions = this.#additions;
-    this.#stepper = new Stepper({ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole });
+    const maxIdleMs = options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
+    this.#stepper = new Stepper({ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, maxIdleMs });
     this.#keeper = new LeaseKeeper({
       env,
       runner,
@@ -80,7 +88,7 @@ export class Engine {
       planner,
       runner,
       keeper: this.#keeper,
-      maxIdleMs: options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED),
+      maxIdleMs,
       isPaused,
     });
   }
@@ -113,6 +121,7 @@ export class Engine {
     this.#wakeOnEvents();
     this.#isResident = true;
     this.#loop.start();
+    this.#unclaimed.start(this.#cleaning.signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
   }
 
@@ -132,6 +141,7 @@ export class Engine {
   /** Takes the same steps as the loop, until nothing is due or a bound is reached. */
   async tick(bounds: TickBounds): Promise<TickReport> {
     await this.#openExecutors();
+    this.#watchUnclaimed();
     const report = await tick(
       {
         env: this.#parts.env,
@@ -141,6 +151,7 @@ export class Engine {
       },
       bounds,
     );
+    await this.#checkUnclaimed();
     // Where nothing stays resident, an event that is not sent now is never sent.
     await this.#parts.env.events.flush();
     return report;
@@ -162,7 +173,7 @@ export class Engine {
     await this.runner.whenIdle();
     this.#isResident = false;
     this.#cleaning.abort();
-    await Promise.all([this.#loop.stop(), this.#background]);
+    await Promise.all([this.#loop.stop(), this.#background, this.#unclaimed.stopped()]);
     await this.#settle();
     events.publish([schedulerStopped(this.#parts.env)]);
   }
@@ -193,6 +204,21 @@ export class Engine {
     if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
   }
 
+  /** Where nothing stays resident, jobs are watched from the first tick on. */
+  #watchUnclaimed(): void {
+    const { events } = this.#parts.env;
+    events.watch("jobAdded", (job) => this.#unclaimed.added(job));
+    events.watch("jobAcquired", ({ jobId }) => this.#unclaimed.acquired(jobId));
+  }
+
+  async #checkUnclaimed(): Promise<void> {
+    try {
+      await this.#unclaimed.check();
+    } catch (error) {
+      this.#parts.env.logger.warn("escapement: jobs that nobody takes could not be looked after", error);
+    }
+  }
+
   /** Wakes the loop after changes, those of other schedulers and our own. */
   #wakeOnEvents(): void {
     const { events, identity } = this.#parts.env;
@@ -201,8 +227,10 @@ export class Engine {
     };
     events.watch("scheduleAdded", onSchedule);
     events.watch("scheduleUpdated", onSchedule);
-    events.watch("jobAdded", ({ runAtMs, isLeased }) => {
-      if (isLeased !== true) this.#loop.lookBy(runAtMs);
+    this.#watchUnclaimed();
+    events.watch("jobAdded", (job) => {
+      this.#unclaimed.added(job);
+      if (job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
     });
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobReleased", ({ schedulerId }) => {

@@ -74,7 +74,7 @@ export class Loop {
 
   /** A schedule was changed, whose next fire time is `atMs`. */
   lookForSchedule(atMs?: number): void {
-    this.#options.stepper.lookFromStart();
+    this.#options.stepper.lookAnew(atMs);
     this.lookBy(atMs === undefined ? undefined : atMs - LOOK_AHEAD_MS);
   }
 
@@ -188,7 +188,7 @@ export class Loop {
     const isLast = nextFireAt === null || nextFireAt > now + LOOK_AHEAD_MS;
     if (isLast && stepper.looksFromStart) return true;
     if (isLast) stepper.lookFromStart();
-    else stepper.lookBeyond(due.at(-1));
+    else if (due.length > 0) stepper.lookBeyond(due.at(-1));
     this.#staleAt = Number.NEGATIVE_INFINITY;
     return false;
   }
@@ -202,6 +202,7 @@ export class Loop {
       nextRunAt ?? NEVER,
       leaseEndsAt ?? NEVER,
       this.#staleAt,
+      Math.max(this.#options.stepper.passesUntil, now),
     );
   }
 

@@ -24,7 +24,8 @@ export interface SchedulerOptions {
   /** Name of this scheduler in leases and events, unique among the schedulers that run on the store. On start, the
    *  scheduler gives up leases that an earlier process left under the same name. Default: a new UUID. */
   identity?: string;
-  /** Most jobs that this scheduler runs at once. Default: 100. */
+  /** Most jobs that this scheduler runs at once. When all of them wait for other jobs (see `runJob`), it runs one more, so
+   *  that they can go on. Default: 100. */
   maxConcurrentJobs?: number;
   /** Settings that tasks inherit, for example `{ timeout: { minutes: 5 } }`. Default: `{}`. */
   taskDefaults?: TaskSettings;
@@ -37,6 +38,10 @@ export interface SchedulerOptions {
   /** Longest time that this scheduler sleeps before it looks into the store without an event. Default: 10 s where other
    *  processes may write to the store, else a minute. */
   maxIdle?: Duration;
+  /** Version of the program, 0 or more, for example the number of its build. The settings of a task that a program of a
+   *  higher version declared are never replaced by those of a lower one, or of one without a version: while a deploy is
+   *  under way, and old processes still start, the newest settings stay. Default: none. */
+  version?: number;
   /** Where the scheduler reports problems. Default: `console`, for warnings and errors only. */
   logger?: Logger;
   /** Where the scheduler gets the time and its sleeps from; a `VirtualClock` in tests. Default: `systemClock`. */
