@@ -5,6 +5,7 @@ import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { Serializer } from "../../src/serializers/serializer.ts";
 import type * as contract from "../../src/stores/data-store.ts";
+import { seenByOld } from "./old-program.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { World } from "./world.ts";
 
@@ -72,7 +73,7 @@ export class FaultyStore implements contract.DataStore {
   async close(): Promise<void> {}
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+  putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
     return this.#call("putTasks", () => this.#store.putTasks(tasks));
   }
 
@@ -129,7 +130,7 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("look", async () => {
       const report = await this.#store.look(request);
       this.#checkSeen(request, report);
-      return report;
+      return this.#process.options.isOld ? seenByOld(report) : report;
     });
   }
 
@@ -150,7 +151,7 @@ export class FaultyStore implements contract.DataStore {
       protocol.onAnswer(request, report);
       this.#world.jobs.onAnswer(report);
       this.#world.announcements.onStep(this.#process, request, report);
-      return report;
+      return this.#process.options.isOld ? seenByOld(report) : report;
     } catch (error) {
       if (error instanceof StoreUnavailableError) protocol.onFailure(request);
       else protocol.onRefusal(request);

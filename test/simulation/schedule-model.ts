@@ -260,10 +260,10 @@ export class ScheduleModel {
 
   /** Since when a schedule that is due could be known to be, in epoch milliseconds; null for none. A clock that is
    *  behind leaves fire times that have passed already. */
-  get dueSince(): number | null {
+  dueSince(isRead: (schedule: ScheduleRecord) => boolean): number | null {
     let since: number | null = null;
     for (const { record, changedAtMs } of this.#byId.values()) {
-      if (record.paused || record.nextFireTime === null) continue;
+      if (record.paused || record.nextFireTime === null || !isRead(record)) continue;
       const at = Math.max(record.nextFireTime, changedAtMs);
       since = Math.min(since ?? at, at);
     }
