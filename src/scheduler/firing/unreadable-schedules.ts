@@ -24,7 +24,7 @@ export class UnreadableSchedules {
     for (const { schedule, error } of untold) {
       if (!isNew(this.#reasons, serializedError(error).message)) continue;
       logger.warn(
-        `escapement: schedule "${schedule.id}", and others like it, are left to schedulers that can read their triggers`,
+        `escapement: schedule "${schedule.id}" is left to schedulers that can read its trigger, as others like it are`,
         error,
       );
     }

@@ -24,8 +24,8 @@ export interface SchedulerOptions {
   /** Name of this scheduler in leases and events, unique among the schedulers that run on the store. On start, the
    *  scheduler gives up leases that an earlier process left under the same name. Default: a new UUID. */
   identity?: string;
-  /** Most jobs that this scheduler runs at once. When all of them wait for other jobs (see `runJob`), it runs one more, so
-   *  that they can go on. Default: 100. */
+  /** Most jobs that this scheduler runs at once. When all of them wait for other jobs (see `runJob`), it runs one more,
+   *  so that they can go on. Default: 100. */
   maxConcurrentJobs?: number;
   /** Settings that tasks inherit, for example `{ timeout: { minutes: 5 } }`. Default: `{}`. */
   taskDefaults?: TaskSettings;
