@@ -34,7 +34,7 @@ export interface ProcessOptions {
 
 const TICK_MS = 700;
 
-export const OLD_VERSION = 1;
+const OLD_VERSION = 1;
 export const NEW_VERSION = 2;
 
 /** Without `currentJob()`: following asynchronous calls doubles the price of every promise. */

@@ -177,6 +177,11 @@ export class Loop {
       // What is past is a job that waits for room, which no wait gives it.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
     }
+    if (seen.due.length === 0 && seen.nextFireAt !== null && seen.nextFireAt <= now + LOOK_AHEAD_MS) {
+      // What stood on the page cannot be read here, and the next look begins behind it.
+      this.#staleAt = Number.NEGATIVE_INFINITY;
+      return NOW;
+    }
     if (!this.#turnPage(seen, now)) return NOW;
     return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), now + maxIdleMs) };
   }
@@ -188,7 +193,7 @@ export class Loop {
     const isLast = nextFireAt === null || nextFireAt > now + LOOK_AHEAD_MS;
     if (isLast && stepper.looksFromStart) return true;
     if (isLast) stepper.lookFromStart();
-    else if (due.length > 0) stepper.lookBeyond(due.at(-1));
+    else stepper.lookBeyond(due.at(-1));
     this.#staleAt = Number.NEGATIVE_INFINITY;
     return false;
   }
