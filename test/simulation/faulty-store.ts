@@ -7,12 +7,11 @@ import type { Serializer } from "../../src/serializers/serializer.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { seenByOld } from "./old-program.ts";
 import type { SimulatedProcess } from "./process.ts";
+import { REFUSED_PAYLOAD, REFUSED_RESULT } from "./refused.ts";
 import type { World } from "./world.ts";
 
 /** What the store will never take. */
 export class RefusedError extends Error {}
-
-export const REFUSED_PAYLOAD = 1013;
 
 /** @throws {RefusedError} */
 function refuse(jobs: readonly JobRecord[]): void {
@@ -141,6 +140,7 @@ export class FaultyStore implements contract.DataStore {
     try {
       const report = await this.#call("step", async () => {
         refuse(request.additions);
+        this.#refuseParts(request);
         const effect = await this.#store.step(request);
         this.#world.jobs.beforePlans(request, effect, this.#process);
         this.#world.schedules.onPlans(request, effect, this.#process);
@@ -225,6 +225,17 @@ export class FaultyStore implements contract.DataStore {
       this.#world.schedules.onCleanup(report, request.now);
       return report;
     });
+  }
+
+  /** @throws {RefusedError} */
+  #refuseParts({ releases, plans }: contract.StepRequest): void {
+    const text = JSON.stringify(REFUSED_RESULT);
+    if (releases.some((release) => release.kind === "finish" && release.result.returnValue === text)) {
+      throw new RefusedError("a result is refused");
+    }
+    if (plans.some(({ scheduleId, fires }) => fires.length > 0 && this.#world.schedules.isRefused(scheduleId))) {
+      throw new RefusedError("a plan is refused");
+    }
   }
 
   #checkSeen(view: contract.View, seen: contract.Seen): void {

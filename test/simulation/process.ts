@@ -7,7 +7,7 @@ import type { EventRecord } from "../../src/records/events.ts";
 import type { SchedulerOptions } from "../../src/scheduler/options/scheduler-options.ts";
 import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { FaultyStore } from "./faulty-store.ts";
+import { FaultyStore, RefusedError } from "./faulty-store.ts";
 import type { Caller } from "./history.ts";
 import { Protocol } from "./protocol.ts";
 import { Random } from "./random.ts";
@@ -219,8 +219,9 @@ export class SimulatedProcess implements Caller {
     };
   }
 
-  /** Nothing in a simulation is an error of the program: outages are warnings. */
+  /** Nothing in a simulation is an error of the program but what the store refuses: outages are warnings. */
   #failed(args: readonly unknown[]): void {
+    if (args.some((arg) => arg instanceof RefusedError)) return;
     this.#world.history.violate(`${this.name} logged an error: ${args.join(" ")}`);
   }
 }

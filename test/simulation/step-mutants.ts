@@ -1,6 +1,8 @@
 import type { JobRecord } from "../../src/records/job.ts";
 import { Loop } from "../../src/scheduler/driving/loop.ts";
 import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
+import { JobVerbs } from "../../src/scheduler/verbs/job-verbs.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { answering, changing, type Mutant, patched, type Step, type StepResult, scheduler, store } from "./mutant.ts";
@@ -14,6 +16,21 @@ async function isReadyAt(inner: MemoryDataStore, now: number, hasReady: boolean)
 
 /** Faults about steps, their repetitions, outcomes, recovery and acquisition. */
 export const STEPS: readonly Mutant[] = [
+  patched(
+    "takes keys that no database keeps",
+    JobVerbs.prototype,
+    "add",
+    (original) =>
+      function (this: JobVerbs, task, { idempotencyKey: _, ...options }) {
+        return original.call(this, task, options);
+      },
+  ),
+  patched(
+    "sends a result again and again that the store refuses",
+    JobRunner.prototype,
+    "releaseRefused",
+    () => () => {},
+  ),
   store(
     "hides what is ready from a clock that is behind",
     class extends MemoryDataStore {

@@ -6,6 +6,7 @@ import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import type { Attempt, AttemptEnding } from "./attempts.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
+import { REFUSED_RESULT } from "./refused.ts";
 import type { World } from "./world.ts";
 
 /** A task of one run, and how its handlers tend to behave. */
@@ -111,7 +112,7 @@ async function handle(
   let ending: AttemptEnding = "threw";
   try {
     const value = await behave(world, process, task, random, context);
-    ending = "returned";
+    ending = value === REFUSED_RESULT ? "returnedTooMuch" : "returned";
     return value;
   } catch (error) {
     if (error instanceof NonRetryableError) ending = "threwForGood";
@@ -142,6 +143,7 @@ async function behave(
   if (task.heedsSignal) context.signal.throwIfAborted();
   if (fails && random.chance(0.2)) throw new NonRetryableError("for good");
   if (fails) throw new Error("this time");
+  if (world.faults.areOn && random.chance(0.02)) return REFUSED_RESULT;
   return { fence: context.fence };
 }
 
