@@ -7,6 +7,7 @@
 export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
 export { StoreUnavailableError } from "./core/errors.ts";
 export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
+export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
 export type { JobRecord } from "./records/job.ts";
 export type { JobResultRecord } from "./records/job-result.ts";
@@ -56,6 +57,7 @@ export type {
   StepReport,
   StepRequest,
   StoreCapabilities,
+  TaskChange,
   Twin,
   View,
 } from "./stores/data-store.ts";

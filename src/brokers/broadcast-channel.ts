@@ -1,6 +1,8 @@
-import * as v from "valibot";
 import { OptionsError } from "../core/errors.ts";
-import { EVENT_TYPES, type EventRecord } from "../records/events.ts";
+import { REFUSALS_TOLD_MAX } from "../core/limits.ts";
+import { guardedLogger, type Logger } from "../core/logger.ts";
+import { receivedEvents } from "../records/event-schema.ts";
+import type { EventRecord } from "../records/events.ts";
 import type { EventBroker, Unsubscribe } from "./event-broker.ts";
 import { LocalEventBroker } from "./local.ts";
 
@@ -18,13 +20,6 @@ interface Message {
   readonly events: readonly EventRecord[];
 }
 
-/** The messages that the broker understands. Others are ignored, because anybody may post on a channel, for example
- *  another version of this library. */
-const messageSchema = v.object({
-  escapement: v.literal(1),
-  events: v.array(v.looseObject({ type: v.picklist(EVENT_TYPES), timestampMs: v.number() })),
-});
-
 /**
  * Carries events between the threads of a process, or the tabs and workers of a browser's origin, over the web's
  * `BroadcastChannel`. It does not reach other processes. Node, Deno, Bun and browsers have it; workerd does not.
@@ -36,17 +31,23 @@ export class BroadcastChannelEventBroker implements EventBroker {
   /** Delivers the broker's own events, because a channel does not deliver a message to its sender. */
   readonly #local = new LocalEventBroker();
   readonly #name: string;
+  readonly #logger: Logger | null;
+  /** What the logger was told, so that it is told once. */
+  readonly #told = new Set<string>();
   #channel: Channel | null = null;
 
   /**
    * @param options.channel name of the channel. Brokers with the same name hear each other. Default: `"escapement"`
+   * @param options.logger told at debug level, once for each reason, of messages that are dropped: events of a type
+   *   that only a newer version of this library knows, and what others post on the channel. Default: nobody is told
    * @throws {OptionsError} where the runtime has no `BroadcastChannel`
    */
-  constructor(options: { channel?: string } = {}) {
+  constructor(options: { channel?: string; logger?: Logger } = {}) {
     if (typeof globalThis.BroadcastChannel !== "function") {
       throw new OptionsError("this runtime has no BroadcastChannel; use another event broker", []);
     }
     this.#name = options.channel ?? "escapement";
+    this.#logger = options.logger === undefined ? null : guardedLogger(options.logger);
   }
 
   async open(): Promise<void> {
@@ -76,7 +77,16 @@ export class BroadcastChannelEventBroker implements EventBroker {
     await this.close();
   }
 
+  /** Anybody may post on a channel. */
   #receive(data: unknown): void {
-    if (v.is(messageSchema, data)) void this.#local.publish((data as unknown as Message).events);
+    const isMessage = typeof data === "object" && data !== null && (data as Partial<Message>).escapement === 1;
+    if (!isMessage) this.#refuse("a message of another program, or of another version, is dropped");
+    else void this.#local.publish(receivedEvents((data as Message).events, (reason) => this.#refuse(reason)));
+  }
+
+  #refuse(reason: string): void {
+    if (this.#told.has(reason) || this.#told.size >= REFUSALS_TOLD_MAX) return;
+    this.#told.add(reason);
+    this.#logger?.debug(`escapement: on the channel "${this.#name}", ${reason}`);
   }
 }

@@ -84,11 +84,33 @@ export const SERIALIZED_LENGTH_MAX = 1_000_000;
 /** Events that an async iterator keeps for a slow reader before it drops the oldest. */
 export const EVENT_BUFFER_MAX = 10_000;
 
+/** Most events of one message that a broker takes: one call adds 10,000 jobs at most, and each makes an event. */
+export const EVENTS_PER_MESSAGE_MAX = 20_000;
+
+/** Most different things about messages that a broker tells its logger, because anybody may post anything. */
+export const REFUSALS_TOLD_MAX = 100;
+
 /** Most missed fire times that are counted one by one. When there are more, their number is reported as unknown. */
 export const MISSED_COUNT_STEPS_MAX = 1000;
 
 /** Most parsed triggers that a scheduler keeps, so that a trigger is not parsed anew at every fire. */
 export const TRIGGER_CACHE_MAX = 10_000;
+
+/** How long a trigger that cannot be read here counts as such without another try, in milliseconds: its codec may still
+ *  be registered. */
+export const UNREADABLE_MS = 10_000;
+
+/** How often a job whose payload cannot be read here goes back to the queue, for schedulers that can read it, and the
+ *  pauses before it may be taken again, in milliseconds: from the first to the longest, doubling. Together they are
+ *  longer than a deploy usually keeps two versions of a program alive, some 5 minutes. */
+export const UNREADABLE_PASSES_MAX = 10;
+export const UNREADABLE_PAUSE_MS_MIN = 1000;
+export const UNREADABLE_PAUSE_MS_MAX = 60_000;
+
+/** How long a job that is due waits for somebody to take it before a scheduler that cannot run it tells of it, in
+ *  milliseconds: longer than restarts and busy workers take. And how many tasks with their executors are watched. */
+export const UNCLAIMED_MS = 60_000;
+export const UNCLAIMED_WATCHED_MAX = 1000;
 
 /** How long a handler whose signal was aborted may still run, in milliseconds, before the job's outcome is recorded
  *  without it. This is long enough to clean up. A handler that ignores its signal does not block others for longer. */

@@ -14,9 +14,10 @@ export class Wakeup {
     this.#clock = clock;
   }
 
-  /** Wakes the loop at `atMs` (epoch milliseconds; default: at once), because there is something to do then. */
+  /** Wakes the loop at `atMs` (epoch milliseconds; default: at once), because there is something to do then. What is no
+   *  number is passed over, because a loop that takes it for an instant would never sleep again. */
   call(atMs: number = Number.NEGATIVE_INFINITY): void {
-    if (atMs >= this.#calledFor) return;
+    if (!isInstant(atMs) || atMs >= this.#calledFor) return;
     this.#calledFor = atMs;
     if (atMs < this.#sleepsUntil) this.#wake?.();
   }
@@ -38,7 +39,7 @@ export class Wakeup {
     while (signal?.aborted !== true) {
       const now = this.#clock.now();
       const until = Math.min(untilMs, this.#calledFor);
-      if (until <= now || now < startedAt) break;
+      if (!(until > now) || now < startedAt) break;
       await this.#sleep(until, isExact, signal);
     }
     this.#calledFor = Number.POSITIVE_INFINITY;
@@ -58,4 +59,9 @@ export class Wakeup {
     this.#sleepsUntil = Number.NEGATIVE_INFINITY;
     this.#wake = null;
   }
+}
+
+/** Whether a value can be compared with instants. It may come from a message. */
+export function isInstant(value: unknown): value is number {
+  return typeof value === "number" && !Number.isNaN(value);
 }

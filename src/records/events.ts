@@ -25,20 +25,32 @@ interface EventFactsByType {
   taskAdded: TaskFacts;
   taskUpdated: TaskFacts;
   taskRemoved: TaskFacts;
+  /** A scheduler declared the task, and the store keeps the settings of a program with a higher version. `version` is
+   *  the scheduler's own, or null when it has none. */
+  taskOutdated: TaskFacts & SchedulerFacts & { readonly version: number | null };
   scheduleAdded: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   scheduleUpdated: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   /** A schedule was removed. `finished`: by the clean-up, because it had no fire time left. */
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
+  /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
+   *  once for each schedule and process. */
+  scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };
   /** A job was added. `isLeased`: the same commit leased the job to a scheduler, so that no other scheduler has to look
    *  for it. */
-  jobAdded: JobFacts & { readonly runAtMs: number; readonly isLeased: boolean };
+  jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
+  /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
+   *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name. Published once for each
+   *  task, executor and process. */
+  jobUnclaimed: JobFacts &
+    SchedulerFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" };
   /** An attempt begins. `attempt` is 1 for the first. */
   jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number };
   /** A handler reported its progress. `fraction` is 0 to 1. */
   jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
-  /** An attempt failed (`error`), or was lost with its process (`error` is null). The job is back in the queue. */
+  /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
+   *  null). The job is back in the queue. */
   jobRetried: JobFacts & { readonly attempt: number; readonly runAtMs: number; readonly error: SerializedError | null };
   /** The job ended. `schedulerId` is null when no scheduler held it. */
   jobReleased: JobFacts & {
@@ -59,11 +71,14 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "taskAdded",
   "taskUpdated",
   "taskRemoved",
+  "taskOutdated",
   "scheduleAdded",
   "scheduleUpdated",
   "scheduleRemoved",
   "scheduleFailed",
+  "scheduleDeserializationFailed",
   "jobAdded",
+  "jobUnclaimed",
   "jobAcquired",
   "jobProgressed",
   "jobRetried",

@@ -19,8 +19,8 @@ export interface TaskRecord {
   readonly resultExpirationMs: number;
   readonly retry: RetryPolicy;
   readonly metadata: Metadata;
-  /** A hash of the declaration that the settings come from; absent when none is known. */
+  /** A hash of what a program declares about the task; absent in a record that no program declared. */
   readonly declaration?: string;
-  /** The version of the declaration; absent when it has none. */
+  /** The version of the program that declares it; absent when it has none. */
   readonly version?: number;
 }

@@ -138,7 +138,9 @@ export interface SchedulerClient {
    * Adds a job and waits for the value that its handler returns. The result is kept for at least a minute, even if
    * `resultExpirationTime` is shorter. With the `idempotencyKey` of a job that keeps no result it waits for the end of
    * that job, whose value is then undefined. A handler that awaits another job of its own task waits forever, unless
-   * the task's `maxRunningJobs` leaves room for that job.
+   * the task's `maxRunningJobs` leaves room for that job. When all jobs that a scheduler may run at once
+   * (`maxConcurrentJobs`) wait for other jobs, the scheduler runs one more and logs a warning, once. It knows of waits
+   * of handlers that run in its own thread, where the runtime has `AsyncLocalStorage` (see `currentJob`).
    * @param options.signal ends the wait; the job goes on
    * @throws what the handler threw, with its name, message, stack and cause; or `JobCancelledError`,
    *   `JobDeadlineMissedError`, `JobTimeoutError`, `JobAbandonedError`, `DeserializationError`; or what {@link addJob}

@@ -19,10 +19,12 @@ import { type EventFilter, EventHub, type EventsOptions, type Subscription } fro
 import { schedulerStarted } from "./events/event-records.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import {
+  checkEventsOptions,
   checkRunOptions,
   checkSchedulerOptions,
   checkStartOptions,
   checkStopOptions,
+  checkSubscribeOptions,
   checkTickOptions,
 } from "./options/check-options.ts";
 import type {
@@ -64,6 +66,7 @@ import type { TaskView } from "./views/task-view.ts";
  */
 export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly identity: string;
+  readonly #role: "both" | "scheduler" | "worker";
   readonly #env: Environment;
   readonly #tasks: TaskRegistry;
   readonly #engine: Engine;
@@ -92,11 +95,19 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     const incarnation = new IdGenerator().next(clock.now());
     const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
     this.#env = env;
-    this.#tasks = new TaskRegistry(store, checked.taskDefaults);
+    const executors = { inline: new InlineExecutor(), ...options.executors };
+    this.#role = checked.role;
+    this.#tasks = new TaskRegistry({
+      store,
+      defaults: checked.taskDefaults,
+      version: checked.version,
+      executors: Object.keys(executors),
+      runsJobs: () => checked.role === "worker" || (checked.role === "both" && this.state !== "stopped"),
+    });
     this.#engine = new Engine({
       env,
       broker,
-      executors: { inline: new InlineExecutor(), ...options.executors },
+      executors,
       tasks: this.#tasks,
       options: checked,
       contextOf: (attempt) => new AttemptContext(attempt, env, this),
@@ -131,6 +142,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    * Starts to work in the background: opens the store, gives up leases that dead processes of this identity left
    * behind, then fires schedules and runs jobs.
    * @param options.paused start without firing or running, until `resume()` is called. Default: false
+   * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
    * @throws {SchedulerStateError} when the scheduler was started or stopped before, while a tick is under way, or when
    *   `stop()` is called during the start
    * @throws {StoreUnavailableError} when the store cannot be opened; `start` may be called again
@@ -138,6 +150,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   async start(options: { paused?: boolean } = {}): Promise<void> {
     const { paused } = checkStartOptions(options, "start()");
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way; await it before start()");
+    if (this.#role !== "scheduler") this.#tasks.assertExecutors();
     await this.#lifecycle.start(paused);
     this.#env.events.publish([schedulerStarted(this.#env)]);
   }
@@ -209,6 +222,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    * @param options.maxDuration begin no new work after this time; jobs that have begun are finished. Default: 30 s
    * @param options.maxJobs start at most so many jobs. Default: unlimited
    * @param options.signal begin no new work once the signal is aborted
+   * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
    * @throws {SchedulerStateError} when the scheduler runs or was stopped, or another tick is under way
    * @throws {StoreUnavailableError} when the store cannot be reached: nothing is lost; tick again
    * @example
@@ -221,6 +235,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       throw new SchedulerStateError(`tick() is for a scheduler that was not started; this one is ${this.state}`);
     }
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way already; await it first");
+    if (this.#role !== "scheduler") this.#tasks.assertExecutors();
     const ticking = this.#tick({
       deadline: this.#env.clock.now() + maxDuration,
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
@@ -243,7 +258,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    * @param settings see {@link TaskSettings}. `schema` is a Standard Schema (valibot, zod, ...): it checks payloads
    *   when they are added and again before they run, and it gives the handler's payload its type
    * @returns the task, to be passed to `addSchedule`, `addJob` and `runJob`; it carries the payload's type
-   * @throws {OptionsError} for an invalid id, settings or handler
+   * @throws {OptionsError} for an invalid id, settings or handler; and when the scheduler runs jobs (it was started, or
+   *   its role is `"worker"`), and lacks the task's executor
    * @throws {SchedulerStateError} once the scheduler has stopped
    * @example
    * const greet = scheduler.task("greet", { schema: v.object({ name: v.string() }) }, ({ name }) => `Hello, ${name}`);
@@ -364,21 +380,22 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     listener: (event: SchedulerEvent<T>) => unknown,
     options: { once?: boolean } = {},
   ): Subscription {
-    return this.#listening().subscribe(types, listener, options);
+    return this.#listening().subscribe(types, listener, checkSubscribeOptions(options, "subscribe()"));
   }
 
   async nextEvent<T extends EventType>(
     types: EventFilter<T>,
     options: { signal?: AbortSignal } = {},
   ): Promise<SchedulerEvent<T>> {
-    return this.#listening().nextEvent(types, options);
+    const { signal } = checkRunOptions(options, "nextEvent()");
+    return this.#listening().nextEvent(types, signal === undefined ? {} : { signal });
   }
 
   events<T extends EventType>(
     types: EventFilter<T> = null,
     options: EventsOptions = {},
   ): AsyncIterableIterator<SchedulerEvent<T>> {
-    return this.#listening().events(types, options);
+    return this.#listening().events(types, checkEventsOptions(options, "events()"));
   }
 
   async cleanup(): Promise<void> {

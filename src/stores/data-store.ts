@@ -41,13 +41,24 @@ export interface DataStore extends AsyncDisposable {
 
   // ---- tasks
 
-  /** Adds tasks, and replaces the settings of tasks that exist. One answer per task, in order. */
-  putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]>;
+  /**
+   * Adds tasks, or replaces the settings of those that exist. One answer per task, in order.
+   *
+   * - A task with a `declaration` is what a program declares at every start. While the stored `declaration` is equal,
+   *   the stored settings stay, whoever edited them since (`unchanged`); a higher `version` replaces the stored one.
+   *   Where it differs, the settings are replaced, unless the stored `version` is higher: then nothing changes
+   *   (`outdated`). No version is lower than every version.
+   * - A task without a `declaration` is an edit: its settings replace the stored ones, whose `declaration` and
+   *   `version` stay.
+   */
+  putTasks(tasks: readonly TaskRecord[]): Promise<TaskChange[]>;
   /** All tasks, ordered by id. */
   getTasks(): Promise<TaskRecord[]>;
   /** The task with this id; null when there is none. */
   getTask(id: string): Promise<TaskRecord | null>;
-  /** Removes a task, unless a schedule or an unfinished job refers to the task (`inUse`). */
+  /** Removes a task, unless a schedule or an unfinished job refers to the task (`inUse`). Its `maxRunningJobs` still
+   *  counts for jobs that are added afterwards, by schedulers that have not heard of the removal, until the task is put
+   *  again. */
   removeTask(id: string): Promise<"removed" | "inUse" | "missing">;
 
   // ---- the hot path
@@ -84,7 +95,7 @@ export interface DataStore extends AsyncDisposable {
    * 5. *Acquisition* of at most `jobs.limit` jobs that are unleased, have `runAt <= now` and no `cancelRequested`, and
    *    whose `(executor, taskId)` is among `jobs.queues`. Their order is priority (higher first), then `runAt`, then
    *    addition. A task never has more than its `maxRunningJobs` jobs under live leases, counted over all schedulers;
-   *    a task without a record has no limit. A task at its limit takes no place from other tasks. Each acquired job
+   *    a task that was never put has no limit. A task at its limit takes no place from other tasks. Each acquired job
    *    gets `acquiredBy`, `acquiredUntil` = `until`, and `fence` + 1. A job that was found to be due by an earlier
    *    call, or when it was added, stays due for a scheduler whose clock is behind. Nothing is acquired while a lease,
    *    of any queue, waits for recovery.
@@ -172,6 +183,9 @@ export interface DataStore extends AsyncDisposable {
    *  each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 }
+
+/** What became of a task that was put. */
+export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 
 export interface RecordPage<T> {
   readonly items: T[];
@@ -286,7 +300,8 @@ export interface Seen {
 }
 
 export interface LookReport extends Seen {
-  /** Ids of the request's `tasks` whose stored record is missing or differs, in order. */
+  /** Ids of the request's `tasks` that {@link DataStore.putTasks} would not leave as they are, or that are `outdated`,
+   *  in order. */
   readonly staleTaskIds: readonly string[];
 }
 

@@ -9,6 +9,9 @@ export interface EventBrokerContext {
   /** A second broker that is not open, on the channel of the broker that `make` gave. Another process would have such a
    *  broker. Leave this function out for brokers that work only within one object. */
   join?(): EventBroker | Promise<EventBroker>;
+  /** Sends something as a stranger would, to the broker that `make` gave: `message` in the place of a list of events.
+   *  Leave it out for brokers that only work within their object. */
+  post?(message: unknown): void | Promise<void>;
 }
 
 /** One sentence about event brokers, and a function that tests the sentence. */
@@ -191,6 +194,20 @@ export const eventBrokerContract: readonly EventBrokerCase[] = Object.freeze([
       }),
   },
   {
+    name: "what is no event reaches no listener, and what comes after it does",
+    run: async (context) => {
+      const { post } = context;
+      if (post === undefined) return;
+      await withBroker(context, async (broker) => {
+        const listener = new Collector(broker);
+        for (const message of [...HOSTILE_MESSAGES, ...HOSTILE_EVENTS.map((event) => [event])]) await post(message);
+        await post([...HOSTILE_EVENTS, eventOf("a")]);
+        await post([eventOf("end")]);
+        equal(await listener.untilEnd(), ["a", "end"], "events");
+      });
+    },
+  },
+  {
     name: "a broker that was closed hears the others no more",
     run: (context) =>
       withTwo(context, async (first, second) => {
@@ -285,6 +302,8 @@ function sampleOf(type: EventType): EventRecord {
     case "taskUpdated":
     case "taskRemoved":
       return { type, ...task };
+    case "taskOutdated":
+      return { type, ...task, schedulerId: "scheduler", version: null };
     case "scheduleAdded":
       return { type, ...schedule, nextFireTimeMs: 1_800_000_000_002 };
     case "scheduleUpdated":
@@ -293,8 +312,12 @@ function sampleOf(type: EventType): EventRecord {
       return { type, timestampMs, scheduleId: "schedule", finished: true };
     case "scheduleFailed":
       return { type, ...schedule, error };
+    case "scheduleDeserializationFailed":
+      return { type, ...schedule, schedulerId: "scheduler", error };
     case "jobAdded":
-      return { type, ...job, scheduleId: "schedule", runAtMs: 1_800_000_000_003, isLeased: false };
+      return { type, ...job, scheduleId: "schedule", executor: "inline", runAtMs: 1_800_000_000_003, isLeased: false };
+    case "jobUnclaimed":
+      return { type, ...job, schedulerId: "scheduler", executor: "threads", missing: "executor" };
     case "jobAcquired":
       return { type, ...job, schedulerId: "scheduler", attempt: 2 };
     case "jobProgressed":
@@ -309,4 +332,37 @@ function sampleOf(type: EventType): EventRecord {
     default:
       return type satisfies never;
   }
+}
+
+/** What strangers send in the place of a list of events. */
+const HOSTILE_MESSAGES: readonly unknown[] = Object.freeze([null, 7, "events", {}, { length: 1 }, [], [[]], [null, 7]]);
+
+/** What strangers, and newer versions of this library, send as events. */
+const HOSTILE_EVENTS: readonly unknown[] = Object.freeze([
+  {},
+  { type: 7 },
+  { type: "constructor", timestampMs: 1 },
+  { type: "__proto__", timestampMs: 1 },
+  { type: "ofANewerVersion", timestampMs: 1, taskId: "task" },
+  { type: "taskAdded", taskId: "a" },
+  { type: "taskAdded", timestampMs: 1 },
+  { type: "taskAdded", timestampMs: 1, taskId: ["a"] },
+  { type: "taskAdded", timestampMs: 1, taskId: "a".repeat(1_000_000) },
+  ...["2030-01-01T00:00:00Z", Number.NaN, Number.POSITIVE_INFINITY, 1.5, 1e300, null, undefined, {}].map((runAtMs) => ({
+    ...sampleOf("jobAdded"),
+    runAtMs,
+  })),
+  { ...sampleOf("scheduleUpdated"), nextFireTimeMs: "2030" },
+  { ...sampleOf("scheduleUpdated"), nextFireTimeMs: undefined },
+  { ...sampleOf("jobReleased"), outcome: "fine" },
+  { ...sampleOf("jobReleased"), error: "broken" },
+  { ...sampleOf("jobRetried"), error: { name: "Error" } },
+  { ...sampleOf("jobRetried"), error: { name: "Error", message: nested(1000) } },
+  { ...sampleOf("jobProgressed"), fraction: 2 },
+]);
+
+function nested(depth: number): unknown {
+  let value: unknown = 7;
+  for (let left = depth; left > 0; left--) value = [value];
+  return value;
 }

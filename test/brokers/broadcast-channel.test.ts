@@ -2,7 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { BroadcastChannelEventBroker } from "../../src/brokers/broadcast-channel.ts";
 import { OptionsError } from "../../src/core/errors.ts";
 import type { EventRecord } from "../../src/records/events.ts";
+import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import { eventBrokerContract } from "../../src/testing/event-broker-contract.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { recordingLogger, START } from "../scheduler/support.ts";
 
 const exists = typeof globalThis.BroadcastChannel === "function";
 // What stands there under Node's compatibility delivers nothing.
@@ -28,7 +31,10 @@ describe("BroadcastChannelEventBroker keeps the contract:", () => {
     test(`${name}`, async () => {
       const channel = `contract-${index}`;
       const make = (): BroadcastChannelEventBroker => new BroadcastChannelEventBroker({ channel });
-      await run({ make, join: make });
+      const stranger = new globalThis.BroadcastChannel(channel);
+      const post = (events: unknown): void => stranger.postMessage({ escapement: 1, events });
+      await run({ make, join: make, post });
+      stranger.close();
     });
   }
 });
@@ -48,8 +54,9 @@ describe("BroadcastChannelEventBroker", () => {
     await Promise.all([here.close(), there.close(), witness.close()]);
   });
 
-  test("what others post on its channel is passed over", async () => {
-    const broker = new BroadcastChannelEventBroker({ channel: "noisy" });
+  test("what others post on its channel is passed over, and told once for each reason", async () => {
+    const { logger, entries } = recordingLogger();
+    const broker = new BroadcastChannelEventBroker({ channel: "noisy", logger });
     await broker.open();
     const stranger = new globalThis.BroadcastChannel("noisy");
     const heard: EventRecord[] = [];
@@ -65,6 +72,7 @@ describe("BroadcastChannelEventBroker", () => {
       7,
       { escapement: 2, events: [] },
       { escapement: 1, events: [{ type: "x" }] },
+      { escapement: 1, events: [{ type: "x" }, { type: "taskAdded", timestampMs: "soon", taskId: "task" }] },
     ]) {
       stranger.postMessage(message);
     }
@@ -72,7 +80,44 @@ describe("BroadcastChannelEventBroker", () => {
     stranger.postMessage({ escapement: 1, events: [event] });
     await arrived;
     expect(heard).toEqual([event]);
+    expect(entries).toEqual(
+      [
+        "a message of another program, or of another version, is dropped",
+        'events of the type "x" are dropped, as this version knows none',
+        'an event of the type "taskAdded" is dropped, as its timestampMs is not what it must be',
+      ].map((reason) => ({ level: "debug", message: `escapement: on the channel "noisy", ${reason}`, details: [] })),
+    );
     stranger.close();
     await broker.close();
+  });
+
+  test("an instant that is none, which a stranger sent, keeps no loop from its work", async () => {
+    const broker = new BroadcastChannelEventBroker({ channel: "wedged" });
+    const clock = new VirtualClock(START);
+    const scheduler = new Scheduler({ clock, eventBroker: broker, logger: recordingLogger().logger });
+    const task = scheduler.task("t", () => "done");
+    await scheduler.start();
+    const stranger = new globalThis.BroadcastChannel("wedged");
+    const heard = scheduler.nextEvent("taskRemoved");
+    stranger.postMessage({
+      escapement: 1,
+      events: [
+        {
+          type: "jobAdded",
+          timestampMs: 1,
+          jobId: "j",
+          taskId: "t",
+          scheduleId: null,
+          executor: "inline",
+          runAtMs: "2030",
+          isLeased: false,
+        },
+        { type: "taskRemoved", timestampMs: 1, taskId: "other" },
+      ],
+    });
+    await heard;
+    expect(await scheduler.runJob(task)).toBe("done");
+    stranger.close();
+    await scheduler.stop();
   });
 });

@@ -97,3 +97,18 @@ describe("an exact wait", () => {
     expect([aborted, setBack, clock.sleeperCount]).toEqual([{ endedAfterMs: 0 }, { endedAfterMs: -5000 }, 0]);
   });
 });
+
+describe("a call for what is no instant", () => {
+  test.each([["2030-01-01T00:00:00Z"], [Number.NaN], [null], [Number.POSITIVE_INFINITY], [{}]])(
+    "(%j) wakes nobody, and the next wait takes its time",
+    async (atMs) => {
+      const clock = new VirtualClock(new Date(START_MS));
+      const wakeup = new Wakeup(clock);
+      wakeup.call(atMs as number);
+      const ended = trace(clock, wakeup.wait(START_MS + 1000));
+      wakeup.call(atMs as number);
+      await clock.advance("PT10S");
+      expect(ended).toEqual({ endedAfterMs: 1000 });
+    },
+  );
+});

@@ -37,6 +37,7 @@ const job: JobRecord = {
 /** The second of three attempts, 100 ms after its start. */
 const facts: AttemptFacts = {
   job: { ...job, failedAttempts: 1 },
+  isShared: false,
   number: 2,
   startedAt: NOW - 100,
   now: NOW,

@@ -44,6 +44,7 @@ describe("events", () => {
       {
         type: "jobAdded",
         jobId,
+        executor: "inline",
         taskId: "t",
         scheduleId: "s",
         timestampMs: 1893456000000,

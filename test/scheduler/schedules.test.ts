@@ -395,15 +395,21 @@ describe("a trigger that fails", () => {
     },
   );
 
-  test("one that is not registered here pauses its schedule too", async () => {
-    const { scheduler, store } = setUp();
+  test.each([
+    ["that is not registered here", '{"type":"test:unknown","version":1}'],
+    ["of a newer version", '{"type":"interval","version":2,"seconds":1}'],
+    ["that is no JSON", "{"],
+  ])("one %s does not pause its schedule, which others may be able to read", async (_, trigger) => {
+    const { scheduler, store, log } = setUp();
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
-    await store.updateSchedule("s", { trigger: '{"type":"test:unknown","version":1}' });
-    const failed = scheduler.nextEvent("scheduleFailed");
+    await store.updateSchedule("s", { trigger });
+    const failed = scheduler.nextEvent("scheduleDeserializationFailed");
     await scheduler.tick();
-    expect(await failed).toMatchObject({ scheduleId: "s", error: { code: "deserialization" } });
-    expect((await scheduler.getSchedule("s")).paused).toBe(true);
+    const error = { code: "deserialization" };
+    expect(await failed).toMatchObject({ scheduleId: "s", taskId: "t", schedulerId: scheduler.identity, error });
+    expect(await scheduler.getSchedule("s")).toMatchObject({ paused: false, nextFireTime: at(0) });
+    expect(log.map(({ level }) => level)).toEqual(["warn"]);
   });
 });
 

@@ -257,10 +257,10 @@ describe("tasks", () => {
 
   test("a job on an executor that this scheduler lacks waits for one that has it", async () => {
     const { scheduler } = setUp();
-    const task = scheduler.task("t", { executor: "threads" }, () => {});
-    await scheduler.addJob(task);
+    const task = scheduler.task("t", () => {});
+    await scheduler.addJob(task, { executor: "threads" });
     expect((await scheduler.tick()).jobsRun).toBe(0);
-    await scheduler.addJob(task, { executor: "inline" });
+    await scheduler.addJob(task);
     expect((await scheduler.tick()).jobsRun).toBe(1);
   });
 });

@@ -4,7 +4,7 @@ import type { JobRelease, LeaseExtension, LeaseExtensionReport } from "../../src
 import type { Caller, History } from "./history.ts";
 
 /** How a handler ended. */
-export type AttemptEnding = "returned" | "threw" | "threwForGood";
+export type AttemptEnding = "returned" | "returnedTooMuch" | "threw" | "threwForGood";
 
 /** One run of a handler. */
 export interface Attempt {

@@ -6,13 +6,13 @@ import type { SchedulerRecord } from "../../src/records/scheduler.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { Serializer } from "../../src/serializers/serializer.ts";
 import type * as contract from "../../src/stores/data-store.ts";
+import { seenByOld } from "./old-program.ts";
 import type { SimulatedProcess } from "./process.ts";
+import { REFUSED_PAYLOAD, REFUSED_RESULT } from "./refused.ts";
 import type { World } from "./world.ts";
 
 /** What the store will never take. */
 export class RefusedError extends Error {}
-
-export const REFUSED_PAYLOAD = 1013;
 
 /** @throws {RefusedError} */
 function refuse(jobs: readonly JobRecord[]): void {
@@ -73,7 +73,7 @@ export class FaultyStore implements contract.DataStore {
   async close(): Promise<void> {}
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+  putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
     return this.#call("putTasks", () => this.#store.putTasks(tasks));
   }
 
@@ -130,7 +130,7 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("look", async () => {
       const report = await this.#store.look(request);
       this.#checkSeen(request, report);
-      return report;
+      return this.#process.options.isOld ? seenByOld(report) : report;
     });
   }
 
@@ -141,6 +141,7 @@ export class FaultyStore implements contract.DataStore {
     try {
       const report = await this.#call("step", async () => {
         refuse(request.additions);
+        this.#refuseParts(request);
         const effect = await this.#store.step(request);
         const { now, schedulerId, sign } = request;
         if (sign !== undefined) this.#onSign({ now, schedulerId, ...sign });
@@ -153,7 +154,7 @@ export class FaultyStore implements contract.DataStore {
       protocol.onAnswer(request, report);
       this.#world.jobs.onAnswer(report);
       this.#world.announcements.onStep(this.#process, request, report);
-      return report;
+      return this.#process.options.isOld ? seenByOld(report) : report;
     } catch (error) {
       if (error instanceof StoreUnavailableError) protocol.onFailure(request);
       else protocol.onRefusal(request);
@@ -239,6 +240,17 @@ export class FaultyStore implements contract.DataStore {
       this.#world.schedules.onCleanup(report, request.now);
       return report;
     });
+  }
+
+  /** @throws {RefusedError} */
+  #refuseParts({ releases, plans }: contract.StepRequest): void {
+    const text = JSON.stringify(REFUSED_RESULT);
+    if (releases.some((release) => release.kind === "finish" && release.result.returnValue === text)) {
+      throw new RefusedError("a result is refused");
+    }
+    if (plans.some(({ scheduleId, fires }) => fires.length > 0 && this.#world.schedules.isRefused(scheduleId))) {
+      throw new RefusedError("a plan is refused");
+    }
   }
 
   #checkSeen(view: contract.View, seen: contract.Seen): void {

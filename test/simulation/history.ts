@@ -10,6 +10,8 @@ export interface Caller {
   readonly offsetMs: number;
   /** False from a crash or the end of a stop on. */
   readonly isAlive: boolean;
+  /** The true time at which its scheduler was told to stop; null before. */
+  readonly stoppingSinceMs: number | null;
   /** The true time of the last thing that went wrong for it: a failed or slow call, a freeze, a clock that jumped. */
   readonly lastTroubleMs: number;
   /** Whether it stays, and can run what it fires. */

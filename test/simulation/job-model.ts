@@ -363,7 +363,7 @@ export class JobModel {
     this.#history.count(outcome);
     const isTrue = {
       success: attempt?.ending === "returned",
-      error: hasFailed && !mayRetry,
+      error: (hasFailed && !mayRetry) || (attempt?.ending === "returnedTooMuch" && release.result.returnValue === null),
       cancelled: record.cancelRequested && (attempt === undefined || isCancelled(attempt)),
       missedStartDeadline:
         attempt === undefined && record.startDeadline !== null && caller.clock.now() > record.startDeadline,

@@ -10,7 +10,7 @@ export const LEASES: readonly Mutant[] = [
   store(
     "ignores maxRunningJobs",
     class extends MemoryDataStore {
-      override putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+      override putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
         return super.putTasks(tasks.map((task) => ({ ...task, maxRunningJobs: null })));
       }
     },

@@ -7,7 +7,7 @@ import type { EventRecord } from "../../src/records/events.ts";
 import type { SchedulerOptions } from "../../src/scheduler/options/scheduler-options.ts";
 import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { FaultyStore } from "./faulty-store.ts";
+import { FaultyStore, RefusedError } from "./faulty-store.ts";
 import type { Caller } from "./history.ts";
 import { Protocol } from "./protocol.ts";
 import { Random } from "./random.ts";
@@ -24,12 +24,18 @@ export interface ProcessOptions {
   readonly leaseMs: number;
   readonly maxIdleMs: number;
   readonly cleanupMs: number | null;
+  /** Whether it runs an older version of the program: without one of the tasks, with other settings, and with triggers
+   *  that it cannot read. */
+  readonly isOld: boolean;
   readonly seed: number;
   /** Puts something between the scheduler and its store: for mutations. */
   readonly wrapStore: (store: DataStore) => DataStore;
 }
 
 const TICK_MS = 700;
+
+const OLD_VERSION = 1;
+export const NEW_VERSION = 2;
 
 /** Without `currentJob()`: following asynchronous calls doubles the price of every promise. */
 const PLAIN_EXECUTOR: JobExecutor = {
@@ -53,6 +59,8 @@ export class SimulatedProcess implements Caller {
   lastTroubleMs = -1;
   isCrashed = false;
   isStopping = false;
+  /** The true time at which its scheduler was told to stop; null before. */
+  stoppingSinceMs: number | null = null;
   hasStopped = false;
   #frozenUntilMs = 0;
   #ticking: Promise<void> = Promise.resolve();
@@ -81,6 +89,7 @@ export class SimulatedProcess implements Caller {
       maxConcurrentJobs: options.maxConcurrentJobs,
       leaseDuration: { milliseconds: options.leaseMs },
       maxIdle: { milliseconds: options.maxIdleMs },
+      version: options.isOld ? OLD_VERSION : NEW_VERSION,
       cleanupInterval: options.cleanupMs === null ? null : { milliseconds: options.cleanupMs },
       clock: this.clock,
       random: new Random(options.seed).next,
@@ -153,12 +162,15 @@ export class SimulatedProcess implements Caller {
     }
   }
 
-  async stop(drainMs: number): Promise<void> {
+  /** @param isAbrupt whether it stops in the middle of a tick, too */
+  async stop(drainMs: number, isAbrupt = false): Promise<void> {
     const { history } = this.#world;
     history.trace(this.name, "stops");
     this.isStopping = true;
-    await this.#ticking;
+    if (!isAbrupt) await this.#ticking;
+    this.stoppingSinceMs = this.#world.clock.now();
     await this.scheduler.stop({ drainTimeout: { milliseconds: drainMs } });
+    await this.#ticking;
     this.hasStopped = true;
     history.trace(this.name, "has stopped");
     const left = this.#world.jobs.leasesOf(this);
@@ -207,8 +219,9 @@ export class SimulatedProcess implements Caller {
     };
   }
 
-  /** Nothing in a simulation is an error of the program: outages are warnings. */
+  /** Nothing in a simulation is an error of the program but what the store refuses: outages are warnings. */
   #failed(args: readonly unknown[]): void {
+    if (args.some((arg) => arg instanceof RefusedError)) return;
     this.#world.history.violate(`${this.name} logged an error: ${args.join(" ")}`);
   }
 }

@@ -41,6 +41,7 @@ export class Protocol {
     if (this.#isUnderWay) this.#violate("sends a step while another is under way");
     this.#isUnderWay = true;
     this.#checkPlans(request);
+    this.#checkStop(request);
     const last = this.#last;
     if (last !== null && this.#isPending) this.#checkRepetition(last, request);
     else if (request.isRepetition) this.#violate("repeats a step that is settled");
@@ -90,6 +91,14 @@ export class Protocol {
       const isEarly = expected > now || fires.some(({ fireTime }) => fireTime > now);
       if (isEarly && isFirst) this.#violate(`plans schedule ${scheduleId} ahead of its time`);
     }
+  }
+
+  /** Whoever stops begins nothing new. A step may have been on its way when the stop began. */
+  #checkStop({ jobs, plans, isRepetition }: StepRequest): void {
+    const { stoppingSinceMs, lastTroubleMs } = this.#caller;
+    if (stoppingSinceMs === null || stoppingSinceMs >= this.#history.nowMs || lastTroubleMs >= stoppingSinceMs) return;
+    if (jobs !== null && jobs.limit > 0) this.#violate("asks for jobs while it stops");
+    if (plans.length > 0 && !isRepetition) this.#violate("plans schedules while it stops");
   }
 
   /** What is unknown is asked again, as it was. */

@@ -17,6 +17,7 @@ import { triggerFromJSON } from "../../src/triggers/codec.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
 import type { Caller, History } from "./history.ts";
 import type { JobModel } from "./job-model.ts";
+import { REFUSED_PAYLOAD } from "./refused.ts";
 
 /** What a run of a scheduler said of itself. */
 interface Sign {
@@ -61,6 +62,11 @@ export class ScheduleModel {
   constructor(history: History, jobs: JobModel) {
     this.#history = history;
     this.#jobs = jobs;
+  }
+
+  /** Whether the store will never take a job of the schedule. */
+  isRefused(id: string): boolean {
+    return this.#byId.get(id)?.record.payload === `${REFUSED_PAYLOAD}`;
   }
 
   get(id: string): ScheduleRecord | undefined {
@@ -266,7 +272,9 @@ export class ScheduleModel {
 
   /** Whether there is nothing left to fire, not even after a pause. */
   isAtRest(): boolean {
-    for (const { record } of this.#byId.values()) if (record.nextFireTime !== null) return false;
+    for (const { record } of this.#byId.values()) {
+      if (record.nextFireTime !== null && !this.isRefused(record.id)) return false;
+    }
     return true;
   }
 
@@ -280,10 +288,10 @@ export class ScheduleModel {
 
   /** Since when a schedule that is due could be known to be, in epoch milliseconds; null for none. A clock that is
    *  behind leaves fire times that have passed already. */
-  get dueSince(): number | null {
+  dueSince(isRead: (schedule: ScheduleRecord) => boolean): number | null {
     let since: number | null = null;
     for (const { record, changedAtMs } of this.#byId.values()) {
-      if (record.paused || record.nextFireTime === null) continue;
+      if (record.paused || record.nextFireTime === null || !isRead(record)) continue;
       const at = Math.max(record.nextFireTime, changedAtMs);
       since = Math.min(since ?? at, at);
     }
@@ -294,6 +302,8 @@ export class ScheduleModel {
    *  that was due when the plan was made is left. */
   #checkPlan({ record }: ModelSchedule, plan: SchedulePlan, plannedAt: number, text: string): void {
     const { nextFireTime, lastFireTime } = record;
+    // What the store never takes pauses its schedule, and fires nothing.
+    if (plan.paused && plan.fires.length === 0 && this.isRefused(record.id)) return;
     if (plan.paused || nextFireTime === null) {
       this.#history.violate(`${text} pauses a sound schedule`);
       return;

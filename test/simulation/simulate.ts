@@ -2,11 +2,12 @@ import { FAVOURITE_WAIT_MS_MAX, OUTAGE_PAUSE_MS_MAX } from "../../src/core/limit
 import { instantOf } from "../../src/core/temporal.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
-import { type ProcessOptions, SimulatedProcess } from "./process.ts";
+import { isReadByOld } from "./old-program.ts";
+import { NEW_VERSION, type ProcessOptions, SimulatedProcess } from "./process.ts";
 import { Random } from "./random.ts";
 import { drawTasks, registerTasks, type SimulatedTask } from "./tasks.ts";
 import { Workload } from "./workload.ts";
-import { drawFaults, World } from "./world.ts";
+import { drawFaults, type Faults, World } from "./world.ts";
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -60,11 +61,14 @@ class Simulation {
     this.#endMs = this.#world.clock.now() + random.int(FAULTY_MS.min, FAULTY_MS.max);
     this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000);
     const leaseMs = random.pick([3000, 9000, 30_000]);
-    this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) => drawSlot(random, index, leaseMs));
+    this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) =>
+      drawSlot(random, index, leaseMs, this.#world.faults),
+    );
   }
 
   async run(): Promise<SimulationReport> {
     const { clock, history } = this.#world;
+    await this.#deploy();
     for (const slot of this.#slots) this.#start(slot);
     while (clock.now() < this.#endMs && history.violations.length === 0) {
       await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1000)));
@@ -73,6 +77,14 @@ class Simulation {
     }
     if (history.violations.length === 0) await this.#heal();
     return { seed: this.#seed, violations: history.violations, counts: history.counts };
+  }
+
+  /** The newer version of the program has been there before. */
+  async #deploy(): Promise<void> {
+    const { clock, store } = this.#world;
+    await store.open(clock.now());
+    const declared = { declaration: "deployed", version: NEW_VERSION };
+    await store.putTasks(this.#tasks.map(({ record }) => ({ ...record, ...declared })));
   }
 
   #act(): void {
@@ -97,22 +109,22 @@ class Simulation {
       }
     } else if (kind === "crash") process.crash();
     else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
-    else if (kind === "jump") this.#jump(process);
-    else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]));
+    else if (kind === "jump") this.#jump(process, slot.skewMs);
+    else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]), this.#random.chance(0.5));
   }
 
   /** Nothing waits while there is somebody who could see to it, whatever was lost: no schedule that is due, whoever its
    *  favourite is, and no job whose lease has ended. */
   #checkPunctuality(): void {
     const { clock, history, schedules, jobs, processes } = this.#world;
-    const { dueSince } = schedules;
     const { leaseEndsAt } = jobs;
     for (const process of processes) {
-      const { role, isTicker, maxIdleMs } = process.options;
+      const { role, isTicker, maxIdleMs, isOld } = process.options;
       if (isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
       const calmSince = process.lastTroubleMs + OUTAGE_PAUSE_MS_MAX;
       const isLate = (since: number | null): boolean =>
         since !== null && clock.now() - Math.max(since, calmSince) > maxIdleMs + FAVOURITE_WAIT_MS_MAX;
+      const dueSince = schedules.dueSince(isOld ? isReadByOld : () => true);
       if (role !== "worker" && isLate(dueSince)) {
         history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
       }
@@ -123,10 +135,10 @@ class Simulation {
   }
 
   /** All clocks but one stay within a lease of the true one, or leases would mean nothing. */
-  #jump(process: SimulatedProcess): void {
+  #jump(process: SimulatedProcess, skewMs: number): void {
     // Another process's clock that is ahead ends leases early: everybody has trouble.
     for (const { process: other } of this.#slots) other?.troubled();
-    process.jump(this.#random.chance(0.5) ? -process.offsetMs : this.#random.int(-20_000, 20_000));
+    process.jump(this.#random.chance(0.5) ? skewMs - process.offsetMs : this.#random.int(-20_000, 20_000));
   }
 
   #start(slot: Slot): void {
@@ -141,7 +153,7 @@ class Simulation {
       seed: this.#random.int(0, 2 ** 31),
       wrapStore: this.#wrapStore,
     });
-    if (before !== null) process.offsetMs = before.offsetMs;
+    process.offsetMs = before?.offsetMs ?? slot.skewMs;
     slot.process = process;
     this.#world.processes.push(process);
     registerTasks(this.#world, process, this.#tasks, this.#random.fork());
@@ -156,7 +168,7 @@ class Simulation {
     faults.areOn = false;
     for (const slot of this.#slots) {
       const { process } = slot;
-      if (process !== null && process.offsetMs !== 0) process.jump(-process.offsetMs);
+      if (process !== null && process.offsetMs !== slot.skewMs) process.jump(slot.skewMs - process.offsetMs);
       if (process === null || !process.isAlive) this.#start(slot);
     }
     const restAt = clock.now() + HEALING_MS_MAX;
@@ -188,16 +200,19 @@ class Simulation {
 interface Slot {
   readonly index: number;
   readonly keepsIdentity: boolean;
+  /** How far the clock there is from the true one, in milliseconds, whatever else happens to it. */
+  readonly skewMs: number;
   readonly options: Omit<ProcessOptions, "name" | "identity" | "seed" | "wrapStore">;
   process: SimulatedProcess | null;
   lives: number;
 }
 
 /** The first slot can do everything, so that everything can heal. */
-function drawSlot(random: Random, index: number, leaseMs: number): Slot {
+function drawSlot(random: Random, index: number, leaseMs: number, { hasOldPrograms, skew }: Faults): Slot {
   return {
     index,
     keepsIdentity: random.chance(0.5),
+    skewMs: index === 0 || skew === 0 ? 0 : random.int(-skew * leaseMs, skew * leaseMs),
     options: {
       role: index === 0 ? "both" : random.pick(["both", "scheduler", "worker"] as const),
       isTicker: index > 0 && random.chance(0.2),
@@ -205,6 +220,7 @@ function drawSlot(random: Random, index: number, leaseMs: number): Slot {
       leaseMs,
       maxIdleMs: random.pick([1000, 5000]),
       cleanupMs: random.pick([null, 4000]),
+      isOld: index > 0 && hasOldPrograms && random.chance(0.5),
     },
     process: null,
     lives: 0,

@@ -1,11 +1,58 @@
 import type { JobRecord } from "../../src/records/job.ts";
 import { Loop } from "../../src/scheduler/driving/loop.ts";
+import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
+import { JobVerbs } from "../../src/scheduler/verbs/job-verbs.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { answering, changing, type Mutant, patched, type Step, type StepResult, scheduler, store } from "./mutant.ts";
 
+/** Whether a job is ready by the clock of whoever looks, who does not see what others found ready by theirs. */
+async function isReadyAt(inner: MemoryDataStore, now: number, hasReady: boolean): Promise<boolean> {
+  if (!hasReady) return false;
+  const { items } = await inner.getJobs({ limit: 1000, cursor: null });
+  return items.some(({ runAt }) => runAt <= now);
+}
+
 /** Faults about steps, their repetitions, outcomes, recovery and acquisition. */
 export const STEPS: readonly Mutant[] = [
+  patched(
+    "takes keys that no database keeps",
+    JobVerbs.prototype,
+    "add",
+    (original) =>
+      function (this: JobVerbs, task, { idempotencyKey: _, ...options }) {
+        return original.call(this, task, options);
+      },
+  ),
+  patched(
+    "sends a result again and again that the store refuses",
+    JobRunner.prototype,
+    "releaseRefused",
+    () => () => {},
+  ),
+  store(
+    "hides what is ready from a clock that is behind",
+    class extends MemoryDataStore {
+      override async look(request: contract.LookRequest): Promise<contract.LookReport> {
+        const report = await super.look(request);
+        return { ...report, hasReady: await isReadyAt(this, request.now, report.hasReady) };
+      }
+      override async step(request: Step): Promise<StepResult> {
+        const report = await super.step(request);
+        return { ...report, hasReady: await isReadyAt(this, request.now, report.hasReady) };
+      }
+    },
+  ),
+  patched(
+    "goes on taking jobs while it stops in the middle of a tick",
+    Stepper.prototype,
+    "step",
+    (original) =>
+      function (this: Stepper, now, bounds) {
+        return original.call(this, now, { ...bounds, jobsMax: bounds.jobsMax === 0 ? 1 : bounds.jobsMax });
+      },
+  ),
   store(
     "does not know a step again",
     class extends MemoryDataStore {

@@ -6,6 +6,7 @@ import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import type { Attempt, AttemptEnding } from "./attempts.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
+import { REFUSED_RESULT } from "./refused.ts";
 import type { World } from "./world.ts";
 
 /** A task of one run, and how its handlers tend to behave. */
@@ -81,8 +82,10 @@ export function registerTasks(
   tasks: readonly SimulatedTask[],
   random: Random,
 ): void {
-  for (const task of tasks) {
-    process.scheduler.task<unknown>(task.id, task.settings, (payload, context) =>
+  const { isOld } = process.options;
+  for (const task of isOld ? tasks.slice(1) : tasks) {
+    const settings = isOld ? { ...task.settings, maxRunningJobs: null } : task.settings;
+    process.scheduler.task<unknown>(task.id, settings, (payload, context) =>
       handle(world, process, task, random, payload, context),
     );
   }
@@ -109,7 +112,7 @@ async function handle(
   let ending: AttemptEnding = "threw";
   try {
     const value = await behave(world, process, task, random, context);
-    ending = "returned";
+    ending = value === REFUSED_RESULT ? "returnedTooMuch" : "returned";
     return value;
   } catch (error) {
     if (error instanceof NonRetryableError) ending = "threwForGood";
@@ -140,6 +143,7 @@ async function behave(
   if (task.heedsSignal) context.signal.throwIfAborted();
   if (fails && random.chance(0.2)) throw new NonRetryableError("for good");
   if (fails) throw new Error("this time");
+  if (world.faults.areOn && random.chance(0.02)) return REFUSED_RESULT;
   return { fence: context.fence };
 }
 
@@ -164,7 +168,7 @@ function checkContext(world: World, attempt: Attempt, payload: unknown, context:
 
 /** Where all clocks are right, nothing starts before its time. */
 function checkEarliness(world: World, process: SimulatedProcess, { id, runAt, fireTime }: JobRecord): void {
-  if (world.faults.jump > 0 || process.clock.now() >= Math.max(runAt, fireTime ?? runAt)) return;
+  if (world.faults.jump + world.faults.skew > 0 || process.clock.now() >= Math.max(runAt, fireTime ?? runAt)) return;
   world.history.violate(`the handler of job ${id} was started before its time`);
 }
 

@@ -1,4 +1,4 @@
-import { EscapementError } from "../../src/core/errors.ts";
+import { EscapementError, OptionsError } from "../../src/core/errors.ts";
 import { instantOf } from "../../src/core/temporal.ts";
 import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options/options.ts";
 import type { Scheduler } from "../../src/scheduler/scheduler.ts";
@@ -6,9 +6,10 @@ import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
-import { REFUSED_PAYLOAD, RefusedError } from "./faulty-store.ts";
+import { RefusedError } from "./faulty-store.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
+import { REFUSED_PAYLOAD } from "./refused.ts";
 import type { SimulatedTask } from "./tasks.ts";
 import type { World } from "./world.ts";
 
@@ -67,12 +68,13 @@ export class Workload {
 
   /** One thing that one user does. */
   act(process: SimulatedProcess): void {
-    const kind = this.#random.int(1, 22);
+    const kind = this.#random.int(1, 23);
     if (kind <= 7) this.#addJob(process);
     else if (kind <= 9) this.#addJobs(process);
     else if (kind <= 10) this.#runJob(process);
     else if (kind <= 12) this.#addSchedule(process);
     else if (kind <= 14) this.#cancel(process);
+    else if (kind === 23) this.#addUnderHalfACharacter(process);
     else this.#changeSchedule(process, kind);
   }
 
@@ -122,6 +124,22 @@ export class Workload {
     const trigger = this.#trigger();
     const options = { ...this.#scheduleOptions(), id };
     this.#attempt(process, "addSchedule", (scheduler) => scheduler.addSchedule(taskId, trigger, options));
+  }
+
+  /** No database keeps half of a surrogate pair as it is, so two such keys could become one. */
+  #addUnderHalfACharacter(process: SimulatedProcess): void {
+    const idempotencyKey = `key${String.fromCharCode(0xd800 + this.#random.int(0, 0x3ff))}`;
+    const options = { ...this.#jobOptions(), idempotencyKey };
+    const taskId = this.#taskId();
+    this.#attempt(process, "addJob", async (scheduler) => {
+      try {
+        await scheduler.addJob(taskId, options);
+      } catch (error) {
+        if (error instanceof OptionsError) return;
+        throw error;
+      }
+      this.#world.history.violate(`${process.name} took half a character for a key`);
+    });
   }
 
   #cancel(process: SimulatedProcess): void {
@@ -188,7 +206,7 @@ export class Workload {
   #scheduleOptions(): ScheduleOptions {
     const random = this.#random;
     return {
-      payload: { schedule: random.int(0, 1000) },
+      payload: random.chance(0.03) ? REFUSED_PAYLOAD : { schedule: random.int(0, 1000) },
       coalesce: random.pick(["latest", "earliest", "all"] as const),
       maxCatchUp: random.pick([null, null, 3]),
       priority: random.pick([0, 0, 3]),

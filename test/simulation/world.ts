@@ -24,6 +24,10 @@ export interface Faults {
   readonly freeze: number;
   readonly jump: number;
   readonly stop: number;
+  /** How far clocks may be from the true one for good, as a part of the duration of leases. */
+  readonly skew: number;
+  /** Whether some processes run an older version of the program. */
+  readonly hasOldPrograms: boolean;
 }
 
 /** What all simulated processes share: the true time, the store, what is known about it, and the faults. */
@@ -55,8 +59,8 @@ export class World {
 
   /** Whether nothing at all goes wrong in this run. */
   get isCalm(): boolean {
-    const { callTrouble, eventLoss, crash, freeze, jump, stop } = this.faults;
-    return callTrouble + eventLoss + crash + freeze + jump + stop === 0;
+    const { callTrouble, eventLoss, crash, freeze, jump, stop, skew } = this.faults;
+    return callTrouble + eventLoss + crash + freeze + jump + stop + skew === 0;
   }
 
   isAtRest(): boolean {
@@ -76,15 +80,22 @@ export function drawFaults(random: Random): Faults {
     freeze: 0,
     jump: 0,
     stop: 0,
+    skew: 0,
+    hasOldPrograms: false,
   };
+  const kind = random.int(1, 10);
+  if (kind === 1) return none;
+  const troubles = drawTroubles(random, kind, none);
+  return { ...troubles, hasOldPrograms: random.chance(0.4), skew: random.pick([0, 0, 0.2]) };
+}
+
+function drawTroubles(random: Random, kind: number, none: Faults): Faults {
   const network = {
     callTrouble: random.pick([0.02, 0.1, 0.3]),
     callFailure: random.pick([0.3, 0.8]),
     callDelayMsMax: random.pick([20, 500, 5000]),
     eventLoss: random.pick([0, 0.2, 1]),
   };
-  const kind = random.int(1, 10);
-  if (kind === 1) return none;
   if (kind <= 3) return { ...none, ...network };
   if (kind <= 5) return { ...none, crash: 4, stop: 2, eventLoss: random.pick([0, 0.2]) };
   if (kind <= 6) return { ...none, freeze: 3, jump: random.pick([0, 3]) };

@@ -7,9 +7,17 @@ import { brokenLooks } from "./broken/looks.ts";
 import { brokenPlans } from "./broken/plans.ts";
 import { brokenRecords } from "./broken/records.ts";
 import { brokenSteps } from "./broken/steps.ts";
+import { brokenTasks } from "./broken/tasks.ts";
 
 // Each of these stores is wrong in one way. A contract that lets one pass proves nothing.
-const BROKEN_STORES = [...brokenRecords, ...brokenLeases, ...brokenLooks, ...brokenPlans, ...brokenSteps];
+const BROKEN_STORES = [
+  ...brokenRecords,
+  ...brokenLeases,
+  ...brokenLooks,
+  ...brokenPlans,
+  ...brokenSteps,
+  ...brokenTasks,
+];
 
 /** The name of the first case of a section that a store fails. */
 async function firstFailure(Store: new () => DataStore, section: string): Promise<string | null> {

@@ -14,6 +14,7 @@ import type { CheckedSchedulerOptions } from "../options/check-options.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import { JobRunner } from "../running/job-runner.ts";
 import { LeaseKeeper } from "../running/lease-keeper.ts";
+import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { AdditionLine } from "./addition-line.ts";
@@ -45,6 +46,7 @@ export class Engine {
   readonly #stepper: Stepper;
   readonly #keeper: LeaseKeeper;
   readonly #loop: Loop;
+  readonly #unclaimed: UnclaimedJobs;
   readonly #cleaning = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
   readonly #shared = new SharedParts();
@@ -65,12 +67,18 @@ export class Engine {
     });
     const hasScheduleRole = options.role !== "worker";
     const hasJobRole = options.role !== "scheduler";
+    this.#unclaimed = new UnclaimedJobs({
+      env,
+      missing: (queue) => (hasJobRole ? this.runner.missing(queue) : "worker"),
+      executors: Object.keys(executors),
+    });
     const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
     const { runner } = this;
     const additions = this.#additions;
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
+    const maxIdleMs = options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
     this.#stepper = new Stepper({
-      ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole },
+      ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, maxIdleMs },
       profileOfTicks,
     });
     this.#keeper = new LeaseKeeper({
@@ -85,7 +93,7 @@ export class Engine {
       planner,
       runner,
       keeper: this.#keeper,
-      maxIdleMs: options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED),
+      maxIdleMs,
       isPaused,
     });
   }
@@ -124,6 +132,7 @@ export class Engine {
     this.#wakeOnEvents();
     this.#isResident = true;
     this.#loop.start();
+    this.#unclaimed.start(this.#cleaning.signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
   }
 
@@ -144,6 +153,7 @@ export class Engine {
   /** Takes the same steps as the loop, until nothing is due or a bound is reached. */
   async tick(bounds: TickBounds): Promise<TickReport> {
     await this.#openExecutors();
+    this.#watchUnclaimed();
     const report = await tick(
       {
         env: this.#parts.env,
@@ -153,6 +163,7 @@ export class Engine {
       },
       bounds,
     );
+    await this.#checkUnclaimed();
     // Where nothing stays resident, an event that is not sent now is never sent.
     await this.#parts.env.events.flush();
     return report;
@@ -175,7 +186,7 @@ export class Engine {
     await this.runner.whenIdle();
     this.#isResident = false;
     this.#cleaning.abort();
-    await Promise.all([this.#loop.stop(), this.#background]);
+    await Promise.all([this.#loop.stop(), this.#background, this.#unclaimed.stopped()]);
     await this.#settle();
     events.publish([schedulerStopped(this.#parts.env)]);
   }
@@ -211,6 +222,21 @@ export class Engine {
     if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
   }
 
+  /** Where nothing stays resident, jobs are watched from the first tick on. */
+  #watchUnclaimed(): void {
+    const { events } = this.#parts.env;
+    events.watch("jobAdded", (job) => this.#unclaimed.added(job));
+    events.watch("jobAcquired", ({ jobId }) => this.#unclaimed.acquired(jobId));
+  }
+
+  async #checkUnclaimed(): Promise<void> {
+    try {
+      await this.#unclaimed.check();
+    } catch (error) {
+      this.#parts.env.logger.warn("escapement: jobs that nobody takes could not be looked after", error);
+    }
+  }
+
   /** Wakes the loop after changes, those of other schedulers and our own. */
   #wakeOnEvents(): void {
     const { events, identity } = this.#parts.env;
@@ -219,8 +245,10 @@ export class Engine {
     };
     events.watch("scheduleAdded", onSchedule);
     events.watch("scheduleUpdated", onSchedule);
-    events.watch("jobAdded", ({ runAtMs, isLeased }) => {
-      if (isLeased !== true) this.#loop.lookBy(runAtMs);
+    this.#watchUnclaimed();
+    events.watch("jobAdded", (job) => {
+      this.#unclaimed.added(job);
+      if (job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
     });
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobReleased", ({ schedulerId }) => {

@@ -5,7 +5,7 @@ import {
   STEPS_PER_TURN_MAX,
   TURN_MS_MAX,
 } from "../../core/limits.ts";
-import { Wakeup } from "../../core/wakeup.ts";
+import { isInstant, Wakeup } from "../../core/wakeup.ts";
 import type { LookedSchedule, Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { FirePlanner } from "../firing/fire-planner.ts";
@@ -70,14 +70,14 @@ export class Loop {
   /** Makes the loop look, because something in the store may be due at `atMs` (epoch milliseconds; default: at
    *  once). Nothing is due in a pause, and whoever ends the pause has the loop look at once. */
   lookBy(atMs: number = Number.NEGATIVE_INFINITY): void {
-    if (this.#options.isPaused()) return;
+    if (this.#options.isPaused() || !isInstant(atMs)) return;
     this.#staleAt = Math.min(this.#staleAt, atMs);
     this.#wakeup.call(atMs);
   }
 
   /** A schedule was changed; `atMs` is its next fire time, in epoch milliseconds. Default: look at once. */
   lookForSchedule(atMs?: number): void {
-    this.#options.stepper.lookFromStart();
+    this.#options.stepper.lookAnew(atMs);
     this.lookBy(atMs === undefined ? undefined : atMs - LOOK_AHEAD_MS);
   }
 
@@ -181,6 +181,11 @@ export class Loop {
       // An instant that is past belongs to a job that waits for room: waiting for that instant gives the job no room.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
     }
+    if (seen.due.length === 0 && seen.nextFireAt !== null && seen.nextFireAt <= now + LOOK_AHEAD_MS) {
+      // What stood on the page cannot be read here, and the next look begins behind it.
+      this.#staleAt = Number.NEGATIVE_INFINITY;
+      return NOW;
+    }
     if (!this.#turnPage(seen, now)) return NOW;
     return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), now + maxIdleMs) };
   }
@@ -206,6 +211,7 @@ export class Loop {
       nextRunAt ?? NEVER,
       leaseEndsAt ?? NEVER,
       this.#staleAt,
+      Math.max(this.#options.stepper.passesUntil, now),
     );
   }
 

@@ -13,11 +13,12 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAdded, scheduleFailed, scheduleSaved, taskSaved } from "../events/event-records.ts";
+import { jobAdded, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
+import { announceTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
 
@@ -31,6 +32,8 @@ export interface StepperParts {
   readonly hasJobRole: boolean;
   /** What others see of a scheduler that ticks; null for a resident one, which says by itself that it is alive. */
   readonly profileOfTicks: () => SchedulerProfile | null;
+  /** How long schedules that cannot be read here are passed by without another look, in milliseconds. */
+  readonly maxIdleMs: number;
 }
 
 /** What a driver allows a step. */
@@ -76,6 +79,8 @@ export class Stepper {
   #settledStepId: string | null = null;
   /** The place after which the next page of due schedules begins; null for the first page. */
   #after: ScheduleWindow["after"] = null;
+  /** Schedules up to this one cannot be read here, so that the first page begins behind it for a while. */
+  #passed: { readonly last: LookedSchedule; readonly until: number } | null = null;
 
   constructor(parts: StepperParts) {
     this.#parts = parts;
@@ -101,9 +106,23 @@ export class Stepper {
     return this.isUnsettled || !this.#parts.additions.isEmpty;
   }
 
+  /** When schedules that are passed by are looked at again, in epoch milliseconds; infinity when there are none. */
+  get passesUntil(): number {
+    return this.#passed?.until ?? Number.POSITIVE_INFINITY;
+  }
+
   /** The next look or step shows the first page of due schedules. */
   lookFromStart(): void {
     this.#after = null;
+  }
+
+  /** A schedule was changed, and its next fire time is `atMs`; undefined when that is unknown. The next look or step
+   *  shows the first page. This page begins with the earliest schedule if the changed one may come before those that
+   *  are passed by. */
+  lookAnew(atMs?: number): void {
+    this.lookFromStart();
+    const isInFront = atMs === undefined || (this.#passed !== null && atMs <= this.#passed.last.nextFireTime);
+    if (isInFront) this.#passed = null;
   }
 
   /** Whether the next look or step shows the first page of due schedules. */
@@ -113,7 +132,7 @@ export class Stepper {
 
   /** The next look or step shows the page of due schedules that begins after this schedule. */
   lookBeyond(schedule: LookedSchedule | undefined): void {
-    this.#after = schedule === undefined ? null : [schedule.nextFireTime, schedule.id];
+    this.#after = schedule === undefined ? null : positionOf(schedule);
   }
 
   /**
@@ -153,14 +172,29 @@ export class Stepper {
         report = await env.store.look({ ...view, tasks: null });
       }
     }
+    return this.#show(view, report);
+  }
+
+  /** Leaves out schedules that cannot be read here. A page of nothing else is turned: the next look shows the page
+   *  behind it, and begins there for a while, so that schedules for others cost neither a write nor a busy loop. */
+  #show({ now, schedules }: View, report: Seen): Seen {
     this.#seen = report;
-    return report;
+    if (schedules === null) return report;
+    const due = this.#parts.planner.readable(report.due, now);
+    if (due.length === report.due.length) return report;
+    const [first] = due;
+    const passed = first === undefined ? report.due : report.due.slice(0, report.due.indexOf(first));
+    const last = passed.at(-1);
+    if (last !== undefined && this.looksFromStart)
+      this.#passed = { last, until: this.#passed?.until ?? now + this.#parts.maxIdleMs };
+    else if (last !== undefined && due.length === 0) this.lookBeyond(last);
+    this.#seen = { ...report, due };
+    return this.#seen;
   }
 
   async #saveTasks(): Promise<void> {
     const { env, tasks } = this.#parts;
-    const changes = await tasks.save();
-    env.events.publish(changes.map(({ id, change }) => taskSaved(env, id, change)));
+    announceTasks(env, await tasks.save());
   }
 
   /**
@@ -174,7 +208,7 @@ export class Stepper {
     const cargo: Cargo = {
       releases: runner.waiting,
       additions: additions.take(),
-      planned: bounds.due.length === 0 ? [] : planner.plan(bounds.due, now),
+      planned: bounds.due.length === 0 ? [] : planner.plan(planner.readable(bounds.due, now), now),
     };
     return this.#send(this.#nextStepId(), false, now, cargo, bounds);
   }
@@ -307,13 +341,22 @@ export class Stepper {
 
   #view(now: number, jobsMax: number | null, aheadMs: number | null): View {
     const { env, runner, hasScheduleRole, hasJobRole } = this.#parts;
-    const window = { limit: PLANS_PER_STEP_MAX, bytesMax: STEP_BYTES_MAX, after: this.#after };
+    const window = { limit: PLANS_PER_STEP_MAX, bytesMax: STEP_BYTES_MAX, after: this.#after ?? this.#passedBy(now) };
     return {
       now,
       schedulerId: env.identity,
       jobs: hasJobRole && jobsMax !== null ? { queues: runner.queues, limit: jobsMax } : null,
       schedules: hasScheduleRole && aheadMs !== null ? { dueBy: now + aheadMs, ...window } : null,
     };
+  }
+
+  /** Where the first page begins. */
+  #passedBy(now: number): ScheduleWindow["after"] {
+    // The clock may have been set back.
+    const isOver =
+      this.#passed !== null && !(now < this.#passed.until && this.#passed.until <= now + this.#parts.maxIdleMs);
+    if (isOver) this.#passed = null;
+    return this.#passed === null ? null : positionOf(this.#passed.last);
   }
 
   #finish(
@@ -324,7 +367,7 @@ export class Stepper {
     bounds: StepBounds,
   ): StepResult {
     const { env, runner } = this.#parts;
-    if (request.jobs !== null || request.schedules !== null) this.#seen = report;
+    if (request.jobs !== null || request.schedules !== null) this.#show(request, report);
     const happened: EventRecord[] = [];
     const endedIds = report.ended.length === 0 ? null : new Set(report.ended.map(({ jobId }) => jobId));
     runner.recordReleases(releases, report.releases, endedIds, happened);
@@ -370,12 +413,12 @@ export class Stepper {
     planned.forEach(({ schedule, plan, failure }, index) => {
       const result = plans[index];
       if (result === undefined) return;
-      const { id, taskId } = schedule;
+      const { id, taskId, executor } = schedule;
       const addedIds = result.addedJobIds.length === plan.fires.length ? null : new Set(result.addedJobIds);
       for (const { jobId, runAt } of plan.fires) {
         if (addedIds !== null && !addedIds.has(jobId)) continue;
         jobsAdded++;
-        happened.push(jobAdded(env, { id: jobId, taskId, scheduleId: id, runAt }, acquired.has(jobId)));
+        happened.push(jobAdded(env, { id: jobId, taskId, scheduleId: id, executor, runAt }, acquired.has(jobId)));
       }
       if (!result.committed) return;
       if (failure !== null) {
@@ -391,6 +434,10 @@ export class Stepper {
   #nextStepId(): string {
     return `${this.#parts.env.incarnation}/${String(++this.#stepCount).padStart(10, "0")}`;
   }
+}
+
+function positionOf({ nextFireTime, id }: LookedSchedule): ScheduleWindow["after"] {
+  return [nextFireTime, id];
 }
 
 const NO_CARGO: Cargo = Object.freeze({ releases: [], additions: [], planned: [] });

@@ -76,7 +76,7 @@ interface Work {
 async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds): Promise<Work> {
   const work = { schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 };
   let now = env.clock.now();
-  stepper.lookFromStart();
+  stepper.lookAnew();
   let seen = await stepper.look(now, 0);
   for (;;) {
     // Takes the time anew, because the answer may have been slow, or the clock was set.
@@ -102,10 +102,17 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
     await runner.whenEnded();
     await env.clock.yield();
     now = env.clock.now();
+    // A handler waits for a job that nobody has seen yet.
+    if (runner.takeNewWait()) seen = await stepper.look(now, 0);
     const dueAt = earliestDueAt(seen);
     const isScheduleDue = seen.due.length > 0 && (seen.due[0]?.nextFireTime ?? now) <= now;
     const isBusy = hasStarted || !runner.isIdle || stepper.hasCargo;
     if (isBusy || (isScheduleDue && !isOver)) continue;
+    // Behind a page of schedules that cannot be read here there may be others.
+    if (!isOver && seen.due.length === 0 && seen.nextFireAt !== null && seen.nextFireAt <= now) {
+      seen = await stepper.look(now, 0);
+      continue;
+    }
     if (!stepper.looksFromStart) {
       stepper.lookFromStart();
       seen = await stepper.look(now, 0);

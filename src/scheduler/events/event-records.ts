@@ -4,6 +4,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
+import type { TaskRecord } from "../../records/task.ts";
 
 /** The scheduler that makes the events. */
 interface Origin {
@@ -19,6 +20,10 @@ interface Origin {
 
 export function taskSaved({ clock }: Origin, taskId: string, change: "added" | "updated"): EventRecord {
   return { type: change === "added" ? "taskAdded" : "taskUpdated", timestampMs: clock.now(), taskId };
+}
+
+export function taskOutdated({ clock, identity }: Origin, { id: taskId, version }: TaskRecord): EventRecord {
+  return { type: "taskOutdated", timestampMs: clock.now(), taskId, schedulerId: identity, version: version ?? null };
 }
 
 export function taskRemoved({ clock }: Origin, taskId: string): EventRecord {
@@ -50,17 +55,40 @@ export function scheduleFailed(
   return { type: "scheduleFailed", timestampMs: clock.now(), scheduleId, taskId, error };
 }
 
+export function scheduleDeserializationFailed(
+  { clock, identity }: Origin,
+  { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
+  error: SerializedError,
+): EventRecord {
+  const type = "scheduleDeserializationFailed";
+  return { type, timestampMs: clock.now(), scheduleId, taskId, schedulerId: identity, error };
+}
+
 // ---- jobs, in the order of a job's life: `jobAdded`, then per attempt `jobAcquired` and, when it is not the last
 // attempt, `jobRetried`; at last `jobReleased`
 
 /** @param isLeased whether the commit that added the job also leased it */
 export function jobAdded(
   { clock }: Origin,
-  job: Pick<JobRecord, "id" | "taskId" | "scheduleId" | "runAt">,
+  job: Pick<JobRecord, "id" | "taskId" | "scheduleId" | "executor" | "runAt">,
   isLeased: boolean,
 ): EventRecord {
-  const { id: jobId, taskId, scheduleId, runAt: runAtMs } = job;
-  return { type: "jobAdded", timestampMs: clock.now(), jobId, taskId, scheduleId, runAtMs, isLeased };
+  const { id: jobId, taskId, scheduleId, executor, runAt: runAtMs } = job;
+  return { type: "jobAdded", timestampMs: clock.now(), jobId, taskId, scheduleId, executor, runAtMs, isLeased };
+}
+
+export function jobUnclaimed(
+  { clock, identity }: Origin,
+  {
+    jobId,
+    taskId,
+    scheduleId,
+    executor,
+  }: Pick<EventRecord<"jobAdded">, "jobId" | "taskId" | "scheduleId" | "executor">,
+  missing: EventRecord<"jobUnclaimed">["missing"],
+): EventRecord {
+  const facts = { jobId, taskId, scheduleId, schedulerId: identity, executor, missing };
+  return { type: "jobUnclaimed", timestampMs: clock.now(), ...facts };
 }
 
 export function jobAcquired({ clock, identity }: Origin, job: JobRecord, attempt: number): EventRecord {

@@ -4,6 +4,7 @@ import type { Environment } from "../environment.ts";
 import { type FirePlan, planFires } from "./plan-fires.ts";
 import { plannedJob } from "./planned-job.ts";
 import { TriggerCache } from "./trigger-cache.ts";
+import { UnreadableSchedules } from "./unreadable-schedules.ts";
 
 /** A due schedule, and what a step is to do with it. */
 export interface PlannedSchedule {
@@ -22,17 +23,32 @@ interface Prepared {
   readonly fires: FirePlan;
 }
 
-/** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. */
+/** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. A
+ *  schedule whose trigger cannot be read here is left to other schedulers. */
 export class FirePlanner {
   readonly #env: Environment;
   readonly #isFavourite: (schedule: LookedSchedule) => boolean;
   readonly #triggers = new TriggerCache();
+  readonly #unreadable: UnreadableSchedules;
   #prepared = new Map<string, Prepared>();
 
   /** @param isFavourite whether this scheduler stays resident, and can run the schedule's jobs itself */
   constructor(env: Environment, isFavourite: (schedule: LookedSchedule) => boolean) {
     this.#env = env;
+    this.#unreadable = new UnreadableSchedules(env);
     this.#isFavourite = isFavourite;
+  }
+
+  /** The schedules whose triggers can be read here; the same list when that is all of them. */
+  readable(due: readonly LookedSchedule[], now: number): readonly LookedSchedule[] {
+    const unreadable = due.flatMap((schedule) => {
+      const problem = this.#triggers.problemOf(schedule.trigger, now);
+      return problem === null ? [] : [{ schedule, error: problem.error }];
+    });
+    if (unreadable.length === 0) return due;
+    this.#unreadable.tell(unreadable);
+    const others = new Set(unreadable.map(({ schedule }) => schedule));
+    return due.filter((schedule) => !others.has(schedule));
   }
 
   /** Plans schedules that fire soon ahead of time, so that nothing is left to compute at the fire time. */

@@ -6,6 +6,7 @@ import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
   CheckedResultOptions,
@@ -158,6 +159,12 @@ export const checkRunOptions: Checker<{ signal?: AbortSignal | undefined }> = ch
 export const checkResultOptions: Checker<CheckedResultOptions> = checker(schemas.resultOptionsSchema, {
   instead: signalOptionAdvice,
 });
+export const checkSubscribeOptions: Checker<{ once: boolean }> = checker(schemas.subscribeOptionsSchema, {
+  instead: (value) => (value === true ? "write { once: true }" : null),
+});
+export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas.eventsOptionsSchema, {
+  instead: signalOptionAdvice,
+});
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
 );
@@ -176,6 +183,13 @@ export const checkId: Checker<string> = (value, where) => {
   }
   const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, value, "", idAdvice(value));
   throw optionsError(where, [{ path: "", message }]);
+};
+
+/** What `addSchedule` gets first. */
+export const checkNoTrigger: Checker<unknown> = (value, where) => {
+  if (!(value instanceof Trigger)) return value;
+  const message = mustBe("a task, its id or a named function", value, "", "the task comes first, then the trigger");
+  throw optionsError(where, [{ path: "task", message }]);
 };
 
 export const checkTrigger: Checker<Trigger> = (value, where) => {

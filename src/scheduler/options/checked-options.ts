@@ -98,12 +98,18 @@ export interface CheckedSchedulerOptions {
   leaseDuration: number;
   cleanupInterval: number | null;
   maxIdle?: number | undefined;
+  version?: number | undefined;
 }
 
 export interface CheckedTickOptions {
   maxDuration: number;
   maxJobs?: number | undefined;
   signal?: AbortSignal | undefined;
+}
+
+export interface CheckedEventsOptions {
+  signal?: AbortSignal;
+  onDropped?: (count: number) => void;
 }
 
 export interface CheckedResultOptions {

@@ -28,6 +28,10 @@ export function executorAdvice(value: unknown): string | null {
   return typeof value === "function" ? "handlers are registered: scheduler.task(id, handler)" : null;
 }
 
+export function executorsAdvice(value: unknown): string | null {
+  return Array.isArray(value) ? "give each a name, by which tasks choose it: { executors: { name: executor } }" : null;
+}
+
 export function retryAdvice(value: unknown): string | null {
   return typeof value === "number" ? `write { maxAttempts: ${value} }` : null;
 }

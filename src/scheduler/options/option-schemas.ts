@@ -31,6 +31,7 @@ import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
   CheckedResultOptions,
@@ -46,6 +47,7 @@ import {
   BROKER_METHODS,
   EXECUTOR_METHODS,
   executorAdvice,
+  executorsAdvice,
   retryAdvice,
   STORE_METHODS,
   signalAdvice,
@@ -110,16 +112,23 @@ export const taskSettingsSchema: v.GenericSchema<unknown, CheckedTaskSettings> =
   }),
 );
 
+const executors = v.pipe(
+  // v.record alone would accept a list.
+  v.custom<Record<string, JobExecutor>>(
+    (value) => !Array.isArray(value),
+    ({ input }) => mustBe("an object of executors by name", input, "", executorsAdvice(input)),
+  ),
+  v.record(
+    name,
+    implementing<JobExecutor>("a JobExecutor", EXECUTOR_METHODS, executorAdvice),
+    says("an object of executors by name"),
+  ),
+);
+
 export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOptions> = v.strictObject({
   dataStore: v.optional(implementing<DataStore>("a DataStore", STORE_METHODS, storeAdvice)),
   eventBroker: v.optional(implementing<EventBroker>("an EventBroker", BROKER_METHODS)),
-  executors: v.optional(
-    v.record(
-      name,
-      implementing<JobExecutor>("a JobExecutor", EXECUTOR_METHODS, executorAdvice),
-      says("an object of executors by name"),
-    ),
-  ),
+  executors: v.optional(executors),
   role: v.optional(oneOf(["both", "scheduler", "worker"]), "both"),
   identity: v.optional(name),
   maxConcurrentJobs: v.optional(wholeNumber(1), 100),
@@ -127,6 +136,7 @@ export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOp
   leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
   cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
   maxIdle: v.optional(durationMs(1)),
+  version: v.optional(wholeNumber(0)),
   logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
   clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
@@ -210,6 +220,15 @@ export const resultOptionsSchema: v.GenericSchema<unknown, CheckedResultOptions>
   wait: v.optional(trueOrFalse, false),
   signal: v.optional(signal),
 });
+
+export const subscribeOptionsSchema: v.GenericSchema<unknown, { once: boolean }> = v.strictObject({
+  once: v.optional(trueOrFalse, false),
+});
+
+export const eventsOptionsSchema: v.GenericSchema<unknown, CheckedEventsOptions> = v.strictObject({
+  signal: v.exactOptional(signal),
+  onDropped: v.exactOptional(v.function(says("a function that gets the number of dropped events"))),
+}) as v.GenericSchema<unknown, CheckedEventsOptions>;
 
 export const unpauseOptionsSchema: v.GenericSchema<unknown, { resumeFrom?: "now" | number | undefined }> =
   v.strictObject({

@@ -25,7 +25,8 @@ export interface SchedulerOptions {
    *  scheduler gives up leases that dead processes left under the same name: those that stopped, or that have said for
    *  `leaseDuration` nothing. It takes nothing from a living one, and warns of it. Default: a new UUID. */
   identity?: string;
-  /** Most jobs that this scheduler runs at once. Default: 100. */
+  /** Most jobs that this scheduler runs at once. When all of them wait for other jobs (see `runJob`), it runs one more,
+   *  so that they can go on. Default: 100. */
   maxConcurrentJobs?: number;
   /** Settings that tasks inherit, for example `{ timeout: { minutes: 5 } }`. Default: `{}`. */
   taskDefaults?: TaskSettings;
@@ -38,6 +39,10 @@ export interface SchedulerOptions {
   /** Longest time that this scheduler sleeps before it looks into the store without an event. Default: 10 s where other
    *  processes may write to the store, else a minute. */
   maxIdle?: Duration;
+  /** Version of the program, 0 or more, for example the number of its build. The settings of a task that a program of a
+   *  higher version declared are never replaced by those of a lower one, or of one without a version: while a deploy is
+   *  under way, and old processes still start, the newest settings stay. Default: none. */
+  version?: number;
   /** Where the scheduler reports problems. Default: `console`, for warnings and errors only. */
   logger?: Logger;
   /** Where the scheduler gets the time and its sleeps from; a `VirtualClock` in tests. Default: `systemClock`. */

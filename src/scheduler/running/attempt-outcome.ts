@@ -1,5 +1,6 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
+import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobOutcome, RetryPolicy } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
@@ -29,6 +30,8 @@ export interface AttemptFacts {
   readonly startedAt: number | null;
   readonly now: number;
   readonly retry: RetryPolicy;
+  /** Whether other processes may run the job too. */
+  readonly isShared: boolean;
   readonly random: RandomSource;
 }
 
@@ -45,7 +48,7 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
     case "late":
       return finished(facts, "missedStartDeadline", null, null);
     case "unreadable":
-      return finished(facts, "deserializationFailed", null, serializedError(ending.error));
+      return unreadable(facts, ending.error);
     case "returned":
       return finished(facts, "success", ending.returnValue, null);
     case "threw":
@@ -65,6 +68,21 @@ function aborted(facts: AttemptFacts, reason: AbortReason): AttemptOutcome {
     return { release: { ...leaseOf(facts.job), kind: "giveUp", hasStarted }, error: null };
   }
   return failed(facts, reason, false);
+}
+
+/** A job whose payload cannot be read here goes back to the queue, for a scheduler that can read it: while a deploy is
+ *  under way, another version of the program may. */
+function unreadable(facts: AttemptFacts, thrown: unknown): AttemptOutcome {
+  const { job, now, isShared } = facts;
+  const error = serializedError(thrown);
+  // Acquisitions before this one that ended neither in a failure nor with their process.
+  const passes = Math.max(0, job.fence - 1 - job.failedAttempts - job.recoveries);
+  if (!isShared || passes >= UNREADABLE_PASSES_MAX) return finished(facts, "deserializationFailed", null, error);
+  const pauseMs = Math.min(UNREADABLE_PAUSE_MS_MIN * 2 ** passes, UNREADABLE_PAUSE_MS_MAX);
+  // Others need time before the deadline, too.
+  const leftMs = job.startDeadline === null ? Number.POSITIVE_INFINITY : Math.max(0, job.startDeadline - now);
+  const runAt = now + Math.floor(Math.min(pauseMs, leftMs / 2));
+  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts: job.failedAttempts }, error };
 }
 
 function failed(facts: AttemptFacts, thrown: unknown, isFinal: boolean): AttemptOutcome {

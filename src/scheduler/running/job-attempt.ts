@@ -25,6 +25,8 @@ export interface AttemptEnvironment {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly serializer: Serializer;
+  /** Whether other processes may run the job too. */
+  readonly isShared: boolean;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
 }
 
@@ -98,9 +100,10 @@ export class JobAttempt {
     this.#hasEnded = true;
     this.#end?.abort();
     const { job, number } = this;
-    const { clock, random } = this.#env;
+    const { clock, random, isShared } = this.#env;
     const { retry } = this.task.record;
-    return attemptOutcome({ job, number, startedAt: this.#startedAt, now: clock.now(), retry, random }, ending);
+    const facts = { job, number, startedAt: this.#startedAt, now: clock.now(), retry, random, isShared };
+    return attemptOutcome(facts, ending);
   }
 
   async #run(): Promise<AttemptEnding> {

@@ -8,10 +8,12 @@ import type { HeldJob, JobQueue, RecoveryReport, ReleaseStatus } from "../../sto
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
 import type { JobContext } from "../scheduler-client.ts";
+import { currentJob } from "../tasks/current-job.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { JobAttempt } from "./job-attempt.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
 import { SuspectLine } from "./suspects.ts";
+import { type Wait, Waits } from "./waits.ts";
 
 export interface RunnerOptions {
   readonly env: Environment;
@@ -32,6 +34,10 @@ export class JobRunner {
   readonly #outdated = new Set<JobAttempt>();
   readonly #releases = new ReleaseQueue();
   readonly #outcomes: Record<JobOutcome, number> = emptyOutcomes();
+  readonly #waits = new Waits(() => this.#awaitedJobAdded());
+  /** Whether a handler waits for a job that was added since somebody asked. */
+  #hasNewWait = false;
+  #isStuckTold = false;
   #whenIdle: (() => void)[] = [];
   #whenEnded: (() => void)[] = [];
 
@@ -59,9 +65,49 @@ export class JobRunner {
     return [...running, ...ended.map(({ attempt }) => heldJob(attempt))];
   }
 
-  /** How many more jobs fit. */
+  /** How many more jobs fit: one, even above `maxConcurrentJobs`, when all that run wait for other jobs, which may wait
+   *  for this room. */
   get room(): number {
+    if (this.#isStuck) return 1;
     return Math.max(0, this.#options.maxConcurrentJobs - this.#running.size - this.#outdated.size);
+  }
+
+  get #isStuck(): boolean {
+    return this.#running.size >= this.#options.maxConcurrentJobs && this.#waits.size === this.#running.size;
+  }
+
+  /** A wait for another job begins. Null unless the handler of a job that runs here waits. */
+  beginWait(): Wait | null {
+    const context = currentJob();
+    const attempt = context === null ? undefined : this.#running.get(context.job.id);
+    if (attempt === undefined || attempt.job.fence !== context?.fence) return null;
+    const wait = this.#waits.begin(attempt);
+    if (this.#isStuck) this.#tellStuck();
+    return wait;
+  }
+
+  #tellStuck(): void {
+    const { env, maxConcurrentJobs, onEnded } = this.#options;
+    onEnded();
+    if (this.#isStuckTold) return;
+    this.#isStuckTold = true;
+    env.logger.warn(
+      `escapement: every job that runs here waits for another, and maxConcurrentJobs is ${maxConcurrentJobs}; one ` +
+        "more runs beyond that, so that they go on; raise maxConcurrentJobs above the number of jobs that wait at once",
+    );
+  }
+
+  /** A handler waits for a job that is in the store now. */
+  #awaitedJobAdded(): void {
+    this.#hasNewWait = true;
+    this.#resolveEnded();
+  }
+
+  /** Whether handlers wait for jobs that were added since the last call. */
+  takeNewWait(): boolean {
+    const hasNewWait = this.#hasNewWait;
+    this.#hasNewWait = false;
+    return hasNewWait;
   }
 
   /** The queues whose jobs this scheduler can run. */
@@ -69,9 +115,15 @@ export class JobRunner {
     return this.#options.tasks.queues(Object.keys(this.#options.executors));
   }
 
-  canRun({ taskId, executor }: JobQueue): boolean {
+  canRun(queue: JobQueue): boolean {
+    return this.missing(queue) === null;
+  }
+
+  /** What is missing here to run the jobs of a queue, or null. */
+  missing({ taskId, executor }: JobQueue): "task" | "executor" | null {
     const { tasks, executors } = this.#options;
-    return tasks.get(taskId) !== undefined && executors[executor] !== undefined;
+    if (tasks.get(taskId) === undefined) return "task";
+    return Object.hasOwn(executors, executor) ? null : "executor";
   }
 
   /** Outcomes that the store does not know yet. */
@@ -164,9 +216,11 @@ export class JobRunner {
     if (!this.isIdle) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Resolves when an attempt has ended and its outcome waits, or when no attempt runs. */
+  /** Resolves when an attempt has ended and its outcome waits, when a handler waits for a job that was added, or when
+   *  no attempt runs. */
   async whenEnded(): Promise<void> {
-    if (!this.isIdle && this.#releases.size === 0) await new Promise<void>((resolve) => this.#whenEnded.push(resolve));
+    if (!this.isIdle && this.#releases.size === 0 && !this.#hasNewWait)
+      await new Promise<void>((resolve) => this.#whenEnded.push(resolve));
   }
 
   /** Adds the events of jobs that recovery put back or ended. An attempt of such a job that runs here is aborted. */
@@ -200,7 +254,10 @@ export class JobRunner {
       return null;
     }
     const before = this.#running.get(job.id);
-    if (before !== undefined) this.#outdated.add(before);
+    if (before !== undefined) {
+      this.#outdated.add(before);
+      this.#waits.forget(before);
+    }
     this.#running.set(job.id, attempt);
     happened.push(jobAcquired(this.#options.env, job, attempt.number));
     return attempt;
@@ -212,7 +269,9 @@ export class JobRunner {
     const executor = executors[job.executor];
     if (task === undefined || executor === undefined) return null;
     const { clock, random } = env;
-    return new JobAttempt(job, task, executor, { clock, random, serializer: env.store.serializer, contextOf });
+    const { serializer, capabilities } = env.store;
+    const isShared = capabilities.sharedByProcesses;
+    return new JobAttempt(job, task, executor, { clock, random, serializer, isShared, contextOf });
   }
 
   async #run(attempt: JobAttempt): Promise<void> {
@@ -220,6 +279,8 @@ export class JobRunner {
     const { id } = attempt.job;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     else this.#outdated.delete(attempt);
+    this.#waits.forget(attempt);
+    if (release?.kind === "finish") this.#waits.ended(id);
     if (release !== null) this.#releases.add(attempt, release, error);
     this.#suspects.ended(attempt);
     this.#tellWaiting();
@@ -235,7 +296,7 @@ export class JobRunner {
 
   #tellWaiting(): void {
     this.#options.onEnded();
-    for (const resolve of this.#whenEnded.splice(0)) resolve();
+    this.#resolveEnded();
   }
 
   /** The next step tells the store that the attempt starts. */
@@ -254,6 +315,10 @@ export class JobRunner {
   /** Ends the attempts that were aborted before they started. */
   #endUnstarted(): void {
     for (const attempt of this.#suspects.flush()) this.#releases.withdrawStart(attempt);
+  }
+
+  #resolveEnded(): void {
+    for (const resolve of this.#whenEnded.splice(0)) resolve();
   }
 
   /** The lease of a running job is no longer ours, so that its outcome does not count: aborts the attempt. */

@@ -1,7 +1,10 @@
 import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
+import { mustBe, optionsError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
+import { nearest } from "../../core/suggest.ts";
+import { textHash } from "../../core/text-hash.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { DataStore, JobQueue } from "../../stores/data-store.ts";
+import type { DataStore, JobQueue, TaskChange } from "../../stores/data-store.ts";
 import {
   type CheckedTaskDefaults,
   type CheckedTaskSettings,
@@ -11,10 +14,27 @@ import {
 import type { TaskSettings } from "../options/options.ts";
 import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
 
+/** What became of a task that was declared to the store. */
+export interface SavedTask {
+  readonly record: TaskRecord;
+  readonly change: Exclude<TaskChange, "unchanged">;
+}
+
 export interface RegisteredTask {
   readonly record: TaskRecord;
   readonly handler: TaskHandler<never, unknown>;
   readonly schema: StandardSchemaV1 | null;
+}
+
+export interface RegistryOptions {
+  readonly store: DataStore;
+  readonly defaults: CheckedTaskDefaults;
+  /** Of the program, for the declarations of its tasks. */
+  readonly version: number | undefined;
+  /** Names of the executors that this scheduler has. */
+  readonly executors: readonly string[];
+  /** Whether this scheduler is known to run jobs, so that a task without an executor here is a mistake. */
+  readonly runsJobs: () => boolean;
 }
 
 /** The tasks that this scheduler has handlers for. The registry also knows which of them may not be in the
@@ -24,11 +44,17 @@ export class TaskRegistry {
   readonly #unsaved = new Set<string>();
   readonly #store: DataStore;
   readonly #defaults: CheckedTaskDefaults;
+  readonly #version: number | undefined;
+  readonly #executors: readonly string[];
+  readonly #runsJobs: () => boolean;
   #queues: JobQueue[] | null = null;
 
-  constructor(store: DataStore, defaults: CheckedTaskDefaults) {
+  constructor({ store, defaults, version, executors, runsJobs }: RegistryOptions) {
     this.#store = store;
     this.#defaults = defaults;
+    this.#version = version;
+    this.#executors = executors;
+    this.#runsJobs = runsJobs;
   }
 
   register(
@@ -43,7 +69,8 @@ export class TaskRegistry {
       ]);
     }
     const { schema, ...checked } = checkTaskSettings(settings, `task "${id}"`);
-    const record = toRecord(id, this.#defaults, checked);
+    const record = declared(toRecord(id, this.#defaults, checked), this.#version);
+    if (this.#runsJobs()) this.#assertExecutor(record);
     this.#byId.set(id, { record, handler, schema: schema ?? null });
     this.#unsaved.add(id);
     this.#queues = null;
@@ -71,6 +98,21 @@ export class TaskRegistry {
       );
     }
     return task.name;
+  }
+
+  /** For a scheduler that is about to run jobs. @throws {OptionsError} when it lacks the executor of a task */
+  assertExecutors(): void {
+    for (const { record } of this.#byId.values()) this.#assertExecutor(record);
+  }
+
+  #assertExecutor({ id, executor }: TaskRecord): void {
+    if (this.#executors.includes(executor)) return;
+    const names = this.#executors.map((name) => `"${name}"`).join(", ");
+    const near = nearest(executor, this.#executors);
+    const advice =
+      near === null ? "pass it: new Scheduler({ executors: { name: executor } })" : `did you mean "${near}"?`;
+    const message = mustBe(`the name of an executor that this scheduler has (${names})`, executor, "", advice);
+    throw optionsError(`task "${id}"`, [{ path: "executor", message }]);
   }
 
   get(id: string): RegisteredTask | undefined {
@@ -117,15 +159,15 @@ export class TaskRegistry {
     for (const record of records) if (!stale.has(record.id)) this.#saved(record);
   }
 
-  /** Writes the tasks that may not be in the store yet. Returns the tasks that were added or updated. */
-  async save(): Promise<{ id: string; change: "added" | "updated" }[]> {
+  /** Writes the tasks that may not be in the store yet. Returns the tasks that were changed or refused. */
+  async save(): Promise<SavedTask[]> {
     const records = this.unsaved;
     if (records === null) return [];
     const changes = await this.#store.putTasks(records);
     return records.flatMap((record, index) => {
       this.#saved(record);
       const change = changes[index];
-      return change === undefined || change === "unchanged" ? [] : [{ id: record.id, change }];
+      return change === undefined || change === "unchanged" ? [] : [{ record, change }];
     });
   }
 
@@ -169,6 +211,12 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     },
     metadata: { ...defaults.metadata, ...settings.metadata },
   };
+}
+
+/** The record with the hash of its settings, by which the store knows whether they changed since the last start. */
+function declared(record: TaskRecord, version: number | undefined): TaskRecord {
+  const declaration = textHash(JSON.stringify(record));
+  return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
 }
 
 function withoutUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {

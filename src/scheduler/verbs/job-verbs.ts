@@ -134,8 +134,19 @@ export class JobVerbs {
     return additions.map(({ job }) => this.#jobOf(job));
   }
 
-  #waitForResult(signal: AbortSignal | undefined, begin: () => Promise<AwaitedJob>): Promise<JobResultRecord> {
-    return waitForResult(this.#context, (id) => this.#runner.running.has(id), signal, begin);
+  /** A handler that waits lends its slot, if no other is left. */
+  async #waitForResult(signal: AbortSignal | undefined, begin: () => Promise<AwaitedJob>): Promise<JobResultRecord> {
+    const wait = this.#runner.beginWait();
+    const beginWait = async (): Promise<AwaitedJob> => {
+      const awaited = await begin();
+      wait?.for(awaited.jobId);
+      return awaited;
+    };
+    try {
+      return await waitForResult(this.#context, (id) => this.#runner.running.has(id), signal, beginWait);
+    } finally {
+      wait?.end();
+    }
   }
 
   #jobOf(record: JobRecord): Job {

@@ -7,6 +7,7 @@ import type { Trigger } from "../../triggers/trigger.ts";
 import { scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import {
   checkId,
+  checkNoTrigger,
   checkPreviewOptions,
   checkScheduleChanges,
   checkScheduleFilter,
@@ -37,6 +38,7 @@ export class ScheduleVerbs {
   async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
     const { env, tasks, ready } = this.#context;
     const checked = checkScheduleOptions(options, "addSchedule()");
+    checkNoTrigger(task, "addSchedule()");
     checkTrigger(trigger, "addSchedule()");
     const taskId = tasks.idOf(task);
     await ready();

@@ -1,6 +1,7 @@
 import { ConflictingIdError, TaskLookupError } from "../../core/errors.ts";
-import { taskRemoved, taskSaved } from "../events/event-records.ts";
+import { taskRemoved } from "../events/event-records.ts";
 import { checkId } from "../options/check-options.ts";
+import { announceTasks } from "../tasks/announce-tasks.ts";
 import { TaskView } from "../views/task-view.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -36,7 +37,6 @@ export class TaskVerbs {
   /** Writes the tasks that are not in the store yet. */
   async save(): Promise<void> {
     const { env, tasks } = this.#context;
-    const changes = await tasks.save();
-    env.events.publish(changes.map(({ id, change }) => taskSaved(env, id, change)));
+    announceTasks(env, await tasks.save());
   }
 }

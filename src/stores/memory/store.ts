@@ -7,6 +7,7 @@ import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
+import { isStaleTask, putTask } from "../task-declarations.ts";
 import { MemoryJobs, type RecoveryNotes } from "./jobs.ts";
 import { Living } from "./living.ts";
 import { MemoryResults } from "./results.ts";
@@ -24,10 +25,12 @@ export class MemoryDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities = Object.freeze({ sharedByProcesses: false });
   readonly #tasks = new Map<string, TaskRecord>();
+  /** Limits of tasks that were removed. */
+  readonly #removedLimits = new Map<string, number | null>();
   readonly #living = new Living();
   readonly #schedules = new MemorySchedules((schedulerId, now) => this.#living.isAlive(schedulerId, now));
   readonly #results = new MemoryResults();
-  readonly #jobs = new MemoryJobs(this.#results, (taskId) => this.#tasks.get(taskId)?.maxRunningJobs ?? null);
+  readonly #jobs = new MemoryJobs(this.#results, (taskId) => this.#limitOf(taskId));
 
   /** @param options.serializer turns payloads and return values into text. Default: a {@link JSONSerializer}. The other
    *  stores have the same default, so that a program may move to them without a change */
@@ -39,14 +42,14 @@ export class MemoryDataStore implements contract.DataStore {
   async close(): Promise<void> {}
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+  async putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
     // Made before the first change, because reading a task may throw.
     const copies = tasks.map((task) => frozenCopy(task));
-    return copies.map((task) => {
-      const existing = this.#tasks.get(task.id);
-      this.#tasks.set(task.id, task);
-      if (existing === undefined) return "added";
-      return isSame(existing, task) ? "unchanged" : "updated";
+    return copies.map((given) => {
+      const { task, change } = putTask(this.#tasks.get(given.id), given);
+      this.#tasks.set(given.id, frozenCopy(task));
+      this.#removedLimits.delete(given.id);
+      return change;
     });
   }
 
@@ -60,13 +63,17 @@ export class MemoryDataStore implements contract.DataStore {
 
   async removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
     if (this.#schedules.isTaskInUse(id) || this.#jobs.isTaskInUse(id)) return "inUse";
-    return this.#tasks.delete(id) ? "removed" : "missing";
+    const task = this.#tasks.get(id);
+    if (task === undefined) return "missing";
+    this.#tasks.delete(id);
+    this.#removedLimits.set(id, task.maxRunningJobs);
+    return "removed";
   }
 
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
-    const stale = request.tasks?.filter((task) => !isSame(this.#tasks.get(task.id), task)) ?? [];
+    const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
     return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds: stale.map((task) => task.id) };
   }
 
@@ -201,14 +208,15 @@ export class MemoryDataStore implements contract.DataStore {
       addedJobIds: ids.filter((id) => this.#jobs.has(id)),
     };
   }
+
+  /** Null for a task that was never put. */
+  #limitOf(taskId: string): number | null {
+    return this.#tasks.get(taskId)?.maxRunningJobs ?? this.#removedLimits.get(taskId) ?? null;
+  }
 }
 
 const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
 
 function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
   return jobs.map((job) => frozenCopy(job.metadata));
-}
-
-function isSame(a: TaskRecord | undefined, b: TaskRecord): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

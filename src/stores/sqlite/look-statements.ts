@@ -1,7 +1,8 @@
+import { NO_VERSION } from "../task-declarations.ts";
 import { acquiredJobs, FIRST_QUEUE_PARAMETER, hasReadyJobs } from "./acquisition-statements.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
 import { lookedScheduleAsJson } from "./schedule-rows.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import { JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
 
 /** What a look shows. */
 export interface LookForm {
@@ -76,11 +77,13 @@ function earliestScheduleLease({ schedules }: TableNames): string {
   return `SELECT min(acquired_until) FROM ${schedules} WHERE acquired_until IS NOT NULL`;
 }
 
-/** Of the tasks in the rows of `taskRow`, the ids of those whose stored row is missing or differs. */
+/** Of the tasks in the rows of `taskRow`, the ids of those that are stale, see `isStaleTask`. */
 function staleTasks({ tasks }: TableNames, rows: string): string {
   return (
     `SELECT json_group_array(e.value->>0) FROM json_each(${rows}) e LEFT JOIN ${tasks} t ON t.id = e.value->>0 ` +
-    "WHERE t.id IS NULL OR t.max_running_jobs IS NOT e.value->>1 OR t.details IS NOT e.value->>2 " +
-    "OR t.declaration IS NOT e.value->>3 OR t.version IS NOT e.value->>4"
+    `WHERE t.id IS NULL OR t.declaration IS ${REMOVED} OR CASE WHEN e.value->>3 IS NULL ` +
+    "THEN t.max_running_jobs IS NOT e.value->>1 OR t.details IS NOT e.value->>2 " +
+    "ELSE t.declaration IS NOT e.value->>3 " +
+    `OR coalesce(t.version, ${NO_VERSION}) < coalesce(e.value->>4, ${NO_VERSION}) END`
   );
 }

@@ -26,6 +26,10 @@ export const JOB_STATE: { readonly delayed: 0; readonly ready: 1; readonly lease
   leased: 2,
 });
 
+/** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
+ *  afterwards. */
+export const REMOVED = "''";
+
 export function tableNames(prefix: string): TableNames {
   return Object.freeze({
     schema: `${prefix}schema`,

@@ -1,3 +1,4 @@
+import { NO_VERSION } from "../task-declarations.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
 import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
@@ -6,7 +7,7 @@ import { type RecoveryStatements, recoveryStatements } from "./recovery-statemen
 import { type ReleaseStatements, releaseStatements } from "./release-statements.ts";
 import { resultAsJson, taskAsJson } from "./rows.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedule-statements.ts";
-import type { TableNames } from "./schema.ts";
+import { REMOVED, type TableNames } from "./schema.ts";
 
 interface TaskStatements {
   readonly getTasksById: string;
@@ -65,20 +66,42 @@ function taskStatements({ tasks, schedules, jobs }: TableNames): TaskStatements 
     `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` + `OR EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = ?1)`;
   return {
     // ?1 ids
-    getTasksById: `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value`,
+    getTasksById:
+      `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value ` +
+      `WHERE t.declaration IS NOT ${REMOVED}`,
     // ?1 rows of taskRow
-    putTasks:
-      `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version) ` +
-      "SELECT value->>0, value->>1, value->>2, value->>3, value->>4 FROM json_each(?1) WHERE true " +
-      "ON CONFLICT (id) DO UPDATE SET max_running_jobs = excluded.max_running_jobs, details = excluded.details, " +
-      "declaration = excluded.declaration, version = excluded.version",
+    putTasks: putTasks(tasks),
     // ?1 id to start after
-    getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 ORDER BY id`,
+    getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 AND declaration IS NOT ${REMOVED} ORDER BY id`,
     // ?1 id
-    getTask: `SELECT ${record} FROM ${tasks} WHERE id = ?1`,
+    getTask: `SELECT ${record} FROM ${tasks} WHERE id = ?1 AND declaration IS NOT ${REMOVED}`,
     isTaskInUse: `SELECT ${isInUse} AS in_use`,
-    removeTask: `DELETE FROM ${tasks} WHERE id = ?1 AND NOT (${isInUse}) RETURNING id`,
+    removeTask:
+      `UPDATE ${tasks} SET declaration = ${REMOVED}, version = NULL ` +
+      `WHERE id = ?1 AND declaration IS NOT ${REMOVED} AND NOT (${isInUse}) RETURNING id`,
   };
+}
+
+/** Puts tasks as `putTask` tells. A task that was removed is put like a new one. */
+function putTasks(tasks: string): string {
+  const storedVersion = `coalesce(${tasks}.version, ${NO_VERSION})`;
+  const givenVersion = `coalesce(excluded.version, ${NO_VERSION})`;
+  const isEdit = "excluded.declaration IS NULL";
+  const isReplaced =
+    `(${isEdit} OR ${tasks}.declaration IS ${REMOVED} OR ` +
+    `(${tasks}.declaration IS NOT excluded.declaration AND ${storedVersion} <= ${givenVersion}))`;
+  const replaced = ["max_running_jobs", "details"].map(
+    (column) => `${column} = CASE WHEN ${isReplaced} THEN excluded.${column} ELSE ${tasks}.${column} END`,
+  );
+  return (
+    `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version) ` +
+    "SELECT value->>0, value->>1, value->>2, value->>3, value->>4 FROM json_each(?1) WHERE true " +
+    `ON CONFLICT (id) DO UPDATE SET ${replaced.join(", ")}, ` +
+    `declaration = CASE WHEN ${isEdit} THEN nullif(${tasks}.declaration, ${REMOVED}) ` +
+    `WHEN ${isReplaced} THEN excluded.declaration ELSE ${tasks}.declaration END, ` +
+    `version = CASE WHEN ${isEdit} THEN ${tasks}.version ` +
+    `ELSE nullif(max(${storedVersion}, ${givenVersion}), ${NO_VERSION}) END`
+  );
 }
 
 function resultStatements({ results, steps, incarnations }: TableNames): ResultStatements {

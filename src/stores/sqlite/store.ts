@@ -87,7 +87,7 @@ export class SqlDataStore implements contract.DataStore {
     return this.close();
   }
 
-  async putTasks(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+  async putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
     return this.#use((open) => open.tasks.put(tasks));
   }
 

@@ -1,4 +1,6 @@
 import type { TaskRecord } from "../../records/task.ts";
+import type { TaskChange } from "../data-store.ts";
+import { putTask } from "../task-declarations.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { rowParameters } from "./parameters.ts";
@@ -15,19 +17,17 @@ export class SqliteTasks {
     this.#statements = statements;
   }
 
-  async put(tasks: readonly TaskRecord[]): Promise<("added" | "updated" | "unchanged")[]> {
+  async put(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
     if (tasks.length === 0) return [];
     const [existing] = await this.#connection.write(() => [
       statement(this.#statements.getTasksById, JSON.stringify(tasks.map((task) => task.id))),
       ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(this.#statements.putTasks, text)),
     ]);
-    const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], settingsText(toTask(row))]));
-    return tasks.map((task) => {
-      const before = known.get(task.id);
-      const after = settingsText(task);
-      known.set(task.id, after);
-      if (before === undefined) return "added";
-      return before === after ? "unchanged" : "updated";
+    const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], toTask(row)]));
+    return tasks.map((given) => {
+      const { task, change } = putTask(known.get(given.id), given);
+      known.set(given.id, task);
+      return change;
     });
   }
 
@@ -48,19 +48,4 @@ export class SqliteTasks {
     if (numberOrNull(inUse, "in_use") === 1) return "inUse";
     return removed?.length === 1 ? "removed" : "missing";
   }
-}
-
-/** A text that is equal for tasks with equal settings. The order of the keys in metadata counts. */
-function settingsText(task: TaskRecord): string {
-  return JSON.stringify([
-    task.maxRunningJobs,
-    task.executor,
-    task.misfireGraceMs,
-    task.maxRecoveries,
-    task.timeoutMs,
-  ]).concat(JSON.stringify([task.resultExpirationMs, retryText(task), task.metadata, task.declaration, task.version]));
-}
-
-function retryText({ retry }: TaskRecord): string {
-  return JSON.stringify([retry.attemptsMax, retry.initialMs, retry.factor, retry.maxMs, retry.jitter]);
 }

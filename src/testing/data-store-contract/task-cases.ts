@@ -1,7 +1,9 @@
+import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import type { DataStore } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, finish, leasedJob, look, makeJob, makeSchedule, makeTask, release, T0 } from "./makers.ts";
+import { add, finish, leasedJob, look, makeJob, makeSchedule, makeTask, release, T0, take } from "./makers.ts";
 
 export const taskCases: readonly DataStoreCase[] = [
   {
@@ -40,21 +42,72 @@ export const taskCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "tasks: the hash and the version of a declaration come back, count as settings, and may go again",
+    name: "tasks: an unchanged declaration changes nothing, so that an edit survives it",
     async run({ open }) {
       const store = await open();
-      const task = makeTask({ declaration: "hash", version: 4 });
-      equal(await store.putTasks([makeTask()]), ["added"], "without");
-      equal(await store.putTasks([task]), ["updated"], "with");
-      equal(await store.putTasks([task]), ["unchanged"], "again");
-      equal(await store.getTask("task"), task, "the stored task");
-      const stale = async (asked: TaskRecord): Promise<readonly string[]> =>
-        (await look(store, { tasks: [asked] })).staleTaskIds;
-      equal(await stale(task), [], "an equal one");
-      equal(await stale(makeTask({ declaration: "other", version: 4 })), ["task"], "another hash");
-      equal(await stale(makeTask({ declaration: "hash", version: 5 })), ["task"], "another version");
-      equal(await store.putTasks([makeTask()]), ["updated"], "without again");
-      equal(await store.getTask("task"), makeTask(), "the task without them");
+      const declared = makeTask({ declaration: "hash" });
+      equal(await store.putTasks([declared]), ["added"], "the declaration");
+      equal(await stale(store, declared), [], "the declaration, looked at");
+      equal(await store.putTasks([makeTask({ maxRunningJobs: 7 })]), ["updated"], "an edit");
+      const edited = { ...declared, maxRunningJobs: 7 };
+      equal(await store.getTask("task"), edited, "the edited task");
+      equal(await stale(store, declared), [], "the declaration after the edit, looked at");
+      equal(await store.putTasks([declared]), ["unchanged"], "the declaration after the edit");
+      equal(await store.getTask("task"), edited, "the task after the declaration");
+      equal(await store.putTasks([makeTask({ maxRunningJobs: 7 })]), ["unchanged"], "the edit again");
+      const other = makeTask({ declaration: "other", maxRunningJobs: 2 });
+      equal(await stale(store, other), ["task"], "another declaration, looked at");
+      equal(await store.putTasks([other]), ["updated"], "another declaration");
+      equal(await store.getTask("task"), other, "the task of the other declaration");
+    },
+  },
+  {
+    name: "tasks: a declaration of a lower version, or of none, never replaces that of a higher one",
+    async run({ open }) {
+      const store = await open();
+      const newer = makeTask({ declaration: "newer", version: 4, maxRunningJobs: 4 });
+      const older = makeTask({ declaration: "older", version: 3, maxRunningJobs: 3 });
+      const none = makeTask({ declaration: "none" });
+      equal(await store.putTasks([older]), ["added"], "the older one first");
+      equal(await store.putTasks([newer]), ["updated"], "the newer one");
+      equal(await stale(store, older), ["task"], "the older one, looked at");
+      equal(await store.putTasks([older]), ["outdated"], "the older one again");
+      equal(await store.putTasks([none, newer]), ["outdated", "unchanged"], "one without a version");
+      equal(await store.getTask("task"), newer, "the stored task");
+      const sibling = makeTask({ declaration: "sibling", version: 4 });
+      equal(await store.putTasks([sibling]), ["updated"], "one of the same version");
+      equal(await store.getTask("task"), sibling, "the task of the same version");
+    },
+  },
+  {
+    name: "tasks: an unchanged declaration raises the version, and lowers it never",
+    async run({ open }) {
+      const store = await open();
+      const declared = (version?: number): TaskRecord =>
+        makeTask({ declaration: "hash", ...(version === undefined ? {} : { version }) });
+      equal(await store.putTasks([declared()]), ["added"], "without a version");
+      equal(await stale(store, declared(0)), ["task"], "the first version, looked at");
+      equal(await store.putTasks([declared(0), declared(5), declared(2)]), Array(3).fill("unchanged"), "more of them");
+      equal(await store.getTask("task"), declared(5), "the stored task");
+      equal(await stale(store, declared(2)), [], "a lower version, looked at");
+      equal(await store.putTasks([makeTask({ maxRunningJobs: 7 })]), ["updated"], "an edit");
+      equal(await store.getTask("task"), { ...declared(5), maxRunningJobs: 7 }, "the edited task");
+    },
+  },
+  {
+    name: "tasks: the limit of a removed task still counts for jobs that are added afterwards",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 2, declaration: "hash", version: 3 })]);
+      equal(await store.removeTask("task"), "removed", "the removal");
+      equal([await store.getTask("task"), await store.getTasks()], [null, []], "what is left of it to see");
+      await store.addJobs(["a", "b", "c"].map((id) => makeJob({ id })));
+      equal((await acquired(store)).length, 2, "jobs that run at once");
+      const again = makeTask({ maxRunningJobs: null, declaration: "older", version: 1 });
+      equal(await stale(store, again), ["task"], "the task again, looked at");
+      equal(await store.putTasks([again]), ["added"], "the task again");
+      equal(await store.getTask("task"), again, "the task that was put again");
+      equal((await acquired(store)).length, 1, "jobs beyond the old limit");
     },
   },
   {
@@ -120,3 +173,11 @@ export const taskCases: readonly DataStoreCase[] = [
     },
   },
 ];
+
+async function acquired(store: DataStore): Promise<readonly JobRecord[]> {
+  return (await take(store)).acquired;
+}
+
+async function stale(store: DataStore, task: TaskRecord): Promise<readonly string[]> {
+  return (await look(store, { tasks: [task] })).staleTaskIds;
+}

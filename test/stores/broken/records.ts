@@ -79,7 +79,7 @@ class ForgetsWhatRan extends MemoryDataStore {
 
 /** Knows no limits. */
 class IgnoresLimits extends MemoryDataStore {
-  override putTasks(tasks: Parameters<MemoryDataStore["putTasks"]>[0]): Promise<("added" | "updated" | "unchanged")[]> {
+  override putTasks(tasks: Parameters<MemoryDataStore["putTasks"]>[0]): Promise<contract.TaskChange[]> {
     return super.putTasks(tasks.map((task) => ({ ...task, maxRunningJobs: null })));
   }
 }

@@ -1,0 +1,138 @@
+import * as v from "valibot";
+import {
+  ERROR_CAUSES_MAX,
+  ERROR_TEXT_LENGTH_MAX,
+  EVENTS_PER_MESSAGE_MAX,
+  ID_LENGTH_MAX,
+  SERIALIZED_LENGTH_MAX,
+} from "../core/limits.ts";
+import { INSTANT_MS_MAX } from "../core/temporal.ts";
+import type { EventRecord, EventType } from "./events.ts";
+import { JOB_OUTCOMES } from "./policies.ts";
+import type { SerializedError } from "./serialized-error.ts";
+
+// What a broker receives may come from anybody: from another version of this library, or from another program. Fields
+// that are not named here are left out.
+
+const id = text(ID_LENGTH_MAX);
+const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(-INSTANT_MS_MAX), v.maxValue(INSTANT_MS_MAX));
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const attempt = v.pipe(count, v.minValue(1));
+const fraction = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+const error = errorSchema();
+
+const task = { timestampMs: ms, taskId: id };
+const schedule = { ...task, scheduleId: id };
+const job = { ...task, jobId: id, scheduleId: v.nullable(id) };
+const scheduler = { timestampMs: ms, schedulerId: id };
+
+const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord<K>> } = {
+  taskAdded: v.object({ type: v.literal("taskAdded"), ...task }),
+  taskUpdated: v.object({ type: v.literal("taskUpdated"), ...task }),
+  taskRemoved: v.object({ type: v.literal("taskRemoved"), ...task }),
+  taskOutdated: v.object({ type: v.literal("taskOutdated"), ...task, schedulerId: id, version: v.nullable(count) }),
+  scheduleAdded: v.object({ type: v.literal("scheduleAdded"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
+  scheduleUpdated: v.object({ type: v.literal("scheduleUpdated"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
+  scheduleRemoved: v.object({
+    type: v.literal("scheduleRemoved"),
+    timestampMs: ms,
+    scheduleId: id,
+    finished: v.boolean(),
+  }),
+  scheduleFailed: v.object({ type: v.literal("scheduleFailed"), ...schedule, error }),
+  scheduleDeserializationFailed: v.object({
+    type: v.literal("scheduleDeserializationFailed"),
+    ...schedule,
+    schedulerId: id,
+    error,
+  }),
+  jobAdded: v.object({ type: v.literal("jobAdded"), ...job, executor: id, runAtMs: ms, isLeased: v.boolean() }),
+  jobUnclaimed: v.object({
+    type: v.literal("jobUnclaimed"),
+    ...job,
+    schedulerId: id,
+    executor: id,
+    missing: v.picklist(["task", "executor", "worker"]),
+  }),
+  jobAcquired: v.object({ type: v.literal("jobAcquired"), ...job, schedulerId: id, attempt }),
+  jobProgressed: v.object({
+    type: v.literal("jobProgressed"),
+    ...job,
+    fraction,
+    note: v.nullable(text(SERIALIZED_LENGTH_MAX)),
+  }),
+  jobRetried: v.object({ type: v.literal("jobRetried"), ...job, attempt, runAtMs: ms, error: v.nullable(error) }),
+  jobReleased: v.object({
+    type: v.literal("jobReleased"),
+    ...job,
+    schedulerId: v.nullable(id),
+    outcome: v.picklist(JOB_OUTCOMES),
+    error: v.nullable(error),
+    scheduledFireTimeMs: v.nullable(ms),
+    startedAtMs: v.nullable(ms),
+  }),
+  schedulerStarted: v.object({ type: v.literal("schedulerStarted"), ...scheduler }),
+  schedulerStopped: v.object({ type: v.literal("schedulerStopped"), ...scheduler }),
+};
+
+/**
+ * The events of a message that a broker received. What is no event is left out; it never throws, whatever the message
+ * is. Every broker passes what comes from outside of its process through this function, because an event decides when
+ * a scheduler wakes.
+ *
+ * @param list what was sent as the argument of `publish`
+ * @param onRefused called with the reason for each event that is left out: one of a type that only a newer version of
+ *   this library knows, or something that is no event
+ * @example
+ * socket.onmessage = ({ data }) => deliver(receivedEvents(JSON.parse(data), (reason) => logger.debug(reason)));
+ */
+export function receivedEvents(list: unknown, onRefused: (reason: string) => void = () => {}): EventRecord[] {
+  if (!Array.isArray(list)) {
+    onRefused("a message that is no list of events is dropped");
+    return [];
+  }
+  if (list.length > EVENTS_PER_MESSAGE_MAX) {
+    onRefused(`all but the first ${EVENTS_PER_MESSAGE_MAX} events of a message are dropped`);
+  }
+  const events: EventRecord[] = [];
+  for (const item of list.slice(0, EVENTS_PER_MESSAGE_MAX)) {
+    const event = readEvent(item);
+    if (typeof event === "string") onRefused(event);
+    else events.push(event);
+  }
+  return events;
+}
+
+/** The event, or why it is none. */
+function readEvent(value: unknown): EventRecord | string {
+  try {
+    const type: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
+    if (typeof type !== "string") return "a message that is no event is dropped";
+    const name = JSON.stringify(type.slice(0, SHOWN_LENGTH_MAX));
+    if (!Object.hasOwn(schemas, type)) return `events of the type ${name} are dropped, as this version knows none`;
+    const result = v.safeParse(schemas[type as EventType], value, { abortEarly: true });
+    if (result.success) return result.output;
+    const path = v.getDotPath(result.issues[0]) ?? "content";
+    return `an event of the type ${name} is dropped, as its ${path} is not what it must be`;
+  } catch {
+    return "a message that cannot be read is dropped";
+  }
+}
+
+const SHOWN_LENGTH_MAX = 80;
+
+/** Causes beyond the deepest that this library writes are left out. */
+function errorSchema(): v.GenericSchema<unknown, SerializedError> {
+  // What was cut ends in three dots.
+  const line = text(ERROR_TEXT_LENGTH_MAX + 3);
+  const entries = { name: line, message: line, stack: v.exactOptional(line), code: v.exactOptional(line) };
+  let schema: v.GenericSchema<unknown, SerializedError> = v.object(entries);
+  for (let depth = 0; depth < ERROR_CAUSES_MAX; depth++) {
+    schema = v.object({ ...entries, cause: v.exactOptional(schema) });
+  }
+  return schema;
+}
+
+function text(lengthMax: number): v.GenericSchema<unknown, string> {
+  return v.pipe(v.string(), v.maxLength(lengthMax));
+}

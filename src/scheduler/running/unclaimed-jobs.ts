@@ -1,0 +1,119 @@
+import { sleepFor } from "../../core/clock.ts";
+import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "../../core/limits.ts";
+import { instantOf } from "../../core/temporal.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { JobQueue } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+import { jobUnclaimed } from "../events/event-records.ts";
+
+type JobAdded = EventRecord<"jobAdded">;
+
+export interface UnclaimedOptions {
+  readonly env: Environment;
+  /** Why this scheduler cannot run jobs of a queue; null when it can. */
+  readonly missing: (queue: JobQueue) => EventRecord<"jobUnclaimed">["missing"] | null;
+  readonly executors: readonly string[];
+}
+
+/** Watches one job of each task and executor that this scheduler cannot run, until somebody takes it. When nobody has
+ *  done so for a while, there may be nobody who can: then it says so, once. */
+export class UnclaimedJobs {
+  readonly #options: UnclaimedOptions;
+  /** By task and executor. */
+  readonly #watched = new Map<string, JobAdded>();
+  /** Tasks with their executors that somebody runs, or that were told. */
+  readonly #settled = new Set<string>();
+  #signal: AbortSignal | null = null;
+  #running: Promise<void> | null = null;
+
+  constructor(options: UnclaimedOptions) {
+    this.#options = options;
+  }
+
+  /** A job was added, here or elsewhere. */
+  added(job: JobAdded): void {
+    if (job.isLeased || this.#options.missing(job) === null) return;
+    const key = keyOf(job);
+    const isKnown = this.#settled.has(key) || this.#watched.has(key);
+    if (isKnown || this.#settled.size + this.#watched.size >= UNCLAIMED_WATCHED_MAX) return;
+    this.#watched.set(key, job);
+    this.#checkLater();
+  }
+
+  /** Somebody took a job. */
+  acquired(jobId: string): void {
+    for (const [key, job] of this.#watched) if (job.jobId === jobId) this.#settle(key);
+  }
+
+  /** Looks after jobs by itself from now on. */
+  start(signal: AbortSignal): void {
+    this.#signal = signal;
+    if (this.#watched.size > 0) this.#checkLater();
+  }
+
+  /** Resolves when it has ended what it was doing, after the signal was aborted. */
+  async stopped(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Looks after the jobs that have been due for a while. @throws {StoreUnavailableError} */
+  async check(): Promise<void> {
+    const { store, clock } = this.#options.env;
+    for (const [key, job] of [...this.#watched]) {
+      if (clock.now() < Math.max(job.runAtMs, job.timestampMs) + UNCLAIMED_MS) continue;
+      const record = await store.getJob(job.jobId);
+      if (record === null) this.#watched.delete(key);
+      else if (record.fence > 0) this.#settle(key);
+      else this.#tell(key, job);
+    }
+  }
+
+  #settle(key: string): void {
+    this.#watched.delete(key);
+    this.#settled.add(key);
+  }
+
+  #tell(key: string, job: JobAdded): void {
+    const { env, missing: missingFor, executors } = this.#options;
+    const missing = missingFor(job);
+    this.#settle(key);
+    if (missing === null) return;
+    const { jobId, taskId, executor, runAtMs } = job;
+    const names = executors.map((name) => `"${name}"`).join(", ");
+    const reason = {
+      task: `this one has no handler for it; register one where it is to run: scheduler.task("${taskId}", handler)`,
+      executor: `this one has ${names}; pass the executor where it is to run: new Scheduler({ executors })`,
+      worker: 'this one runs no jobs; start a scheduler that does: new Scheduler({ role: "worker" })',
+    }[missing];
+    env.logger.warn(
+      `escapement: job ${jobId} of task "${taskId}" waits for executor "${executor}" since ${instantOf(runAtMs)}, ` +
+        `and no scheduler has taken it; ${reason}`,
+    );
+    env.events.publish([jobUnclaimed(env, job, missing)]);
+  }
+
+  #checkLater(): void {
+    const signal = this.#signal;
+    if (signal === null || signal.aborted || this.#running !== null) return;
+    this.#running = this.#checkWhileWatching(signal).finally(() => {
+      this.#running = null;
+    });
+  }
+
+  async #checkWhileWatching(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options.env;
+    while (this.#watched.size > 0) {
+      await sleepFor(clock, UNCLAIMED_MS, signal);
+      if (signal.aborted) return;
+      try {
+        await this.check();
+      } catch (error) {
+        logger.warn("escapement: jobs that nobody takes could not be looked after; tried again later", error);
+      }
+    }
+  }
+}
+
+function keyOf({ taskId, executor }: JobQueue): string {
+  return JSON.stringify([taskId, executor]);
+}

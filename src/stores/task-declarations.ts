@@ -1,0 +1,56 @@
+import type { TaskRecord } from "../records/task.ts";
+import type { TaskChange } from "./data-store.ts";
+
+/** What becomes of the stored task when `given` is put, see `DataStore.putTasks`. `stored` is undefined when there is
+ *  none. */
+export function putTask(
+  stored: TaskRecord | undefined,
+  given: TaskRecord,
+): { readonly task: TaskRecord; readonly change: TaskChange } {
+  if (stored === undefined) return { task: given, change: "added" };
+  if (given.declaration === undefined) {
+    const { declaration: _, version: __, ...settings } = given;
+    const change = isSame(stored, given) ? "unchanged" : "updated";
+    return { task: { ...settings, ...declarationOf(stored, versionOf(stored)) }, change };
+  }
+  const version = Math.max(versionOf(stored), versionOf(given));
+  if (stored.declaration === given.declaration) {
+    return { task: { ...stored, ...declarationOf(stored, version) }, change: "unchanged" };
+  }
+  if (versionOf(stored) > versionOf(given)) return { task: stored, change: "outdated" };
+  return { task: given, change: "updated" };
+}
+
+/** Whether putting `given` would change something, or would be refused. */
+export function isStaleTask(stored: TaskRecord | undefined, given: TaskRecord): boolean {
+  if (stored === undefined) return true;
+  if (given.declaration === undefined) return !isSame(stored, given);
+  return stored.declaration !== given.declaration || versionOf(stored) < versionOf(given);
+}
+
+/** No version is lower than every version. */
+export const NO_VERSION = -1;
+
+function versionOf({ version }: TaskRecord): number {
+  return version ?? NO_VERSION;
+}
+
+function declarationOf({ declaration }: TaskRecord, version: number): Pick<TaskRecord, "declaration" | "version"> {
+  return {
+    ...(declaration === undefined ? {} : { declaration }),
+    ...(version === NO_VERSION ? {} : { version }),
+  };
+}
+
+/** Whether two tasks have the same settings. The order of the keys in metadata counts. */
+function isSame(a: TaskRecord, b: TaskRecord): boolean {
+  return settingsText(a) === settingsText(b);
+}
+
+function settingsText(task: TaskRecord): string {
+  const { executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs, metadata } = task;
+  const { attemptsMax, initialMs, factor, maxMs, jitter } = task.retry;
+  const retry = [attemptsMax, initialMs, factor, maxMs, jitter];
+  const settings = [executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs];
+  return JSON.stringify([...settings, retry, metadata]);
+}

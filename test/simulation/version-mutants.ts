@@ -1,0 +1,31 @@
+import type { TaskRecord } from "../../src/records/task.ts";
+import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import { FirePlanner } from "../../src/scheduler/firing/fire-planner.ts";
+import type * as contract from "../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { type Mutant, patched, store } from "./mutant.ts";
+
+/** Faults that show where two versions of a program share a store. */
+export const VERSIONS: readonly Mutant[] = [
+  store(
+    "lets an older version of a program replace the settings of a newer one",
+    class extends MemoryDataStore {
+      override putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
+        return super.putTasks(tasks.map(({ declaration: _, version: __, ...settings }) => settings));
+      }
+    },
+  ),
+  patched("pauses schedules whose triggers it cannot read", FirePlanner.prototype, "readable", () => (due) => due),
+  patched(
+    "looks at schedules that it cannot read again and again",
+    Stepper.prototype,
+    "look",
+    (original) =>
+      async function (this: Stepper, now, dueBy) {
+        const seen = await original.call(this, now, dueBy);
+        return this.passesUntil < Number.POSITIVE_INFINITY && seen.nextFireAt === null
+          ? { ...seen, nextFireAt: now }
+          : seen;
+      },
+  ),
+];
