@@ -51,6 +51,10 @@ export const STEP_BYTES_MAX = 500_000;
 export const STEP_ADDITIONS_MAX = 200;
 export const STEP_ADDITION_LENGTH_MAX = 100_000;
 
+/** Most outcomes that one step tells the store, and most characters of theirs; the first is told whatever its size. */
+export const RELEASES_PER_STEP_MAX = 1000;
+export const RELEASE_LENGTH_PER_STEP_MAX = 500_000;
+
 /** How long after a fire time a scheduler leaves it to the favourite of the schedule, in milliseconds: from, and up to.
  *  A favourite commits within a few. */
 export const FAVOURITE_WAIT_MS_MIN = 50;

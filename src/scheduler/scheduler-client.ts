@@ -24,7 +24,8 @@ import type { TaskView } from "./views/task-view.ts";
  * handlers. A {@link Scheduler} is a `SchedulerClient`, and so is an object that reaches a scheduler over a network.
  *
  * Besides the errors that each method names, every method that reads or writes the store may reject with
- * `StoreUnavailableError`.
+ * `StoreUnavailableError`. One that writes rejects with `StoreRefusedError` when the store will never take what it was
+ * given.
  */
 export interface SchedulerClient {
   /** The scheduler's name in leases and events. */

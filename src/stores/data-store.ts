@@ -21,7 +21,8 @@ export interface StoreCapabilities {
  * - Every write is safe to repeat with the same arguments when its fate is unknown.
  * - Records that go in or come out are never touched again: a store keeps and returns its own copies (or frozen ones).
  * - Lease times: a lease is live while `acquiredUntil > now`.
- * - Failures of the store itself reject with `StoreUnavailableError`.
+ * - Failures of the store itself reject with `StoreUnavailableError`. What the store works on but will never take (too
+ *   large, or against a rule of the database) rejects with `StoreRefusedError`, and nothing of the call happened.
  */
 export interface DataStore extends AsyncDisposable {
   /** Turns payloads and return values into the text that the records carry, and back. */
@@ -93,7 +94,8 @@ export interface DataStore extends AsyncDisposable {
    * - What was recovered may be told by the earlier try alone.
    *
    * @throws {StoreUnavailableError} its fate is unknown: repeat it with the same `stepId` and `isRepetition`
-   * @throws any other error when the store refuses something in it: then nothing of the step happened
+   * @throws {StoreRefusedError} or any other error when the store refuses something in it: then nothing of the step
+   *   happened
    */
   step(request: StepRequest): Promise<StepReport>;
 
@@ -138,7 +140,7 @@ export interface DataStore extends AsyncDisposable {
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
   /** Gives up every lease on jobs that an identity holds, but for those that a step of `incarnation` made: for a
    *  scheduler that starts after a crash; a try that arrives late takes nothing from it. Jobs go the way of *recovery*
-   *  (see {@link step}). */
+   *  (see {@link step}). A store may do this in several steps, each atomic, where there are very many. */
   giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
   /** Cancels a job: a queued one ends as `cancelled` at once (the result is kept unless it expires at once), a leased
    *  one gets `cancelRequested`, which its holder learns when it extends its lease. */

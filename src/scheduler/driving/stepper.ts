@@ -161,7 +161,7 @@ export class Stepper {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
     const cargo: Cargo = {
-      releases: runner.waiting,
+      releases: runner.nextReleases,
       additions: additions.take(),
       planned: bounds.due.length === 0 ? [] : planner.plan(bounds.due, now),
     };

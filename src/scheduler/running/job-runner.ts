@@ -1,9 +1,10 @@
-import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
+import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
+import { serializedError } from "../../records/serialized-error.ts";
 import type { JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
@@ -65,9 +66,9 @@ export class JobRunner {
     return tasks.get(taskId) !== undefined && executors[executor] !== undefined;
   }
 
-  /** Outcomes that the store does not know yet. */
-  get waiting(): readonly EndedAttempt[] {
-    return this.#releases.waiting();
+  /** Outcomes that the store does not know yet, as many as fit into one step, the oldest first. */
+  get nextReleases(): readonly EndedAttempt[] {
+    return this.#releases.next();
   }
 
   get hasWaiting(): boolean {
@@ -115,8 +116,16 @@ export class JobRunner {
     this.#releases.unknown(batch);
   }
 
-  /** The store will never take this outcome, so the job runs again when its lease ends. */
+  /** The store will never take this outcome. Without its return value the store may: then the job ends as an error,
+   *  because its handler has done its work. Otherwise the job runs again when its lease ends. */
   releaseRefused(ended: EndedAttempt, error: unknown): void {
+    const { release } = ended;
+    if (release.kind === "finish" && release.result.returnValue !== null) {
+      const failure = serializedError(resultRefused(release.jobId, error));
+      const result: JobResultRecord = { ...release.result, outcome: "error", returnValue: null, error: failure };
+      this.#releases.replaced(ended, { ...release, result }, failure);
+      return;
+    }
     this.#releases.refused(ended);
     this.#options.env.logger.error(
       `escapement: the store refuses the outcome of job ${ended.release.jobId}; it runs again when its lease ends`,
@@ -228,6 +237,13 @@ export class JobRunner {
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
     }
   }
+}
+
+function resultRefused(jobId: string, cause: unknown): SerializationError {
+  return new SerializationError(
+    `the store refuses the result of job ${jobId}: store it elsewhere and return a reference`,
+    { cause },
+  );
 }
 
 /** Aborts an attempt whose lease is no longer ours. */
