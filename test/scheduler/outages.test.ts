@@ -273,7 +273,27 @@ describe("an outcome that the store refuses for another reason", () => {
     const jobs = await scheduler.addJobs(["a", "b", "bad", "c", "d"].map((payload) => ({ task, payload })));
     await clock.advance("PT5M");
     const outcomes = await Promise.all(jobs.map(async ({ id }) => (await scheduler.getJobResult(id))?.outcome));
-    expect(outcomes).toEqual(["success", "success", "abandoned", "success", "success"]);
+    // The handler has done its work, so it does not run again.
+    expect(outcomes).toEqual(["success", "success", "error", "success", "success"]);
+    const result = await scheduler.getJobResult(jobs[2]?.id ?? "");
+    expect(result).toMatchObject({ attempts: 1, error: { name: "SerializationError" } });
+    expect(result?.error?.message).toMatch(/the store refuses the result .*store it elsewhere/);
+    expect(log).toEqual([]);
+  });
+
+  test("and without a return value lets its job run again when the lease ends", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const { scheduler, log } = setUp({ clock, dataStore });
+    const step = dataStore.step.bind(dataStore);
+    dataStore.step = async (request) => {
+      if (request.releases.length > 0) throw new TypeError("cannot bind this value");
+      return step(request);
+    };
+    await scheduler.start();
+    const { id } = await scheduler.addJob(scheduler.task("t", { maxRecoveries: 1 }, () => {}));
+    await clock.advance("PT5M");
+    expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "abandoned", attempts: 2 });
     expect(log.some(({ message }) => message.includes("refuses the outcome"))).toBe(true);
   });
 });

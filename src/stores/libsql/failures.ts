@@ -23,7 +23,9 @@ export function failureKind(error: unknown): FailureKind {
   const code = codeOf(error);
   if (code === "RESPONSE_TOO_LARGE" || isTooLarge(code, messageOf(error))) return "tooLarge";
   // A client or a server that does not take a value says so before anything is written.
-  if (code === "ARGS_INVALID" || sqliteFailureKind(error) === "refused") return "refused";
+  if (code === "ARGS_INVALID") return "refused";
+  const kind = sqliteFailureKind(error);
+  if (kind === "refused" || kind === "tooLarge") return kind;
   // An HTTP status of 4xx (a wrong token, a wrong path) stays the same however often the request is repeated. The
   // exceptions are 408 (the server is slow) and 429 (the server has too much to do).
   if (code === "SERVER_ERROR" && /\b4(?!08|29)\d\d\b/.test(messageOf(error))) return "unavailable";
@@ -32,7 +34,7 @@ export function failureKind(error: unknown): FailureKind {
   if (error instanceof TypeError || nameOf(error) === "TimeoutError" || nameOf(error) === "AbortError") {
     return "connection";
   }
-  return isSocketCode(code) || isRetryable(error) ? "connection" : sqliteFailureKind(error);
+  return isSocketCode(code) || isRetryable(error) ? "connection" : kind;
 }
 
 /** A value above the server's limit (5 MB for sqld), or a request above the limit of what stands in front of it. */
