@@ -240,6 +240,8 @@ export interface ScheduleWindow {
 export interface LookRequest extends View {
   /** Tasks whose stored record may differ, for a caller that has not looked yet; null for one that has. */
   readonly tasks: readonly TaskRecord[] | null;
+  /** Whether to find out if results have expired. Default: false. */
+  readonly asksForExpired?: boolean;
 }
 
 /** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt` and `leaseEndsAt` are null;
@@ -262,6 +264,9 @@ export interface Seen {
 export interface LookReport extends Seen {
   /** Ids of the request's `tasks` whose stored record is missing or differs, in order. */
   readonly staleTaskIds: readonly string[];
+  /** Whether there are results that have expired at `now`, which {@link DataStore.cleanup} would remove; false unless
+   *  asked for. */
+  readonly hasExpired: boolean;
 }
 
 /** What a planner needs of a schedule. */

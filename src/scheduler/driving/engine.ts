@@ -16,7 +16,7 @@ import { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { AdditionLine } from "./addition-line.ts";
-import { cleanUp } from "./clean-up.ts";
+import { cleanUp, TickCleaning } from "./clean-up.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
 import { SharedParts } from "./shared-parts.ts";
@@ -45,6 +45,7 @@ export class Engine {
   readonly #keeper: LeaseKeeper;
   readonly #loop: Loop;
   readonly #cleaning = new AbortController();
+  readonly #tickCleaning: TickCleaning;
   #background: Promise<unknown> = Promise.resolve();
   readonly #shared = new SharedParts();
   /** Whether the loop runs, so that it can take additions. */
@@ -62,6 +63,7 @@ export class Engine {
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
+    this.#tickCleaning = new TickCleaning(env, options.cleanupInterval);
     const hasScheduleRole = options.role !== "worker";
     const hasJobRole = options.role !== "scheduler";
     const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
@@ -138,6 +140,7 @@ export class Engine {
         stepper: this.#stepper,
         runner: this.runner,
         keeper: this.#keeper,
+        cleaning: this.#tickCleaning,
       },
       bounds,
     );

@@ -176,20 +176,21 @@ export class Loop {
       // What is past is a job that waits for room, which no wait gives it.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
     }
-    if (!this.#turnPage(seen, now)) return NOW;
-    return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), now + maxIdleMs) };
+    const hasMore = this.#turnPage(seen, now);
+    const idleUntil = hasMore ? now + this.#favouriteWaitMs : now + maxIdleMs;
+    return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), idleUntil) };
   }
 
   /** Where nothing of a page is this scheduler's, there may be something on the next; behind the last one, the first
-   *  comes again. Returns whether there is nothing left to look at. */
+   *  comes again. Each page has a pause before it: the pages can be many, and while the favourites of their schedules
+   *  are at work, there is nothing to do here. Returns whether there is another page. */
   #turnPage({ due, nextFireAt }: Seen, now: number): boolean {
     const { stepper } = this.#options;
     const isLast = nextFireAt === null || nextFireAt > now + LOOK_AHEAD_MS;
-    if (isLast && stepper.looksFromStart) return true;
+    if (isLast && stepper.looksFromStart) return false;
     if (isLast) stepper.lookFromStart();
     else stepper.lookBeyond(due.at(-1));
-    this.#staleAt = Number.NEGATIVE_INFINITY;
-    return false;
+    return true;
   }
 
   /** When there may be something to see again, in epoch milliseconds. */
@@ -197,7 +198,8 @@ export class Loop {
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#favouriteWaitMs, now));
     return Math.min(
       ...others,
-      nextFireAt === null ? NEVER : nextFireAt - LOOK_AHEAD_MS,
+      // What is due already is on another page.
+      nextFireAt === null || nextFireAt <= now + LOOK_AHEAD_MS ? NEVER : nextFireAt - LOOK_AHEAD_MS,
       nextRunAt ?? NEVER,
       leaseEndsAt ?? NEVER,
       this.#staleAt,

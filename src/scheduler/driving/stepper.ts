@@ -5,6 +5,7 @@ import { serializedError } from "../../records/serialized-error.ts";
 import type {
   JobRelease,
   LookedSchedule,
+  LookReport,
   ScheduleWindow,
   Seen,
   StepReport,
@@ -131,16 +132,16 @@ export class Stepper {
 
   /** One read, which also compares tasks that the store may not have. Those that it lacks are written first, because a
    *  step without them knows no limits, and then it looks again. @throws {StoreUnavailableError} */
-  async look(now: number, dueBy: number): Promise<Seen> {
+  async look(now: number, dueBy: number, asksForExpired = false): Promise<LookReport> {
     const { env, runner, tasks, hasJobRole } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, dueBy);
     const unsaved = tasks.unsaved;
-    let report = await env.store.look({ ...view, tasks: unsaved });
+    let report = await env.store.look({ ...view, tasks: unsaved, asksForExpired });
     if (unsaved !== null) {
       tasks.compared(unsaved, report.staleTaskIds);
       if (report.staleTaskIds.length > 0) {
         await this.#saveTasks();
-        report = await env.store.look({ ...view, tasks: null });
+        report = await env.store.look({ ...view, tasks: null, asksForExpired });
       }
     }
     this.#seen = report;

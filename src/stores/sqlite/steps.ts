@@ -2,7 +2,7 @@ import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-s
 import type { Connection } from "./connection.ts";
 import { ACQUIRED_BYTES_MAX } from "./limits.ts";
 import { comparableTasks, Looks } from "./looks.ts";
-import { jsonArray } from "./rows.ts";
+import { jsonArray, numberOrNull } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 import type { SchemaCheck } from "./schema-check.ts";
 import type { Statements } from "./statements.ts";
@@ -25,11 +25,13 @@ export class SqliteSteps {
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
     const [tasks, others] = comparableTasks(request.tasks ?? []);
-    const statement = looks.statement(request, request.tasks === null ? {} : { tasks });
+    const expired = request.asksForExpired === true;
+    const statement = looks.statement(request, request.tasks === null ? { expired } : { tasks, expired });
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
       const stale = jsonArray<string>(rows, "stale_task_ids");
-      return { ...looks.seen(request, rows), staleTaskIds: [...stale, ...others.map(({ id }) => id)] };
+      const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
+      return { ...looks.seen(request, rows), staleTaskIds, hasExpired: numberOrNull(rows, "has_expired") === 1 };
     } catch (error) {
       if (this.#connection.failureKind(error) === "tooLarge" && looks.shrink(request)) return this.look(request);
       throw error;
