@@ -140,7 +140,12 @@ export const AWAITED_RESULT_MS_MIN = 60_000;
  *  share the store without sharing an event broker notice each other's changes this late. */
 export const IDLE_MS_UNSHARED = 60_000;
 
-/** Tries to record the last outcomes when a scheduler stops; what is left then is recovered when its lease ends. */
+/** How long a stop may take beyond its drain and the grace of handlers, in milliseconds, to record outcomes and to
+ *  close: some round trips, but not the time-outs of a store that hangs. */
+export const STOP_SETTLE_MS = 2000;
+
+/** Failures to record the last outcomes when a scheduler stops, after which it gives up; what is left then is recovered
+ *  when its lease ends. */
 export const STOP_FLUSH_TRIES = 5;
 
 /** Tries to change a schedule that others keep changing at the same time. */

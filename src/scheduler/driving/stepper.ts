@@ -71,6 +71,8 @@ export class Stepper {
   #pending: PendingStep | null = null;
   #stepCount = 0;
   #settledStepId: string | null = null;
+  /** Whether nothing is begun any more. */
+  #isClosed = false;
   /** Where the page of due schedules begins. */
   #after: ScheduleWindow["after"] = null;
 
@@ -123,6 +125,11 @@ export class Stepper {
     if (last === undefined || !this.looksFromStart) this.lookFromStart();
     else if (last.nextFireTime < now - FRESH_MS) this.#after = [now - FRESH_MS, ""];
     else this.lookBeyond(last);
+  }
+
+  /** What is leased from here on is given back; the answer to a step may be late. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** No step takes what waits to be added: whoever adds is told, and decides. The jobs were not sent. */
@@ -317,7 +324,7 @@ export class Stepper {
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
     let attempts: JobAttempt[] = [];
-    if (bounds.jobsMax === 0) runner.giveBack(report.acquired);
+    if (bounds.jobsMax === 0 || this.#isClosed) runner.giveBack(report.acquired);
     else attempts = runner.admit(report.acquired, happened);
     env.events.publish(happened);
     runner.run(attempts);

@@ -133,11 +133,17 @@ export class JobRunner {
     );
   }
 
-  /** Ends all running attempts early, because the scheduler stops. */
-  abortAll(): void {
-    for (const attempt of this.#running.values()) {
-      attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
+  /** Ends all running attempts early, because the scheduler stops. Their handlers may take `graceMs` milliseconds. */
+  abortAll(graceMs: number): void {
+    for (const attempt of [...this.#running.values(), ...this.#outdated]) {
+      const reason = `the scheduler stops, and job ${attempt.job.id} goes back to the queue`;
+      attempt.abort(new SchedulerStateError(reason), graceMs);
     }
+  }
+
+  /** Whether a job runs here, or has run and its outcome waits. */
+  holds(jobId: string): boolean {
+    return this.#running.has(jobId) || this.#releases.waiting().some(({ release }) => release.jobId === jobId);
   }
 
   /** Somebody asked to cancel a job that may run here. */

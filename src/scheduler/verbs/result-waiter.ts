@@ -12,19 +12,28 @@ export interface AwaitedJob {
   readonly isUnfinished: boolean;
 }
 
+/** What the scheduler that waits knows of a job. */
+export interface HereAndNow {
+  /** Whether the job runs in this scheduler, whose own events are not lost. */
+  readonly isRunning: (jobId: string) => boolean;
+  /** Whether a handler of this scheduler waits in vain: unless the job has ended, nobody is left to run it. */
+  readonly isLost: (jobId: string) => boolean;
+  /** Ends that handler's attempt. Returns the reason. */
+  readonly giveUp: (jobId: string) => SchedulerStateError;
+}
+
 /**
  * Waits until a job has ended and returns its result. It waits for the job's event first, from before `begin` on, which
  * names the job and may add it; so the usual case costs one read. It also looks by itself, at growing intervals, since
  * the event may be lost or come from nowhere.
  *
- * @param isRunningHere whether a job runs in this scheduler, whose own events are not lost
  * @throws {JobLookupError} when there is neither a job nor a result
- * @throws {SchedulerStateError} when the scheduler stops first
+ * @throws {SchedulerStateError} when the scheduler stops first; in a handler, as soon as nobody is left to run the job
  * @throws the signal's reason when that is aborted
  */
 export async function waitForResult(
   { env, closing }: VerbContext,
-  isRunningHere: (jobId: string) => boolean,
+  here: HereAndNow,
   signal: AbortSignal | undefined,
   begin: () => Promise<AwaitedJob>,
 ): Promise<JobResultRecord> {
@@ -50,11 +59,14 @@ export async function waitForResult(
       signal?.throwIfAborted();
       if (closing.isClosed) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
       const isTold = ended.delete(jobId);
-      if (!isTold && isRunningHere(jobId)) continue;
+      if (!isTold && here.isRunning(jobId)) continue;
+      // Before the store is asked, because an outcome that waits is recorded meanwhile.
+      const isLost = here.isLost(jobId);
       const result = isTold ? await store.getJobResult(jobId, clock.now()) : null;
       if (result !== null) return result;
       const found = await resultUnlessUnfinished(store, jobId, clock.now());
       if (found !== null) return found;
+      if (isLost) throw here.giveUp(jobId);
     }
   } finally {
     subscription.unsubscribe();
