@@ -210,7 +210,7 @@ export interface SchedulerClient {
   ): AsyncIterableIterator<SchedulerEvent<T>>;
 
   /** Removes expired results, and schedules that have no fire time and no unfinished job left. A scheduler that was
-   *  started does this by itself, every `cleanupInterval`. */
+   *  started does this by itself, every `cleanupInterval`, and `tick()` when results have expired. */
   cleanup(): Promise<void>;
 }
 

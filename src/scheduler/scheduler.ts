@@ -174,8 +174,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    * Stops for good. The scheduler begins no new work, and running jobs may end within `drainTimeout`, those of a
    * `tick()` too. Then the signals of the jobs that still run are aborted; a job that does not end within 5 s more goes
    * back to the queue, for other schedulers. A handler that awaits a job of the queue (`runJob`) is aborted earlier, as
-   * soon as nobody is left who could run that job: on a store that no other process and no other scheduler uses. At last
-   * the store, the broker and the executors are closed, except those that another scheduler of this process uses.
+   * soon as nobody is left who could run that job: on a store that no other process and no other scheduler uses. At
+   * last the store, the broker and the executors are closed, except those that another scheduler of this process uses.
    *
    * Whatever hangs, the stop ends 2 s after that: what it could not record runs when the leases end. Idempotent. A
    * handler of this scheduler's own jobs may await this method too: then it begins the stop and resolves at once,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/contracts.ts";
+import { STEP_ADDITIONS_MAX } from "../../src/core/limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
@@ -209,6 +210,24 @@ describe("an addition in an outage that outlasts the leases", () => {
 });
 
 describe("an outage", () => {
+  test("fails the additions that wait together, after one step", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const { scheduler } = setUp({ clock, dataStore, random: () => 0.999 });
+    const task = scheduler.task("t", () => {});
+    await scheduler.start();
+    await clock.settle();
+    const step = breakable(dataStore, "step");
+    step.mode = "fails before";
+    // More than one step takes.
+    const additions = Array.from({ length: 2 * STEP_ADDITIONS_MAX }, () => scheduler.addJob(task));
+    const settled = Promise.allSettled(additions);
+    await clock.settle();
+    const codes = (await settled).map((one) => (one.status === "rejected" ? one.reason.code : one.status));
+    expect(new Set(codes)).toEqual(new Set(["storeUnavailable"]));
+    expect(step.failures).toBe(1);
+  });
+
   test("longer than the lease aborts the running jobs, as others may run them", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();

@@ -161,8 +161,8 @@ export class Engine {
   }
 
   /**
-   * Ends the work, that of the loop or that of a tick: begins nothing new, and lets running jobs end. Then the jobs that
-   * still run are aborted and go back to the queue.
+   * Ends the work, that of the loop or that of a tick: begins nothing new, and lets running jobs end. Then the jobs
+   * that still run are aborted and go back to the queue.
    * @param ticking the tick that is under way, or null
    * @param onDraining called when nothing that waits in the queue will be begun here any more
    */

@@ -143,7 +143,7 @@ export class JobVerbs {
       isLost: (id) => handler !== null && !mayBegin() && !this.#runner.holds(id),
       giveUp: (id) => {
         const reason = new SchedulerStateError(
-          `the scheduler stops, and nobody is left to run job ${id}, which this job waits for; it goes back to the queue`,
+          `the scheduler stops, and nobody is left to run job ${id}; the job that waits for it goes back to the queue`,
         );
         handler?.abort(reason);
         return reason;

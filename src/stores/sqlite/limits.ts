@@ -39,8 +39,8 @@ export const PROMOTIONS_PER_TURN_MAX = 5000;
  *  are more such jobs, the look answers that there is a job to run, and the next step makes the jobs ready. */
 export const DUE_DELAYED_SEEN_MAX = 1000;
 
-/** Lost leases that one write takes back. Bounds the write's time under the write lock, and its answer. While more leases
- *  are lost, nothing is leased, so that the next step comes at once. */
+/** Lost leases that one write takes back. Bounds the write's time under the write lock, and its answer. While more
+ *  leases are lost, nothing is leased, so that the next step comes at once. */
 export const RECOVERIES_PER_STEP_MAX = 1000;
 
 /** Largest JSON parameter of rows, and most bytes (about) of jobs that one step leases. Cloud databases take and send
