@@ -5,7 +5,7 @@
  * @module
  */
 export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
-export { StoreUnavailableError } from "./core/errors.ts";
+export { StoreRefusedError, StoreUnavailableError } from "./core/errors.ts";
 export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";

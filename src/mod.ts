@@ -29,6 +29,7 @@ export {
   ScheduleLookupError,
   SchedulerStateError,
   SerializationError,
+  StoreRefusedError,
   StoreUnavailableError,
   TaskLookupError,
 } from "./core/errors.ts";

@@ -215,6 +215,14 @@ export class StoreUnavailableError extends EscapementError {
   readonly code = "storeUnavailable";
 }
 
+/** The data store works, and will never take what it was given: it is too large, or breaks a rule of the database.
+ *  Nothing of the call was written. Repeating the call does not help; adding less does. `cause` has the driver's
+ *  error. */
+export class StoreRefusedError extends EscapementError {
+  static override readonly errorName: string = "StoreRefusedError";
+  readonly code = "storeRefused";
+}
+
 /** The scheduler's state does not allow the call. For example, the scheduler was started twice, or was stopped. */
 export class SchedulerStateError extends EscapementError {
   static override readonly errorName: string = "SchedulerStateError";

@@ -56,6 +56,10 @@ export const STEP_BYTES_MAX = 500_000;
 export const STEP_ADDITIONS_MAX = 200;
 export const STEP_ADDITION_LENGTH_MAX = 100_000;
 
+/** Most outcomes that one step tells the store, and most characters of theirs; the first is told whatever its size. */
+export const RELEASES_PER_STEP_MAX = 1000;
+export const RELEASE_LENGTH_PER_STEP_MAX = 500_000;
+
 /** Shortest and longest time for which the other schedulers leave a fire to the schedule's favourite, in milliseconds.
  *  A favourite commits within a few milliseconds. */
 export const FAVOURITE_WAIT_MS_MIN = 50;
@@ -175,8 +179,12 @@ export const SUSPECT_ALONE_MS = 5000;
 export const SUSPECT_ALONE_FACTOR = 4;
 export const SUSPECT_ALONE_MS_MAX = 300_000;
 
-/** Most tries to record the last outcomes when a scheduler stops. Jobs whose outcomes are not recorded by then are
- *  recovered when their leases end. */
+/** How long a stop may take beyond its drain and the grace of handlers, in milliseconds, to record outcomes and to
+ *  close: some round trips, but not the time-outs of a store that hangs. */
+export const STOP_SETTLE_MS = 2000;
+
+/** Failures to record the last outcomes when a scheduler stops, after which the scheduler gives up. Jobs whose outcomes
+ *  are not recorded by then are recovered when their leases end. */
 export const STOP_FLUSH_TRIES = 5;
 
 /** Most tries to change a schedule that others keep changing at the same time. */

@@ -24,7 +24,8 @@ import type { TaskView } from "./views/task-view.ts";
  * handlers. A {@link Scheduler} is a `SchedulerClient`, and so is an object that reaches a scheduler over a network.
  *
  * Besides the errors that each method names, every method that reads or writes the store may reject with
- * `StoreUnavailableError`.
+ * `StoreUnavailableError`. One that writes rejects with `StoreRefusedError` when the store will never take what it was
+ * given.
  */
 export interface SchedulerClient {
   /** The scheduler's name in leases and events. */
@@ -213,7 +214,7 @@ export interface SchedulerClient {
   ): AsyncIterableIterator<SchedulerEvent<T>>;
 
   /** Removes expired results, and schedules that have no fire time and no unfinished job left. A scheduler that was
-   *  started does this by itself, every `cleanupInterval`. */
+   *  started does this by itself, every `cleanupInterval`, and `tick()` when results have expired. */
   cleanup(): Promise<void>;
 }
 

@@ -13,6 +13,7 @@ import { cleanUp } from "./driving/clean-up.ts";
 import { defaultBroker } from "./driving/default-broker.ts";
 import { Engine } from "./driving/engine.ts";
 import { Lifecycle, type SchedulerState } from "./driving/lifecycle.ts";
+import { StopLimits } from "./driving/stop-limits.ts";
 import type { TickReport } from "./driving/tick.ts";
 import type { Environment } from "./environment.ts";
 import { type EventFilter, EventHub, type EventsOptions, type Subscription } from "./events/event-hub.ts";
@@ -116,8 +117,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     this.#lifecycle = new Lifecycle({
       open: () => this.#engine.open(),
       begin: () => this.#taskVerbs.save().then(() => this.#engine.begin()),
-      end: (drainMs) => this.#engine.end(drainMs),
-      close: () => this.#close(),
+      end: (limits) => this.#engine.end(limits, this.#ticking, () => this.#closing.wake()),
+      close: (limits) => this.#close(limits),
     });
     const context: VerbContext = {
       env,
@@ -125,6 +126,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       ready: () => this.#ready(),
       addJobs: (jobs) => this.#engine.addJobs(jobs),
       closing: this.#closing,
+      mayBegin: () => this.#engine.mayBegin(),
     };
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, this.#engine.runner);
@@ -179,24 +181,29 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
-    await this.#lifecycle.stop(drainTimeout);
+    await this.#stopWithin(drainTimeout);
   }
 
   /**
-   * Stops for good. The scheduler begins no new work, and running jobs may end within `drainTimeout`. Then the signals
-   * of the jobs that still run are aborted; a job that does not end within 5 s more goes back to the queue, for other
-   * schedulers. At last the store, the broker and the executors are closed, except those that another scheduler of this
-   * process uses. Idempotent. A handler of this scheduler's own jobs may await this method too: then it begins the stop
-   * and resolves at once, because the stop waits for the handler's job.
-   * @param options.drainTimeout how long running jobs may take. Default: 30 s
+   * Stops for good. The scheduler begins no new work, and running jobs may end within `drainTimeout`, those of a
+   * `tick()` too. Then the signals of the jobs that still run are aborted; a job that does not end within 5 s more goes
+   * back to the queue, for other schedulers. A handler that awaits a job of the queue (`runJob`) is aborted earlier, as
+   * soon as nobody is left who could run that job: on a store that no other process and no other scheduler uses. At
+   * last the store, the broker and the executors are closed, except those that another scheduler of this process uses.
+   *
+   * Whatever hangs, the stop ends 2 s after that: what it could not record runs when the leases end. Idempotent. A
+   * handler of this scheduler's own jobs may await this method too: then it begins the stop and resolves at once,
+   * because the stop waits for the handler's job.
+   * @param options.drainTimeout how long running jobs may take. Default: 30 s. With 0, they are aborted at once and go
+   *   back without the 5 s
    * @throws what closing the store, the broker or an executor throws; the scheduler has stopped nevertheless
    * @example
    * await scheduler.stop({ drainTimeout: { seconds: 10 } });
    */
   async stop(options: { drainTimeout?: Duration } = {}): Promise<void> {
     const { drainTimeout } = checkStopOptions(options, "stop()");
-    if (currentJob()?.scheduler === this) this.#stopInBackground(drainTimeout);
-    else await this.#lifecycle.stop(drainTimeout);
+    if (this.#isAskedByHandler()) this.#stopInBackground(drainTimeout);
+    else await this.#stopWithin(drainTimeout);
   }
 
   /** {@link stop} with its defaults, for `await using`. */
@@ -417,14 +424,23 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return this.#engine.tick(bounds);
   }
 
-  #stopInBackground(drainMs: number): void {
-    this.#lifecycle.stop(drainMs).catch((error: unknown) => this.#env.logger.error("escapement: stop failed", error));
+  /** Whether a handler of this scheduler is under way around the present call. What a handler left behind is not. */
+  #isAskedByHandler(): boolean {
+    const context = currentJob();
+    return context instanceof AttemptContext && context.isUnderWayIn(this.#env);
   }
 
-  async #close(): Promise<void> {
-    await this.#ticking;
+  #stopWithin(drainMs: number): Promise<void> {
+    return this.#lifecycle.stop(() => new StopLimits(this.#env.clock, drainMs));
+  }
+
+  #stopInBackground(drainMs: number): void {
+    this.#stopWithin(drainMs).catch((error: unknown) => this.#env.logger.error("escapement: stop failed", error));
+  }
+
+  async #close(limits: StopLimits): Promise<void> {
     this.#closing.close();
-    await this.#engine.close();
+    await this.#engine.close(limits);
   }
 
   async #ready(): Promise<void> {

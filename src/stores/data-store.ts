@@ -23,7 +23,8 @@ export interface StoreCapabilities {
  * - A store never changes a record that it was given or that it returned: it keeps and returns its own copies (or
  *   frozen records).
  * - A lease is live while `acquiredUntil > now`.
- * - Failures of the store itself reject with `StoreUnavailableError`.
+ * - Failures of the store itself reject with `StoreUnavailableError`. What the store will never take although it works
+ *   (too large, or against a rule of the database) rejects with `StoreRefusedError`, and nothing of the call happened.
  */
 export interface DataStore extends AsyncDisposable {
   /** Turns payloads and return values into the text that the records carry, and the text back into values. */
@@ -117,7 +118,8 @@ export interface DataStore extends AsyncDisposable {
    *
    * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
    *   `isRepetition`
-   * @throws any other error when the store refuses something in the step: then nothing of the step happened
+   * @throws {StoreRefusedError} or any other error when the store refuses something in the step: then nothing of the
+   *   step happened
    */
   step(request: StepRequest): Promise<StepReport>;
 
@@ -168,7 +170,7 @@ export interface DataStore extends AsyncDisposable {
   /** Gives up the leases on jobs that dead runs of an identity left: those of all incarnations except `incarnation` and
    *  those that count as alive. A scheduler calls it when it starts, because an earlier process of its identity may
    *  have crashed; a call that arrives late takes nothing from the new process. The jobs go through *recovery* (see
-   *  {@link step}). */
+   *  {@link step}). A store may do this in several steps, each atomic, where there are very many. */
   giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
   /** Cancels a job. A queued job ends as `cancelled` at once (its result is kept, unless the result expires at once).
    *  A leased job gets `cancelRequested`, which its holder learns when the holder next extends the lease. */
@@ -279,6 +281,8 @@ export interface LookRequest extends View {
   /** Tasks to compare with their stored records: those that the store may not have as they are. Null when there are
    *  none. */
   readonly tasks: readonly TaskRecord[] | null;
+  /** Whether to find out if results have expired. Default: false. */
+  readonly asksForExpired?: boolean;
 }
 
 /** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt` and `leaseEndsAt` are null;
@@ -303,6 +307,9 @@ export interface LookReport extends Seen {
   /** Ids of the request's `tasks` that {@link DataStore.putTasks} would not leave as they are, or that are `outdated`,
    *  in order. */
   readonly staleTaskIds: readonly string[];
+  /** Whether there are results that have expired at `now`, which {@link DataStore.cleanup} would remove; false unless
+   *  asked for. */
+  readonly hasExpired: boolean;
 }
 
 /** What a planner needs of a schedule. */

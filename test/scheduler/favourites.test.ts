@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { everySecond, START_MS, setUp } from "./support.ts";
+import { PLANS_PER_STEP_MAX } from "../../src/core/limits.ts";
+import { IntervalTrigger, LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
+import { at, everySecond, START_MS, setUp } from "./support.ts";
 
 /** Whose favourite a schedule is, as anybody sees it. */
 async function favouriteAfterFiring(role: "both" | "scheduler"): Promise<string | null | undefined> {
@@ -29,5 +31,40 @@ describe("the favourite of a schedule", () => {
 
   test("is nobody after one that runs no jobs, since waiting for that one gains nothing", async () => {
     expect(await favouriteAfterFiring("scheduler")).toBeNull();
+  });
+});
+
+describe("schedules of a favourite that is alive and late", () => {
+  test("are looked at page by page, with a pause between, and fired when the favourite has let the time pass", async () => {
+    const store = Object.assign(new MemoryDataStore(), { capabilities: { sharedByProcesses: true } });
+    const eventBroker = new LocalEventBroker();
+    const { scheduler, clock } = setUp({ identity: "one", dataStore: store, eventBroker });
+    const other = setUp({ identity: "two", dataStore: store, clock, eventBroker: new LocalEventBroker() }).scheduler;
+    const trigger = new IntervalTrigger({ minutes: 1, startTime: at(1) });
+    for (const each of [scheduler, other]) each.task("t", { maxRunningJobs: null }, () => {});
+    const count = 2 * PLANS_PER_STEP_MAX + 50;
+    for (let index = 0; index < count; index++) await scheduler.addSchedule("t", trigger, { id: `s${index}` });
+    await scheduler.start();
+    await clock.advance("PT2S");
+    // It lives, and does nothing any more.
+    scheduler.pause();
+    await other.start();
+    await clock.advance("PT58S");
+    const look = store.look.bind(store);
+    const looks: number[] = [];
+    store.look = (request) => {
+      if (request.schedulerId === "two") looks.push(clock.now());
+      if (looks.length > 100) throw new Error("looks without a pause");
+      return look(request);
+    };
+    await clock.advanceTo(at(61.05));
+    expect(looks.length).toBeGreaterThan(0);
+    expect(looks.length).toBeLessThanOrEqual(3);
+    await clock.advanceTo(at(62));
+    expect(
+      (await other.getSchedules({ limit: 1000 })).items.filter(({ lastFireTime }) => {
+        return lastFireTime?.epochMilliseconds === START_MS + 61_000;
+      }).length,
+    ).toBe(count);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/contracts.ts";
+import { STEP_ADDITIONS_MAX } from "../../src/core/limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
@@ -209,6 +210,24 @@ describe("an addition in an outage that outlasts the leases", () => {
 });
 
 describe("an outage", () => {
+  test("fails the additions that wait together, after one step", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const { scheduler } = setUp({ clock, dataStore, random: () => 0.999 });
+    const task = scheduler.task("t", () => {});
+    await scheduler.start();
+    await clock.settle();
+    const step = breakable(dataStore, "step");
+    step.mode = "fails before";
+    // More than one step takes.
+    const additions = Array.from({ length: 2 * STEP_ADDITIONS_MAX }, () => scheduler.addJob(task));
+    const settled = Promise.allSettled(additions);
+    await clock.settle();
+    const codes = (await settled).map((one) => (one.status === "rejected" ? one.reason.code : one.status));
+    expect(new Set(codes)).toEqual(new Set(["storeUnavailable"]));
+    expect(step.failures).toBe(1);
+  });
+
   test("longer than the lease aborts the running jobs, as others may run them", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
@@ -273,7 +292,27 @@ describe("an outcome that the store refuses for another reason", () => {
     const jobs = await scheduler.addJobs(["a", "b", "bad", "c", "d"].map((payload) => ({ task, payload })));
     await clock.advance("PT5M");
     const outcomes = await Promise.all(jobs.map(async ({ id }) => (await scheduler.getJobResult(id))?.outcome));
-    expect(outcomes).toEqual(["success", "success", "abandoned", "success", "success"]);
+    // The handler has done its work, so it does not run again.
+    expect(outcomes).toEqual(["success", "success", "error", "success", "success"]);
+    const result = await scheduler.getJobResult(jobs[2]?.id ?? "");
+    expect(result).toMatchObject({ attempts: 1, error: { name: "SerializationError" } });
+    expect(result?.error?.message).toMatch(/the store refuses the result .*store it elsewhere/);
+    expect(log).toEqual([]);
+  });
+
+  test("and without a return value lets its job run again when the lease ends", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    const { scheduler, log } = setUp({ clock, dataStore });
+    const step = dataStore.step.bind(dataStore);
+    dataStore.step = async (request) => {
+      if (request.releases.length > 0) throw new TypeError("cannot bind this value");
+      return step(request);
+    };
+    await scheduler.start();
+    const { id } = await scheduler.addJob(scheduler.task("t", { maxRecoveries: 1 }, () => {}));
+    await clock.advance("PT5M");
+    expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "abandoned", attempts: 2 });
     expect(log.some(({ message }) => message.includes("refuses the outcome"))).toBe(true);
   });
 });

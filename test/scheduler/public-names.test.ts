@@ -19,6 +19,7 @@ const ERROR_CODES = {
   JobTimeoutError: "jobTimeout",
   JobAbandonedError: "jobAbandoned",
   NonRetryableError: "nonRetryable",
+  StoreRefusedError: "storeRefused",
   StoreUnavailableError: "storeUnavailable",
   SchedulerStateError: "schedulerState",
   OptionsError: "options",

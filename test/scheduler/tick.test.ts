@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DateTrigger, InlineExecutor, IntervalTrigger } from "../../src/mod.ts";
+import { CLEANUP_BATCH } from "../../src/core/limits.ts";
+import { DateTrigger, InlineExecutor, IntervalTrigger, StoreUnavailableError } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, heldHandler, secondsOf, setUp } from "./support.ts";
 
@@ -157,5 +158,116 @@ describe("tick", () => {
     await ahead.scheduler.addJobs([{ task: "t" }, { task: "t" }]);
     const { nextWakeAt, exhausted } = await behind.scheduler.tick({ maxJobs: 1 });
     expect([secondsOf(nextWakeAt), exhausted]).toEqual([0, true]);
+  });
+});
+
+describe("a tick after a step that failed", () => {
+  test("ends, also when the task of its jobs was removed meanwhile", async () => {
+    const { scheduler, store } = setUp();
+    const step = store.step.bind(store);
+    let steps = 0;
+    store.step = async (request) => {
+      if (++steps > 100) throw new Error("the tick does not end");
+      const report = await step(request);
+      // The answer to the first step is lost.
+      if (steps === 1) throw new StoreUnavailableError("down");
+      return report;
+    };
+    scheduler.task("a", () => {});
+    scheduler.task("b", () => {});
+    await scheduler.addSchedule("a", everySecond(), { id: "a" });
+    await scheduler.addSchedule("b", everySecond(), { id: "b" });
+    await expect(scheduler.tick()).rejects.toBeInstanceOf(StoreUnavailableError);
+    await scheduler.removeSchedule("a");
+    for (const { id } of (await scheduler.getJobs({ taskId: "a" })).items) await scheduler.cancelJob(id);
+    await scheduler.removeTask("a").catch(() => {});
+    const report = await scheduler.tick({ maxDuration: "PT1S" });
+    // What the first step leased runs too.
+    expect(report).toMatchObject({ jobsRun: 2, exhausted: false });
+    expect(steps).toBeLessThan(10);
+  });
+
+  test("ends, also when no task is left", async () => {
+    const { scheduler, store } = setUp();
+    const step = store.step.bind(store);
+    let steps = 0;
+    store.step = async (request) => {
+      if (++steps > 100) throw new Error("the tick does not end");
+      if (steps === 1) throw new StoreUnavailableError("down");
+      return step(request);
+    };
+    const task = scheduler.task("a", () => {});
+    await scheduler.addJob(task);
+    await expect(scheduler.tick()).rejects.toBeInstanceOf(StoreUnavailableError);
+    for (const { id } of (await scheduler.getJobs()).items) await scheduler.cancelJob(id);
+    await scheduler.removeTask("a");
+    expect(await scheduler.tick({ maxDuration: "PT1S" })).toMatchObject({ jobsRun: 0, exhausted: false });
+    expect(steps).toBeLessThan(10);
+  });
+});
+
+describe("the clean-up of ticks", () => {
+  /** Results that one tick leaves, and the clean-ups that the store was asked for. */
+  async function tickOnce(cleanupInterval: string | null = "PT15M") {
+    const { scheduler, store, clock } = setUp({ cleanupInterval });
+    const limits: number[] = [];
+    const cleanup = store.cleanup.bind(store);
+    store.cleanup = (request) => {
+      limits.push(request.limit);
+      return cleanup(request);
+    };
+    const task = scheduler.task("t", { maxRunningJobs: null, resultExpirationTime: "PT10M" }, () => {});
+    await scheduler.addSchedule(task, new DateTrigger(at(0)), { id: "once" });
+    await scheduler.tick();
+    return { scheduler, clock, task, limits };
+  }
+
+  test("removes expired results once in a while, and schedules that have ended", async () => {
+    const { scheduler, clock, limits } = await tickOnce();
+    const removed: string[] = [];
+    scheduler.subscribe("scheduleRemoved", ({ scheduleId }) => void removed.push(scheduleId));
+    await clock.advance("PT12M");
+    await scheduler.tick();
+    expect([limits.length, removed]).toEqual([0, []]);
+    await clock.advance("PT3M");
+    await scheduler.tick();
+    await scheduler.tick();
+    expect([limits.length, removed]).toEqual([1, ["once"]]);
+  });
+
+  test("takes one bounded step in a tick, and goes on with the next", async () => {
+    const { scheduler, clock, task, limits } = await tickOnce();
+    await scheduler.addJobs(Array.from({ length: CLEANUP_BATCH + 10 }, () => ({ task })));
+    await scheduler.tick();
+    await clock.advance("PT20M");
+    for (let left = 4; left > 0; left--) await scheduler.tick();
+    expect(limits).toEqual([CLEANUP_BATCH, CLEANUP_BATCH]);
+  });
+
+  test("does not fail the tick, and is tried again by the next", async () => {
+    const { scheduler, store, clock, log } = setUp();
+    const cleanup = store.cleanup.bind(store);
+    store.cleanup = () => Promise.reject(new StoreUnavailableError("down"));
+    const task = scheduler.task("t", { resultExpirationTime: "PT1S" }, () => {});
+    await scheduler.addJob(task);
+    await scheduler.tick();
+    await clock.advance("PT20M");
+    expect(await scheduler.tick()).toMatchObject({ jobsRun: 0, exhausted: false });
+    expect(log.map(({ message }) => message)).toEqual([expect.stringMatching(/clean-up failed/)]);
+    let removed = 0;
+    store.cleanup = async (request) => {
+      const report = await cleanup(request);
+      removed += report.removedResults;
+      return report;
+    };
+    await scheduler.tick();
+    expect(removed).toBe(1);
+  });
+
+  test("never happens with a cleanupInterval of null", async () => {
+    const { scheduler, clock, limits } = await tickOnce(null);
+    await clock.advance("PT20M");
+    await scheduler.tick();
+    expect(limits).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { createClient, type ResultSet } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { StoreUnavailableError } from "../../src/core/errors.ts";
+import { StoreRefusedError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
 import { ACQUISITION_ARMS_MAX } from "../../src/stores/sqlite/limits.ts";
 import { type LookForm, lookStatement } from "../../src/stores/sqlite/look-statements.ts";
@@ -130,9 +130,11 @@ function lookForms(): LookForm[] {
   for (const queues of [null, "many" as const, ...few]) {
     for (const schedules of [false, true]) {
       for (const tasks of [false, true]) {
-        if (queues !== null || schedules || tasks) forms.push({ queues, schedules, tasks, acquired: false });
+        const form = { queues, schedules, tasks, acquired: false, expired: false };
+        if (queues !== null || schedules || tasks) forms.push(form);
+        forms.push({ ...form, expired: true });
       }
-      if (queues !== null) forms.push({ queues, schedules, tasks: false, acquired: true });
+      if (queues !== null) forms.push({ queues, schedules, tasks: false, acquired: true, expired: false });
     }
   }
   return forms;
@@ -215,7 +217,7 @@ describe("round trips of LibsqlDataStore", () => {
     // NaN is no JSON, so the row has no priority, which the table refuses.
     const bad = store.addJobs([makeJob({ id: "bad", priority: Number.NaN })]);
     const good = store.addJobs([makeJob({ id: "good" })]);
-    await expect(bad).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(bad).rejects.toBeInstanceOf(StoreRefusedError);
     expect((await good)[0]?.isNew).toBe(true);
   });
 });

@@ -1,5 +1,4 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
-import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
@@ -18,11 +17,12 @@ import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { AdditionLine } from "./addition-line.ts";
-import { cleanUp } from "./clean-up.ts";
+import { cleanUp, TickCleaning } from "./clean-up.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
 import { SharedParts } from "./shared-parts.ts";
 import { Stepper } from "./stepper.ts";
+import type { StopLimits } from "./stop-limits.ts";
 import { type TickBounds, type TickReport, tick } from "./tick.ts";
 
 const IDLE_MS = 10_000;
@@ -48,10 +48,15 @@ export class Engine {
   readonly #loop: Loop;
   readonly #unclaimed: UnclaimedJobs;
   readonly #cleaning = new AbortController();
+  readonly #tickCleaning: TickCleaning;
   #background: Promise<unknown> = Promise.resolve();
   readonly #shared = new SharedParts();
   /** Whether the loop runs, so that it can take additions. */
   #isResident = false;
+  /** Whether the work has ended or is about to end. */
+  #isEnding = false;
+  /** Whether nothing that waits in the queue will be begun here any more. */
+  #beginsNothing = false;
 
   constructor(parts: EngineParts) {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
@@ -65,6 +70,7 @@ export class Engine {
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
+    this.#tickCleaning = new TickCleaning(env, options.cleanupInterval);
     const hasScheduleRole = options.role !== "worker";
     const hasJobRole = options.role !== "scheduler";
     this.#unclaimed = new UnclaimedJobs({
@@ -119,13 +125,10 @@ export class Engine {
     await this.#openExecutors();
     const now = clock.now();
     const profile = this.#profile(true);
-    const report = await store.giveUpLeases({
-      now,
-      schedulerId: identity,
-      incarnation,
-      aliveUntil: now + leaseMs,
-      profile,
-    });
+    const aliveUntil = now + leaseMs;
+    const report = await store.giveUpLeases({ now, schedulerId: identity, incarnation, aliveUntil, profile });
+    // The store was slow, and a stop did not wait for it.
+    if (this.#isEnding) return;
     const happened: EventRecord[] = [];
     this.runner.recordRecovery(report, now, happened);
     env.events.publish(happened);
@@ -160,6 +163,7 @@ export class Engine {
         stepper: this.#stepper,
         runner: this.runner,
         keeper: this.#keeper,
+        cleaning: this.#tickCleaning,
       },
       bounds,
     );
@@ -174,28 +178,57 @@ export class Engine {
     this.#loop.lookForSchedule();
   }
 
-  /** Ends the work: begins nothing new, and lets running jobs end within `drainMs` milliseconds. Then the jobs that
-   *  still run are aborted and go back to the queue. */
-  async end(drainMs: number): Promise<void> {
-    const { clock, events } = this.#parts.env;
-    await this.#loop.drain();
-    this.runner.giveBackWaiting();
-    const drained = new AbortController();
-    await Promise.race([this.runner.whenIdle().then(() => drained.abort()), sleepFor(clock, drainMs, drained.signal)]);
-    this.runner.abortAll();
+  /**
+   * Ends the work, that of the loop or that of a tick: begins nothing new, and lets running jobs end. Then the jobs
+   * that still run are aborted and go back to the queue.
+   * @param ticking the tick that is under way, or null
+   * @param onDraining called when nothing that waits in the queue will be begun here any more
+   */
+  async end(limits: StopLimits, ticking: Promise<unknown> | null, onDraining: () => void): Promise<void> {
+    const { events, logger } = this.#parts.env;
+    const wasResident = this.#isResident;
+    this.#isEnding = true;
+    const drained = (this.#isResident ? this.#loop.drain() : Promise.resolve()).then(() => {
+      this.#beginsNothing = true;
+      this.runner.giveBackWaiting();
+      onDraining();
+      return Promise.all([this.runner.whenIdle(), ticking]);
+    });
+    drained.catch(() => {});
+    await Promise.race([drained, limits.drained]);
+    this.#stepper.close();
+    this.runner.abortAll(limits.graceMs);
+    await limits.within(this.#finish(limits, ticking));
+    if (limits.isOver) {
+      logger.warn(
+        "escapement: the stop did not wait for the store; what is left of its jobs runs when their leases end",
+      );
+    }
+    this.#additions.rejectAll(new SchedulerStateError("the scheduler stopped before the job was added"));
+    if (wasResident) events.publish([schedulerStopped(this.#parts.env)]);
+  }
+
+  async #finish(limits: StopLimits, ticking: Promise<unknown> | null): Promise<void> {
     await this.runner.whenIdle();
+    const wasResident = this.#isResident;
     this.#isResident = false;
     this.#cleaning.abort();
-    await Promise.all([this.#loop.stop(), this.#background, this.#unclaimed.stopped()]);
-    await this.#settle();
-    events.publish([schedulerStopped(this.#parts.env)]);
+    await Promise.all([this.#loop.stop(), this.#background, this.#unclaimed.stopped(), ticking]);
+    await this.#settle(limits);
+    if (wasResident && !limits.isOver) await this.#signOff();
+  }
+
+  /** Whether a job that waits in the queue may still be begun, by this scheduler or by another one. */
+  mayBegin(): boolean {
+    const { store } = this.#parts.env;
+    return !this.#beginsNothing || store.capabilities.sharedByProcesses || this.#shared.isUsedByOthers(store);
   }
 
   /** Closes each part that was opened, unless another scheduler of this process uses the part. @throws the first
    *  failure, after all parts have been closed */
-  async close(): Promise<void> {
+  async close(limits: StopLimits): Promise<void> {
     const { events } = this.#parts.env;
-    await events.flush();
+    await limits.within(events.flush());
     events.close();
     await this.#shared.close();
   }
@@ -258,22 +291,25 @@ export class Engine {
     });
   }
 
-  /** Records the last outcomes, gives back jobs that are leased but will not run, and tells the store that this
-   *  scheduler no longer lives. */
-  async #settle(): Promise<void> {
-    const { env } = this.#parts;
-    const { store, clock, identity, incarnation, logger } = env;
-    for (let left = STOP_FLUSH_TRIES; this.#stepper.hasCargo && left > 0; left--) {
+  /** Records the last outcomes, and gives back jobs that are leased but will not run. */
+  async #settle(limits: StopLimits): Promise<void> {
+    const { clock, logger } = this.#parts.env;
+    for (let left = STOP_FLUSH_TRIES; this.#stepper.hasCargo && left > 0 && !limits.isOver; ) {
       try {
         await this.#stepper.settle(clock.now());
       } catch (error) {
+        left--;
         logger.warn(
           "escapement: the last outcomes are not recorded yet; their jobs run again when the leases end",
           error,
         );
       }
     }
-    this.#additions.rejectAll(new SchedulerStateError("the scheduler stopped before the job was added"));
+  }
+
+  /** Tells the store that this scheduler no longer lives. */
+  async #signOff(): Promise<void> {
+    const { store, clock, identity, incarnation, logger } = this.#parts.env;
     const now = clock.now();
     const settledStepId = this.#stepper.settledStepId;
     try {

@@ -1,4 +1,5 @@
 import { SchedulerStateError } from "../../core/errors.ts";
+import type { StopLimits } from "./stop-limits.ts";
 
 /** What a scheduler does at present. `stopped` both before the start and after the stop. */
 export type SchedulerState = "stopped" | "starting" | "started" | "paused" | "stopping";
@@ -9,10 +10,10 @@ export interface LifecycleSteps {
   open(): Promise<void>;
   /** Takes up work: opens the executors, gives up old leases of this identity, and starts the loop. */
   begin(): Promise<void>;
-  /** Ends the work. Running jobs may end within `drainMs` milliseconds. */
-  end(drainMs: number): Promise<void>;
+  /** Ends the work, if any was begun, that of a tick too. */
+  end(limits: StopLimits): Promise<void>;
   /** Closes what `open` and `begin` opened. */
-  close(): Promise<void>;
+  close(limits: StopLimits): Promise<void>;
 }
 
 /**
@@ -25,7 +26,6 @@ export class Lifecycle {
   #state: SchedulerState = "stopped";
   #opened: Promise<void> | null = null;
   #starting: Promise<void> | null = null;
-  #hasBegun = false;
   #stopping: Promise<void> | null = null;
   readonly #stopped: Promise<void>;
   #resolveStopped: () => void = () => {};
@@ -85,10 +85,7 @@ export class Lifecycle {
   async #begin(paused: boolean): Promise<void> {
     try {
       await this.ready();
-      if (!this.isEnding) {
-        await this.#steps.begin();
-        this.#hasBegun = true;
-      }
+      if (!this.isEnding) await this.#steps.begin();
     } catch (error) {
       // A start that failed leaves a client that may be started again.
       if (!this.isEnding) this.#state = "stopped";
@@ -114,22 +111,26 @@ export class Lifecycle {
     this.#state = to;
   }
 
-  stop(drainMs: number): Promise<void> {
-    this.#stopping ??= this.#end(drainMs);
+  /** @param limits makes the limits of a stop that begins */
+  stop(limits: () => StopLimits): Promise<void> {
+    this.#stopping ??= this.#end(limits());
     return this.#stopping;
   }
 
-  async #end(drainMs: number): Promise<void> {
+  async #end(limits: StopLimits): Promise<void> {
     this.#state = "stopping";
     try {
       // A failure of the start is reported to the caller of start().
-      await this.#starting?.catch(() => {});
-      if (this.#hasBegun) await this.#steps.end(drainMs);
+      if (this.#starting !== null) await limits.within(this.#starting.catch(() => {}));
+      await this.#steps.end(limits);
     } finally {
       try {
-        await this.#opened?.catch(() => {});
-        if (this.#opened !== null) await this.#steps.close();
+        if (this.#opened !== null) {
+          await limits.within(this.#opened.catch(() => {}));
+          await limits.within(this.#steps.close(limits));
+        }
       } finally {
+        limits.end();
         this.#state = "stopped";
         this.#resolveStopped();
       }

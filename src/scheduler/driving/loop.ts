@@ -186,20 +186,21 @@ export class Loop {
       this.#staleAt = Number.NEGATIVE_INFINITY;
       return NOW;
     }
-    if (!this.#turnPage(seen, now)) return NOW;
-    return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), now + maxIdleMs) };
+    const hasMore = this.#turnPage(seen, now);
+    const idleUntil = hasMore ? now + this.#favouriteWaitMs : now + maxIdleMs;
+    return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), idleUntil) };
   }
 
   /** Goes to the next page of schedules, because no schedule of this page is for this scheduler to plan. After the last
-   *  page comes the first. Returns whether there is no other page to look at. */
+   *  page comes the first. Each page has a pause before it, because the pages can be many, and while the favourites of
+   *  their schedules are at work, there is nothing to do here. Returns whether there is another page. */
   #turnPage({ due, nextFireAt }: Seen, now: number): boolean {
     const { stepper } = this.#options;
     const isLast = nextFireAt === null || nextFireAt > now + LOOK_AHEAD_MS;
-    if (isLast && stepper.looksFromStart) return true;
+    if (isLast && stepper.looksFromStart) return false;
     if (isLast) stepper.lookFromStart();
     else stepper.lookBeyond(due.at(-1));
-    this.#staleAt = Number.NEGATIVE_INFINITY;
-    return false;
+    return true;
   }
 
   /** When a look may find something new, in epoch milliseconds. */
@@ -207,7 +208,8 @@ export class Loop {
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#favouriteWaitMs, now));
     return Math.min(
       ...others,
-      nextFireAt === null ? NEVER : nextFireAt - LOOK_AHEAD_MS,
+      // What is due already is on another page.
+      nextFireAt === null || nextFireAt <= now + LOOK_AHEAD_MS ? NEVER : nextFireAt - LOOK_AHEAD_MS,
       nextRunAt ?? NEVER,
       leaseEndsAt ?? NEVER,
       this.#staleAt,

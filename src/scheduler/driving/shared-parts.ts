@@ -11,6 +11,11 @@ const userCounts = new WeakMap<Shareable, number>();
 export class SharedParts {
   readonly #used = new Set<Shareable>();
 
+  /** Whether another scheduler of this process uses a part. */
+  isUsedByOthers(part: Shareable): boolean {
+    return (userCounts.get(part) ?? 0) > (this.#used.has(part) ? 1 : 0);
+  }
+
   /** Opens a part, unless this scheduler has opened it already. @throws what `open` throws; the call may be repeated */
   async open(part: Shareable, open: () => Promise<void>): Promise<void> {
     if (this.#used.has(part)) return;

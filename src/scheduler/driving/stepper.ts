@@ -6,6 +6,7 @@ import { serializedError } from "../../records/serialized-error.ts";
 import type {
   JobRelease,
   LookedSchedule,
+  LookReport,
   ScheduleWindow,
   Seen,
   StepReport,
@@ -77,6 +78,8 @@ export class Stepper {
   #pending: PendingStep | null = null;
   #stepCount = 0;
   #settledStepId: string | null = null;
+  /** Whether nothing is begun any more. */
+  #isClosed = false;
   /** The place after which the next page of due schedules begins; null for the first page. */
   #after: ScheduleWindow["after"] = null;
   /** Schedules up to this one cannot be read here, so that the first page begins behind it for a while. */
@@ -151,25 +154,30 @@ export class Stepper {
     else this.lookBeyond(last);
   }
 
+  /** Gives back what is leased from here on, because the answer to a step may be late. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** Rejects the calls that wait to add jobs, because no step can take them now. Their jobs were not sent; the callers
    *  decide whether to try again. */
   refuseAdditions(error: unknown): void {
     this.#parts.additions.rejectAll(error);
   }
 
-  /** Looks into the store, with one read. `now` is in epoch milliseconds, `aheadMs` in milliseconds. The look also compares the tasks
-   *  that the store may not have as they are. If there are such tasks, they are written, because a step without them
-   *  knows no limits; then a second look follows. @throws {StoreUnavailableError} */
-  async look(now: number, aheadMs: number): Promise<Seen> {
+  /** Looks into the store, with one read. `now` is in epoch milliseconds, `aheadMs` in milliseconds. The look also
+   *  compares the tasks that the store may not have as they are. If there are such tasks, they are written, because a
+   *  step without them knows no limits; then a second look follows. @throws {StoreUnavailableError} */
+  async look(now: number, aheadMs: number, asksForExpired = false): Promise<LookReport> {
     const { env, runner, tasks, hasJobRole } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs);
     const unsaved = tasks.unsaved;
-    let report = await env.store.look({ ...view, tasks: unsaved });
+    let report = await env.store.look({ ...view, tasks: unsaved, asksForExpired });
     if (unsaved !== null) {
       tasks.compared(unsaved, report.staleTaskIds);
       if (report.staleTaskIds.length > 0) {
         await this.#saveTasks();
-        report = await env.store.look({ ...view, tasks: null });
+        report = await env.store.look({ ...view, tasks: null, asksForExpired });
       }
     }
     return this.#show(view, report);
@@ -177,7 +185,7 @@ export class Stepper {
 
   /** Leaves out schedules that cannot be read here. A page of nothing else is turned: the next look shows the page
    *  behind it, and begins there for a while, so that schedules for others cost neither a write nor a busy loop. */
-  #show({ now, schedules }: View, report: Seen): Seen {
+  #show<T extends Seen>({ now, schedules }: View, report: T): T {
     this.#seen = report;
     if (schedules === null) return report;
     const due = this.#parts.planner.readable(report.due, now);
@@ -188,8 +196,9 @@ export class Stepper {
     if (last !== undefined && this.looksFromStart)
       this.#passed = { last, until: this.#passed?.until ?? now + this.#parts.maxIdleMs };
     else if (last !== undefined && due.length === 0) this.lookBeyond(last);
-    this.#seen = { ...report, due };
-    return this.#seen;
+    const shown = { ...report, due };
+    this.#seen = shown;
+    return shown;
   }
 
   async #saveTasks(): Promise<void> {
@@ -206,7 +215,7 @@ export class Stepper {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
     const cargo: Cargo = {
-      releases: runner.waiting,
+      releases: runner.nextReleases,
       additions: additions.take(),
       planned: bounds.due.length === 0 ? [] : planner.plan(planner.readable(bounds.due, now), now),
     };
@@ -376,7 +385,7 @@ export class Stepper {
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
     let attempts: JobAttempt[] = [];
-    if (bounds.jobsMax === 0) runner.giveBack(report.acquired);
+    if (bounds.jobsMax === 0 || this.#isClosed) runner.giveBack(report.acquired);
     else attempts = runner.admit(report.acquired, happened);
     env.events.publish(happened);
     runner.run(attempts);

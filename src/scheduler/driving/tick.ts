@@ -5,6 +5,7 @@ import type { Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
+import type { TickCleaning } from "./clean-up.ts";
 import type { Stepper } from "./stepper.ts";
 
 /** What one `tick()` did. */
@@ -28,6 +29,7 @@ export interface TickParts {
   readonly stepper: Stepper;
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;
+  readonly cleaning: TickCleaning;
 }
 
 export interface TickBounds {
@@ -73,11 +75,13 @@ interface Work {
 
 /** Looks, then steps until there is nothing left to do. Beyond its bounds it only records outcomes, and looks whether
  *  work is left. */
-async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds): Promise<Work> {
+async function workOff({ env, stepper, runner, cleaning }: TickParts, bounds: TickBounds): Promise<Work> {
   const work = { schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 };
   let now = env.clock.now();
   stepper.lookAnew();
-  let seen = await stepper.look(now, 0);
+  const asksForExpired = cleaning.isDue(now);
+  const first = await stepper.look(now, 0, asksForExpired);
+  let seen: Seen = first;
   for (;;) {
     // Takes the time anew, because the answer may have been slow, or the clock was set.
     now = env.clock.now();
@@ -118,6 +122,7 @@ async function workOff({ env, stepper, runner }: TickParts, bounds: TickBounds):
       seen = await stepper.look(now, 0);
       continue;
     }
+    if (asksForExpired && !isOver) await cleaning.found(first.hasExpired);
     return { ...work, exhausted: seen.hasReady || (isOver && isScheduleDue), nextDueAt: dueAt };
   }
 }

@@ -71,20 +71,19 @@ export class FirePlanner {
   }
 
   /**
-   * Plans as many schedules that are due at `now` as fit into one step, each with at least one fire. Schedules and
-   * fires that do not fit stay due.
+   * Plans as many schedules that are due at `now` as fit into one step, each with one fire. What room is left goes to
+   * further fires of those that have much to catch up. Schedules and fires that do not fit stay due.
    */
   plan(due: readonly LookedSchedule[], now: number): PlannedSchedule[] {
-    const planned: PlannedSchedule[] = [];
-    const share = Math.max(1, Math.floor(FIRES_PER_STEP_MAX / Math.max(1, due.length)));
-    let bytesLeft = STEP_BYTES_MAX;
-    for (const schedule of due.slice(0, PLANS_PER_STEP_MAX)) {
-      if (planned.length > 0 && bytesLeft < schedule.bytes) break;
-      const firesMax = Math.max(1, Math.min(share, Math.floor(bytesLeft / Math.max(1, schedule.bytes))));
-      const one = this.#plan(schedule, now, firesMax);
-      bytesLeft -= one.plan.fires.length * schedule.bytes;
-      planned.push(one);
-    }
+    const fitting = fittingOf(due);
+    const share = Math.max(1, Math.floor(FIRES_PER_STEP_MAX / Math.max(1, fitting.length)));
+    let bytesLeft = STEP_BYTES_MAX - bytesOf(fitting);
+    const planned = fitting.map((schedule) => {
+      const further = Math.max(0, Math.floor(bytesLeft / Math.max(1, schedule.bytes)));
+      const one = this.#plan(schedule, now, Math.min(share, 1 + further));
+      bytesLeft -= Math.max(0, one.plan.fires.length - 1) * schedule.bytes;
+      return one;
+    });
     this.#prepared.clear();
     return planned;
   }
@@ -120,6 +119,20 @@ export class FirePlanner {
   #fires(schedule: LookedSchedule, now: number, firesMax: number): FirePlan {
     return planFires(schedule, this.#triggers.get(schedule.trigger), now, this.#env.random, firesMax);
   }
+}
+
+/** The first schedules that fit into one step with one fire each; at least one. */
+function fittingOf(due: readonly LookedSchedule[]): readonly LookedSchedule[] {
+  let bytes = 0;
+  const end = due.findIndex((schedule, place) => {
+    bytes += schedule.bytes;
+    return place === PLANS_PER_STEP_MAX || (place > 0 && bytes > STEP_BYTES_MAX);
+  });
+  return end === -1 ? due : due.slice(0, end);
+}
+
+function bytesOf(schedules: readonly LookedSchedule[]): number {
+  return schedules.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** A plan that makes no jobs, and pauses the schedule without changing its fire times. */

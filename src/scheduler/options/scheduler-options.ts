@@ -34,7 +34,7 @@ export interface SchedulerOptions {
    *  scheduler extends its leases every third of this time. Default: 60 s; at least 100 ms. */
   leaseDuration?: Duration;
   /** Pause between clean-ups, which remove expired results and ended schedules; null for no clean-ups. Default: 15
-   *  minutes. */
+   *  minutes. Ticks ask as often whether results have expired, and take one step of at most 1000 if so. */
   cleanupInterval?: Duration | null;
   /** Longest time that this scheduler sleeps before it looks into the store without an event. Default: 10 s where other
    *  processes may write to the store, else a minute. */

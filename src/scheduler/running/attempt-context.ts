@@ -4,6 +4,7 @@ import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
 import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
 import { Job } from "../views/job.ts";
+import type { AbortReason } from "./abort-state.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
 /** What a handler gets. Each part is made when the handler reads it, because most handlers read nothing. */
@@ -17,6 +18,17 @@ export class AttemptContext implements JobContext {
     this.#attempt = attempt;
     this.#env = env;
     this.#scheduler = scheduler;
+  }
+
+  /** Whether this is an attempt of that scheduler, and under way. What its handler left behind, a timer for example,
+   *  still has this context. */
+  isUnderWayIn(env: Environment): boolean {
+    return env === this.#env && !this.#attempt.hasEnded;
+  }
+
+  /** Ends the attempt early. */
+  abort(reason: AbortReason): void {
+    this.#attempt.abort(reason);
   }
 
   get job(): Job {

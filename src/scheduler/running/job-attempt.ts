@@ -37,6 +37,7 @@ export class JobAttempt {
   readonly #executor: JobExecutor;
   readonly #env: AttemptEnvironment;
   readonly #abort = new AbortState();
+  #graceMs = ABORT_GRACE_MS;
   #startedAt: number | null = null;
   #leaseEndsAt: number;
   #isPayloadRejected = false;
@@ -89,9 +90,14 @@ export class JobAttempt {
   }
 
   /** Ends the attempt early: the handler's signal is aborted with this reason. Only the first reason counts. The store
-   *  decides by the fence whether the outcome counts. */
-  abort(reason: AbortReason): void {
-    if (!this.#hasEnded && this.#abort.abort(reason)) this.#giveUpLater();
+   *  decides by the fence whether the outcome counts.
+   *  @param graceMs how long the handler may still take; the shortest of several counts */
+  abort(reason: AbortReason, graceMs: number = ABORT_GRACE_MS): void {
+    if (this.#hasEnded) return;
+    const isFirst = this.#abort.abort(reason);
+    if (!isFirst && graceMs >= this.#graceMs) return;
+    this.#graceMs = graceMs;
+    this.#giveUpLater();
   }
 
   /** Runs the attempt. Never rejects. */
@@ -163,7 +169,7 @@ export class JobAttempt {
     return this.#executor.execute(new AttemptCall(this, payload, this.#env.contextOf));
   }
 
-  /** Settles as the work does, or `ABORT_GRACE_MS` after an abort that the work ignores. */
+  /** Settles as the work does, or when its grace has passed after an abort that the work ignores. */
   #supervise(work: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -178,7 +184,7 @@ export class JobAttempt {
     const reject = this.#reject;
     if (reject === null) return;
     const { signal } = this.#ended();
-    void sleepFor(this.#env.clock, ABORT_GRACE_MS, signal).then(() => reject(this.#abort.reason));
+    void sleepFor(this.#env.clock, this.#graceMs, signal).then(() => reject(this.#abort.reason));
   }
 
   async #watchTimeout(timeoutMs: number): Promise<void> {

@@ -1,9 +1,10 @@
-import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
+import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
+import { serializedError } from "../../records/serialized-error.ts";
 import type { HeldJob, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
@@ -126,9 +127,9 @@ export class JobRunner {
     return Object.hasOwn(executors, executor) ? null : "executor";
   }
 
-  /** Outcomes that the store does not know yet. */
-  get waiting(): readonly EndedAttempt[] {
-    return this.#releases.waiting();
+  /** Outcomes that the store does not know yet, as many as fit into one step, the oldest first. */
+  get nextReleases(): readonly EndedAttempt[] {
+    return this.#releases.next();
   }
 
   get hasWaiting(): boolean {
@@ -180,8 +181,16 @@ export class JobRunner {
     this.#releases.unknown(batch);
   }
 
-  /** The store will never take this outcome, so that for others the job was lost with its process. */
+  /** The store will never take this outcome. Without its return value the store may: then the job ends as an error,
+   *  because its handler has done its work. Otherwise the job counts as lost with its process. */
   releaseRefused(ended: EndedAttempt, error: unknown): void {
+    const { release } = ended;
+    if (release.kind === "finish" && release.result.returnValue !== null) {
+      const failure = serializedError(resultRefused(release.jobId, error));
+      const result: JobResultRecord = { ...release.result, outcome: "error", returnValue: null, error: failure };
+      this.#releases.replaced(ended, { ...release, result }, failure);
+      return;
+    }
     this.#releases.refused(ended);
     const { jobId, fence, kind } = ended.release;
     if (kind === "start") this.#notStarted(ended.attempt);
@@ -200,9 +209,14 @@ export class JobRunner {
     this.#stop(this.#suspects.waiting);
   }
 
-  /** Ends all running attempts early, because the scheduler stops. */
-  abortAll(): void {
-    this.#stop(this.#running.values());
+  /** Ends all running attempts early, because the scheduler stops. Their handlers may take `graceMs` milliseconds. */
+  abortAll(graceMs: number): void {
+    this.#stop([...this.#running.values(), ...this.#outdated], graceMs);
+  }
+
+  /** Whether a job runs here, or has run and its outcome waits. */
+  holds(jobId: string): boolean {
+    return this.#running.has(jobId) || this.#releases.waiting().some(({ release }) => release.jobId === jobId);
   }
 
   /** Somebody asked to cancel a job that may run here. */
@@ -287,9 +301,10 @@ export class JobRunner {
     if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  #stop(attempts: Iterable<JobAttempt>): void {
+  #stop(attempts: Iterable<JobAttempt>, graceMs?: number): void {
     for (const attempt of attempts) {
-      attempt.abort(new SchedulerStateError(`the scheduler stops, and job ${attempt.job.id} goes back to the queue`));
+      const reason = `the scheduler stops, and job ${attempt.job.id} goes back to the queue`;
+      attempt.abort(new SchedulerStateError(reason), graceMs);
     }
     this.#endUnstarted();
   }
@@ -353,6 +368,13 @@ export class JobRunner {
 
 function heldJob({ job, hasStarted }: JobAttempt): HeldJob {
   return { jobId: job.id, fence: job.fence, hasStarted };
+}
+
+function resultRefused(jobId: string, cause: unknown): SerializationError {
+  return new SerializationError(
+    `the store refuses the result of job ${jobId}: store it elsewhere and return a reference`,
+    { cause },
+  );
 }
 
 /** Aborts an attempt whose lease is no longer ours. */

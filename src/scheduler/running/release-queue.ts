@@ -1,3 +1,4 @@
+import { RELEASE_LENGTH_PER_STEP_MAX, RELEASES_PER_STEP_MAX } from "../../core/limits.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
 import type { JobAttempt } from "./job-attempt.ts";
@@ -33,6 +34,21 @@ export class ReleaseQueue {
     return this.#items.slice();
   }
 
+  /** The oldest outcomes that fit into one step; at least one, if any waits. */
+  next(): readonly EndedAttempt[] {
+    let length = 0;
+    const end = this.#items.findIndex(({ release }, place) => {
+      length += lengthOf(release);
+      return place === RELEASES_PER_STEP_MAX || (place > 0 && length > RELEASE_LENGTH_PER_STEP_MAX);
+    });
+    return end === -1 ? this.waiting() : this.#items.slice(0, end);
+  }
+
+  /** Another outcome takes the place of one that the store will never take. */
+  replaced(ended: EndedAttempt, release: JobRelease, error: SerializedError): void {
+    this.#items = this.#items.map((item) => (item === ended ? { ...item, release, error } : item));
+  }
+
   /** A step carried these outcomes, and it is unknown whether the step took effect. */
   unknown(batch: readonly EndedAttempt[]): void {
     const sent = new Set(batch);
@@ -64,4 +80,11 @@ export class ReleaseQueue {
       if (status !== undefined) report(item, isTold ? "released" : status);
     }
   }
+}
+
+/** Characters of the texts that a release carries, about. */
+function lengthOf(release: JobRelease): number {
+  if (release.kind !== "finish") return 0;
+  const { returnValue, error } = release.result;
+  return (returnValue?.length ?? 0) + (error === null ? 0 : error.message.length + (error.stack?.length ?? 0));
 }

@@ -18,6 +18,11 @@ export class Closing {
 
   close(): void {
     this.#isClosed = true;
+    this.wake();
+  }
+
+  /** The scheduler begins nothing any more: whoever waits has another look. */
+  wake(): void {
     for (const listener of this.#listeners) listener();
   }
 }

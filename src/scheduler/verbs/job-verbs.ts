@@ -1,4 +1,4 @@
-import { JobLookupError } from "../../core/errors.ts";
+import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -15,14 +15,16 @@ import {
   checkRunJobOptions,
 } from "../options/check-options.ts";
 import type { JobFilterOptions, JobOptions, JobResultFilterOptions, RunJobOptions } from "../options/options.ts";
+import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
+import { currentJob } from "../tasks/current-job.ts";
 import { payloadTextOf } from "../tasks/payload.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { newJobRecord } from "./new-records.ts";
-import { type AwaitedJob, waitForResult } from "./result-waiter.ts";
+import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with jobs and results; documented at `SchedulerClient`. */
@@ -143,10 +145,27 @@ export class JobVerbs {
       return awaited;
     };
     try {
-      return await waitForResult(this.#context, (id) => this.#runner.running.has(id), signal, beginWait);
+      return await waitForResult(this.#context, this.#hereAndNow(), signal, beginWait);
     } finally {
       wait?.end();
     }
+  }
+
+  #hereAndNow(): HereAndNow {
+    const { env, mayBegin } = this.#context;
+    const context = currentJob();
+    const handler = context instanceof AttemptContext && context.isUnderWayIn(env) ? context : null;
+    return {
+      isRunning: (id) => this.#runner.running.has(id),
+      isLost: (id) => handler !== null && !mayBegin() && !this.#runner.holds(id),
+      giveUp: (id) => {
+        const reason = new SchedulerStateError(
+          `the scheduler stops, and nobody is left to run job ${id}; the job that waits for it goes back to the queue`,
+        );
+        handler?.abort(reason);
+        return reason;
+      },
+    };
   }
 
   #jobOf(record: JobRecord): Job {

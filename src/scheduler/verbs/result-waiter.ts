@@ -15,20 +15,29 @@ export interface AwaitedJob {
   readonly keepsResult: boolean;
 }
 
+/** What the scheduler that waits knows of a job. */
+export interface HereAndNow {
+  /** Whether the job runs in this scheduler, whose own events are not lost. */
+  readonly isRunning: (jobId: string) => boolean;
+  /** Whether a handler of this scheduler waits in vain: unless the job has ended, nobody is left to run it. */
+  readonly isLost: (jobId: string) => boolean;
+  /** Ends that handler's attempt. Returns the reason. */
+  readonly giveUp: (jobId: string) => SchedulerStateError;
+}
+
 /**
  * Waits until a job has ended, and returns its result. The job's event ends the wait, so that the usual case costs one
  * read. The function also looks into the store by itself, at growing intervals, because the event may be lost.
  *
- * @param isRunningHere whether a job runs in this scheduler. Then the store is not asked, because a scheduler's own
- *   events are not lost
  * @param begin names the job, and may add it. Events are heard from before this call on
  * @throws {JobLookupError} when there is neither a job nor a result
- * @throws {SchedulerStateError} when the scheduler stops before the job ends
+ * @throws {SchedulerStateError} when the scheduler stops before the job ends; in a handler, as soon as nobody is left to
+ *   run the job
  * @throws the signal's reason when the signal is aborted
  */
 export async function waitForResult(
   { env, closing }: VerbContext,
-  isRunningHere: (jobId: string) => boolean,
+  here: HereAndNow,
   signal: AbortSignal | undefined,
   begin: () => Promise<AwaitedJob>,
 ): Promise<JobResultRecord> {
@@ -58,11 +67,14 @@ export async function waitForResult(
       const told = ended.get(jobId) ?? null;
       const isTold = ended.delete(jobId);
       if (told !== null && !keepsResult) return resultFromEvent(told);
-      if (!isTold && isRunningHere(jobId)) continue;
+      if (!isTold && here.isRunning(jobId)) continue;
+      // Before the store is asked, because an outcome that waits is recorded meanwhile.
+      const isLost = here.isLost(jobId);
       const result = isTold ? await store.getJobResult(jobId, clock.now()) : null;
       if (result !== null) return result;
       const found = await resultUnlessUnfinished(store, jobId, clock.now());
       if (found !== null) return found;
+      if (isLost) throw here.giveUp(jobId);
     }
   } finally {
     subscription.unsubscribe();

@@ -12,6 +12,8 @@ export interface VerbContext {
    *  stopped */
   readonly ready: () => Promise<void>;
   readonly closing: Closing;
+  /** Whether a job that waits in the queue may still be begun, by this scheduler or by another one. */
+  readonly mayBegin: () => boolean;
   /** Adds jobs and tells listeners. Where this scheduler runs jobs in its loop, the next step adds them; elsewhere a
    *  write of their own does. @throws {StoreUnavailableError} */
   readonly addJobs: (jobs: readonly JobRecord[]) => Promise<readonly JobAddition[]>;

@@ -21,7 +21,11 @@ const CONNECTION_CODES = new Set([
 /** What an error of a libSQL client means for the next step. */
 export function failureKind(error: unknown): FailureKind {
   const code = codeOf(error);
-  if (code === "RESPONSE_TOO_LARGE") return "tooLarge";
+  if (code === "RESPONSE_TOO_LARGE" || isTooLarge(code, messageOf(error))) return "tooLarge";
+  // A client or a server that does not take a value says so before anything is written.
+  if (code === "ARGS_INVALID") return "refused";
+  const kind = sqliteFailureKind(error);
+  if (kind === "refused" || kind === "tooLarge") return kind;
   // An HTTP status of 4xx (a wrong token, a wrong path) stays the same however often the request is repeated. The
   // exceptions are 408 (the server is slow) and 429 (the server has too much to do).
   if (code === "SERVER_ERROR" && /\b4(?!08|29)\d\d\b/.test(messageOf(error))) return "unavailable";
@@ -30,7 +34,12 @@ export function failureKind(error: unknown): FailureKind {
   if (error instanceof TypeError || nameOf(error) === "TimeoutError" || nameOf(error) === "AbortError") {
     return "connection";
   }
-  return isSocketCode(code) || isRetryable(error) ? "connection" : sqliteFailureKind(error);
+  return isSocketCode(code) || isRetryable(error) ? "connection" : kind;
+}
+
+/** A value above the server's limit (5 MB for sqld), or a request above the limit of what stands in front of it. */
+function isTooLarge(code: string, message: string): boolean {
+  return (code === "ARGS_INVALID" && /too big/i.test(message)) || (code === "SERVER_ERROR" && /\b413\b/.test(message));
 }
 
 /** What users should do about a failure that is not SQLite's own; empty where the advice is unknown. */
@@ -38,7 +47,7 @@ export function adviceFor(error: unknown): string {
   const code = codeOf(error);
   if (/\b401\b|\b403\b|auth/i.test(messageOf(error))) return "check the authToken";
   if (code.startsWith("URL_")) return "check the url";
-  if (code === "RESPONSE_TOO_LARGE") return "add less in one call";
+  if (code === "RESPONSE_TOO_LARGE" || isTooLarge(code, messageOf(error))) return "add less in one call";
   return failureKind(error) === "connection" ? "check that the server runs and can be reached" : "";
 }
 

@@ -51,6 +51,10 @@ export class MemoryResults {
     );
   }
 
+  hasExpired(now: number): boolean {
+    return (this.#byExpiry.peek()?.record.expiresAt ?? Number.POSITIVE_INFINITY) <= now;
+  }
+
   cleanup(now: number, limit: number): number {
     let removed = 0;
     for (; removed < limit; removed++) {

@@ -74,7 +74,9 @@ export class MemoryDataStore implements contract.DataStore {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
-    return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds: stale.map((task) => task.id) };
+    const hasExpired = request.asksForExpired === true && this.#results.hasExpired(request.now);
+    const staleTaskIds = stale.map((task) => task.id);
+    return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired };
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {

@@ -1,6 +1,7 @@
+import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
-import { COALESCED_JOBS_MAX } from "./limits.ts";
+import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX } from "./limits.ts";
 
 interface WaitingCall {
   readonly jobs: readonly JobRecord[];
@@ -41,10 +42,12 @@ export class AdditionQueue {
 
   #takeCalls(): WaitingCall[] {
     let jobCount = 0;
+    let length = 0;
     let callCount = 0;
     for (const { jobs } of this.#waiting) {
       jobCount += jobs.length;
-      if (callCount > 0 && jobCount > COALESCED_JOBS_MAX) break;
+      for (const { payload } of jobs) length += payload?.length ?? 0;
+      if (callCount > 0 && (jobCount > COALESCED_JOBS_MAX || length > COALESCED_LENGTH_MAX)) break;
       callCount++;
     }
     return this.#waiting.splice(0, callCount);
@@ -60,8 +63,13 @@ export class AdditionQueue {
       }
     } catch (error) {
       // One bad call must not fail the others, so each call is tried by itself.
-      if (calls.length === 1) for (const { reject } of calls) reject(error);
-      else for (const call of calls) await this.#insertCalls([call]);
+      if (calls.length > 1 && error instanceof StoreRefusedError) {
+        for (const call of calls) await this.#insertCalls([call]);
+        return;
+      }
+      for (const { reject } of calls) reject(error);
+      // In an outage the calls that wait would fail one after the other, each after the same time.
+      if (error instanceof StoreUnavailableError) for (const { reject } of this.#waiting.splice(0)) reject(error);
     }
   }
 }

@@ -1,17 +1,19 @@
 import { systemClock, yieldToEventLoop } from "../../core/clock.ts";
-import { StoreUnavailableError } from "../../core/errors.ts";
+import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
-import { unavailable } from "./failures.ts";
+import { storeError } from "./failures.ts";
 import {
   BUSY_RETRY_MS_MAX,
   CONNECTION_RETRY_MS_MAX,
   CONNECTION_TRIES_MAX,
   LOCAL_RETRY_PAUSE_MS_MAX,
   OPERATIONS_PER_YIELD,
+  REQUEST_BYTES_MAX,
   RETRY_PAUSE_MS_FIRST,
   RETRY_PAUSE_MS_MAX,
 } from "./limits.ts";
+import { bytesOf } from "./parameters.ts";
 
 export interface ConnectionOptions {
   /** The name of the database in errors. It never holds a token. */
@@ -24,12 +26,16 @@ export interface ConnectionOptions {
 /**
  * Runs statements on a driver. Writes go one after the other, because a local database has one lock, and a remote
  * server was seen to hang under many concurrent writers of one client. An operation that fails for a passing reason is
- * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`.
+ * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`. Then the writes that
+ * waited for it fail too, because one after the other they would take as long each. What the database will never take
+ * fails with `StoreRefusedError`, by itself.
  */
 export class Connection {
   readonly #driver: SqlDriver;
   readonly #options: ConnectionOptions;
   #lastWrite: Promise<unknown> = Promise.resolve();
+  /** The failure of the last write that could not reach the database. */
+  #outage: StoreUnavailableError | null = null;
   #operations = 0;
   /** Whether the connection is to be opened anew before the next operation. */
   #isStale = false;
@@ -72,17 +78,31 @@ export class Connection {
     const run = (): Promise<Row[][]> =>
       this.#repeat("writing to", (isRepetition) => {
         const statements = build(isRepetition);
+        if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
         // Some databases refuse a batch of nothing.
         return statements.length === 0 ? Promise.resolve([]) : this.#driver.batch(statements);
       });
-    const result = this.#lastWrite.then(run, run);
+    const outage = this.#outage;
+    const runUnlessOut = async (): Promise<Row[][]> => {
+      // This write waited for one that failed. It was not sent, so nothing of it is unknown.
+      if (this.#outage !== null && this.#outage !== outage) throw this.#outage;
+      try {
+        return await run();
+      } catch (error) {
+        if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
+        throw error;
+      }
+    };
+    const result = this.#lastWrite.then(runUnlessOut, runUnlessOut);
     this.#lastWrite = result;
     return result;
   }
 
   /** What an error that one of the methods above rejected with means. */
   failureKind(error: unknown): FailureKind {
-    const cause = error instanceof StoreUnavailableError ? error.cause : error;
+    const isOurs = error instanceof StoreUnavailableError || error instanceof StoreRefusedError;
+    const cause = isOurs ? error.cause : error;
+    if (cause instanceof TooLargeFailure) return "tooLarge";
     return cause instanceof TimeoutFailure ? "connection" : this.#driver.failureKind(cause);
   }
 
@@ -98,7 +118,7 @@ export class Connection {
     let isRepetition = false;
     let kind: FailureKind;
     for (let tries = 1; ; tries++) {
-      if (this.#isClosed) throw this.#unavailable(doing, new Error("the store is closed"));
+      if (this.#isClosed) throw this.#failure("unavailable", doing, new Error("the store is closed"));
       if (++this.#operations % OPERATIONS_PER_YIELD === 0) await yieldToEventLoop();
       try {
         const reopening = this.#refresh();
@@ -115,7 +135,7 @@ export class Connection {
           kind === "busy"
             ? elapsedMs < BUSY_RETRY_MS_MAX
             : kind === "connection" && tries < CONNECTION_TRIES_MAX && elapsedMs < CONNECTION_RETRY_MS_MAX;
-        if (!isWorthIt) throw this.#unavailable(doing, error);
+        if (!isWorthIt) throw this.#failure(kind, doing, error);
         isRepetition ||= kind === "connection";
       }
       // A local lock is free again in milliseconds, and goes to whoever asks next. With long pauses this process would
@@ -127,10 +147,10 @@ export class Connection {
     }
   }
 
-  #unavailable(doing: string, error: unknown): StoreUnavailableError {
+  #failure(kind: FailureKind, doing: string, error: unknown): StoreUnavailableError | StoreRefusedError {
     const isLate = error instanceof TimeoutFailure;
     const advice = isLate ? "check that the server runs and can be reached" : this.#driver.adviceFor?.(error);
-    return unavailable(doing, this.#options.where, error, advice);
+    return storeError(kind, doing, this.#options.where, error, advice);
   }
 
   /** Opens a stale connection anew. The opening may find the database busy too, and is then repeated like any other
@@ -178,4 +198,26 @@ class TimeoutFailure extends Error {
     super(`no answer within ${timeoutMs} ms`);
     this.name = "TimeoutFailure";
   }
+}
+
+/** Whether whatever comes next would be tried for as long, and fail too. Other failures come at once. */
+function isOutage(kind: FailureKind): boolean {
+  return kind === "connection" || kind === "busy";
+}
+
+/** A request that no remote database is sent, because it is larger than they take. */
+class TooLargeFailure extends Error {
+  constructor(bytes: number) {
+    super(`a request of ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are sent; add less in one call`);
+    this.name = "TooLargeFailure";
+  }
+}
+
+/** @throws {TooLargeFailure} */
+function refuseAbove(bytesMax: number, statements: readonly SqlStatement[]): void {
+  const texts = statements.flatMap(({ args }) => args.filter((arg) => typeof arg === "string"));
+  // A UTF-16 unit takes three bytes at most.
+  if (texts.reduce((length, text) => length + text.length, 0) * 3 <= bytesMax) return;
+  const bytes = texts.reduce((sum, text) => sum + bytesOf(text), 0);
+  if (bytes > bytesMax) throw new TooLargeFailure(bytes);
 }

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from "../../core/errors.ts";
+import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
 import type { FailureKind } from "./driver.ts";
 
 /** SQLite's result codes (sqlite.org/rescode.html) that mean something to the store. Some clients give only the number
@@ -39,18 +39,40 @@ export function sqliteFailureKind(error: unknown): FailureKind {
   if (messageOf(error).includes(GUARD)) return "guard";
   const code = resultCode(error);
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return "busy";
-  if (code.startsWith("SQLITE_TOOBIG")) return "tooLarge";
-  if (/^SQLITE_(CONSTRAINT|MISMATCH|RANGE)/.test(code)) return "refused";
+  if (code.startsWith("SQLITE_TOOBIG") || isTooLongHere(error)) return "tooLarge";
+  if (/^SQLITE_(CONSTRAINT|MISMATCH|RANGE)/.test(code) || isMalformed(error)) return "refused";
   // Seen where another process made the file shorter during the read.
   if (code === "SQLITE_IOERR_SHORT_READ") return "connection";
   return "unavailable";
 }
 
 /** The error that users get. It says what happened, and what to do. */
-export function unavailable(doing: string, where: string, error: unknown, driverAdvice = ""): StoreUnavailableError {
+export function storeError(
+  kind: FailureKind,
+  doing: string,
+  where: string,
+  error: unknown,
+  driverAdvice = "",
+): StoreUnavailableError | StoreRefusedError {
   const shown = adviceFor(error) || driverAdvice;
   const message = `${doing} ${where} failed: ${messageOf(error)}${shown === "" ? "" : `; ${shown}`}`;
-  return new StoreUnavailableError(message, { cause: error });
+  const isRefused = kind === "refused" || kind === "tooLarge";
+  return isRefused
+    ? new StoreRefusedError(message, { cause: error })
+    : new StoreUnavailableError(message, { cause: error });
+}
+
+/** Text that is longer than the runtime can hold, on its way in or out. */
+function isTooLongHere(error: unknown): boolean {
+  return codeOf(error) === "ERR_STRING_TOO_LONG" || messageOf(error) === "Invalid string length";
+}
+
+/** A value that the client cannot pass on, or text that the statement cannot read. */
+function isMalformed(error: unknown): boolean {
+  if (/malformed JSON/i.test(messageOf(error))) return true;
+  if (/^ERR_(INVALID_ARG_TYPE|INVALID_ARG_VALUE|OUT_OF_RANGE)$/.test(codeOf(error))) return true;
+  const isAboutValues = error instanceof TypeError || error instanceof RangeError;
+  return isAboutValues && /\bbind|passed as arguments?\b|Unsupported type of value/i.test(messageOf(error));
 }
 
 /** The first `code` in an error or its causes that is text. */

@@ -8,7 +8,7 @@ import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, RecoveryRepo
 import { Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { FAR_FUTURE_MS, SURRENDERS_MAX } from "./limits.ts";
+import { FAR_FUTURE_MS, RECOVERIES_PER_STEP_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
 import { recovery, recoveryReport } from "./recoveries.ts";
 import type { Statements } from "./statements.ts";
@@ -47,7 +47,21 @@ export class SqliteLeases {
     };
   }
 
+  /** In as many writes as it takes, so that no write and no answer becomes too large. */
   async giveUp(surrender: LeaseSurrender): Promise<RecoveryReport> {
+    const reports: RecoveryReport[] = [];
+    for (;;) {
+      const report = await this.#giveUpSome(surrender);
+      reports.push(report);
+      if (report.recovered.length + report.ended.length < RECOVERIES_PER_STEP_MAX) break;
+    }
+    return {
+      recovered: reports.flatMap(({ recovered }) => recovered),
+      ended: reports.flatMap(({ ended }) => ended),
+    };
+  }
+
+  async #giveUpSome(surrender: LeaseSurrender): Promise<RecoveryReport> {
     const { now, schedulerId } = surrender;
     const batch = new Batch();
     const recovered = batch.add(
@@ -58,7 +72,7 @@ export class SqliteLeases {
         putBackBy: null,
         stepId: null,
         spares: surrender.incarnation,
-        limit: SURRENDERS_MAX,
+        limit: RECOVERIES_PER_STEP_MAX,
       }),
     );
     batch.add([statement(this.#statements.giveUpSchedules, schedulerId), ...signOfLife(this.#statements, surrender)]);

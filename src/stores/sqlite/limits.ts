@@ -39,17 +39,18 @@ export const PROMOTIONS_PER_TURN_MAX = 5000;
  *  are more such jobs, the look answers that there is a job to run, and the next step makes the jobs ready. */
 export const DUE_DELAYED_SEEN_MAX = 1000;
 
-/** Lost leases that one step takes back. Bounds the step's time under the write lock, and its answer. While more leases
- *  are lost, nothing is leased, so that the next step comes at once. */
+/** Lost leases that one write takes back. Bounds the write's time under the write lock, and its answer. While more
+ *  leases are lost, nothing is leased, so that the next step comes at once. */
 export const RECOVERIES_PER_STEP_MAX = 1000;
-
-/** Leases that one scheduler gives up in one write: more than it ever holds. */
-export const SURRENDERS_MAX = 1_000_000;
 
 /** Largest JSON parameter of rows, and most bytes (about) of jobs that one step leases. Cloud databases take and send
  *  one or two megabytes at once. The first row is taken whatever its size. */
 export const PARAMETER_BYTES_MAX = 500_000;
 export const ACQUIRED_BYTES_MAX = 1_000_000;
+
+/** Largest request to a database that is not local, in bytes. Servers were seen to drop a connection that carried more
+ *  than 16 MB at once, which looks like an outage. */
+export const REQUEST_BYTES_MAX = 10_000_000;
 
 /** Most jobs of one batch that get a stamp each. More jobs share one stamp, because a row for each job would cost as
  *  much as a result. */
@@ -79,6 +80,9 @@ export const TABLE_PREFIX_LENGTH_MAX = 64;
 /** Most jobs that gather into one insert. Keeps the insert's parameter well below the size that remote databases
  *  accept. */
 export const COALESCED_JOBS_MAX = 1000;
+
+/** Most characters of payloads that gather into one insert; a single call may have more. */
+export const COALESCED_LENGTH_MAX = 500_000;
 
 /** WAL pages (4 KiB each) after which SQLite moves them into the database file. This is four times SQLite's default,
  *  because a busy queue rewrites the same pages over and over, and each move costs two fsyncs. */

@@ -12,6 +12,7 @@ export interface LookForm {
   readonly acquired: boolean;
   readonly schedules: boolean;
   readonly tasks: boolean;
+  readonly expired: boolean;
 }
 
 /**
@@ -21,7 +22,8 @@ export interface LookForm {
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
- * - `stale_task_ids`, a JSON array.
+ * - `stale_task_ids`, a JSON array;
+ * - `has_expired`, whether results have expired.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
  * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`.
@@ -44,6 +46,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
   }
+  if (form.expired) columns.push(`EXISTS (SELECT 1 FROM ${names.results} WHERE expires_at <= ?1) AS has_expired`);
   return `SELECT ${columns.join(", ")}`;
 }
 

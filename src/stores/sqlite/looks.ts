@@ -15,6 +15,8 @@ export interface LookExtras {
   readonly stepId?: string;
   /** Tasks that the look compares with their stored rows. */
   readonly tasks?: readonly TaskRecord[];
+  /** Whether the look finds out if results have expired. */
+  readonly expired?: boolean;
 }
 
 /** Makes the statements of looks, and keeps their texts for later looks. */
@@ -28,7 +30,10 @@ export class Looks {
   }
 
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
-  statement({ now, schedulerId, jobs, schedules }: View, { stepId, tasks }: LookExtras): SqlStatement | null {
+  statement(
+    { now, schedulerId, jobs, schedules }: View,
+    { stepId, tasks, expired = false }: LookExtras,
+  ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs.queues);
     const showsAcquired = queues !== null && stepId !== undefined;
@@ -38,12 +43,13 @@ export class Looks {
       args.push(...this.#pages.parameters(schedules));
     }
     if (tasks !== undefined) args.push(JSON.stringify(tasks.map(taskRow)));
-    if (args.length === 1) return null;
+    if (args.length === 1 && !expired) return null;
     const form = {
       queues: queues?.form ?? null,
       acquired: showsAcquired,
       schedules: schedules !== null,
       tasks: tasks !== undefined,
+      expired,
     };
     return { sql: this.#text(form), args };
   }
@@ -68,7 +74,7 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const key = [form.queues, form.acquired, form.schedules, form.tasks].join();
+    const key = [form.queues, form.acquired, form.schedules, form.tasks, form.expired].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = lookStatement(this.#names, form);

@@ -33,6 +33,6 @@ export function fits(text: string): boolean {
   return text.length * 3 <= PARAMETER_BYTES_MAX || bytesOf(text) <= PARAMETER_BYTES_MAX;
 }
 
-function bytesOf(text: string): number {
+export function bytesOf(text: string): number {
   return encoder.encode(text).length;
 }

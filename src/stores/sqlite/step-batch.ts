@@ -25,6 +25,8 @@ export interface StepContext {
   readonly looks: Looks;
   /** Whether no answer can get lost. */
   readonly isLocal: boolean;
+  /** Whether the jobs that a step leases are bounded by their bytes, which costs half an acquisition more. */
+  readonly boundsBytes: boolean;
 }
 
 /** One try of a step, as statements. */
@@ -87,6 +89,11 @@ export class StepBatch {
     };
   }
 
+  /** The length of the text that holds the leased jobs. */
+  acquiredLength(results: readonly Row[][]): number {
+    return String(this.#answers.look.of(results)[0]?.[0]?.acquired ?? "").length;
+  }
+
   #recovery(statements: Statements): SqlStatement[] {
     const { now, recover, stepId } = this.#request;
     if (!recover && !this.#releases.hasPutBacks) return [];
@@ -104,13 +111,13 @@ export class StepBatch {
 }
 
 /** The statements that make due jobs ready, and lease jobs. */
-function acquisition({ statements, isLocal }: StepContext, request: StepRequest): SqlStatement[] {
+function acquisition({ statements, boundsBytes }: StepContext, request: StepRequest): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
   if (jobs === null) return [];
   const promotion = statement(statements.promote, now);
   if (jobs.limit <= 0) return [promotion];
   const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
-  const [few, many] = isLocal ? [acquireFew, acquireMany] : [acquireFewBytes, acquireManyBytes];
+  const [few, many] = boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
   const { form, args } = queueParameters(jobs.queues);
   const acquire = form === "many" ? many : (few[form - 1] ?? many);
   return [promotion, statement(acquire, now, jobs.limit, ...args, schedulerId, until, stepId)];

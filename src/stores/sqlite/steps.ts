@@ -1,8 +1,8 @@
-import { StoreUnavailableError } from "../../core/errors.ts";
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
 import type { Connection } from "./connection.ts";
+import { ACQUIRED_BYTES_MAX } from "./limits.ts";
 import { comparableTasks, Looks } from "./looks.ts";
-import { jsonArray } from "./rows.ts";
+import { jsonArray, numberOrNull } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 import type { SchemaCheck } from "./schema-check.ts";
 import type { Statements } from "./statements.ts";
@@ -12,7 +12,9 @@ import { StepBatch, type StepContext } from "./step-batch.ts";
 export class SqliteSteps {
   readonly #connection: Connection;
   readonly #schema: SchemaCheck;
-  readonly #context: StepContext;
+  readonly #context: Omit<StepContext, "boundsBytes">;
+  /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
+  #isHeavy = false;
 
   constructor(connection: Connection, schema: SchemaCheck, statements: Statements, names: TableNames) {
     this.#connection = connection;
@@ -23,11 +25,13 @@ export class SqliteSteps {
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
     const [tasks, others] = comparableTasks(request.tasks ?? []);
-    const statement = looks.statement(request, request.tasks === null ? {} : { tasks });
+    const expired = request.asksForExpired === true;
+    const statement = looks.statement(request, request.tasks === null ? { expired } : { tasks, expired });
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
       const stale = jsonArray<string>(rows, "stale_task_ids");
-      return { ...looks.seen(request, rows), staleTaskIds: [...stale, ...others.map(({ id }) => id)] };
+      const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
+      return { ...looks.seen(request, rows), staleTaskIds, hasExpired: numberOrNull(rows, "has_expired") === 1 };
     } catch (error) {
       if (this.#connection.failureKind(error) === "tooLarge" && looks.shrink(request)) return this.look(request);
       throw error;
@@ -46,9 +50,6 @@ export class SqliteSteps {
         return this.step({ ...request, jobs: { ...jobs, limit: Math.ceil(jobs.limit / 4) } });
       }
       if (hasFewerSchedules) return this.step(request);
-      if (error instanceof StoreUnavailableError && (kind === "refused" || kind === "tooLarge")) {
-        throw new Error(`the database refuses something in a step: ${error.message}`, { cause: error.cause });
-      }
       throw error;
     }
   }
@@ -65,13 +66,15 @@ export class SqliteSteps {
   }
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
+    const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const make = (isRepetition: boolean): StepBatch =>
-      new StepBatch(this.#context, request, { isExact: isExact || isRepetition, isRepetition });
+      new StepBatch(context, request, { isExact: isExact || isRepetition, isRepetition });
     let batch = make(request.isRepetition);
     const results = await this.#connection.write((isRepetition) => {
       if (isRepetition) batch = make(true);
       return batch.statements;
     });
+    this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
     return batch.report(results);
   }
 }

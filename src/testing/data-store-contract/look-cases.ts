@@ -25,7 +25,15 @@ export const lookCases: readonly DataStoreCase[] = [
       const store = await open();
       equal(
         await look(store, { schedules: {}, tasks: [] }),
-        { due: [], nextFireAt: null, nextRunAt: null, leaseEndsAt: null, hasReady: false, staleTaskIds: [] },
+        {
+          due: [],
+          nextFireAt: null,
+          nextRunAt: null,
+          leaseEndsAt: null,
+          hasReady: false,
+          staleTaskIds: [],
+          hasExpired: false,
+        },
         "the answer",
       );
     },
@@ -166,6 +174,30 @@ export const lookCases: readonly DataStoreCase[] = [
       await store.putTasks([{ ...stored, maxRunningJobs: 3 }]);
       equal(await stale(stored), ["task"], "when somebody has changed it");
       equal(await stale({ ...stored, maxRunningJobs: 3 }), [], "as it is now");
+    },
+  },
+  {
+    name: "looking: tells whether results have expired, when it is asked, and removes none",
+    async run({ open }) {
+      const store = await open();
+      const hasExpired = async (now: number, asksForExpired = true): Promise<boolean> =>
+        (await look(store, { now, asksForExpired })).hasExpired;
+      equal(await hasExpired(T0), false, "an empty store");
+      const job = await leasedJob(store);
+      await release(store, [finish(job, { expiresAt: T0 + 100 })]);
+      equal(await hasExpired(T0 + 99), false, "before it expires");
+      equal(await hasExpired(T0 + 100, false), false, "nothing asked");
+      equal(await hasExpired(T0 + 100), true, "when it has expired");
+      equal(
+        (await store.look({ now: T0 + 100, schedulerId: "a", jobs: null, schedules: null, tasks: null })).hasExpired,
+        false,
+        "a look at nothing",
+      );
+      const alone = { jobs: null, schedules: null, tasks: null, asksForExpired: true };
+      equal((await store.look({ now: T0 + 100, schedulerId: "a", ...alone })).hasExpired, true, "asked alone");
+      equal((await store.getJobResult("job", T0 + 99))?.outcome, "success", "the result");
+      await store.cleanup({ now: T0 + 100, limit: 10 });
+      equal(await hasExpired(T0 + 100), false, "after the clean-up");
     },
   },
 ];

@@ -148,6 +148,7 @@ interface ViewFields {
 /** What {@link look} may vary. */
 export interface LookFields extends ViewFields {
   readonly tasks?: LookRequest["tasks"];
+  readonly asksForExpired?: boolean;
 }
 
 /** What {@link step} may vary. */
@@ -166,7 +167,8 @@ function incarnationOf(by = "scheduler-a"): string {
 
 /** Looks at ready jobs, and at due schedules if `fields` has a window. */
 export function look(store: DataStore, fields: LookFields = {}): Promise<LookReport> {
-  return store.look({ ...viewOf(fields), tasks: fields.tasks ?? null });
+  const { tasks = null, asksForExpired = false } = fields;
+  return store.look({ ...viewOf(fields), tasks, asksForExpired });
 }
 
 /** A step that acquires up to a hundred jobs. */

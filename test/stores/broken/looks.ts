@@ -174,10 +174,25 @@ class MissesNewTasks extends ChangesLooks {
   }
 }
 
+/** Takes results that are kept for expired ones. */
+class SeesResultsExpire extends MemoryDataStore {
+  override look(request: Look): Promise<Report> {
+    return super.look({ ...request, now: request.asksForExpired === true ? request.now + 1 : request.now });
+  }
+}
+
+/** Never tells that results have expired. */
+class HidesExpired extends ChangesLooks {
+  override changed(): Partial<Report> {
+    return { hasExpired: false };
+  }
+}
+
 export const brokenLooks: readonly BrokenStore[] = [
   ...caughtBy("due schedules", PagesFromTheStart, PagesByTimeAlone, IgnoresBytes, IgnoresWindowLimits, NeverLooksAhead),
   ...caughtBy("due schedules", HidesLargeRows, WeighsAllAlike, ForgetsWhatPagesLeaveOut, ShowsPayloads),
   ...caughtBy("due schedules", TellsEverybodyOfSchedules),
   ...caughtBy("looking", RecoversWhileItLooks, PutsTasksWhileItLooks, SeesOnlyWhatStepsFound, SeesNoLimits),
   ...caughtBy("looking", TellsEverybodyOfJobs, ForgetsDeadLeases, ComparesLimitsAlone, MissesNewTasks),
+  ...caughtBy("looking", SeesResultsExpire, HidesExpired),
 ];

@@ -1,0 +1,43 @@
+import { type Clock, sleepFor } from "../../core/clock.ts";
+import { ABORT_GRACE_MS, STOP_SETTLE_MS } from "../../core/limits.ts";
+
+/**
+ * How long a stop may take, from its beginning on: running jobs may end while it drains, what still runs then is
+ * aborted and has a grace, and at last outcomes are recorded and parts are closed. Whatever hangs, a stop is over after
+ * the three together.
+ */
+export class StopLimits {
+  /** How long a handler whose signal was aborted may take, in milliseconds: nothing where nothing drains. */
+  readonly graceMs: number;
+  /** Resolves when running jobs have had their time. */
+  readonly drained: Promise<void>;
+  readonly #over: Promise<void>;
+  readonly #timers = new AbortController();
+  #isOver = false;
+
+  constructor(clock: Clock, drainMs: number) {
+    const { signal } = this.#timers;
+    this.graceMs = drainMs === 0 ? 0 : ABORT_GRACE_MS;
+    this.drained = sleepFor(clock, drainMs, signal);
+    this.#over = sleepFor(clock, drainMs + this.graceMs + STOP_SETTLE_MS, signal).then(() => {
+      this.#isOver = true;
+    });
+  }
+
+  /** Whether the time is up, or the stop has ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Waits for some work, but no longer than the stop may take. What happens to the work later, nobody is told.
+   *  @throws what the work rejects with */
+  async within(work: Promise<unknown>): Promise<void> {
+    work.catch(() => {});
+    await Promise.race([work, this.#over]);
+  }
+
+  /** The stop has ended: nobody sleeps any more. */
+  end(): void {
+    this.#timers.abort();
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
+import { AdditionQueue } from "../../src/stores/sqlite/addition-queue.ts";
+import { Connection } from "../../src/stores/sqlite/connection.ts";
+import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sqlite/limits.ts";
+import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "../../src/stores/sqlite/mod.ts";
+import { makeJob, makeJobs } from "../../src/testing/data-store-contract/makers.ts";
+
+/** A database elsewhere: its batches do what `answer` says. */
+class RemoteDriver implements SqlDriver {
+  readonly isLocal = false;
+  readonly sent: (readonly SqlStatement[])[] = [];
+  answer: () => Promise<Row[][]> = async () => [[]];
+
+  async execute(): Promise<Row[]> {
+    return [];
+  }
+
+  batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    this.sent.push(statements);
+    return this.answer();
+  }
+
+  failureKind(error: unknown): ReturnType<SqlDriver["failureKind"]> {
+    return error instanceof LostConnection ? "connection" : sqliteFailureKind(error);
+  }
+}
+
+class LostConnection extends Error {}
+
+function setUp(): { driver: RemoteDriver; connection: Connection; write: (text?: string) => Promise<unknown> } {
+  const driver = new RemoteDriver();
+  // Without pauses between the tries.
+  const connection = new Connection(driver, { where: "the test", random: () => 0, timeoutMs: 10_000 });
+  const write = (text = ""): Promise<unknown> => connection.write(() => [{ sql: "x", args: [text] }]);
+  return { driver, connection, write };
+}
+
+async function failuresOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(calls);
+  return settled.map((one) => (one.status === "rejected" ? one.reason : null));
+}
+
+describe("writes that wait for one another", () => {
+  test("fail together in an outage, after the tries of the first", async () => {
+    const { driver, write } = setUp();
+    driver.answer = () => Promise.reject(new LostConnection("fetch failed"));
+    const failures = await failuresOf(Array.from({ length: 12 }, () => write()));
+    expect(failures.every((failure) => failure instanceof StoreUnavailableError)).toBe(true);
+    expect(driver.sent.length).toBe(CONNECTION_TRIES_MAX);
+  });
+
+  test("that come after an outage are tried by themselves", async () => {
+    const { driver, write } = setUp();
+    driver.answer = () => Promise.reject(new LostConnection("fetch failed"));
+    await failuresOf([write(), write()]);
+    driver.answer = async () => [[]];
+    expect(await failuresOf([write(), write()])).toEqual([null, null]);
+  });
+
+  test("go on when one of them is refused", async () => {
+    const { driver, write } = setUp();
+    driver.answer = () => {
+      const isFirst = driver.sent.length === 1;
+      return isFirst
+        ? Promise.reject(Object.assign(new Error("no"), { code: "SQLITE_CONSTRAINT" }))
+        : Promise.resolve([]);
+    };
+    const failures = await failuresOf([write(), write(), write()]);
+    expect(failures).toEqual([expect.any(StoreRefusedError), null, null]);
+  });
+});
+
+describe("a request that is too large for a database elsewhere", () => {
+  test("is refused before it is sent, and says what to do", async () => {
+    const { driver, write } = setUp();
+    const [failure] = await failuresOf([write("ü".repeat(REQUEST_BYTES_MAX / 2 + 1))]);
+    expect(failure).toBeInstanceOf(StoreRefusedError);
+    expect(String(failure)).toMatch(/add less in one call/);
+    expect(driver.sent.length).toBe(0);
+    expect(await failuresOf([write("ü".repeat(REQUEST_BYTES_MAX / 2))])).toEqual([null]);
+  });
+});
+
+describe("calls that add jobs and travel together", () => {
+  function queueThat(
+    fails: (count: number) => Error | null,
+    meanwhile: () => void = () => {},
+  ): { queue: AdditionQueue; inserts: number[] } {
+    const inserts: number[] = [];
+    const queue = new AdditionQueue(async (jobs) => {
+      inserts.push(jobs.length);
+      meanwhile();
+      const failure = fails(inserts.length);
+      if (failure !== null) throw failure;
+      return jobs.map((job) => ({ job, isNew: true }));
+    });
+    return { queue, inserts };
+  }
+
+  test("fail together in an outage, also those that came during the insert", async () => {
+    const calls: Promise<unknown>[] = [];
+    const addMore = (): void => {
+      calls.push(...Array.from({ length: 9 }, () => queue.add([makeJob()])));
+    };
+    const { queue, inserts } = queueThat(() => new StoreUnavailableError("down"), addMore);
+    calls.push(...[1, 2, 3].map(() => queue.add([makeJob()])));
+    await failuresOf(calls);
+    expect((await failuresOf(calls)).map((failure) => (failure as Error).name)).toEqual(
+      Array.from({ length: 12 }, () => "StoreUnavailableError"),
+    );
+    expect(inserts).toEqual([3]);
+  });
+
+  test("are tried one by one when something in them is refused", async () => {
+    const { queue, inserts } = queueThat((count) => (count <= 2 ? new StoreRefusedError("no") : null));
+    const failures = await failuresOf([1, 2, 3].map(() => queue.add([makeJob()])));
+    expect(failures).toEqual([expect.any(StoreRefusedError), null, null]);
+    expect(inserts).toEqual([3, 1, 1, 1]);
+  });
+
+  test("are no more than fit into a request", async () => {
+    const { queue, inserts } = queueThat(() => null);
+    const payload = JSON.stringify("x".repeat(COALESCED_LENGTH_MAX / 2));
+    await Promise.all(makeJobs(4, { payload }).map((job) => queue.add([job])));
+    expect(inserts).toEqual([1, 1, 1, 1]);
+    await queue.add(makeJobs(4, { payload }));
+    expect(inserts.at(-1)).toBe(4);
+  });
+});
