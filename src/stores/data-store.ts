@@ -126,9 +126,9 @@ export interface DataStore extends AsyncDisposable {
   /**
    * Adds jobs in one commit; one answer per job, in order. A job whose `(taskId, idempotencyKey)` or `(scheduleId,
    * fireTime)` an unfinished job has is not added: the answer is the existing one with `isNew: false`. A job whose `id`
-   * exists, as a job or as a result, is not added again and answers with `isNew: true`, since it is the repetition of an unknown
-   * write. So does one whose job ended without a result that is kept, for 10 minutes (as long as there is room to
-   * remember it).
+   * exists, as a job or as a result, is not added again and answers with `isNew: true`, since it is the repetition of
+   * an unknown write. So does one whose job ended without a result that is kept, for 10 minutes (as long as there is
+   * room to remember it).
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
   getJob(id: string): Promise<JobRecord | null>;
