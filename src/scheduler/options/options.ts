@@ -17,9 +17,9 @@ export interface TaskSettings {
   /** How many attempts a failing job gets (default: 1, which is no retry), and the pauses between the attempts. */
   retry?: RetryOptions;
   /** How many times a job that was lost with its process, or that `stop()` aborted, goes back to the queue; then it
-   *  ends as `abandoned`. 0 means that a job is started at most once, unless its handler fails and `retry` allows more. Jobs
-   *  that were lost start one after the other, the next one after a few seconds, because one of them may be what ended
-   *  their process. Default: 3. */
+   *  ends as `abandoned`. 0 means that a job is started at most once, unless its handler fails and `retry` allows more.
+   *  Jobs that were lost start one after the other, the next one after a few seconds, because one of them may be what
+   *  ended their process. Default: 3. */
   maxRecoveries?: number;
   /** Longest run of one attempt, for example `{ seconds: 30 }`; null is unlimited. Default: null. */
   timeout?: Duration | null;
