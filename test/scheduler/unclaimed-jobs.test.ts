@@ -31,8 +31,13 @@ describe("a job whose task or executor no scheduler has", () => {
     const { scheduler: client, clock, store } = setUp();
     client.task("gone", () => {});
     await client.addSchedule("gone", everySecond(), { id: "s" });
-    const { scheduler, log } = setUp({ clock, dataStore: store, role: "scheduler" });
-    const { scheduler: worker, log: workerLog } = setUp({ clock, dataStore: store, role: "worker" });
+    const { scheduler, log } = setUp({ clock, dataStore: store, role: "scheduler", identity: "fires" });
+    const { scheduler: worker, log: workerLog } = setUp({
+      clock,
+      dataStore: store,
+      role: "worker",
+      identity: "works",
+    });
     const unclaimed: string[] = [];
     client.subscribe("jobUnclaimed", ({ missing }) => unclaimed.push(missing));
     await scheduler.start();
@@ -56,7 +61,8 @@ describe("a job whose task or executor no scheduler has", () => {
   test("is not told of while another scheduler takes such jobs", async () => {
     const { scheduler, clock, store, log } = setUp();
     scheduler.task("t", () => {});
-    const { scheduler: other } = setUp({ clock, dataStore: store, executors: { gpu: new InlineExecutor() } });
+    const executors = { gpu: new InlineExecutor() };
+    const { scheduler: other } = setUp({ clock, dataStore: store, executors, identity: "other" });
     let ran = 0;
     other.task("t", { executor: "gpu" }, () => {
       ran++;

@@ -362,7 +362,10 @@ export class JobModel {
     const { outcome } = release.result;
     this.#history.count(outcome);
     const isTrue = {
-      success: attempt?.ending === "returned",
+      success:
+        attempt?.ending === "returned" ||
+        // Where no result is kept, no value is sent that a store could refuse.
+        (attempt?.ending === "returnedTooMuch" && record.resultExpirationMs === 0),
       error: (hasFailed && !mayRetry) || (attempt?.ending === "returnedTooMuch" && release.result.returnValue === null),
       cancelled: record.cancelRequested && (attempt === undefined || isCancelled(attempt)),
       missedStartDeadline:

@@ -127,6 +127,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
     nextRunAt: T0 + 9,
     leaseEndsAt: T0 - 1,
     hasReady: true,
+    hasExpired: false,
     staleTaskIds: ["task"],
   });
   const report = await take(store, { plans: seen.due.slice(0, 2).map((one) => planOf(one)) });
@@ -157,7 +158,7 @@ test("a schedule that a process of version 1 leases is not due, and its lease's 
   const [seen] = (await look(store, { schedules: {} })).due;
   await leaseAsVersion1("schedule");
   const expected = { due: [], nextFireAt: null, nextRunAt: null, leaseEndsAt: OLD_LEASE_END, hasReady: false };
-  expect(await look(store, { schedules: {} })).toEqual({ ...expected, staleTaskIds: [] });
+  expect(await look(store, { schedules: {} })).toEqual({ ...expected, staleTaskIds: [], hasExpired: false });
   expect((await look(store, { schedules: {}, jobs: null })).leaseEndsAt).toBe(OLD_LEASE_END);
   if (seen === undefined) throw new Error("the schedule was not due");
   for (const fence of [seen.fence, seen.fence + 1]) {

@@ -31,8 +31,8 @@ export interface HereAndNow {
  *
  * @param begin names the job, and may add it. Events are heard from before this call on
  * @throws {JobLookupError} when there is neither a job nor a result
- * @throws {SchedulerStateError} when the scheduler stops before the job ends; in a handler, as soon as nobody is left to
- *   run the job
+ * @throws {SchedulerStateError} when the scheduler stops before the job ends; in a handler, as soon as nobody is left
+ *   to run the job
  * @throws the signal's reason when the signal is aborted
  */
 export async function waitForResult(
