@@ -102,7 +102,22 @@ export class JobAttempt {
 
   /** Runs the attempt. Never rejects. */
   async run(): Promise<AttemptOutcome> {
-    const ending = await this.#run();
+    const begun = this.#begin();
+    if (begun.kind !== "begun") return this.#endedWith(begun);
+    try {
+      const value = await this.#execute(begun.payload);
+      const reason = this.#abortReason();
+      // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
+      const isLate = reason !== null && !(reason instanceof SchedulerStateError);
+      return this.#endedWith(isLate ? { kind: "aborted", reason } : this.#returned(value));
+    } catch (error) {
+      const reason = this.#abortReason();
+      const threw = { kind: "threw", error, isFinal: this.#isPayloadRejected } as const;
+      return this.#endedWith(reason === null ? threw : { kind: "aborted", reason });
+    }
+  }
+
+  #endedWith(ending: AttemptEnding): AttemptOutcome {
     this.#hasEnded = true;
     this.#end?.abort();
     const { job, number } = this;
@@ -112,7 +127,8 @@ export class JobAttempt {
     return attemptOutcome(facts, ending);
   }
 
-  async #run(): Promise<AttemptEnding> {
+  /** What ends the attempt before it has started, or the payload for the handler. */
+  #begin(): AttemptEnding | { readonly kind: "begun"; readonly payload: unknown } {
     const { job } = this;
     const now = this.#env.clock.now();
     if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
@@ -128,16 +144,7 @@ export class JobAttempt {
       return { kind: "unreadable", error: asDeserializationError(error) };
     }
     this.#startedAt = now;
-    try {
-      const value = await this.#execute(payload);
-      const reason = this.#abortReason();
-      // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
-      if (reason !== null && !(reason instanceof SchedulerStateError)) return { kind: "aborted", reason };
-      return this.#returned(value);
-    } catch (error) {
-      const reason = this.#abortReason();
-      return reason === null ? { kind: "threw", error, isFinal: this.#isPayloadRejected } : { kind: "aborted", reason };
-    }
+    return { kind: "begun", payload };
   }
 
   /** A return value that cannot be kept fails the job for good: no retry, because the handler has done its work. */

@@ -11,7 +11,7 @@ import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts
 import type { JobContext } from "../scheduler-client.ts";
 import { currentJob } from "../tasks/current-job.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
-import { JobAttempt } from "./job-attempt.ts";
+import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
 import { SuspectLine } from "./suspects.ts";
 import { type Wait, Waits } from "./waits.ts";
@@ -43,9 +43,14 @@ export class JobRunner {
   #whenEnded: (() => void)[] = [];
 
   readonly #suspects: SuspectLine;
+  readonly #attemptEnv: AttemptEnvironment;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    const { env, contextOf } = options;
+    const { clock, random, store } = env;
+    const { serializer, capabilities } = store;
+    this.#attemptEnv = { clock, random, serializer, isShared: capabilities.sharedByProcesses, contextOf };
     this.#suspects = new SuspectLine(options.env.clock, {
       announce: (attempt) => this.#announce(attempt),
       run: (attempt) => void this.#run(attempt),
@@ -278,14 +283,11 @@ export class JobRunner {
   }
 
   #newAttempt(job: JobRecord): JobAttempt | null {
-    const { env, tasks, executors, contextOf } = this.#options;
+    const { tasks, executors } = this.#options;
     const task = tasks.get(job.taskId);
     const executor = executors[job.executor];
     if (task === undefined || executor === undefined) return null;
-    const { clock, random } = env;
-    const { serializer, capabilities } = env.store;
-    const isShared = capabilities.sharedByProcesses;
-    return new JobAttempt(job, task, executor, { clock, random, serializer, isShared, contextOf });
+    return new JobAttempt(job, task, executor, this.#attemptEnv);
   }
 
   async #run(attempt: JobAttempt): Promise<void> {

@@ -123,14 +123,15 @@ export class MemorySchedules {
     if (entry === undefined) return null;
     const { fence, nextFireTime, paused } = entry.record;
     if (fence !== plan.fence || nextFireTime !== plan.expected || paused || plan.expected > now) return null;
-    this.#takeOut(entry);
+    // It is waiting, because it is neither paused nor without a fire time.
+    this.#waiting.remove(entry);
     entry.record.nextFireTime = plan.nextFireTime;
     entry.record.lastFireTime = plan.lastFireTime;
     entry.record.paused = plan.paused;
     entry.record.fence = fence + 1;
     entry.favourite = plan.isFavourite ? schedulerId : null;
     entry.stamp = stepId;
-    this.#putIn(entry);
+    this.#file(entry);
     return entry.record;
   }
 
@@ -182,10 +183,15 @@ export class MemorySchedules {
   }
 
   #putIn(entry: Entry): void {
-    const { nextFireTime, paused, taskId } = entry.record;
+    this.#file(entry);
+    countIn(this.#countByTask, entry.record.taskId, 1);
+  }
+
+  /** Puts an entry where the time of its next fire says. */
+  #file(entry: Entry): void {
+    const { nextFireTime, paused } = entry.record;
     if (nextFireTime === null) this.#exhausted.add(entry);
     else if (!paused) this.#waiting.add(entry);
-    countIn(this.#countByTask, taskId, 1);
   }
 
   #takeOut(entry: Entry): void {

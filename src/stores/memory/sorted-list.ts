@@ -16,26 +16,23 @@ export class SortedList<T> {
   }
 
   add(item: T): void {
-    const isAfter = this.#isNotBefore(item);
-    const place = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
     // An item that comes after all others goes into the last chunk.
-    const chunkIndex = Math.min(place, Math.max(this.#chunks.length - 1, 0));
+    const chunkIndex = Math.min(this.#chunkOf(item), Math.max(this.#chunks.length - 1, 0));
     const chunk = this.#chunks[chunkIndex];
     if (chunk === undefined) {
       this.#chunks.push([item]);
       return;
     }
-    chunk.splice(firstWhere(chunk, isAfter), 0, item);
+    chunk.splice(this.#placeIn(chunk, item), 0, item);
     if (chunk.length > CHUNK_LENGTH_MAX) this.#chunks.splice(chunkIndex + 1, 0, chunk.splice(CHUNK_LENGTH_MAX / 2));
   }
 
   /** Removes an item; does nothing when the item is not in the list. */
   remove(item: T): void {
-    const isAfter = this.#isNotBefore(item);
-    const chunkIndex = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
+    const chunkIndex = this.#chunkOf(item);
     const chunk = this.#chunks[chunkIndex];
     if (chunk === undefined) return;
-    const index = firstWhere(chunk, isAfter);
+    const index = this.#placeIn(chunk, item);
     if (chunk[index] !== item) return;
     if (chunk.length > 1) chunk.splice(index, 1);
     else this.#chunks.splice(chunkIndex, 1);
@@ -56,8 +53,30 @@ export class SortedList<T> {
     }
   }
 
-  #isNotBefore(item: T): (other: T) => boolean {
-    return (other) => this.#compare(other, item) >= 0;
+  /** Index of the first chunk whose last item is not before this one. Written out, like {@link SortedList.#placeIn},
+   *  because schedules go through both twice at every fire, and calls of functions cost most of that. */
+  #chunkOf(item: T): number {
+    const chunks = this.#chunks;
+    let low = 0;
+    let high = chunks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(lastOf(chunks[middle] as T[]), item) >= 0) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Index of the first item of a chunk that is not before this one. */
+  #placeIn(chunk: readonly T[], item: T): number {
+    let low = 0;
+    let high = chunk.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(chunk[middle] as T, item) >= 0) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 }
 

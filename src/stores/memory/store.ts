@@ -199,16 +199,13 @@ export class MemoryDataStore implements contract.DataStore {
   #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest): contract.PlanReport {
     const { stepId, isRepetition } = request;
     const schedule = this.#schedules.commit(plan, request);
-    const ids = plan.fires.map((fire) => fire.jobId);
-    if (schedule !== null) {
-      for (const fire of plan.fires) this.#jobs.addOfSchedule(schedule, fire);
-    } else if (!isRepetition) {
-      return NO_COMMIT;
+    if (schedule === null && !isRepetition) return NO_COMMIT;
+    const addedJobIds: string[] = [];
+    for (const fire of plan.fires) {
+      const isNew = schedule !== null && this.#jobs.addOfSchedule(schedule, fire);
+      if (isNew || this.#jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
-    return {
-      committed: schedule !== null || this.#schedules.wasCommitted(plan, stepId),
-      addedJobIds: ids.filter((id) => this.#jobs.has(id)),
-    };
+    return { committed: schedule !== null || this.#schedules.wasCommitted(plan, stepId), addedJobIds };
   }
 
   /** Null for a task that was never put. */

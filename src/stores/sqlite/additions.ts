@@ -62,16 +62,18 @@ export class Additions {
    * prepared faster.
    */
   #insertions(): SqlStatement[] {
-    const { insertJobs, insertAlikeJobs } = this.#statements;
+    const { insertJobs, insertStampedJobs, insertAlikeJobs, insertStampedAlikeJobs } = this.#statements;
     const jobs = this.#jobs;
-    const stampId = this.#stamp?.id ?? null;
+    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     const [first] = jobs;
     if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) {
-      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(insertJobs, text, stampId));
+      const insert = this.#stamp === null ? insertJobs : insertStampedJobs;
+      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
     }
     const { taskId, executor, priority } = first;
+    const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
     return rowParameters(jobs.map((job) => [job.id, job.runAt, jobDetails(job)])).map(({ text }) =>
-      statement(insertAlikeJobs, text, taskId, executor, priority, newJobState(first), stampId),
+      statement(insert, text, taskId, executor, priority, newJobState(first), ...stampId),
     );
   }
 
