@@ -88,7 +88,8 @@ export class Workload {
 
   checkAtRest(): void {
     for (const { process, what } of this.#calls) {
-      if (!process.isCrashed) this.#world.history.violate(`${process.name} never answered ${what}`);
+      // One that still stands still answers nothing.
+      if (!process.isStalled) this.#world.history.violate(`${process.name} never answered ${what}`);
     }
   }
 
