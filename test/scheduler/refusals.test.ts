@@ -3,7 +3,7 @@ import type { LeaseExtension, LeaseExtensionReport, StepReport, StepRequest } fr
 import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { at, gate, heldHandler, rejectionOf, setUp } from "./support.ts";
+import { at, everySecond, gate, heldHandler, recordEvents, rejectionOf, setUp } from "./support.ts";
 
 /** Takes no job with the payload "bad", and cannot be reached for a step once one carried "lost". The first step
  *  waits. */
@@ -109,5 +109,28 @@ describe("a step that the store refuses", () => {
     expect(await bad).toEqual(new RangeError("refused"));
     await Promise.all([first, good]);
     expect(ran).toEqual(["first", "good"]);
+  });
+
+  test("pauses a schedule whose plan is refused, and tells so, also when the answer to that is lost", async () => {
+    const pauses: Pick<StepRequest, "stepId" | "isRepetition">[] = [];
+    class PlanRefusingStore extends MemoryDataStore {
+      override async step(request: StepRequest): Promise<StepReport> {
+        const { plans, stepId, isRepetition } = request;
+        if (plans.some(({ fires }) => fires.length > 0)) throw new RangeError("refused");
+        const report = await super.step(request);
+        if (plans.length > 0 && pauses.push({ stepId, isRepetition }) === 1) throw new StoreUnavailableError("lost");
+        return report;
+      }
+    }
+    const { scheduler, clock } = setUp({ dataStore: new PlanRefusingStore() });
+    scheduler.task("t", () => {});
+    const events = recordEvents(scheduler);
+    await scheduler.addSchedule("t", everySecond(), { id: "refused" });
+    await scheduler.start();
+    await clock.advance({ seconds: 5 });
+    expect((await scheduler.getSchedule("refused")).paused).toBe(true);
+    expect(events.filter((event) => event === "scheduleFailed")).toEqual(["scheduleFailed"]);
+    const [first] = pauses;
+    expect(pauses).toEqual([first, { stepId: first?.stepId, isRepetition: true }]);
   });
 });

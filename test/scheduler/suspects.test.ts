@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/contracts.ts";
-import { MemoryDataStore, Scheduler } from "../../src/mod.ts";
+import { MemoryDataStore, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { gate, heldHandler, leaseAndDie, recordEvents, START, setUp, stepRequest } from "./support.ts";
 
@@ -125,6 +125,29 @@ describe("jobs that were lost with their process", () => {
     await leaseAndDie(store, clock.now(), { limit: 3 });
     await clock.advance("PT1M");
     expect((await scheduler.tick()).outcomes.success).toBe(3);
+  });
+
+  test.each(["finish", "start"])("are left to the next tick when the store fails at a %s", async (kind) => {
+    const { scheduler, clock, store } = setUp();
+    const ran: string[] = [];
+    const task = scheduler.task("t", { maxRunningJobs: null }, (_, { job }) => void ran.push(job.id));
+    const jobs = await scheduler.addJobs([{ task }, { task }, { task }]);
+    await leaseAndDie(store, clock.now(), { limit: 3 });
+    await clock.advance("PT1M");
+    const step = store.step.bind(store);
+    let losses = 1;
+    store.step = async (request) => {
+      const report = await step(request);
+      if (losses > 0 && request.releases.some((release) => release.kind === kind)) {
+        losses--;
+        throw new StoreUnavailableError("the answer was lost");
+      }
+      return report;
+    };
+    await expect(scheduler.tick()).rejects.toBeInstanceOf(StoreUnavailableError);
+    await scheduler.tick();
+    expect(ran.toSorted()).toEqual(jobs.map(({ id }) => id));
+    expect((await scheduler.getJobs()).items).toEqual([]);
   });
 
   test("can be cancelled while they wait for their turn", async () => {

@@ -15,6 +15,8 @@ export class Protocol {
   #isPending = false;
   /** The last step that the store refused, and whose parts are sent one by one. */
   #refusedStepId: string | null = null;
+  /** Whether a repetition of that step was refused. What the tries before it did is still asked, part by part. */
+  #isRepetitionRefused = false;
   #settledStepId: string | null = null;
 
   constructor(history: History, caller: Caller, isTicker: boolean) {
@@ -44,8 +46,9 @@ export class Protocol {
     this.#checkStop(request);
     const last = this.#last;
     if (last !== null && this.#isPending) this.#checkRepetition(last, request);
-    else if (request.isRepetition) this.#violate("repeats a step that is settled");
-    else if (last !== null && request.stepId <= last.stepId && request.stepId !== this.#refusedStepId) {
+    else if (request.isRepetition && !(this.#isRepetitionRefused && request.stepId === this.#refusedStepId)) {
+      this.#violate("repeats a step that is settled");
+    } else if (last !== null && request.stepId <= last.stepId && request.stepId !== this.#refusedStepId) {
       this.#violate("sends a step whose id does not grow");
     }
     for (const { id } of request.additions) {
@@ -71,10 +74,11 @@ export class Protocol {
   }
 
   /** Nothing of the step happened. */
-  onRefusal({ stepId }: StepRequest): void {
+  onRefusal({ stepId, isRepetition }: StepRequest): void {
     this.#history.count("refused steps");
     this.#isUnderWay = false;
     this.#isPending = false;
+    this.#isRepetitionRefused = isRepetition || (this.#isRepetitionRefused && stepId === this.#refusedStepId);
     this.#refusedStepId = stepId;
   }
 

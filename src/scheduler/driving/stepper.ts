@@ -300,14 +300,18 @@ export class Stepper {
     return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), NO_CARGO, bounds));
   }
 
-  /** Sends a plan that pauses the schedule, instead of the plan that the store refused. */
+  /** Sends a plan that pauses the schedule, instead of the plan that the store refused.
+   *  @throws {StoreUnavailableError} the next step repeats this one */
   async #sendInstead(stepId: string, now: number, instead: PlannedSchedule, bounds: StepBounds): Promise<StepResult> {
     const request = this.#request(stepId, false, now, { ...NO_CARGO, planned: [instead] }, bounds);
     try {
       const report = await this.#parts.env.store.step(request);
       return this.#finish(now, request, { ...NO_CARGO, planned: [instead] }, report, bounds);
     } catch (error) {
-      if (error instanceof StoreUnavailableError) throw error;
+      if (error instanceof StoreUnavailableError) {
+        this.#pending = { stepId, releases: [], planned: [instead] };
+        throw error;
+      }
       const { id } = instead.schedule;
       this.#parts.env.logger.error(`escapement: schedule "${id}" cannot be processed`, error);
       this.lookBeyond(instead.schedule);

@@ -56,6 +56,10 @@ export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickRe
     const { schedulesProcessed, jobsAdded, jobsRun, exhausted } = work;
     const nextWakeAt = instantOrNull(exhausted ? env.clock.now() : work.nextDueAt);
     return { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAt, exhausted };
+  } catch (error) {
+    // This tick takes no more steps, and without one these jobs would wait for their start for ever.
+    runner.giveBackUnstarted();
+    throw error;
   } finally {
     // This matters after a failure: jobs that have begun are finished under leases that are kept, and the next tick
     // records their outcomes.

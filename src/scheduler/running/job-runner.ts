@@ -214,6 +214,11 @@ export class JobRunner {
     this.#stop(this.#suspects.waiting);
   }
 
+  /** Gives back all jobs that have not started, because no step follows that could tell the store of their start. */
+  giveBackUnstarted(): void {
+    this.#stop(this.#suspects.unstarted);
+  }
+
   /** Ends all running attempts early, because the scheduler stops. Their handlers may take `graceMs` milliseconds. */
   abortAll(graceMs: number): void {
     this.#stop([...this.#running.values(), ...this.#outdated], graceMs);

@@ -34,6 +34,12 @@ export class SuspectLine {
     return this.#waiting;
   }
 
+  /** The attempts that have not started: those that wait, and the one that the store is to be told of. */
+  get unstarted(): readonly JobAttempt[] {
+    const announced = this.#isAnnounced && this.#first !== null ? [this.#first] : [];
+    return [...announced, ...this.#waiting];
+  }
+
   add(attempt: JobAttempt): void {
     this.#waiting.add(attempt);
     this.#next();
