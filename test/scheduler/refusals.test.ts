@@ -133,4 +133,28 @@ describe("a step that the store refuses", () => {
     const [first] = pauses;
     expect(pauses).toEqual([first, { stepId: first?.stepId, isRepetition: true }]);
   });
+
+  test("tells no outcome of a job that somebody else ended before the outcome was replaced", async () => {
+    class ResultRefusingStore extends MemoryDataStore {
+      isLost = false;
+
+      override async step(request: StepRequest): Promise<StepReport> {
+        const release = request.releases.find(({ kind }) => kind === "finish");
+        if (release?.kind !== "finish" || release.result.returnValue === null) return super.step(request);
+        if (this.isLost) throw new RangeError("refused");
+        this.isLost = true;
+        const abandoned = { ...release.result, outcome: "abandoned", returnValue: null } as const;
+        await super.step({ ...request, stepId: "other", releases: [{ ...release, result: abandoned }], jobs: null });
+        throw new StoreUnavailableError("lost");
+      }
+    }
+    const { scheduler, clock } = setUp({ dataStore: new ResultRefusingStore() });
+    scheduler.task("t", () => "refused");
+    const events = recordEvents(scheduler);
+    await scheduler.start();
+    const { id } = await scheduler.addJob("t");
+    await clock.advance({ seconds: 5 });
+    expect((await scheduler.getJobResult(id))?.outcome).toBe("abandoned");
+    expect(events.filter((event) => event.startsWith("jobReleased"))).toEqual([]);
+  });
 });

@@ -44,9 +44,11 @@ export class ReleaseQueue {
     return end === -1 ? this.waiting() : this.#items.slice(0, end);
   }
 
-  /** Another outcome takes the place of one that the store will never take. */
+  /** Another outcome takes the place of one that the store will never take. No step has carried it. */
   replaced(ended: EndedAttempt, release: JobRelease, error: SerializedError): void {
-    this.#items = this.#items.map((item) => (item === ended ? { ...item, release, error } : item));
+    this.#items = this.#items.map((item) =>
+      item === ended ? { attempt: item.attempt, release, error, wasSent: false } : item,
+    );
   }
 
   /** A step carried these outcomes, and it is unknown whether the step took effect. */
