@@ -398,6 +398,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "getJobs(): limit must be a whole number from 1 to 1000; got 5000",
   ],
   [
+    "a cursor with half of a character",
+    () => call("getJobs")({ cursor: "\ud83d" }),
+    'getJobs(): cursor must be the cursor of a page, which is text; got "\\ud83d"',
+  ],
+  [
     "a filter by another name",
     () => call("getJobs")({ task: "report" }),
     'getJobs(): task is no option; did you mean "taskId"?',

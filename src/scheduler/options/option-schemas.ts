@@ -26,6 +26,7 @@ import type { Logger } from "../../core/logger.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
+import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
@@ -238,9 +239,11 @@ export const unpauseOptionsSchema: v.GenericSchema<unknown, { resumeFrom?: "now"
 export const previewOptionsSchema: v.GenericSchema<unknown, { limit: number; from?: number | undefined }> =
   v.strictObject({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) });
 
+const saysCursor = says("the cursor of a page, which is text");
+
 const page = {
   limit: v.optional(wholeNumber(1, PAGE_SIZE_MAX), PAGE_SIZE_DEFAULT),
-  cursor: v.optional(v.nullable(v.string(says("the cursor of a page, which is text"))), null),
+  cursor: v.optional(v.nullable(v.pipe(v.string(saysCursor), v.check(isStorable, saysCursor))), null),
 };
 
 export const scheduleFilterSchema: v.GenericSchema<unknown, ScheduleFilter> = v.strictObject({
