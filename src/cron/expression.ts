@@ -88,7 +88,7 @@ export function checkFieldNames(fields: CronFields): void {
   for (const name of Object.keys(fields)) {
     const names: readonly string[] = FIELD_NAMES;
     if (names.includes(name)) continue;
-    const suggestion = nearest(name, names);
+    const suggestion = /^(weekday|dow|day_?of_?week)s?$/i.test(name) ? "dayOfWeek" : nearest(name, names);
     const advice = suggestion === null ? null : `did you mean ${quote(suggestion)}?`;
     throw new CronSyntaxError(
       `${quote(name)} is not a cron field; ${advice ?? `the fields are ${FIELD_NAMES.join(", ")}`}`,

@@ -1,14 +1,15 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
 import { brokenTrigger, type Trigger } from "./trigger.ts";
 
-// How a trigger asks the triggers that it is made of. An answer that does not advance is an error here, because a
-// search over such answers would not end. An error of the budget gets the child's path.
+// How a trigger asks the triggers that it is made of. An answer that does not advance, or is no whole number of
+// milliseconds, is an error here, because a search over such answers would not end, or would end with what is no
+// instant. An error of the budget gets the child's path.
 
 /** The first fire time of a child after an instant. `path` and `index` say where the child stands in its parent. */
 export function nextOf(child: Trigger, afterMs: number, path: string, index?: number): number | null {
   try {
     const atMs = child.nextMs(afterMs);
-    if (atMs === null || atMs > afterMs) return atMs;
+    if (atMs === null || (Number.isInteger(atMs) && atMs > afterMs)) return atMs;
     throw brokenTrigger(child, afterMs, atMs);
   } catch (error) {
     throw locatedIn(error, path, index);
@@ -19,7 +20,7 @@ export function nextOf(child: Trigger, afterMs: number, path: string, index?: nu
 export function previousOf(child: Trigger, beforeMs: number, path: string, index?: number): number | null {
   try {
     const atMs = child.previousMs(beforeMs);
-    if (atMs === null || atMs < beforeMs) return atMs;
+    if (atMs === null || (Number.isInteger(atMs) && atMs < beforeMs)) return atMs;
     throw brokenTrigger(child, beforeMs, atMs, "earlier");
   } catch (error) {
     throw locatedIn(error, path, index);

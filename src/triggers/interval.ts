@@ -96,7 +96,10 @@ export class IntervalTrigger extends Trigger {
     checkMs(beforeMs, "beforeMs");
     if (beforeMs < -INSTANT_MS_MAX) return null;
     const untilMs = Math.ceil(beforeMs);
-    if (this.#startMs === null) return Math.min(untilMs - this.#intervalMs, this.#endMs);
+    if (this.#startMs === null) {
+      const lastMs = Math.min(untilMs - this.#intervalMs, this.#endMs);
+      return lastMs < -INSTANT_MS_MAX ? null : lastMs;
+    }
     const lastMs = Math.min(untilMs - 1, this.#endMs);
     return lastMs < this.#startMs ? null : lastMs - ((lastMs - this.#startMs) % this.#intervalMs);
   }

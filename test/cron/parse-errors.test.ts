@@ -935,6 +935,7 @@ describe("fields that are refused", () => {
   test.each<[fields: object, field: string | null, element: string, suggestion: string | null, message: string]>([
     [{}, null, "", null, "no field is set; give at least one, such as { hour: 9 }"],
     [{ hour: undefined }, null, "", null, "no field is set; give at least one, such as { hour: 9 }"],
+    [{ weekday: "fri" }, null, "weekday", "dayOfWeek", '"weekday" is not a cron field; did you mean "dayOfWeek"?'],
     [{ minutes: 5 }, null, "minutes", "minute", '"minutes" is not a cron field; did you mean "minute"?'],
     [
       { day_of_week: 1 },

@@ -1,5 +1,6 @@
 // What is no instant is refused in one way, whatever is asked; digits below a millisecond count.
 import { describe, expect, test } from "vitest";
+import { BrokenTriggerError } from "../../src/core/errors.ts";
 import { CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
 import { AndTrigger, OrTrigger } from "../../src/triggers/combining.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
@@ -149,5 +150,30 @@ describe("digits below a millisecond", () => {
       expect(trigger.nextMs(ms - 0.5)).toBe(ms);
       expect(trigger.nextMs(ms + 0.5)).toBe(ms + 86_400_000);
     }
+  });
+});
+
+describe("a trigger of one's own whose answers are no instants", () => {
+  class Broken extends Never {
+    readonly #answer: unknown;
+    constructor(answer: unknown) {
+      super();
+      this.#answer = answer;
+    }
+    override nextMs(): null {
+      return this.#answer as null;
+    }
+    override previousMs(): null {
+      return this.#answer as null;
+    }
+  }
+  const now = Date.parse("2026-01-01T00:00:00Z");
+
+  test.each([[Number.POSITIVE_INFINITY], [now + 1.5], [Number.NaN]])("is told so within others: %d", (answer) => {
+    const broken = new Broken(answer);
+    for (const trigger of [new OrTrigger([broken]), new AndTrigger([broken, interval])]) {
+      expect(() => trigger.nextMs(now)).toThrow(BrokenTriggerError);
+    }
+    expect(() => new OrTrigger([new Broken(now - 1.5)]).previousMs(now)).toThrow(BrokenTriggerError);
   });
 });

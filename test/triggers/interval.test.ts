@@ -135,6 +135,11 @@ describe("IntervalTrigger", () => {
     );
   });
 
+  test("nothing fires before the earliest instant", () => {
+    expect(new IntervalTrigger({ hours: 1 }).previousMs(-8.64e15)).toBeNull();
+    expect(new IntervalTrigger({ hours: 1 }).previous("-271821-04-20T00:00:00Z")).toBeNull();
+  });
+
   test("nothing fires after the year 9999", () => {
     const rule = new IntervalTrigger({ days: 1000, startTime: "9999-12-31T00:00:00Z" });
     expect(rule.nextMs(ms("9999-12-31T00:00:00Z"))).toBeNull();
