@@ -286,9 +286,9 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   ): Task {
     this.#lifecycle.assertUsable();
     const task =
-      typeof settingsOrHandler === "function"
+      typeof settingsOrHandler === "function" && handler === undefined
         ? this.#tasks.register(id, {}, settingsOrHandler)
-        : this.#tasks.register(id, settingsOrHandler ?? {}, handler as TaskHandler<never>);
+        : this.#tasks.register(id, (settingsOrHandler ?? {}) as TaskSettings, handler as TaskHandler<never>);
     if (this.state !== "stopped") this.#saveTasksLater();
     return task;
   }

@@ -231,6 +231,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "task id must be text of 1 to 256 characters; got a function: a name comes first: task(id, handler)",
   ],
   [
+    "the settings behind the handler",
+    () => call("task")("report", () => {}, { maxRunningJobs: 2 }),
+    'task "report" needs a handler: task(id, handler) or task(id, settings, handler)',
+  ],
+  [
     "a crontab in the place of the trigger",
     () => call("addSchedule")(task, "0 9 * * *"),
     'addSchedule(): trigger must be a trigger; got "0 9 * * *": write CronTrigger.fromCrontab("0 9 * * *")',
