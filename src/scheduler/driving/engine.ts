@@ -156,7 +156,7 @@ export class Engine {
   /** Takes the same steps as the loop, until nothing is due or a bound is reached. */
   async tick(bounds: TickBounds): Promise<TickReport> {
     await this.#openExecutors();
-    this.#watchUnclaimed();
+    this.#watchJobs();
     const report = await tick(
       {
         env: this.#parts.env,
@@ -255,10 +255,14 @@ export class Engine {
     if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
   }
 
-  /** Where nothing stays resident, jobs are watched from the first tick on. */
-  #watchUnclaimed(): void {
+  /** Looks after jobs that nobody takes, and wakes the loop for those that nobody has taken yet. Where nothing stays
+   *  resident, jobs are watched from the first tick on. */
+  #watchJobs(): void {
     const { events } = this.#parts.env;
-    events.watch("jobAdded", (job) => this.#unclaimed.added(job));
+    events.watch("jobAdded", (job) => {
+      this.#unclaimed.added(job);
+      if (this.#isResident && job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
+    });
     events.watch("jobAcquired", ({ jobId }) => this.#unclaimed.acquired(jobId));
   }
 
@@ -278,11 +282,7 @@ export class Engine {
     };
     events.watch("scheduleAdded", onSchedule);
     events.watch("scheduleUpdated", onSchedule);
-    this.#watchUnclaimed();
-    events.watch("jobAdded", (job) => {
-      this.#unclaimed.added(job);
-      if (job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
-    });
+    this.#watchJobs();
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobReleased", ({ schedulerId }) => {
       // A job of ours may wait for the slot of the released job. Our own releases are followed by an acquisition
