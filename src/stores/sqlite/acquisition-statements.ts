@@ -1,4 +1,4 @@
-import { ACQUIRED_BYTES_MAX, ACQUISITION_ARMS_MAX, DUE_DELAYED_SEEN_MAX, PROMOTIONS_PER_TURN_MAX } from "./limits.ts";
+import { ACQUIRED_BYTES_MAX, ACQUISITION_ARMS_MAX, DUE_DELAYED_SEEN_MAX, PROMOTIONS_PER_STEP_MAX } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
 import { jobAsJson, sizeInBytes } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
@@ -36,7 +36,7 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
     // ?1 now
     promote:
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
-      `WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at LIMIT ${PROMOTIONS_PER_TURN_MAX})`,
+      `WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX})`,
     acquireFew: counts.map((count) => acquire(names, count, firstCandidates)),
     acquireMany: acquire(names, "many", firstCandidates),
     acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes)),

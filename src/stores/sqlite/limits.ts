@@ -33,7 +33,7 @@ export const OPERATIONS_PER_YIELD = 64;
 
 /** Delayed jobs that become ready in one step. Bounds the time under the write lock when very many jobs are due at
  *  once. The other jobs follow in the next steps. */
-export const PROMOTIONS_PER_TURN_MAX = 5000;
+export const PROMOTIONS_PER_STEP_MAX = 5000;
 
 /** How many due delayed jobs a look searches for jobs of its queues, because a look cannot make jobs ready. When there
  *  are more such jobs, the look answers that there is a job to run, and the next step makes the jobs ready. */
