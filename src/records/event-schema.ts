@@ -109,11 +109,11 @@ function readEvent(value: unknown): EventRecord | string {
     const type: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
     if (typeof type !== "string") return "a message that is no event is dropped";
     const name = JSON.stringify(type.slice(0, SHOWN_LENGTH_MAX));
-    if (!Object.hasOwn(schemas, type)) return `events of the type ${name} are dropped, as this version knows none`;
+    if (!Object.hasOwn(schemas, type)) return `events of the type ${name} are dropped, because this version knows none`;
     const result = v.safeParse(schemas[type as EventType], value, { abortEarly: true });
     if (result.success) return result.output;
     const path = v.getDotPath(result.issues[0]) ?? "content";
-    return `an event of the type ${name} is dropped, as its ${path} is not what it must be`;
+    return `an event of the type ${name} is dropped, because its ${path} is not what it must be`;
   } catch {
     return "a message that cannot be read is dropped";
   }

@@ -83,8 +83,8 @@ describe("BroadcastChannelEventBroker", () => {
     expect(entries).toEqual(
       [
         "a message of another program, or of another version, is dropped",
-        'events of the type "x" are dropped, as this version knows none',
-        'an event of the type "taskAdded" is dropped, as its timestampMs is not what it must be',
+        'events of the type "x" are dropped, because this version knows none',
+        'an event of the type "taskAdded" is dropped, because its timestampMs is not what it must be',
       ].map((reason) => ({ level: "debug", message: `escapement: on the channel "noisy", ${reason}`, details: [] })),
     );
     stranger.close();

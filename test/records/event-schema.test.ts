@@ -21,8 +21,8 @@ describe("events that a broker received", () => {
       events: [EVENT],
       refused: [
         "a message that is no event is dropped",
-        'an event of the type "taskAdded" is dropped, as its taskId is not what it must be',
-        'events of the type "toString" are dropped, as this version knows none',
+        'an event of the type "taskAdded" is dropped, because its taskId is not what it must be',
+        'events of the type "toString" are dropped, because this version knows none',
       ],
     });
   });
