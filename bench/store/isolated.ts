@@ -1,16 +1,17 @@
 import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { installNode } from "../../scripts/lib/node-versions.mjs";
+import type { BenchRuntime } from "./contestant.ts";
 
 /** Marks the line of a child's output that holds its result. */
 const RESULT_MARK = "result of the measurement: ";
 
 /** Runs this bundle once more, in a process of its own, with these arguments; resolves with what it {@link answer}s. So
  *  no contestant works on the heap, the compiled code or the connections of another. */
-export function runIsolated<T>(runtime: "node" | "bun", args: readonly string[], msMax: number): Promise<T> {
+export function runIsolated<T>(runtime: BenchRuntime, args: readonly string[], msMax: number): Promise<T> {
   const bundle = process.argv[1];
   if (bundle === undefined) throw new Error("the path of the bundle is unknown");
-  // From the bundle, which lies in bench/node_modules/.cache.
-  const bun = new URL("../../../node_modules/.bin/bun", import.meta.url).pathname;
-  const command = runtime === "bun" ? [bun, "run", bundle] : [process.execPath, bundle];
+  const command = [...programOf(runtime), bundle];
   return new Promise((resolve, reject) => {
     const [program = "", ...first] = command;
     const child = spawn(program, [...first, ...args], { stdio: ["ignore", "pipe", "pipe"], timeout: msMax });
@@ -33,6 +34,13 @@ export function runIsolated<T>(runtime: "node" | "bun", args: readonly string[],
       reject(new Error(`ended with ${how}: ${reason}`));
     });
   });
+}
+
+function programOf(runtime: BenchRuntime): readonly string[] {
+  // From the bundle, which lies in bench/node_modules/.cache.
+  const root = fileURLToPath(new URL("../../../", import.meta.url));
+  if (runtime === "bun") return [`${root}node_modules/.bin/bun`, "run"];
+  return [runtime === "node" ? process.execPath : `${installNode(root, "24")}/node`];
 }
 
 /** The child's answer; ends the process, as some libraries keep timers. */
