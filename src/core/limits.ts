@@ -120,6 +120,10 @@ export const UNCLAIMED_WATCHED_MAX = 1000;
  *  without it. This is long enough to clean up. A handler that ignores its signal does not block others for longer. */
 export const ABORT_GRACE_MS = 5000;
 
+/** Pauses before a job is recovered that was recovered just before, in milliseconds. */
+export const RECOVERY_PAUSE_MS_MIN = 50;
+export const RECOVERY_PAUSE_MS_MAX = 1000;
+
 /** First and longest pause between tries while the store is unavailable, in milliseconds. The pause doubles with each
  *  failure in a row, and the real wait is random between zero and the pause (full jitter). */
 export const OUTAGE_PAUSE_MS_MIN = 100;

@@ -3,7 +3,7 @@ import { type DataStore, StoreUnavailableError } from "../../src/contracts.ts";
 import { Wakeup } from "../../src/core/wakeup.ts";
 import { DateTrigger, LocalEventBroker, MemoryDataStore, systemClock } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { at, heldHandler, recordEvents, START, START_MS, setUp } from "./support.ts";
+import { at, heldHandler, leaseAndDie, recordEvents, START, START_MS, setUp } from "./support.ts";
 
 /** Counts the calls of a store's hot path. */
 function countCalls(store: DataStore): { looks: number; steps: number } {
@@ -34,6 +34,28 @@ describe("a sleeping scheduler", () => {
     await worker.start();
     await shared.clock.advance("PT1S");
     const { id } = await client.addJob("t");
+    await shared.clock.settle();
+    expect((await client.getJobResult(id))?.returnValue).toBe("ran");
+  });
+
+  test("takes a job that was added while its step found another job to be gone", async () => {
+    const shared = { clock: new VirtualClock(START), dataStore: new MemoryDataStore() };
+    const worker = setUp(shared).scheduler;
+    const client = setUp(shared).scheduler;
+    worker.task("t", { maxRunningJobs: null }, () => "ran");
+    await worker.start();
+    await shared.clock.advance("PT1S");
+    const { dataStore } = shared;
+    const step = dataStore.step.bind(dataStore);
+    let id = "";
+    dataStore.step = async (request) => {
+      dataStore.step = step;
+      expect(await leaseAndDie(dataStore, request.now, { schedulerId: "faster" })).toBe(1);
+      const report = await step(request);
+      ({ id } = await client.addJob("t"));
+      return report;
+    };
+    await client.addJob("t");
     await shared.clock.settle();
     expect((await client.getJobResult(id))?.returnValue).toBe("ran");
   });

@@ -154,6 +154,8 @@ export class Loop {
     let seen = stepper.seen;
     if (seen === null || (this.#staleAt <= now && !stepper.hasCargo)) {
       this.#staleAt = NEVER;
+      // What made the last answer out of date may have come during the step that acquired nothing.
+      this.#isFruitless = false;
       seen = await stepper.look(now, LOOK_AHEAD_MS);
     }
     return this.#act(seen);

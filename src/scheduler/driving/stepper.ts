@@ -22,6 +22,7 @@ import type { EndedAttempt } from "../running/release-queue.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
+import { RecoveryPace } from "./recovery-pace.ts";
 
 export interface StepperParts {
   readonly env: Environment;
@@ -85,8 +86,11 @@ export class Stepper {
   /** Schedules up to this one cannot be read here, so that the first page begins behind it for a while. */
   #passed: { readonly last: LookedSchedule; readonly until: number } | null = null;
 
+  readonly #recoveries: RecoveryPace;
+
   constructor(parts: StepperParts) {
     this.#parts = parts;
+    this.#recoveries = new RecoveryPace(parts.env.leaseMs);
   }
 
   /** What the last look or step showed; null before the first look. */
@@ -183,9 +187,11 @@ export class Stepper {
     return this.#show(view, report);
   }
 
-  /** Leaves out schedules that cannot be read here. A page of nothing else is turned: the next look shows the page
+  /** Takes up what a look saw, at the pace of recoveries. Leaves out schedules that cannot be read here. A page of nothing else is turned: the next look shows the page
    *  behind it, and begins there for a while, so that schedules for others cost neither a write nor a busy loop. */
-  #show<T extends Seen>({ now, schedules }: View, report: T): T {
+  #show<T extends Seen>({ now, schedules }: View, seen: T): T {
+    const leaseEndsAt = this.#recoveries.dueAt(seen.leaseEndsAt, now);
+    const report = leaseEndsAt === seen.leaseEndsAt ? seen : { ...seen, leaseEndsAt };
     this.#seen = report;
     if (schedules === null) return report;
     const due = this.#parts.planner.readable(report.due, now);
@@ -380,6 +386,10 @@ export class Stepper {
     bounds: StepBounds,
   ): StepResult {
     const { env, runner } = this.#parts;
+    this.#recoveries.recovered(
+      report.recovered.map(({ jobId }) => jobId),
+      now,
+    );
     if (request.jobs !== null || request.schedules !== null) this.#show(request, report);
     const happened: EventRecord[] = [];
     const endedIds = report.ended.length === 0 ? null : new Set(report.ended.map(({ jobId }) => jobId));
