@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MemoryDataStore } from "../../src/mod.ts";
 import { RecoveryPace } from "../../src/scheduler/driving/recovery-pace.ts";
-import { VirtualClock } from "../../src/testing/mod.ts";
-import { at, leaseAndDie, START, setUp } from "./support.ts";
 
 const LEASE_MS = 60_000;
 
@@ -34,28 +31,4 @@ describe("recovery", () => {
     pace.recovered(["a"], LEASE_MS + 1);
     expect(pace.dueAt(0, LEASE_MS + 1)).toBe(0);
   });
-});
-
-test("schedulers whose clocks differ by more than a lease do not hand a job round without a pause", async () => {
-  const clock = new VirtualClock(START);
-  const ahead = new VirtualClock(at(120).toString());
-  const dataStore = new MemoryDataStore();
-  const worker = setUp({ clock, dataStore }).scheduler;
-  const other = setUp({ clock: ahead, dataStore, role: "scheduler" }).scheduler;
-  let runs = 0;
-  worker.task("t", () => {
-    runs++;
-  });
-  await worker.addJob("t");
-  await leaseAndDie(dataStore, clock.now(), { schedulerId: "dead" });
-  await clock.advance("PT1M");
-  const step = dataStore.step.bind(dataStore);
-  let steps = 0;
-  dataStore.step = (request) => (++steps > 100 ? new Promise(() => {}) : step(request));
-  await Promise.all([worker.start(), other.start()]);
-  for (let times = 0; times < 20; times++) {
-    await Promise.all([clock.advance("PT0.1S"), ahead.advance("PT0.1S")]);
-  }
-  expect(steps).toBeLessThan(50);
-  expect(runs).toBe(1);
 });
