@@ -18,6 +18,7 @@ import type {
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Listing } from "./views/page.ts";
+import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
@@ -160,6 +161,22 @@ export interface SchedulerClient {
    *  @example
    *  await scheduler.addJobs(["Ada", "Alan"].map((name) => ({ task: "greet", payload: { name } }))); */
   addJobs<P>(jobs: readonly NewJob<P>[]): Promise<Job[]>;
+
+  /**
+   * Prepares a job that the application's own transaction adds, so that the application's rows and the job are
+   * committed together or not at all. The transaction must write to the database of the store, and nothing is added
+   * before it is committed. See {@link PreparedJob}.
+   * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
+   * @throws {StoreRefusedError} when the store is in no database that the application can reach (`MemoryDataStore`)
+   * @example
+   * const { statements, committed } = await scheduler.prepareJob(mail, { payload: { to: "ada@example.org" } });
+   * await client.batch([{ sql: "INSERT INTO users VALUES (?)", args: ["Ada"] }, ...statements], "write");
+   * await committed();
+   */
+  prepareJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    options?: JobOptions<NoInfer<P>>,
+  ): Promise<PreparedJob<Awaited<R>>>;
 
   /**
    * Adds a job and waits for the value that its handler returns. The result is kept for at least a minute, even if

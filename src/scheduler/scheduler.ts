@@ -54,6 +54,7 @@ import type { VerbContext } from "./verbs/verb-context.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Listing } from "./views/page.ts";
+import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
@@ -363,6 +364,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async addJobs<P>(jobs: readonly NewJob<P>[]): Promise<Job[]> {
     return this.#jobVerbs.addMany(jobs as readonly NewJob[]);
+  }
+
+  async prepareJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    options: JobOptions<NoInfer<P>> = {},
+  ): Promise<PreparedJob<Awaited<R>>> {
+    return (await this.#jobVerbs.prepare(task as Task, options)) as PreparedJob<Awaited<R>>;
   }
 
   async runJob<P, R = unknown>(

@@ -88,6 +88,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "NewJob",
       "OverlapPolicy",
       "Page",
+      "PreparedJob",
       "PrintOptions",
       "RandomSource",
       "ReadTrigger",
@@ -104,6 +105,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SchedulerOptions",
       "SchedulerState",
       "SerializedError",
+      "SqlStatement",
+      "SqlValue",
       "StandardSchemaV1",
       "Subscription",
       "TableRow",
@@ -162,6 +165,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "RecoveredJob",
       "RecoveryReport",
       "ReleaseStatus",
+      "RetryLimits",
       "RetryPolicy",
       "Row",
       "ScheduleAddition",
@@ -247,11 +251,12 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SqlResult",
       "SqlStatement",
       "SqlValue",
+      "StoreRetryOptions",
     ],
   },
   "./sqlite": {
     values: ["SqliteDataStore"],
-    types: ["SqliteConnection", "SqliteStoreOptions"],
+    types: ["SqliteConnection", "SqliteStoreOptions", "StoreRetryOptions"],
   },
   "./testing": {
     values: [
