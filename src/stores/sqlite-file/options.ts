@@ -1,7 +1,12 @@
 import * as v from "valibot";
-import { OptionsError } from "../../core/errors.ts";
-import type { Serializer } from "../../serializers/serializer.ts";
-import { TABLE_PREFIX_LENGTH_MAX } from "../sqlite/limits.ts";
+import { checker, type Hints, namesOf, oneOf, says } from "../../core/check.ts";
+import { mustBe, shown } from "../../core/option-errors.ts";
+import {
+  type CheckedSharedOptions,
+  SHARED_ENTRIES,
+  SHARED_SYNONYMS,
+  type SharedStoreOptions,
+} from "../sqlite/shared-options.ts";
 
 /** A database by its place. */
 export interface SqliteConnection {
@@ -10,69 +15,66 @@ export interface SqliteConnection {
   readonly path: string;
 }
 
-export interface SqliteStoreOptions {
-  /** Begins the names of all tables. Letters, digits and `_`, at most 64. Default: `"escapement_"`. */
-  readonly tablePrefix?: string;
-  /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
-  readonly serializer?: Serializer;
+export interface SqliteStoreOptions extends SharedStoreOptions {
   /** For a file. With `"full"` (default), commits that were acknowledged survive a power failure, at the cost of one
    *  fsync per commit. With `"normal"`, they survive a crash of the process, but a power failure can lose the last
    *  moments. */
   readonly durability?: "full" | "normal";
 }
 
-export interface CheckedOptions {
-  readonly tablePrefix: string;
-  readonly serializer?: Serializer | undefined;
+export interface CheckedOptions extends CheckedSharedOptions {
   readonly durability: "full" | "normal";
 }
 
+const saysPath = says("the path of a file, or :memory:");
+
 const connectionSchema = v.strictObject({
   path: v.pipe(
-    v.string("must be the path of a file, or :memory:"),
-    v.nonEmpty("must be the path of a file, or :memory:"),
-    v.check((path) => !/^file:/i.test(path), "must be a path, not a url: leave out `file:`"),
+    v.string(saysPath),
+    v.nonEmpty(saysPath),
+    v.check(
+      (path) => !isUrl(path),
+      ({ input }) => mustBe("a path, not a url", input, "", pathAdvice(input)),
+    ),
   ),
 });
 
-const prefixRule = "must be letters, digits and _, at most 64, not beginning with a digit";
-
 const optionsSchema = v.strictObject({
-  tablePrefix: v.optional(
-    v.pipe(
-      v.string(prefixRule),
-      v.maxLength(TABLE_PREFIX_LENGTH_MAX, prefixRule),
-      v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, prefixRule),
-      v.check(
-        (prefix) => !/^sqlite_/i.test(prefix),
-        "must be another one: names that begin with sqlite_ are SQLite's own",
-      ),
-    ),
-    "escapement_",
-  ),
-  serializer: v.optional(v.custom<Serializer>(isSerializer, "must have the methods serialize and deserialize")),
-  durability: v.optional(v.picklist(["full", "normal"], 'must be "full" or "normal"'), "full"),
+  ...SHARED_ENTRIES,
+  durability: v.optional(oneOf(["full", "normal"]), "full"),
+});
+
+const connectionHints: Hints = {
+  takes: "{ path }",
+  instead: (value) => (typeof value === "string" ? pathAdvice(value) : value instanceof URL ? "write { path }" : null),
+  elsewhere: (name) =>
+    namesOf(optionsSchema).includes(name) ? `it comes second: new SqliteDataStore(connection, { ${name} })` : null,
+  synonyms: { url: "path", uri: "path", file: "path", filename: "path", database: "path" },
+};
+
+const checkConnection = checker(connectionSchema, connectionHints);
+const checkStoreOptions = checker(optionsSchema, {
+  elsewhere: (name) => (name === "path" ? "it comes first: new SqliteDataStore({ path })" : null),
+  synonyms: SHARED_SYNONYMS,
 });
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkPath(connection: SqliteConnection): string {
-  return check(connectionSchema, connection, "connection").path;
+  return checkConnection(connection, "new SqliteDataStore(connection)").path;
 }
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkOptions(options: SqliteStoreOptions): CheckedOptions {
-  return check(optionsSchema, options, "options");
+  return checkStoreOptions(options, "new SqliteDataStore(connection, options)");
 }
 
-function check<S extends v.GenericSchema>(schema: S, value: unknown, name: string): v.InferOutput<S> {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  const issues = result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: issue.message }));
-  const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new OptionsError(`the ${name} of SqliteDataStore cannot be used: ${list}`, issues);
+function isUrl(path: string): boolean {
+  return /^file:|^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 }
 
-function isSerializer(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return ["serialize", "deserialize"].every((name) => typeof Reflect.get(value, name) === "function");
+function pathAdvice(path: string): string {
+  if (!isUrl(path)) return `write { path: ${shown(path)} }`;
+  return /^file:/i.test(path)
+    ? `write { path: ${shown(path.replace(/^file:(\/\/)?/i, ""))} }`
+    : "a server's database is for new LibsqlDataStore({ url })";
 }
