@@ -238,10 +238,14 @@ class AttemptCall implements JobCall {
   };
 }
 
+/** A serializer of the user's may throw anything, even a Proxy that throws again at `instanceof`. */
 function asDeserializationError(error: unknown): unknown {
-  return error instanceof DeserializationError
-    ? error
-    : new DeserializationError("the payload cannot be read", { cause: error });
+  try {
+    if (error instanceof DeserializationError) return error;
+  } catch {
+    // It is no error of ours.
+  }
+  return new DeserializationError("the payload cannot be read", { cause: error });
 }
 
 /** A return value as text. @throws {SerializationError} when it cannot be serialized, or is too large */
