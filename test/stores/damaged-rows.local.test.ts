@@ -85,7 +85,7 @@ for (const local of LOCAL_STORES) {
         await run(`UPDATE escapement_jobs SET acquired_until = ${value} WHERE id = 'leased'`);
         await run(`UPDATE escapement_schedules SET next_fire_time = ${value} WHERE id = 'a'`);
         await run(`UPDATE escapement_schedules SET acquired_until = ${value} WHERE id = 'b'`);
-        const { due, nextFireAt, nextRunAt, leaseEndsAt } = await look(store, { jobs: {}, schedules: {} });
+        const { due, nextFireAt, nextRunAt, leaseEndsAt } = await look(store, { schedules: {} });
         expect({ due, nextFireAt, nextRunAt, leaseEndsAt }).toEqual({
           due: [],
           nextFireAt: null,
@@ -93,6 +93,20 @@ for (const local of LOCAL_STORES) {
           leaseEndsAt: null,
         });
       });
+    }
+
+    for (const value of ["'soon'", "x'6162'", "9e999", "9223372036854775807"]) {
+      for (const taskIds of [["task"], ["task", "b", "c", "d", "e", "f"]]) {
+        test(`a lease until ${value} holds no slot of its task, one of ${taskIds.length}`, async () => {
+          await store.putTasks([makeTask({ id: "task", maxRunningJobs: 1 })]);
+          await store.addJobs(makeJobs(2));
+          await take(store);
+          await run(`UPDATE escapement_jobs SET acquired_until = ${value} WHERE id = 'job-00000'`);
+          const queues = taskIds.map((taskId) => ({ taskId, executor: "inline" }));
+          const { acquired, hasReady } = await take(store, { queues });
+          expect([acquired.map(({ id }) => id), hasReady]).toEqual([["job-00001"], false]);
+        });
+      }
     }
 
     for (const details of ["null", "5", "[]", '"text"', "{}\0", ""]) {
