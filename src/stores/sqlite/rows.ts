@@ -288,7 +288,7 @@ export function taskRow(task: TaskRecord): (string | number | null)[] {
 }
 
 /** The settings of a task whose stored details are damaged. */
-const DAMAGED_TASK: TaskRow[1] = Object.freeze({
+const DAMAGED_TASK: TaskRow[1] = {
   executor: "",
   misfireGraceMs: null,
   maxRecoveries: 0,
@@ -296,7 +296,7 @@ const DAMAGED_TASK: TaskRow[1] = Object.freeze({
   resultExpirationMs: 0,
   retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" },
   metadata: {},
-});
+};
 
 export function toTask([[id, maxRunningJobs, declaration, version], stored]: TaskRow): TaskRecord {
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };

@@ -46,8 +46,8 @@ export function scheduleAsJson(table: string): string {
 /** The same SQL as {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
 export function lookedScheduleAsJson({ incarnations }: TableNames, table: string, now: string): string {
   const favourite =
-    `(SELECT CAST(c.identity AS TEXT) FROM ${incarnations} c WHERE c.identity = ${table}.acquired_by AND c.resident = 1 ` +
-    `AND c.alive_until > ${now} LIMIT 1)`;
+    `(SELECT CAST(c.identity AS TEXT) FROM ${incarnations} c WHERE c.identity = ${table}.acquired_by ` +
+    `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
   const columns = [...COLUMNS.map((column) => readableColumn(table, column)), favourite, bytes];
