@@ -125,7 +125,8 @@ function unknownOptions(
     // The object's own options come first, before those of other calls. An object within it has names of its own, so
     // that the hints do not apply there.
     const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));
-    const synonym = isKnown ? null : (synonyms?.[name.toLowerCase()] ?? null);
+    const lower = name.toLowerCase();
+    const synonym = !isKnown && synonyms && Object.hasOwn(synonyms, lower) ? (synonyms[lower] ?? null) : null;
     const advice = isKnown || synonym !== null ? null : (elsewhere?.(name) ?? null);
     issues.push(unknownOption([...path, name].join("."), known, { synonym, advice }));
   }

@@ -20,7 +20,7 @@ export const INSTANT_MS_MAX = 8.64e15;
  * @throws {OptionsError} when the value is no `InstantLike`: another type, an invalid date, or text without an offset
  */
 export function toEpochMs(value: InstantLike, name = "instant"): number {
-  const ms = readEpochMs(value, name);
+  const ms = Math.floor(readEpochMs(value, name));
   if (!Number.isFinite(ms) || Math.abs(ms) > INSTANT_MS_MAX) throw invalidInstant(name, "a valid date", value, null);
   return ms;
 }
@@ -74,9 +74,15 @@ function invalidInstant(
   return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
 }
 
-/** The `Temporal.Instant` of epoch milliseconds. */
+/** The `Temporal.Instant` of epoch milliseconds, or the nearest one. Rows that were edited by hand may hold any number,
+ *  and what lists them must not fail for it. */
 export function instantOf(epochMs: number): Temporal.Instant {
-  return Temporal.Instant.fromEpochMilliseconds(epochMs);
+  const isInstant = Number.isInteger(epochMs) && Math.abs(epochMs) <= INSTANT_MS_MAX;
+  return Temporal.Instant.fromEpochMilliseconds(isInstant ? epochMs : nearestInstantMs(epochMs));
+}
+
+function nearestInstantMs(epochMs: number): number {
+  return Math.trunc(Math.min(Math.max(Number(epochMs) || 0, -INSTANT_MS_MAX), INSTANT_MS_MAX));
 }
 
 /** The `Temporal.Instant` of epoch milliseconds; null for null. */

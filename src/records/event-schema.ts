@@ -87,20 +87,30 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
  * socket.onmessage = ({ data }) => deliver(receivedEvents(JSON.parse(data), (reason) => logger.debug(reason)));
  */
 export function receivedEvents(list: unknown, onRefused: (reason: string) => void = () => {}): EventRecord[] {
-  if (!Array.isArray(list)) {
+  const items = itemsOf(list);
+  if (items === null) {
     onRefused("a message that is no list of events is dropped");
     return [];
   }
-  if (list.length > EVENTS_PER_MESSAGE_MAX) {
+  if (items.length > EVENTS_PER_MESSAGE_MAX) {
     onRefused(`all but the first ${EVENTS_PER_MESSAGE_MAX} events of a message are dropped`);
   }
   const events: EventRecord[] = [];
-  for (const item of list.slice(0, EVENTS_PER_MESSAGE_MAX)) {
+  for (const item of items.slice(0, EVENTS_PER_MESSAGE_MAX)) {
     const event = readEvent(item);
     if (typeof event === "string") onRefused(event);
     else events.push(event);
   }
   return events;
+}
+
+/** The items of a list, one more than a message may have; null for what is no list, or cannot be read. */
+function itemsOf(list: unknown): unknown[] | null {
+  try {
+    return Array.isArray(list) ? Array.prototype.slice.call(list, 0, EVENTS_PER_MESSAGE_MAX + 1) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The event, or why it is none. */

@@ -182,7 +182,9 @@ export function brokenTrigger(
   side: "later" | "earlier" = "later",
 ): BrokenTriggerError {
   const isOnSide = side === "later" ? answerMs > askedMs : answerMs < askedMs;
-  const problem = isOnSide ? "no whole number of milliseconds" : `not ${side} than ${isoOf(askedMs)}`;
+  const problem = isOnSide
+    ? "no whole number of milliseconds that is an instant"
+    : `not ${side} than ${isoOf(askedMs)}`;
   return new BrokenTriggerError(
     `the trigger (${trigger.toJSON().type}) answered ${isoOf(answerMs)}, which is ${problem}; ` +
       `${side === "later" ? "nextMs" : "previousMs"}() must return a strictly ${side} instant or null`,

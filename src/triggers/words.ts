@@ -2,7 +2,10 @@ import { zonedOf } from "../core/temporal.ts";
 
 /** ISO 8601 text of epoch milliseconds, in UTC. A number that is no instant gives its digits. */
 export function isoOf(epochMs: number): string {
-  return Math.abs(epochMs) <= 8.64e15 ? new Date(epochMs).toISOString().replace(".000Z", "Z") : String(epochMs);
+  // A trigger of the user's may answer with what is no number.
+  return typeof epochMs === "number" && Math.abs(epochMs) <= 8.64e15
+    ? new Date(epochMs).toISOString().replace(".000Z", "Z")
+    : String(epochMs);
 }
 
 /** ISO 8601 text of epoch milliseconds as a clock of a time zone shows it: `2026-01-01T00:00:00+01:00`. */

@@ -31,6 +31,15 @@ const schema = v.strictObject({
 });
 const check = checker(schema);
 
+test("a name that every object inherits is no other word for an option", () => {
+  const withHints = checker(schema, { synonyms: { size: "count" } });
+  for (const name of ["__proto__", "constructor"]) {
+    expect(() => withHints(JSON.parse(`{"${name}":1}`), "call()")).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("did you mean") }),
+    );
+  }
+});
+
 function refusalOf(value: unknown): OptionsError {
   try {
     check(value, "call()");

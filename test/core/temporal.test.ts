@@ -27,6 +27,19 @@ describe("an instant", () => {
     );
   });
 
+  test("loses its digits below a millisecond, as an object that only looks like one of Temporal may have", () => {
+    const fake = (epochMilliseconds: number): InstantLike => ({ epochMilliseconds }) as Temporal.Instant;
+    expect([toEpochMs(fake(1.5)), toEpochMs(fake(-1.5))]).toEqual([1, -2]);
+  });
+
+  test.each([
+    ["+275760-09-13T00:00:00Z", [9e15, Number.POSITIVE_INFINITY]],
+    ["-271821-04-20T00:00:00Z", [-9e15, Number.NEGATIVE_INFINITY]],
+    ["1970-01-01T00:00:00Z", [Number.NaN, 0.5]],
+  ])("is %s at the nearest, when a store holds what is none", (text, numbers) => {
+    expect(numbers.map((ms) => String(instantOrNull(ms)))).toEqual(numbers.map(() => text));
+  });
+
   test("goes back into Temporal objects", () => {
     expect(instantOrNull(0)?.toString()).toBe("1970-01-01T00:00:00Z");
     expect(instantOrNull(null)).toBeNull();

@@ -32,6 +32,13 @@ describe("events that a broker received", () => {
     expect(read([trap])).toEqual({ events: [], refused: ["a message that cannot be read is dropped"] });
   });
 
+  test("are dropped when their list cannot be read", () => {
+    const trap = new Proxy([], { get: () => { throw new Error("hands off"); } }); // biome-ignore format: one line
+    const refused: string[] = [];
+    expect(receivedEvents(trap, (reason) => refused.push(reason))).toEqual([]);
+    expect(refused).toEqual(["a message that is no list of events is dropped"]);
+  });
+
   test("are bounded in number", () => {
     const { events, refused } = read(Array.from({ length: EVENTS_PER_MESSAGE_MAX + 1 }, () => EVENT));
     expect([events.length, refused.length]).toEqual([EVENTS_PER_MESSAGE_MAX, 1]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EventBroker } from "../../src/contracts.ts";
 import { LocalEventBroker, type SchedulerEvent, Temporal } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
-import { everySecond, recordEvents, setUp } from "./support.ts";
+import { everySecond, recordEvents, rejectionOf, setUp } from "./support.ts";
 
 describe("events", () => {
   test("of a job come in the order of its life, once each", async () => {
@@ -177,6 +177,37 @@ describe("events", () => {
     await drain(scheduler);
     expect((await scheduler.getJobResult(id))?.returnValue).toBe("ran");
     expect(new Set(log.map(({ level }) => level))).toEqual(new Set(["warn"]));
+  });
+
+  test("a broker that is out for long costs ever fewer warnings, and the first one again after a success", async () => {
+    const eventBroker = new LocalEventBroker();
+    const publish = eventBroker.publish.bind(eventBroker);
+    const outage: EventBroker["publish"] = async () => Promise.reject(new Error("broker"));
+    const { scheduler, log } = setUp({ eventBroker });
+    const task = scheduler.task("t", { maxRunningJobs: null }, () => {});
+    await scheduler.addJob(task);
+    eventBroker.publish = outage;
+    for (let count = 0; count < 100; count++) await scheduler.addJob(task);
+    const told = log.map(({ message }) => /publish(?: (\d+) times in a row)?;/.exec(message)?.[1] ?? "1");
+    expect(told).toEqual(["1", "2", "4", "8", "16", "32", "64"]);
+    eventBroker.publish = publish;
+    await scheduler.addJob(task);
+    eventBroker.publish = outage;
+    await scheduler.addJob(task);
+    expect(log.length).toBe(told.length + 1);
+  });
+
+  test("a broker that fails to unsubscribe ends no stop, and whoever waits for events hears of the stop", async () => {
+    const eventBroker = new LocalEventBroker();
+    eventBroker.subscribe = () => () => {
+      throw new Error("broker");
+    };
+    const { scheduler, log } = setUp({ eventBroker });
+    await scheduler.start();
+    const waiting = rejectionOf(scheduler.nextEvent("jobAdded"));
+    await scheduler.stop();
+    expect(await waiting).toMatchObject({ name: "AbortError" });
+    expect(log.map(({ level }) => level)).toEqual(["warn"]);
   });
 
   test("loggers that throw or reject are never fatal", async () => {

@@ -163,6 +163,41 @@ describe("payloads", () => {
     expect(() => schedule?.payload).toThrow(expect.objectContaining({ code: "deserialization" }));
   });
 
+  test.each([5, undefined, null, {}, Promise.resolve("{}")])(
+    "a serializer that returns %s instead of text is told so, for payloads and results",
+    async (answer) => {
+      const serializer = { serialize: () => answer as string, deserialize: JSON.parse };
+      const { scheduler } = setUp({ dataStore: new MemoryDataStore({ serializer }) });
+      scheduler.task("t", () => 1);
+      const refusal = { code: "serialization", message: expect.stringContaining("serialize() must return text") };
+      await expect(scheduler.addJob("t", { payload: 1 })).rejects.toMatchObject(refusal);
+      const { id } = await scheduler.addJob("t");
+      await drain(scheduler);
+      expect((await scheduler.getJobResult(id))?.error?.message).toContain("serialize() must return text");
+    },
+  );
+
+  test("a serializer that returns a promise of the payload ends the job, and its rejection ends no process", async () => {
+    const deserialize = (): Promise<never> => Promise.reject(new Error("too late"));
+    const { scheduler } = setUp({
+      dataStore: new MemoryDataStore({ serializer: { serialize: JSON.stringify, deserialize } }),
+    });
+    scheduler.task("t", () => 1);
+    const { id } = await scheduler.addJob("t", { payload: 1 });
+    await drain(scheduler);
+    expect((await scheduler.getJobResult(id))?.outcome).toBe("deserializationFailed");
+  });
+
+  test.each([undefined, null, 5])("a schema that answers %s is told so", async (answer) => {
+    const { scheduler } = setUp();
+    const schema = { "~standard": { version: 1, vendor: "hand-made", validate: () => answer } } as unknown;
+    scheduler.task("t", { schema: schema as StandardSchemaV1 }, () => 1);
+    await expect(scheduler.addJob("t", { payload: 1 })).rejects.toMatchObject({
+      code: "payload",
+      message: expect.stringContaining(`its schema answered ${answer}`),
+    });
+  });
+
   test("a schema that throws fails the attempt, which is retried", async () => {
     const { scheduler, clock } = setUp();
     let isDown = false;

@@ -183,3 +183,43 @@ describe("retries", () => {
     expect(result?.error).toMatchObject({ code: "serialization" });
   });
 });
+
+describe("what a handler throws that throws itself at every question", () => {
+  const questions = { getPrototypeOf: refuse, get: refuse, has: refuse, ownKeys: refuse };
+  const thrown: readonly [name: string, value: unknown][] = [
+    ["a Proxy", new Proxy({}, questions)],
+    ["a Proxy of an error", new Proxy(new Error("no"), questions)],
+    ["a revoked Proxy", revokedProxy()],
+  ];
+
+  test.each(thrown)("%s ends the job after its last attempt", async (_, value) => {
+    const { scheduler, clock } = setUp();
+    const retry = { maxAttempts: 2, backoff: { initial: { seconds: 1 }, jitter: "none" } } as const;
+    scheduler.task("t", { retry }, () => {
+      throw value;
+    });
+    const { id } = await scheduler.addJob("t");
+    await drain(scheduler);
+    await clock.advance("PT1S");
+    await drain(scheduler);
+    expect((await scheduler.getJobResult(id))?.toJSON()).toMatchObject({
+      outcome: "error",
+      attempts: 2,
+      error: { message: "an error that cannot be read was thrown" },
+    });
+  });
+});
+
+test("a pause of zero stays zero, however often the factor grew", () => {
+  expect(backoffMs({ ...policy, initialMs: 0, factor: 1e300 }, 3, () => 0.5)).toBe(0);
+});
+
+function refuse(): never {
+  throw new Error("no question is answered");
+}
+
+function revokedProxy(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}

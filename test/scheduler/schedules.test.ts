@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { SchedulePlan, StepReport, StepRequest } from "../../src/contracts.ts";
 import {
   CronTrigger,
   DateTrigger,
   IntervalTrigger,
+  MemoryDataStore,
   OrTrigger,
   registerTrigger,
   type Scheduler,
@@ -412,6 +414,93 @@ describe("a trigger that fails", () => {
     expect(log.map(({ level }) => level)).toEqual(["warn"]);
   });
 });
+
+describe("a trigger whose first answer is no instant", () => {
+  const answers: readonly unknown[] = [Number.NaN, Number.POSITIVE_INFINITY, 1e300, 9e15, 0.5, "5", 5n, undefined, {}];
+
+  test.each(answers)("is refused when it is added: %s", async (answer) => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await expect(scheduler.addSchedule("t", new Answering(answer), { id: "s" })).rejects.toMatchObject({
+      code: "brokenTrigger",
+    });
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await expect(scheduler.updateSchedule("s", { trigger: new Answering(answer) })).rejects.toMatchObject({
+      code: "brokenTrigger",
+    });
+    expect(secondsOf((await scheduler.getSchedule("s")).nextFireTime)).toBe(0);
+  });
+});
+
+describe("a schedule of which the store takes no plan", () => {
+  test("is passed by after a few tries, is told of, and holds up no other", async () => {
+    const store = new MemoryDataStore();
+    let plans = 0;
+    const step = store.step.bind(store);
+    store.step = async (request: StepRequest): Promise<StepReport> => {
+      const isStuck = ({ scheduleId }: SchedulePlan): boolean => scheduleId === "stuck";
+      plans += request.plans.filter(isStuck).length;
+      const report = await step({ ...request, plans: request.plans.filter((plan) => !isStuck(plan)) });
+      const others = [...report.plans];
+      const none = { committed: false, addedJobIds: [] };
+      return { ...report, plans: request.plans.map((plan) => (isStuck(plan) ? none : (others.shift() ?? none))) };
+    };
+    const { scheduler, clock, log } = setUp({ dataStore: store });
+    const fired: (number | null)[] = [];
+    scheduler.task("t", (_, { job }) => {
+      fired.push(secondsOf(job.scheduledFireTime));
+    });
+    await scheduler.addSchedule("t", everySecond(), { id: "stuck" });
+    await scheduler.addSchedule("t", everySecond(), { id: "good" });
+    const told = scheduler.nextEvent("scheduleDeserializationFailed");
+    await scheduler.start();
+    await clock.advance("PT3S");
+    expect(await told).toMatchObject({ scheduleId: "stuck" });
+    expect(plans).toBe(3);
+    expect(fired).toEqual([0, 1, 2, 3]);
+    expect(log.map(({ level }) => level)).toEqual(["warn"]);
+    await clock.advance("PT30S");
+    expect(plans).toBeLessThan(10);
+  });
+
+  test("pauses when its stored settings are damaged, rather than make jobs that nobody runs", async () => {
+    const { scheduler, store } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    await store.updateSchedule("s", { executor: "" });
+    const failed = scheduler.nextEvent("scheduleFailed");
+    await scheduler.tick();
+    expect(await failed).toMatchObject({ scheduleId: "s", error: { code: "deserialization" } });
+    expect((await scheduler.getSchedule("s")).paused).toBe(true);
+    expect((await scheduler.getJobs()).items).toEqual([]);
+  });
+});
+
+/** Answers with what no trigger may answer with. */
+class Answering extends Trigger {
+  readonly #answer: unknown;
+
+  constructor(answer: unknown) {
+    super();
+    this.#answer = answer;
+  }
+
+  nextMs(): number {
+    return this.#answer as number;
+  }
+
+  previousMs(): null {
+    return null;
+  }
+
+  toJSON(): TriggerJSON {
+    return { type: "test:answering", version: 1 };
+  }
+
+  describe(): string {
+    return "Never";
+  }
+}
 
 describe("a schedule of several rules", () => {
   test("makes one job for an instant that two of them share", async () => {

@@ -431,7 +431,7 @@ export class Stepper {
     acquired: ReadonlySet<string>,
     happened: EventRecord[],
   ): number {
-    const { env } = this.#parts;
+    const { env, planner } = this.#parts;
     let jobsAdded = 0;
     planned.forEach(({ schedule, plan, failure }, index) => {
       const result = plans[index];
@@ -443,7 +443,10 @@ export class Stepper {
         jobsAdded++;
         happened.push(jobAdded(env, { id: jobId, taskId, scheduleId: id, executor, runAt }, acquired.has(jobId)));
       }
-      if (!result.committed) return;
+      if (!result.committed) {
+        planner.notCommitted(schedule);
+        return;
+      }
       if (failure !== null) {
         happened.push(scheduleFailed(env, schedule, serializedError(failure.error)));
         env.logger.error(`escapement: schedule "${id}" was paused because it failed`, failure.error);

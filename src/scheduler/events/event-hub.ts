@@ -34,6 +34,7 @@ export class EventHub {
   readonly #closeListeners = new Set<() => void>();
   #unsubscribe: Unsubscribe | null = null;
   #publishing = 0;
+  #failuresInRow = 0;
   #whenPublished: (() => void)[] = [];
 
   constructor(broker: EventBroker, logger: Logger) {
@@ -48,7 +49,12 @@ export class EventHub {
 
   /** Stops to receive, and ends every iteration and wait. */
   close(): void {
-    this.#unsubscribe?.();
+    try {
+      this.#unsubscribe?.();
+    } catch (error) {
+      // Whoever waits for events, and the store, must be told to end all the same.
+      this.#logger.warn("escapement: the event broker failed to unsubscribe", error);
+    }
     this.#unsubscribe = null;
     for (const listener of [...this.#closeListeners]) listener();
     this.#byType.clear();
@@ -156,12 +162,27 @@ export class EventHub {
   }
 
   readonly #published = (): void => {
-    if (--this.#publishing === 0) for (const resolve of this.#whenPublished.splice(0)) resolve();
+    this.#failuresInRow = 0;
+    this.#ended();
   };
 
+  /** Logs the first failures in a row, and then ever fewer of them: a broker may be out for hours, and every step
+   *  publishes. */
   readonly #notPublished = (error: unknown): void => {
-    this.#logger.warn("escapement: the event broker failed to publish; other schedulers notice with a delay", error);
-    this.#published();
+    const count = ++this.#failuresInRow;
+    const isPowerOfTwo = (count & (count - 1)) === 0;
+    const times = count === 1 ? "" : ` ${count} times in a row`;
+    if (isPowerOfTwo) {
+      this.#logger.warn(
+        `escapement: the event broker failed to publish${times}; other schedulers notice with a delay`,
+        error,
+      );
+    }
+    this.#ended();
+  };
+
+  readonly #ended = (): void => {
+    if (--this.#publishing === 0) for (const resolve of this.#whenPublished.splice(0)) resolve();
   };
 
   #dispatch(record: EventRecord): void {

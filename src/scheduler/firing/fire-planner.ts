@@ -1,8 +1,10 @@
+import { DeserializationError } from "../../core/errors.ts";
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
 import type { LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { type FirePlan, planFires } from "./plan-fires.ts";
 import { plannedJob } from "./planned-job.ts";
+import { StuckSchedules } from "./stuck-schedules.ts";
 import { TriggerCache } from "./trigger-cache.ts";
 import { UnreadableSchedules } from "./unreadable-schedules.ts";
 
@@ -30,6 +32,7 @@ export class FirePlanner {
   readonly #isFavourite: (schedule: LookedSchedule) => boolean;
   readonly #triggers = new TriggerCache();
   readonly #unreadable: UnreadableSchedules;
+  readonly #stuck = new StuckSchedules();
   #prepared = new Map<string, Prepared>();
 
   /** @param isFavourite whether this scheduler stays resident, and can run the schedule's jobs itself */
@@ -42,13 +45,26 @@ export class FirePlanner {
   /** The schedules whose triggers can be read here; the same list when that is all of them. */
   readable(due: readonly LookedSchedule[], now: number): readonly LookedSchedule[] {
     const unreadable = due.flatMap((schedule) => {
-      const problem = this.#triggers.problemOf(schedule.trigger, now);
+      const problem = this.#triggers.problemOf(schedule.trigger, now) ?? this.#stuckProblem(schedule, now);
       return problem === null ? [] : [{ schedule, error: problem.error }];
     });
     if (unreadable.length === 0) return due;
     this.#unreadable.tell(unreadable);
     const others = new Set(unreadable.map(({ schedule }) => schedule));
     return due.filter((schedule) => !others.has(schedule));
+  }
+
+  /** A plan of the schedule did not count. */
+  notCommitted(schedule: LookedSchedule): void {
+    this.#stuck.notCommitted(schedule, this.#env.clock.now());
+  }
+
+  #stuckProblem(schedule: LookedSchedule, now: number): { readonly error: unknown } | null {
+    if (!this.#stuck.has(schedule, now)) return null;
+    const error = new DeserializationError(
+      `the store takes no plan of schedule "${schedule.id}", which stays as it is: its row was damaged; remove it`,
+    );
+    return { error };
   }
 
   /** Plans schedules that fire soon ahead of time, so that nothing is left to compute at the fire time. */
@@ -91,6 +107,7 @@ export class FirePlanner {
   #plan(schedule: LookedSchedule, now: number, firesMax: number): PlannedSchedule {
     const { id: scheduleId, fence, nextFireTime: expected } = schedule;
     try {
+      if (typeof schedule.executor !== "string" || schedule.executor === "") throw damaged(scheduleId);
       const { fires, nextFireTime, lastFireTime, isCut } = this.#preparedFires(schedule, now, firesMax);
       const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
       const isFavourite = this.#isFavourite(schedule);
@@ -119,6 +136,13 @@ export class FirePlanner {
   #fires(schedule: LookedSchedule, now: number, firesMax: number): FirePlan {
     return planFires(schedule, this.#triggers.get(schedule.trigger), now, this.#env.random, firesMax);
   }
+}
+
+/** Jobs without an executor would wait for ever. */
+function damaged(scheduleId: string): DeserializationError {
+  return new DeserializationError(
+    `the stored settings of schedule "${scheduleId}" are damaged; add the schedule again with conflictPolicy "replace"`,
+  );
 }
 
 /** The first schedules that fit into one step with one fire each; at least one. */

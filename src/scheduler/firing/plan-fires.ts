@@ -1,5 +1,6 @@
 import { BrokenTriggerError } from "../../core/errors.ts";
 import { CATCH_UP_JOBS_PER_COMMIT_MAX, MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
+import { INSTANT_MS_MAX } from "../../core/temporal.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
 
@@ -133,7 +134,8 @@ function newest(trigger: Trigger, first: number, now: number, count: number): nu
 
 function nextAfter(trigger: Trigger, after: number): number | null {
   const next = trigger.nextMs(after);
-  if (next !== null && !(next > after && Number.isInteger(next))) throw brokenTrigger(trigger, after, next);
+  if (next !== null && !(next > after && Number.isInteger(next) && next <= INSTANT_MS_MAX))
+    throw brokenTrigger(trigger, after, next);
   return next;
 }
 

@@ -15,7 +15,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import { runAsCurrentJob } from "../tasks/current-job.ts";
-import { checkPayload } from "../tasks/payload.ts";
+import { assertText, checkPayload } from "../tasks/payload.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
 import { type AbortReason, AbortState } from "./abort-state.ts";
 import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
@@ -140,6 +140,11 @@ export class JobAttempt {
     let payload: unknown;
     try {
       payload = job.payload === null ? undefined : this.#env.serializer.deserialize(job.payload);
+      if (payload instanceof Promise) {
+        // Nobody awaits it, and its rejection would end the process.
+        payload.catch(() => undefined);
+        throw new DeserializationError("deserialize() must return the payload itself; it returned a promise");
+      }
     } catch (error) {
       return { kind: "unreadable", error: asDeserializationError(error) };
     }
@@ -238,15 +243,20 @@ class AttemptCall implements JobCall {
   };
 }
 
+/** A serializer of the user's may throw anything, even a Proxy that throws again at `instanceof`. */
 function asDeserializationError(error: unknown): unknown {
-  return error instanceof DeserializationError
-    ? error
-    : new DeserializationError("the payload cannot be read", { cause: error });
+  try {
+    if (error instanceof DeserializationError) return error;
+  } catch {
+    // It is no error of ours.
+  }
+  return new DeserializationError("the payload cannot be read", { cause: error });
 }
 
 /** A return value as text. @throws {SerializationError} when it cannot be serialized, or is too large */
 function resultText(serializer: Serializer, value: unknown, jobId: string): string {
   const text = serializer.serialize(value);
+  assertText(text);
   if (!isStorable(text)) {
     throw new SerializationError(`the result as text must be ${STORABLE}: its serializer has to escape them`);
   }

@@ -6,15 +6,18 @@ import type { RetryPolicy } from "../../records/policies.ts";
  *  computed pause), which spreads the retries of jobs that failed together (M. Brooker, "Exponential Backoff And
  *  Jitter", 2015). */
 export function backoffMs(retry: RetryPolicy, failedAttempts: number, random: RandomSource): number {
-  const pause = Math.min(retry.maxMs, retry.initialMs * retry.factor ** (failedAttempts - 1));
+  // Zero times a factor that has grown to infinity is no number.
+  const grown = retry.initialMs === 0 ? 0 : retry.initialMs * retry.factor ** (failedAttempts - 1);
+  const pause = Math.min(retry.maxMs, grown);
   return Math.round(retry.jitter === "full" ? random() * pause : pause);
 }
 
 /** Whether another attempt may help. Errors are recognized by their code too, because an error that crossed a thread,
  *  or that comes from another copy of this library, is no instance of the class here. */
 export function isRetryable(error: unknown): boolean {
-  if (error instanceof NonRetryableError || error instanceof HandlerLookupError) return false;
   try {
+    // A thrown Proxy may throw again at any question.
+    if (error instanceof NonRetryableError || error instanceof HandlerLookupError) return false;
     return !(typeof error === "object" && error !== null && "code" in error && error.code === "nonRetryable");
   } catch {
     return true;

@@ -8,16 +8,27 @@ import type { TaskRegistry } from "./task-registry.ts";
 /** The payload as its schema returns it. @throws {PayloadError} which names the path of each problem */
 export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
   const result = await schema["~standard"].validate(payload);
+  if (typeof result !== "object" || result === null) {
+    const message = `its schema answered ${String(result)}, which is no result of a Standard Schema`;
+    throw new PayloadError(`the payload of task "${taskId}" cannot be checked: ${message}`, [{ path: "", message }]);
+  }
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
   const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
   throw new PayloadError(`the payload of task "${taskId}" is not valid: ${list}`, issues);
 }
 
+/** A serializer of the user's may return anything. @throws {SerializationError} */
+export function assertText(text: unknown): void {
+  if (typeof text === "string") return;
+  throw new SerializationError(`serialize() must return text; its serializer returned a value of type ${typeof text}`);
+}
+
 /** A payload as text; null for undefined. @throws {SerializationError} when it cannot be serialized, or is too large */
 function payloadText(serializer: Serializer, payload: unknown): string | null {
   if (payload === undefined) return null;
   const text = serializer.serialize(payload);
+  assertText(text);
   if (!isStorable(text)) {
     throw new SerializationError(`the payload as text must be ${STORABLE}: its serializer has to escape them`);
   }

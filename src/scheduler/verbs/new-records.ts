@@ -1,10 +1,11 @@
 import { firstFence } from "../../core/ids.ts";
+import { INSTANT_MS_MAX } from "../../core/temporal.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
-import { ruleKey, type Trigger } from "../../triggers/trigger.ts";
+import { brokenTrigger, ruleKey, type Trigger } from "../../triggers/trigger.ts";
 import type { CheckedJobOptions, CheckedScheduleChanges, CheckedScheduleOptions } from "../options/check-options.ts";
 
 /** A new schedule: the call's options go over the task's settings, and the trigger is anchored to the present. */
@@ -40,11 +41,16 @@ function triggerFields(
   now: number,
 ): Pick<ScheduleRecord, "trigger" | "triggerRule" | "nextFireTime"> {
   const anchored = trigger.startingAtMs(now);
-  return {
-    trigger: JSON.stringify(anchored),
-    triggerRule: ruleKey(trigger),
-    nextFireTime: trigger.firstMs(now),
-  };
+  const nextFireTime = trigger.firstMs(now);
+  assertFireTime(trigger, now, nextFireTime);
+  return { trigger: JSON.stringify(anchored), triggerRule: ruleKey(trigger), nextFireTime };
+}
+
+/** A trigger of the user's may answer with anything, and what is no instant can never fire.
+ *  @throws {BrokenTriggerError} */
+export function assertFireTime(trigger: Trigger, askedMs: number, answer: number | null): void {
+  if (answer === null || (Number.isInteger(answer) && Math.abs(answer) <= INSTANT_MS_MAX)) return;
+  throw brokenTrigger(trigger, askedMs, answer);
 }
 
 /** The fields that `updateSchedule` replaces. If `payload` is undefined, the stored payload stays. If the trigger is

@@ -22,7 +22,7 @@ import type { Job } from "../views/job.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
 import type { JobVerbs } from "./job-verbs.ts";
-import { newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
+import { assertFireTime, newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with schedules; documented at `SchedulerClient`. */
@@ -101,12 +101,13 @@ export class ScheduleVerbs {
   async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<Schedule> {
     const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
     const from = resumeFrom === "now" ? this.#context.env.clock.now() : (resumeFrom ?? null);
-    return this.#change(id, (record) => ({
-      paused: false,
-      ...(from === null || record.nextFireTime === null || record.nextFireTime >= from
-        ? {}
-        : { nextFireTime: this.#scheduleOf(record).trigger.nextMs(from - 1) }),
-    }));
+    return this.#change(id, (record) => {
+      if (from === null || record.nextFireTime === null || record.nextFireTime >= from) return { paused: false };
+      const { trigger } = this.#scheduleOf(record);
+      const nextFireTime = trigger.nextMs(from - 1);
+      assertFireTime(trigger, from - 1, nextFireTime);
+      return { paused: false, nextFireTime };
+    });
   }
 
   async runNow(id: string): Promise<Job> {

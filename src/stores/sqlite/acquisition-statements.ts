@@ -1,4 +1,10 @@
-import { ACQUIRED_BYTES_MAX, ACQUISITION_ARMS_MAX, DUE_DELAYED_SEEN_MAX, PROMOTIONS_PER_STEP_MAX } from "./limits.ts";
+import {
+  ACQUIRED_BYTES_MAX,
+  ACQUISITION_ARMS_MAX,
+  DUE_DELAYED_SEEN_MAX,
+  FAR_FUTURE_MS,
+  PROMOTIONS_PER_STEP_MAX,
+} from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
 import { jobAsJson, sizeInBytes } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
@@ -143,13 +149,16 @@ function fewQueues(count: number): { taskId: string; executor: string }[] {
   }));
 }
 
+/** A lease of a damaged row, whose end is no instant, would hold a slot of its task for ever. */
+const isLeaseLive = `state = ${leased} AND acquired_until > ?1 AND acquired_until <= ${FAR_FUTURE_MS}`;
+
 /** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
  *  leak. A task without a limit gets one more than the limit of the acquisition. The plus sign keeps SQLite from
  *  counting among all jobs of the task, because fewer jobs are leased. */
 function freeSlots({ jobs, tasks }: TableNames, taskId: string): string {
   return (
     `coalesce((SELECT max_running_jobs FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
-    `WHERE state = ${leased} AND acquired_until > ?1 AND +task_id = ${taskId}), ?2 + 1)`
+    `WHERE ${isLeaseLive} AND +task_id = ${taskId}), ?2 + 1)`
   );
 }
 
@@ -162,7 +171,7 @@ function readyIn(taskId: string, executor: string): string {
 function manyQueues({ jobs, tasks }: TableNames): string {
   return (
     `running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
-    `WHERE state = ${leased} AND acquired_until > ?1 GROUP BY task_id), ` +
+    `WHERE ${isLeaseLive} GROUP BY task_id), ` +
     "q AS MATERIALIZED (SELECT e.value->>0 AS executor, e.value->>1 AS task_id, " +
     "coalesce(t.max_running_jobs - coalesce(r.n, 0), ?2 + 1) AS free " +
     `FROM json_each(?${FIRST_QUEUE_PARAMETER}) e LEFT JOIN ${tasks} t ON t.id = e.value->>1 ` +

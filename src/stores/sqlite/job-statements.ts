@@ -1,3 +1,4 @@
+import { TWINS_MAX } from "./limits.ts";
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -104,7 +105,7 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
     // ?1 identity, ?2 incarnation, ?3 now
     findTwins:
       `SELECT incarnation, alive_until FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2 ` +
-      "AND resident = 1 AND alive_until > ?3 ORDER BY incarnation",
+      `AND resident = 1 AND alive_until > ?3 ORDER BY incarnation LIMIT ${TWINS_MAX}`,
     // ?1 now
     getSchedulers:
       `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +

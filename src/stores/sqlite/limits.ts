@@ -74,6 +74,9 @@ export const ACQUISITION_ARMS_MAX = 4;
 /** An instant later than the end of any lease, in epoch milliseconds. */
 export const FAR_FUTURE_MS = 9_000_000_000_000_000;
 
+/** Most other runs of an identity that an extension of leases tells of. Even one is worth a warning. */
+export const TWINS_MAX = 100;
+
 /** Longest table prefix, in characters. SQLite has no limit, but names end up in logs. */
 export const TABLE_PREFIX_LENGTH_MAX = 64;
 

@@ -1,5 +1,6 @@
 import { NO_VERSION } from "../task-declarations.ts";
 import { acquiredJobs, FIRST_QUEUE_PARAMETER, hasReadyJobs } from "./acquisition-statements.ts";
+import { FAR_FUTURE_MS } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
 import { lookedScheduleAsJson } from "./schedule-rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
@@ -53,10 +54,18 @@ export function lookStatement(names: TableNames, form: LookForm): string {
 function jobColumns(names: TableNames, form: QueueForm, isPromoted: boolean): string[] {
   const { jobs } = names;
   return [
-    `(SELECT min(run_at) FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1) AS next_run_at`,
-    `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased}) AS next_lease_end`,
+    `(SELECT min(run_at) FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ${isInstant("run_at")}) ` +
+      "AS next_run_at",
+    `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
+      "AS next_lease_end",
     `(${hasReadyJobs(names, form, isPromoted)}) AS has_ready`,
   ];
+}
+
+/** False for what is no instant in a damaged row. A text or a BLOB is greater than every number, and clients refuse
+ *  integers that are too large for JavaScript. */
+function isInstant(column: string): string {
+  return `${column} <= ${FAR_FUTURE_MS}`;
 }
 
 const IS_WAITING = "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL";
@@ -71,13 +80,14 @@ function scheduleColumns(names: TableNames, window: readonly string[]): string[]
     `(SELECT '[' || group_concat(schedule) || ']' FROM (SELECT ${lookedScheduleAsJson(names, "s", "?1")} AS schedule ` +
       `FROM ${schedules} s WHERE ${IS_WAITING} AND next_fire_time <= ${dueBy} AND ${isAfter} ` +
       `${inOrder} +${limit})) AS due`,
-    `(SELECT next_fire_time FROM ${schedules} WHERE ${IS_WAITING} AND next_fire_time > ${dueBy} AND ${isAfter} ` +
+    `(SELECT next_fire_time FROM ${schedules} WHERE ${IS_WAITING} AND next_fire_time > ${dueBy} ` +
+      `AND ${isInstant("next_fire_time")} AND ${isAfter} ` +
       `${inOrder} 1) AS next_fire_at`,
   ];
 }
 
 function earliestScheduleLease({ schedules }: TableNames): string {
-  return `SELECT min(acquired_until) FROM ${schedules} WHERE acquired_until IS NOT NULL`;
+  return `SELECT min(acquired_until) FROM ${schedules} WHERE ${isInstant("acquired_until")}`;
 }
 
 /** Of the tasks in the rows of `taskRow`, the ids of those that are stale, see `isStaleTask`. */

@@ -10,7 +10,8 @@ import { JOB_STATE } from "./schema.ts";
 
 /** The details of a job whose stored details are no valid JSON. The payload here is no valid JSON either, so the job
  *  ends as `deserializationFailed`. */
-const DAMAGED_JOB = '{"payload":"this row is damaged"}';
+const DAMAGED: Partial<JobRecord> = Object.freeze({ payload: "this row is damaged" });
+const DAMAGED_JOB = JSON.stringify(DAMAGED);
 
 /** SQL that yields a job's row as JSON text: its columns, then its details. `table` is the name or alias of the table
  *  in the statement. */
@@ -30,7 +31,7 @@ export function resultAsJson(table: string): string {
 }
 
 export function taskAsJson(table: string): string {
-  return rowAsJson(table, ["id", "max_running_jobs", "declaration", "version"], [`${table}.details`]);
+  return rowAsJson(table, ["id", "max_running_jobs", "declaration", "version"], [validJson(`${table}.details`)]);
 }
 
 /**
@@ -39,14 +40,40 @@ export function taskAsJson(table: string): string {
  * `columns` are SQL expressions.
  */
 export function rowAsJson(table: string | null, columns: readonly string[], jsons: readonly string[]): string {
-  const plain = columns.map((column) => (table === null ? column : `${table}.${column}`)).join(", ");
+  const plain = columns.map((column) => (table === null ? column : readableColumn(table, column))).join(", ");
   return `'[' || json_array(${plain})${jsons.map((json) => ` || ',' || ${json}`).join("")} || ']'`;
 }
 
 /** SQL of a column that holds JSON, or of `otherwise` in a damaged row, because one damaged row must not make the text
- *  of all rows unreadable. */
+ *  of all rows unreadable. SQLite's functions of JSON end at a NUL, and pass over what stands behind it. */
 export function validJson(column: string, otherwise = "{}"): string {
-  return `CASE WHEN json_valid(${column}) THEN ${column} ELSE '${otherwise}' END`;
+  return `CASE WHEN json_valid(${column}) AND instr(${column}, char(0)) = 0 THEN ${column} ELSE '${otherwise}' END`;
+}
+
+/** Columns that hold numbers; the others hold text. */
+const NUMBERS: ReadonlySet<string> = new Set([
+  "priority",
+  "run_at",
+  "fire_time",
+  "failed_attempts",
+  "recoveries",
+  "cancel_requested",
+  "acquired_until",
+  "fence",
+  "started_fence",
+  "paused",
+  "created_at",
+  "next_fire_time",
+  "last_fire_time",
+  "max_running_jobs",
+  "version",
+  "expires_at",
+]);
+
+/** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,
+ *  text where a number belongs reads as 0. */
+export function readableColumn(table: string, column: string): string {
+  return NUMBERS.has(column) ? `${table}.${column} + 0` : `CAST(${table}.${column} AS TEXT)`;
 }
 
 /** SQL of one field of a row's details; NULL where the details have no such field. */
@@ -141,6 +168,11 @@ function parseJson<T>(text: unknown): T {
   }
 }
 
+/** The details of a row, or `otherwise` where they are JSON, but no object. */
+export function fieldsOf<T extends object>(details: T, otherwise: Partial<T>): Partial<T> {
+  return typeof details === "object" && details !== null && !Array.isArray(details) ? details : otherwise;
+}
+
 /** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
  *  later than its addition. */
 export function newJobRow(job: JobRecord): (string | number | null)[] {
@@ -181,7 +213,8 @@ export function jobDetails(job: JobRecord): string {
   });
 }
 
-export function toJob([columns, details]: JobRow): JobRecord {
+export function toJob([columns, stored]: JobRow): JobRecord {
+  const details = fieldsOf(stored, DAMAGED);
   return {
     id: columns[0],
     taskId: columns[1],
@@ -227,7 +260,8 @@ function resultDetails(result: JobResultRecord): string {
   });
 }
 
-export function toResult([columns, details]: ResultRow): JobResultRecord {
+export function toResult([columns, stored]: ResultRow): JobResultRecord {
+  const details = fieldsOf(stored, {});
   return {
     jobId: columns[0],
     taskId: columns[1],
@@ -253,7 +287,19 @@ export function taskRow(task: TaskRecord): (string | number | null)[] {
   return [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
 }
 
-export function toTask([[id, maxRunningJobs, declaration, version], details]: TaskRow): TaskRecord {
+/** The settings of a task whose stored details are damaged. */
+const DAMAGED_TASK: TaskRow[1] = {
+  executor: "",
+  misfireGraceMs: null,
+  maxRecoveries: 0,
+  timeoutMs: null,
+  resultExpirationMs: 0,
+  retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" },
+  metadata: {},
+};
+
+export function toTask([[id, maxRunningJobs, declaration, version], stored]: TaskRow): TaskRecord {
+  const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
   return {
     id,
     executor: details.executor,

@@ -1,6 +1,6 @@
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule } from "../data-store.ts";
-import { rowAsJson, sizeInBytes, validJson } from "./rows.ts";
+import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 
 const COLUMNS = [
@@ -46,11 +46,11 @@ export function scheduleAsJson(table: string): string {
 /** The same SQL as {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
 export function lookedScheduleAsJson({ incarnations }: TableNames, table: string, now: string): string {
   const favourite =
-    `(SELECT c.identity FROM ${incarnations} c WHERE c.identity = ${table}.acquired_by AND c.resident = 1 ` +
-    `AND c.alive_until > ${now} LIMIT 1)`;
+    `(SELECT CAST(c.identity AS TEXT) FROM ${incarnations} c WHERE c.identity = ${table}.acquired_by ` +
+    `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
-  const columns = [...COLUMNS.map((column) => `${table}.${column}`), favourite, bytes];
+  const columns = [...COLUMNS.map((column) => readableColumn(table, column)), favourite, bytes];
   return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload')`]);
 }
 
@@ -91,16 +91,18 @@ export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Reco
   };
 }
 
-export function toSchedule([columns, metadata, details]: ScheduleRow): ScheduleRecord {
+export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
+  const details = fieldsOf(stored, {});
   return {
     ...planned(columns, details),
     payload: details.payload ?? null,
-    metadata,
+    metadata: fieldsOf(metadata, {}),
     nextFireTime: columns[6],
   };
 }
 
-export function toLookedSchedule([columns, details]: LookedScheduleRow): LookedSchedule {
+export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSchedule {
+  const details = fieldsOf(stored, {});
   const [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence, favourite, bytes] =
     columns;
   const known: Columns = [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence];

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type SqlDataStore, type SqlDriver, SqlDataStore as Store } from "../../src/stores/sqlite/mod.ts";
+import {
+  add,
+  commit,
+  look,
+  makeJob,
+  makeJobs,
+  makeSchedule,
+  makeTask,
+  planOf,
+  release,
+  step,
+  T0,
+  take,
+} from "../../src/testing/data-store-contract/makers.ts";
+import { LOCAL_STORES, openWithTables, rowsOf } from "./local-stores.ts";
+
+// Rows that somebody edited by hand, or wrote with a client of another language: SQLite keeps any type in any column.
+
+for (const local of LOCAL_STORES) {
+  const { name, whyMissing } = local;
+  if (whyMissing !== null) {
+    test(`${name} and damaged rows`, ({ skip }) => skip(whyMissing));
+    continue;
+  }
+  describe(`in ${name}`, () => {
+    let driver: SqlDriver;
+    let store: SqlDataStore;
+    const run = (sql: string): Promise<unknown> => rowsOf(driver, sql);
+
+    beforeEach(async () => {
+      driver = local.driver(":memory:");
+      store = new Store(driver);
+      await openWithTables(store);
+    });
+    afterEach(() => store.close());
+
+    const texts = ["id", "task_id", "executor", "schedule_id", "idempotency_key"];
+    const numbers = ["priority", "run_at", "fire_time", "failed_attempts", "recoveries", "cancel_requested", "fence"];
+
+    for (const column of [...texts, ...numbers, "started_fence"]) {
+      test(`a BLOB in the column ${column} of a job stops no step, and no list`, async () => {
+        await store.addJobs([makeJob({ id: "bad", scheduleId: "s", fireTime: T0 }), ...makeJobs(2)]);
+        await run(`UPDATE escapement_jobs SET ${column} = x'6162' WHERE id = 'bad'`);
+        const ids = (await take(store)).acquired.map(({ id }) => id);
+        expect(ids).toEqual(expect.arrayContaining(["job-00000", "job-00001"]));
+        expect((await store.getJobs({ limit: 9, cursor: null })).items).toHaveLength(3);
+        await release(
+          store,
+          ids.map((jobId) => ({ jobId, fence: 1, kind: "giveUp" })),
+        );
+        expect((await take(store)).acquired.length).toBeGreaterThan(1);
+      });
+    }
+
+    for (const column of ["id", "task_id", "acquired_by", "acquisition_id", "recoveries", "fence"]) {
+      test(`a BLOB in the column ${column} of a lost job stops no recovery`, async () => {
+        await store.addJobs(makeJobs(2, { maxRecoveries: 0 }));
+        await take(store, { until: T0 + 1 });
+        await run(`UPDATE escapement_jobs SET ${column} = x'6162' WHERE id = 'job-00000'`);
+        const { ended, recovered } = await step(store, { now: T0 + 1, recover: true });
+        expect(ended.length + recovered.length).toBe(2);
+      });
+    }
+
+    for (const column of ["id", "task_id", "trigger_json", "trigger_rule", "paused", "last_fire_time", "fence"]) {
+      test(`a BLOB in the column ${column} of a schedule stops no look, and no list`, async () => {
+        await store.addSchedules(add(...["a", "b"].map((id) => makeSchedule({ id }))));
+        await run(`UPDATE escapement_schedules SET ${column} = x'6162' WHERE id = 'a'`);
+        const { due } = await look(store, { schedules: {} });
+        expect(due.map(({ id }) => id)).toContain("b");
+        const good = due.flatMap((schedule) => (schedule.id === "b" ? [planOf(schedule)] : []));
+        expect((await commit(store, good)).plans.map(({ committed }) => committed)).toEqual([true]);
+        expect((await store.getSchedules({ limit: 9, cursor: null })).items).toHaveLength(2);
+      });
+    }
+
+    for (const value of ["'soon'", "x'6162'", "9e999", "9223372036854775807"]) {
+      test(`an instant of ${value} is none to wait for`, async () => {
+        await store.addJobs([makeJob({ id: "delayed", runAt: T0 + 9 }), makeJob({ id: "leased" })]);
+        await take(store);
+        await store.addSchedules(add(...["a", "b"].map((id) => makeSchedule({ id, nextFireTime: T0 + 9 }))));
+        await run(`UPDATE escapement_jobs SET run_at = ${value} WHERE id = 'delayed'`);
+        await run(`UPDATE escapement_jobs SET acquired_until = ${value} WHERE id = 'leased'`);
+        await run(`UPDATE escapement_schedules SET next_fire_time = ${value} WHERE id = 'a'`);
+        await run(`UPDATE escapement_schedules SET acquired_until = ${value} WHERE id = 'b'`);
+        const { due, nextFireAt, nextRunAt, leaseEndsAt } = await look(store, { schedules: {} });
+        expect({ due, nextFireAt, nextRunAt, leaseEndsAt }).toEqual({
+          due: [],
+          nextFireAt: null,
+          nextRunAt: null,
+          leaseEndsAt: null,
+        });
+      });
+    }
+
+    for (const value of ["'soon'", "x'6162'", "9e999", "9223372036854775807"]) {
+      for (const taskIds of [["task"], ["task", "b", "c", "d", "e", "f"]]) {
+        test(`a lease until ${value} holds no slot of its task, one of ${taskIds.length}`, async () => {
+          await store.putTasks([makeTask({ id: "task", maxRunningJobs: 1 })]);
+          await store.addJobs(makeJobs(2));
+          await take(store);
+          await run(`UPDATE escapement_jobs SET acquired_until = ${value} WHERE id = 'job-00000'`);
+          const queues = taskIds.map((taskId) => ({ taskId, executor: "inline" }));
+          const { acquired, hasReady } = await take(store, { queues });
+          expect([acquired.map(({ id }) => id), hasReady]).toEqual([["job-00001"], false]);
+        });
+      }
+    }
+
+    for (const details of ["null", "5", "[]", '"text"', "{}\0", ""]) {
+      const text = `CAST(x'${[...new TextEncoder().encode(details)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}' AS TEXT)`;
+
+      test(`details ${JSON.stringify(details)} of a job make its payload unreadable`, async () => {
+        await store.addJobs(makeJobs(2));
+        await run(`UPDATE escapement_jobs SET details = ${text} WHERE id = 'job-00000'`);
+        const { acquired } = await take(store);
+        expect(acquired.map(({ id, payload }) => [id, payload])).toEqual([
+          ["job-00000", "this row is damaged"],
+          ["job-00001", null],
+        ]);
+      });
+
+      test(`details ${JSON.stringify(details)} of a schedule, a task or a result stop no other`, async () => {
+        await store.putTasks([makeTask({ id: "a" }), makeTask({ id: "b" })]);
+        await store.addSchedules(add(...["a", "b"].map((id) => makeSchedule({ id }))));
+        await run(`UPDATE escapement_schedules SET details = ${text}, metadata = ${text} WHERE id = 'a'`);
+        await run(`UPDATE escapement_tasks SET details = ${text} WHERE id = 'a'`);
+        await run(`INSERT INTO escapement_results VALUES ('r', 't', NULL, 'success', ${T0 + 9}, ${text})`);
+        const { due } = await look(store, { schedules: {} });
+        expect(due.map(({ id, executor }) => [id, executor])).toEqual([
+          ["a", ""],
+          ["b", "inline"],
+        ]);
+        const page = { limit: 9, cursor: null };
+        expect((await store.getSchedules(page)).items.map(({ metadata }) => metadata)).toEqual([{}, {}]);
+        expect((await store.getTasks()).map(({ executor }) => executor)).toEqual(["", "inline"]);
+        expect((await store.getJobResults(page, T0)).items.map(({ returnValue }) => returnValue)).toEqual([null]);
+      });
+    }
+  });
+}
