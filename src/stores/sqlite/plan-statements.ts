@@ -45,6 +45,7 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
   const first = (item: string, states: string): string =>
     `json((SELECT json_group_array(${item}) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ${states} ` +
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX})))`;
+  const isBusy = `EXISTS (SELECT 1 ${ofSchedule})`;
   const waiting = first("json_array(id, fire_time)", `j.state <> ${leased}`);
   const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
@@ -60,13 +61,12 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
     // The next four serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
     // ?1 rows [scheduleId, fence, expected, passed, policy], ?2 now. Notes what is in the way of the plan's fire.
     noteOverlaps:
-      `UPDATE ${schedules} AS s SET overlap_note = o.note, skipped_count = s.skipped_count + o.passed ` +
-      "+ coalesce(o.note->>'isSkipped', 0) + coalesce(json_array_length(o.note, '$.replaced'), 0) FROM (" +
-      "SELECT s.seq AS seq, r.value->>3 AS passed, CASE r.value->>4 " +
-      `WHEN 'skip' THEN json_object('isSkipped', EXISTS (SELECT 1 ${ofSchedule})) ` +
+      `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.value->>3 + ` +
+      `CASE r.value->>4 WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
+      `overlap_note = CASE r.value->>4 WHEN 'skip' THEN json_object('isSkipped', ${isBusy}) ` +
       `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
-      `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END AS note ` +
-      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned}) o WHERE s.seq = o.seq`,
+      `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
+      `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // the arguments of noteOverlaps
     removeReplaced: `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")})`,
     // the arguments of noteOverlaps
