@@ -34,6 +34,18 @@ interface EventFactsByType {
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
+  /** A scheduler declared the schedule (`conflictPolicy: "update"`), and the store keeps what a program with a higher
+   *  version declared. `version` is the scheduler's own, or null when it has none. */
+  scheduleOutdated: ScheduleFacts & SchedulerFacts & { readonly version: number | null };
+  /** Fire times of a schedule made no job (`overlap`), or the waiting job of a fire time gave way to a newer one
+   *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. `count` says how
+   *  many fire times the event stands for, and `fireTimeMs` is the last of them. */
+  occurrenceSkipped: ScheduleFacts & {
+    readonly fireTimeMs: number;
+    readonly count: number;
+    readonly reason: "overlap" | "replaced";
+    readonly jobId: string | null;
+  };
   /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
    *  once for each schedule and process. */
   scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };
@@ -52,6 +64,8 @@ interface EventFactsByType {
   /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
    *  null). The job is back in the queue. */
   jobRetried: JobFacts & { readonly attempt: number; readonly runAtMs: number; readonly error: SerializedError | null };
+  /** Somebody asked to cancel a job that runs elsewhere. Its scheduler asks the store whether that is so. */
+  jobCancelRequested: { readonly jobId: string };
   /** The job ended. `schedulerId` is null when no scheduler held it. */
   jobReleased: JobFacts & {
     readonly schedulerId: string | null;
@@ -76,12 +90,15 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "scheduleUpdated",
   "scheduleRemoved",
   "scheduleFailed",
+  "scheduleOutdated",
+  "occurrenceSkipped",
   "scheduleDeserializationFailed",
   "jobAdded",
   "jobUnclaimed",
   "jobAcquired",
   "jobProgressed",
   "jobRetried",
+  "jobCancelRequested",
   "jobReleased",
   "schedulerStarted",
   "schedulerStopped",

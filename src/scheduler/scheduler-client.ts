@@ -49,7 +49,8 @@ export interface SchedulerClient {
   // ---- schedules
 
   /**
-   * Adds a schedule. A trigger without a start counts from now.
+   * Adds a schedule. A trigger without a start counts from now. If the id exists, `conflictPolicy` decides: by default,
+   * what changed since the program last added the schedule is applied.
    *
    * A schedule that has no fire time left stays in the store until a clean-up removes the schedule. From then on its id
    * is free: a schedule that is added under this id starts anew, and a `DateTrigger` whose time is past fires once
@@ -57,7 +58,7 @@ export interface SchedulerClient {
    * program should no longer add this schedule. Or choose `cleanupInterval: null`, which keeps ended schedules (and
    * expired results too).
    * @param task a task, its id, or a function with a name, which becomes a task of that name
-   * @returns the schedule as it is stored: with `conflictPolicy: "doNothing"`, the schedule that had the id before
+   * @returns the schedule as it is stored: where nothing changed, the schedule that had the id before
    * @throws {OptionsError} for an invalid trigger or invalid options
    * @throws {TaskLookupError} when neither this scheduler nor the store knows the task
    * @throws {PayloadError} when the task's schema rejects the payload
@@ -225,7 +226,8 @@ export interface SchedulerClient {
 
   /**
    * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
-   * this scheduler, else when the job's lease is next extended (every third of `leaseDuration`).
+   * this scheduler, or in one that an event reaches, else when the job's lease is next extended (every third of
+   * `leaseDuration`).
    * @returns false when there is no unfinished job with this id
    */
   cancelJob(id: string): Promise<boolean>;

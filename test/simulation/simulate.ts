@@ -191,6 +191,7 @@ class Simulation {
     const stops = living.map((process) => process.stop(0));
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     schedules.checkAtRest(clock.now());
+    await schedules.checkRecords((id) => store.getSchedule(id));
     await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
     if (living.some(({ hasStopped }) => !hasStopped)) history.violate("a scheduler does not stop");
     else await Promise.all(stops);

@@ -14,7 +14,8 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAdded, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import type { JobRunner } from "../running/job-runner.ts";
@@ -451,10 +452,22 @@ export class Stepper {
         happened.push(scheduleFailed(env, schedule, serializedError(failure.error)));
         env.logger.error(`escapement: schedule "${id}" was paused because it failed`, failure.error);
       }
+      if (result.overlap !== undefined) {
+        happened.push(...skipEvents(env, schedule, plan, result.overlap));
+        this.#cancel(result.overlap.cancelRequested, happened);
+      }
       const { paused, nextFireTime } = plan;
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));
     });
     return jobsAdded;
+  }
+
+  #cancel(jobIds: readonly string[], happened: EventRecord[]): void {
+    const { env, runner } = this.#parts;
+    for (const jobId of jobIds) {
+      if (runner.running.has(jobId)) runner.cancel(jobId);
+      else happened.push(jobCancelRequested(env, jobId));
+    }
   }
 
   #nextStepId(): string {

@@ -55,6 +55,26 @@ export function scheduleFailed(
   return { type: "scheduleFailed", timestampMs: clock.now(), scheduleId, taskId, error };
 }
 
+/** @param version of the program that declared the schedule */
+export function scheduleOutdated(
+  { clock, identity }: Origin,
+  { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
+  version: number | null,
+): EventRecord {
+  return { type: "scheduleOutdated", timestampMs: clock.now(), scheduleId, taskId, schedulerId: identity, version };
+}
+
+export function occurrenceSkipped(
+  { clock }: Origin,
+  { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
+  { fireTimeMs, count, reason, jobId }: Pick<EventRecord<"occurrenceSkipped">, SkipFact>,
+): EventRecord {
+  const type = "occurrenceSkipped";
+  return { type, timestampMs: clock.now(), scheduleId, taskId, fireTimeMs, count, reason, jobId };
+}
+
+type SkipFact = "fireTimeMs" | "count" | "reason" | "jobId";
+
 export function scheduleDeserializationFailed(
   { clock, identity }: Origin,
   { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
@@ -107,6 +127,10 @@ export function jobRetried(
   { jobId, taskId, scheduleId, attempt, runAtMs, error }: Omit<EventRecord<"jobRetried">, "type" | "timestampMs">,
 ): EventRecord {
   return { type: "jobRetried", timestampMs: clock.now(), jobId, taskId, scheduleId, attempt, runAtMs, error };
+}
+
+export function jobCancelRequested({ clock }: Origin, jobId: string): EventRecord {
+  return { type: "jobCancelRequested", timestampMs: clock.now(), jobId };
 }
 
 /** @param schedulerId the scheduler that held the job, or null */

@@ -29,7 +29,7 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
-import { JOB_OUTCOMES } from "../../records/policies.ts";
+import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
@@ -104,6 +104,7 @@ const taskDefaults = objectOf({
   maxRecoveries: v.optional(wholeNumber(0), 3),
   timeout: v.optional(v.nullable(durationMs(1)), null),
   resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
+  overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
   metadata: v.optional(metadata, {}),
 });
 
@@ -160,14 +161,15 @@ const scheduleSettings = {
   misfireGraceTime: v.optional(v.nullable(durationMs())),
   maxJitter: v.optional(durationMs(), { seconds: 0 }),
   priority: v.optional(wholeNumber(), 0),
+  overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
   maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX)), null),
 };
 
 export const scheduleOptionsSchema: v.GenericSchema<unknown, CheckedScheduleOptions> = v.strictObject({
   ...scheduleSettings,
   id: v.optional(name),
-  conflictPolicy: v.optional(oneOf(["doNothing", "replace", "error"]), "doNothing"),
-  paused: v.optional(trueOrFalse, false),
+  conflictPolicy: v.optional(oneOf(["update", "doNothing", "replace", "error"]), "update"),
+  paused: v.optional(trueOrFalse),
 });
 
 /** Changes of a schedule. Fields that are not given stay as they are. */

@@ -68,6 +68,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "max_running_jobs",
   "version",
   "expires_at",
+  "skipped_count",
 ]);
 
 /** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,
@@ -295,6 +296,7 @@ const DAMAGED_TASK: TaskRow[1] = {
   timeoutMs: null,
   resultExpirationMs: 0,
   retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" },
+  overlap: "queue",
   metadata: {},
 };
 
@@ -309,6 +311,7 @@ export function toTask([[id, maxRunningJobs, declaration, version], stored]: Tas
     timeoutMs: details.timeoutMs,
     resultExpirationMs: details.resultExpirationMs,
     retry: details.retry,
+    overlap: details.overlap ?? "queue",
     metadata: details.metadata,
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
