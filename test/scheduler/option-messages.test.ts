@@ -126,7 +126,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a bare number as lease",
     () => newScheduler({ leaseDuration: 60_000 }),
-    'new Scheduler(): leaseDuration must be a duration such as "PT5M" or { minutes: 5 }; got 60000: ' +
+    'new Scheduler(): leaseDuration must be a duration such as "5m" or { minutes: 5 }; got 60000: ' +
       "a bare number has no unit; write { seconds: 60000 } or { milliseconds: 60000 }",
   ],
   [
@@ -142,7 +142,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a wrong value far inside",
     () => newScheduler({ taskDefaults: { retry: { backoff: { max: 5 } } } }),
-    'new Scheduler(): taskDefaults.retry.backoff.max must be a duration such as "PT5M" or { minutes: ' +
+    'new Scheduler(): taskDefaults.retry.backoff.max must be a duration such as "5m" or { minutes: ' +
       "5 }; got 5: a bare number has no unit; write { seconds: 5 } or { milliseconds: 5 }",
   ],
   [
@@ -151,7 +151,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     [
       "new Scheduler(): 4 problems",
       '- role must be "both", "scheduler" or "worker"; got "boss": did you mean "both"?',
-      '- maxIdle must be a duration such as "PT5M" or { minutes: 5 }; got 5: a bare number has no ' +
+      '- maxIdle must be a duration such as "5m" or { minutes: 5 }; got 5: a bare number has no ' +
         "unit; write { seconds: 5 } or { milliseconds: 5 }",
       "- colour is no option; the options are dataStore, eventBroker, executors, role, identity, " +
         "maxConcurrentJobs, taskDefaults, leaseDuration, cleanupInterval, maxIdle, version, logger, clock and " +
@@ -168,19 +168,19 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a bare number as timeout",
     () => settings({ timeout: 5000 }),
-    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got 5000: a bare ' +
+    'task "report": timeout must be a duration such as "5m" or { minutes: 5 }; got 5000: a bare ' +
       "number has no unit; write { seconds: 5000 } or { milliseconds: 5000 }",
   ],
   [
     "a timeout with a unit that is none",
     () => settings({ timeout: { minute: 5 } }),
-    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got { minute: 5 }: ' +
+    'task "report": timeout must be a duration such as "5m" or { minutes: 5 }; got { minute: 5 }: ' +
       'not a duration; did you mean "minutes"?',
   ],
   [
     "a timeout that is text without a meaning",
     () => settings({ timeout: "soon" }),
-    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got "soon": not a ' + "duration",
+    'task "report": timeout must be a duration such as "5m" or { minutes: 5 }; got "soon": not a ' + "duration",
   ],
   [
     "retries as a number",
@@ -425,7 +425,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a bare number as drain time",
     () => call("stop")({ drainTimeout: 5000 }),
-    'stop(): drainTimeout must be a duration such as "PT5M" or { minutes: 5 }; got 5000: a bare ' +
+    'stop(): drainTimeout must be a duration such as "5m" or { minutes: 5 }; got 5000: a bare ' +
       "number has no unit; write { seconds: 5000 } or { milliseconds: 5000 }",
   ],
   [

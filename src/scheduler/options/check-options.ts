@@ -93,7 +93,6 @@ const JOB_SYNONYMS = {
 };
 
 const SCHEDULE_SYNONYMS = {
-  name: "id",
   scheduleid: "id",
   jitter: "maxJitter",
   replaceexisting: "conflictPolicy",

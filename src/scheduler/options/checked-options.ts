@@ -43,6 +43,8 @@ export interface CheckedTaskSettings {
 }
 
 export interface CheckedScheduleChanges {
+  name?: string | null | undefined;
+  nextFireTime?: number | undefined;
   trigger?: Trigger | undefined;
   payload?: unknown;
   coalesce?: CoalescePolicy | undefined;
@@ -56,6 +58,7 @@ export interface CheckedScheduleChanges {
 }
 
 export interface CheckedScheduleOptions {
+  name?: string | null | undefined;
   id?: string | undefined;
   conflictPolicy: ConflictPolicy;
   paused: boolean;

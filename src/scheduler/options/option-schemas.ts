@@ -152,6 +152,7 @@ const inherited = {
 
 const scheduleSettings = {
   ...inherited,
+  name: v.optional(v.nullable(name)),
   payload: v.optional(anything),
   coalesce: v.optional(oneOf(["latest", "earliest", "all"]), "latest"),
   misfireGraceTime: v.optional(v.nullable(durationMs())),
@@ -175,6 +176,7 @@ export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChan
       (value) => value instanceof Trigger,
       ({ input }) => mustBe("a trigger", input, "", triggerAdvice(input)),
     ),
+    nextFireTime: instantMs,
   }),
 );
 

@@ -54,6 +54,8 @@ export interface RetryOptions {
 export interface ScheduleOptions<P = unknown> {
   /** Choose an id to find the schedule again, or to add the same schedule at every start. Default: a new UUID. */
   id?: string;
+  /** A name for people, at most 256 characters, which need not be unique. Default: null. */
+  name?: string | null;
   /** What the handler gets. Default: undefined. */
   payload?: P;
   /** What becomes of several fire times that are due at once: `"latest"` or `"earliest"` make one job, for that fire
@@ -87,6 +89,9 @@ export interface ScheduleUpdate<P = unknown> extends Omit<ScheduleOptions<P>, "i
   /** A trigger with a new rule counts from now. A trigger with the same rule as before leaves the fire times as they
    *  are. */
   trigger?: Trigger;
+  /** The schedule fires at this instant next, whatever its trigger says, and from then on as the trigger says. An
+   *  instant that is past is due at once. It must be later than the last fire time. */
+  nextFireTime?: InstantLike;
 }
 
 /** Options of a job. */

@@ -123,8 +123,12 @@ export class ScheduleVerbs {
     if (nextFireTime === null) return [];
     // A new trigger may start before the last fire time of the old trigger, and such fire times do not fire.
     const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
-    const from = zonedOf(Math.max(fromMs ?? earliest, earliest), "UTC");
-    return [...this.#scheduleOf(record).trigger.fireTimes({ from, limit })];
+    const startMs = Math.max(fromMs ?? earliest, earliest);
+    const { trigger } = this.#scheduleOf(record);
+    const fireTimes = [...trigger.fireTimes({ from: zonedOf(startMs, "UTC"), limit })];
+    // The next fire time may be one that a caller chose, and not one of the trigger.
+    if (startMs !== nextFireTime || fireTimes[0]?.epochMilliseconds === nextFireTime) return fireTimes;
+    return [zonedOf(nextFireTime, trigger.timeZone), ...fireTimes].slice(0, limit);
   }
 
   async #record(id: string): Promise<ScheduleRecord> {

@@ -24,6 +24,10 @@ export class Schedule {
   get id(): string {
     return this.#record.id;
   }
+  /** A name for people; null for none. */
+  get name(): string | null {
+    return this.#record.name;
+  }
   get taskId(): string {
     return this.#record.taskId;
   }
@@ -86,6 +90,7 @@ export class Schedule {
   toJSON(): Record<string, unknown> {
     return {
       id: this.id,
+      name: this.name,
       taskId: this.taskId,
       trigger: readable(() => JSON.parse(this.#record.trigger)),
       payload: readable(() => this.payload),

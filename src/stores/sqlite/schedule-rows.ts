@@ -35,7 +35,7 @@ export type ScheduleRow = [Columns, metadata: ScheduleRecord["metadata"], Detail
 /** What {@link lookedScheduleAsJson} yields. */
 export type LookedScheduleRow = [
   [...Columns, favourite: string | null, bytes: number],
-  Omit<Details, "payload" | "metadata">,
+  Omit<Details, "payload" | "metadata" | "name">,
 ];
 
 /** SQL that yields a schedule's row as JSON text. `table` is the name or alias of the table in the statement. */
@@ -43,7 +43,7 @@ export function scheduleAsJson(table: string): string {
   return rowAsJson(table, COLUMNS, [validJson(`${table}.metadata`), validJson(`${table}.details`)]);
 }
 
-/** The same SQL as {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
+/** The same SQL as {@link scheduleAsJson}, but without payload, metadata and name. `now` is the SQL of the present. */
 export function lookedScheduleAsJson({ incarnations }: TableNames, table: string, now: string): string {
   const favourite =
     `(SELECT c.identity FROM ${incarnations} c WHERE c.identity = ${table}.acquired_by AND c.resident = 1 ` +
@@ -51,7 +51,7 @@ export function lookedScheduleAsJson({ incarnations }: TableNames, table: string
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
   const columns = [...COLUMNS.map((column) => `${table}.${column}`), favourite, bytes];
-  return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload')`]);
+  return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload', '$.name')`]);
 }
 
 /** About how many bytes the numbers of a row add to its texts. */
@@ -77,8 +77,9 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
 export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
   const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
-  const { resultExpirationMs, maxRecoveries } = schedule;
+  const { name, resultExpirationMs, maxRecoveries } = schedule;
   return {
+    name,
     payload,
     executor,
     priority,
@@ -94,6 +95,7 @@ export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Reco
 export function toSchedule([columns, metadata, details]: ScheduleRow): ScheduleRecord {
   return {
     ...planned(columns, details),
+    name: details.name ?? null,
     payload: details.payload ?? null,
     metadata,
     nextFireTime: columns[6],
@@ -109,7 +111,10 @@ export function toLookedSchedule([columns, details]: LookedScheduleRow): LookedS
 }
 
 /** The fields of a schedule that a planner needs, except its next fire time. */
-function planned(columns: Columns, details: Details): Omit<ScheduleRecord, "payload" | "metadata" | "nextFireTime"> {
+function planned(
+  columns: Columns,
+  details: Details,
+): Omit<ScheduleRecord, "payload" | "metadata" | "name" | "nextFireTime"> {
   return {
     id: columns[0],
     taskId: columns[1],

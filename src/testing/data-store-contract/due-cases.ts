@@ -27,10 +27,11 @@ function behind(due: readonly LookedSchedule[]): [number, string] {
 
 export const dueCases: readonly DataStoreCase[] = [
   {
-    name: "due schedules: each comes with every field but payload and metadata",
+    name: "due schedules: each comes with every field but payload, metadata and name",
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
+        name: "n",
         payload: '"p"',
         executor: "threads",
         priority: -3,
