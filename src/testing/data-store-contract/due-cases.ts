@@ -5,7 +5,7 @@ import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { add, idsOf, look, lookedAt, makeSchedule, numbered, step, T0 } from "./makers.ts";
 
 /** What a planner sees of a schedule, except the size of its row. */
-function seen({ payload: _, metadata: _ignored, ...schedule }: ScheduleRecord): object {
+function seen({ payload: _, metadata: __, name: ___, ...schedule }: ScheduleRecord): object {
   return { ...schedule, favourite: null, bytes: 0 };
 }
 
