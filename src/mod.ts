@@ -51,10 +51,12 @@ export type {
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  PrintOptions,
   RetryOptions,
   RunJobOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
+  ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
 } from "./scheduler/options/options.ts";
@@ -69,10 +71,11 @@ export type {
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
-export type { Job } from "./scheduler/views/job.ts";
+export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
-export type { Page } from "./scheduler/views/page.ts";
-export type { Schedule } from "./scheduler/views/schedule.ts";
+export type { Listing, Page } from "./scheduler/views/page.ts";
+export type { Schedule, ScheduleClient } from "./scheduler/views/schedule.ts";
+export type { TableRow } from "./scheduler/views/table.ts";
 export type { TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";

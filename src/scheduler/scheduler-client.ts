@@ -8,14 +8,16 @@ import type {
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  PrintOptions,
   RunJobOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
+  ScheduleRemoval,
   ScheduleUpdate,
 } from "./options/options.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
-import type { Page } from "./views/page.ts";
+import type { Listing } from "./views/page.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
@@ -72,8 +74,11 @@ export interface SchedulerClient {
   /** The schedule as it is now. @throws {ScheduleLookupError} when there is no schedule with this id */
   getSchedule(id: string): Promise<Schedule>;
 
-  /** A page of schedules, ordered by id. Default: the first 100 schedules. @throws {OptionsError} */
-  getSchedules(filter?: ScheduleFilterOptions): Promise<Page<Schedule>>;
+  /** Schedules, ordered by id: a page when awaited (default: the first 100 schedules), all of them in `for await`. See
+   *  {@link Listing}. @throws {OptionsError}
+   *  @example
+   *  for await (const schedule of scheduler.getSchedules({ taskId: "report" })) await schedule.pause(); */
+  getSchedules(filter?: ScheduleFilterOptions): Listing<Schedule>;
 
   /**
    * Changes a schedule. Fields that are not given stay as they are. A new trigger counts from now; a trigger that is
@@ -87,19 +92,30 @@ export interface SchedulerClient {
   /** Removes a schedule; jobs that the schedule made stay. @throws {ScheduleLookupError} */
   removeSchedule(id: string): Promise<void>;
 
+  /**
+   * Removes the schedules that fit all that the filter gives, one after the other. Jobs that they made stay. When the
+   * call rejects, some of the schedules may have been removed; it may be repeated.
+   * @returns how many schedules were removed
+   * @throws {OptionsError} for a filter that gives nothing: `{ all: true }` removes every schedule
+   * @example
+   * const count = await scheduler.removeSchedules({ taskId: "report", paused: true });
+   */
+  removeSchedules(filter: ScheduleRemoval): Promise<number>;
+
   /** Pauses a schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
-   *  @throws {ScheduleLookupError} */
-  pauseSchedule(id: string): Promise<void>;
+   *  @returns the schedule as it is now @throws {ScheduleLookupError} */
+  pauseSchedule(id: string): Promise<Schedule>;
 
   /**
    * Lets a paused schedule go on.
    * @param options.resumeFrom `"now"` or an instant: fire times before this instant are dropped. Default: the schedule
    *   keeps its next fire time, and fires at once if that fire time has passed.
+   * @returns the schedule as it is now
    * @throws {ScheduleLookupError} @throws {OptionsError}
    * @example
    * await scheduler.unpauseSchedule("report", { resumeFrom: "now" });
    */
-  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<void>;
+  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Schedule>;
 
   /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
    *  stay as they are. @throws {ScheduleLookupError} */
@@ -116,6 +132,16 @@ export interface SchedulerClient {
    * const nextThree = await scheduler.previewSchedule("report", { limit: 3 });
    */
   previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
+
+  /**
+   * Prints schedules as a table: id, rule, next fire time (in the zone of the rule), whether paused, and task.
+   * @param options.write gets each line. Default: `console.log`
+   * @param options.limit most schedules to print: 1 to 1,000. Default: 100
+   * @throws {OptionsError}
+   * @example
+   * await scheduler.printSchedules({ taskId: "report" });
+   */
+  printSchedules(options?: PrintOptions): Promise<void>;
 
   // ---- jobs and results
 
@@ -159,8 +185,9 @@ export interface SchedulerClient {
    *  has ended */
   getJob(id: string): Promise<Job>;
 
-  /** A page of unfinished jobs, ordered by id. Default: the first 100 jobs. @throws {OptionsError} */
-  getJobs(filter?: JobFilterOptions): Promise<Page<Job>>;
+  /** Unfinished jobs, ordered by id: a page when awaited (default: the first 100 jobs), all of them in `for await`. See
+   *  {@link Listing}. @throws {OptionsError} */
+  getJobs(filter?: JobFilterOptions): Listing<Job>;
 
   /**
    * How a job ended. Null while the job is unfinished, when its result has expired, or when there is no such job.
@@ -174,8 +201,9 @@ export interface SchedulerClient {
    */
   getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
 
-  /** A page of results, ordered by job id. Default: the first 100 results. @throws {OptionsError} */
-  getJobResults(filter?: JobResultFilterOptions): Promise<Page<JobResult>>;
+  /** Results, ordered by job id: a page when awaited (default: the first 100 results), all of them in `for await`. See
+   *  {@link Listing}. @throws {OptionsError} */
+  getJobResults(filter?: JobResultFilterOptions): Listing<JobResult>;
 
   /**
    * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in

@@ -32,9 +32,11 @@ import type {
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  PrintOptions,
   RunJobOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
+  ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
 } from "./options/options.ts";
@@ -45,12 +47,13 @@ import { currentJob } from "./tasks/current-job.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
+import { printSchedules, removeSchedules } from "./verbs/many-schedules.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
 import type { VerbContext } from "./verbs/verb-context.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
-import type { Page } from "./views/page.ts";
+import type { Listing } from "./views/page.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
@@ -123,6 +126,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     const context: VerbContext = {
       env,
       tasks: this.#tasks,
+      client: this,
       ready: () => this.#ready(),
       addJobs: (jobs) => this.#engine.addJobs(jobs),
       closing: this.#closing,
@@ -315,8 +319,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return this.#scheduleVerbs.get(id);
   }
 
-  async getSchedules(filter: ScheduleFilterOptions = {}): Promise<Page<Schedule>> {
-    return this.#scheduleVerbs.page(filter);
+  getSchedules(filter: ScheduleFilterOptions = {}): Listing<Schedule> {
+    return this.#scheduleVerbs.list(filter);
   }
 
   async updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule> {
@@ -327,12 +331,16 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     await this.#scheduleVerbs.remove(id);
   }
 
-  async pauseSchedule(id: string): Promise<void> {
-    await this.#scheduleVerbs.pause(id);
+  async removeSchedules(filter: ScheduleRemoval): Promise<number> {
+    return removeSchedules(this, filter);
   }
 
-  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<void> {
-    await this.#scheduleVerbs.unpause(id, options);
+  async pauseSchedule(id: string): Promise<Schedule> {
+    return this.#scheduleVerbs.pause(id);
+  }
+
+  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Schedule> {
+    return this.#scheduleVerbs.unpause(id, options);
   }
 
   async runScheduleNow(id: string): Promise<Job> {
@@ -341,6 +349,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
     return this.#scheduleVerbs.preview(id, options);
+  }
+
+  async printSchedules(options: PrintOptions = {}): Promise<void> {
+    await printSchedules(this, options);
   }
 
   // ---- jobs
@@ -364,16 +376,16 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return this.#jobVerbs.get(id);
   }
 
-  async getJobs(filter: JobFilterOptions = {}): Promise<Page<Job>> {
-    return this.#jobVerbs.page(filter);
+  getJobs(filter: JobFilterOptions = {}): Listing<Job> {
+    return this.#jobVerbs.list(filter);
   }
 
   async getJobResult(id: string, options: { wait?: boolean; signal?: AbortSignal } = {}): Promise<JobResult | null> {
     return this.#jobVerbs.result(id, options);
   }
 
-  async getJobResults(filter: JobResultFilterOptions = {}): Promise<Page<JobResult>> {
-    return this.#jobVerbs.resultPage(filter);
+  getJobResults(filter: JobResultFilterOptions = {}): Listing<JobResult> {
+    return this.#jobVerbs.listResults(filter);
   }
 
   async cancelJob(id: string): Promise<boolean> {

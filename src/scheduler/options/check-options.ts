@@ -9,6 +9,8 @@ import type {
   CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
+  CheckedPrintOptions,
+  CheckedRemoval,
   CheckedResultOptions,
   CheckedRunJobOptions,
   CheckedScheduleChanges,
@@ -20,6 +22,7 @@ import type {
 import {
   idAdvice,
   jobAdvice,
+  removalAdvice,
   scheduleAdvice,
   schedulerAdvice,
   signalOptionAdvice,
@@ -171,6 +174,27 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
   schemas.previewOptionsSchema,
 );
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
+export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
+  instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
+});
+const checkRemoval: Checker<CheckedRemoval> = checker(schemas.scheduleRemovalSchema, {
+  takes: "a filter",
+  instead: removalAdvice,
+  synonyms: { id: "ids" },
+});
+/** A filter that is empty by mistake must not remove everything. */
+export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
+  const removal = checkRemoval(value, where);
+  const { all, ...filter } = removal;
+  if ((all === true) !== (Object.keys(filter).length === 0)) {
+    const message =
+      all === true
+        ? "must stand alone, because it means every schedule; leave it out to remove those that the filter takes"
+        : "needs taskId, paused or ids; write { all: true } to remove every schedule";
+    throw optionsError(where, [{ path: all === true ? "all" : "", message }]);
+  }
+  return removal;
+};
 export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema);
 export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema);
 

@@ -115,6 +115,20 @@ export interface CheckedEventsOptions {
   onDropped?: (count: number) => void;
 }
 
+export interface CheckedRemoval {
+  taskId?: string;
+  paused?: boolean;
+  ids?: string[];
+  all?: true;
+}
+
+export interface CheckedPrintOptions {
+  write?: (line: string) => void;
+  taskId?: string;
+  paused?: boolean;
+  limit: number;
+}
+
 export interface CheckedResultOptions {
   wait: boolean;
   signal?: AbortSignal | undefined;

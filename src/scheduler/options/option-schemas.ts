@@ -16,6 +16,7 @@ import {
 } from "../../core/check.ts";
 import type { Clock } from "../../core/clock.ts";
 import {
+  BULK_ADD_MAX,
   CATCH_UP_MAX,
   ID_LENGTH_MAX,
   PAGE_SIZE_DEFAULT,
@@ -35,6 +36,8 @@ import type {
   CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
+  CheckedPrintOptions,
+  CheckedRemoval,
   CheckedResultOptions,
   CheckedRunJobOptions,
   CheckedScheduleChanges,
@@ -253,6 +256,22 @@ export const scheduleFilterSchema: v.GenericSchema<unknown, ScheduleFilter> = v.
   taskId: v.exactOptional(name),
   paused: v.exactOptional(trueOrFalse),
 });
+
+const saysIds = says(`a list of at most ${BULK_ADD_MAX} ids`);
+
+export const scheduleRemovalSchema: v.GenericSchema<unknown, CheckedRemoval> = v.strictObject({
+  taskId: v.exactOptional(name),
+  paused: v.exactOptional(trueOrFalse),
+  ids: v.exactOptional(v.pipe(v.array(name, saysIds), v.maxLength(BULK_ADD_MAX, saysIds))),
+  all: v.exactOptional(v.literal(true, says("true"))),
+});
+
+export const printOptionsSchema: v.GenericSchema<unknown, CheckedPrintOptions> = v.strictObject({
+  write: v.exactOptional(v.function(says("a function that gets a line"))),
+  taskId: v.exactOptional(name),
+  paused: v.exactOptional(trueOrFalse),
+  limit: page.limit,
+}) as v.GenericSchema<unknown, CheckedPrintOptions>;
 
 export const jobFilterSchema: v.GenericSchema<unknown, JobFilter> = v.strictObject({
   ...page,

@@ -132,6 +132,28 @@ export interface ScheduleFilterOptions {
   cursor?: string | null;
 }
 
+/** Which schedules `removeSchedules` removes: those that fit all that is given. */
+export interface ScheduleRemoval {
+  taskId?: string;
+  /** True for paused schedules only, false for schedules that are not paused. Default: both. */
+  paused?: boolean;
+  /** The schedules with these ids, at most 10,000. An id without a schedule is passed over. */
+  ids?: readonly string[];
+  /** Every schedule of the store. It stands alone. */
+  all?: true;
+}
+
+/** Options of `printSchedules`. */
+export interface PrintOptions {
+  /** Gets the lines, one after the other. Default: `console.log`. */
+  write?: (line: string) => void;
+  taskId?: string;
+  /** True for paused schedules only, false for schedules that are not paused. Default: both. */
+  paused?: boolean;
+  /** Most schedules to print; 1 to 1,000. Default: 100. */
+  limit?: number;
+}
+
 /** Filter of `getJobs`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface JobFilterOptions {
   taskId?: string;

@@ -32,7 +32,7 @@ export class AttemptContext implements JobContext {
   }
 
   get job(): Job {
-    this.#job ??= new Job(this.#attempt.job, this.#env.store.serializer);
+    this.#job ??= new Job(this.#attempt.job, this.#env.store.serializer, this.#scheduler);
     return this.#job;
   }
   get attempt(): number {

@@ -22,7 +22,7 @@ import { currentJob } from "../tasks/current-job.ts";
 import { payloadTextOf } from "../tasks/payload.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
-import { mapPage, type Page } from "../views/page.ts";
+import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import { newJobRecord } from "./new-records.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -81,7 +81,11 @@ export class JobVerbs {
     throw new JobLookupError(`there is no unfinished job "${id}"; see getJobResult() for finished ones`, id);
   }
 
-  async page(filter: JobFilterOptions): Promise<Page<Job>> {
+  list(filter: JobFilterOptions): Listing<Job> {
+    return listingOf(filter, (one) => this.#page(one));
+  }
+
+  async #page(filter: JobFilterOptions): Promise<Page<Job>> {
     const checked = checkJobFilter(filter, "getJobs()");
     await this.#context.ready();
     return mapPage(await this.#context.env.store.getJobs(checked), (record) => this.#jobOf(record));
@@ -98,7 +102,11 @@ export class JobVerbs {
     return record === null ? null : this.#resultOf(record);
   }
 
-  async resultPage(filter: JobResultFilterOptions): Promise<Page<JobResult>> {
+  listResults(filter: JobResultFilterOptions): Listing<JobResult> {
+    return listingOf(filter, (one) => this.#resultPage(one));
+  }
+
+  async #resultPage(filter: JobResultFilterOptions): Promise<Page<JobResult>> {
     const { env, ready } = this.#context;
     const checked = checkJobResultFilter(filter, "getJobResults()");
     await ready();
@@ -169,7 +177,7 @@ export class JobVerbs {
   }
 
   #jobOf(record: JobRecord): Job {
-    return new Job(record, this.#context.env.store.serializer);
+    return new Job(record, this.#context.env.store.serializer, this.#context.client);
   }
 
   #resultOf(record: JobResultRecord): JobResult {

@@ -72,7 +72,7 @@ export async function waitForResult(
       const isLost = here.isLost(jobId);
       const result = isTold ? await store.getJobResult(jobId, clock.now()) : null;
       if (result !== null) return result;
-      const found = await resultUnlessUnfinished(store, jobId, clock.now());
+      const found = await resultUnlessUnfinished(store, jobId, clock.now(), told);
       if (found !== null) return found;
       if (isLost) throw here.giveUp(jobId);
     }
@@ -102,11 +102,18 @@ function resultFromEvent(event: EventRecord<"jobReleased">): JobResultRecord {
 }
 
 /** The result of a job; null while the job is unfinished. The job is read before the result: in the other order, a job
- *  that ends between the two reads would seem not to exist. @throws {JobLookupError} when there is neither */
-async function resultUnlessUnfinished(store: DataStore, jobId: string, now: number): Promise<JobResultRecord | null> {
+ *  that ends between the two reads would seem not to exist. @param told the event of the job's end, which is all that
+ *  is left when no result is kept; or null @throws {JobLookupError} when there is nothing */
+async function resultUnlessUnfinished(
+  store: DataStore,
+  jobId: string,
+  now: number,
+  told: EventRecord<"jobReleased"> | null,
+): Promise<JobResultRecord | null> {
   if ((await store.getJob(jobId)) !== null) return null;
   const result = await store.getJobResult(jobId, now);
   if (result !== null) return result;
+  if (told !== null) return resultFromEvent(told);
   throw new JobLookupError(
     `there is no job "${jobId}" and no result of it: it never existed, its result expired, or none was to be kept`,
     jobId,

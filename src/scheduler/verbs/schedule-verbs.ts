@@ -19,7 +19,7 @@ import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../
 import type { NamedFunction, Task } from "../scheduler-client.ts";
 import { payloadTextOf } from "../tasks/payload.ts";
 import type { Job } from "../views/job.ts";
-import { mapPage, type Page } from "../views/page.ts";
+import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
@@ -66,7 +66,11 @@ export class ScheduleVerbs {
     return this.#scheduleOf(await this.#record(id));
   }
 
-  async page(filter: ScheduleFilterOptions): Promise<Page<Schedule>> {
+  list(filter: ScheduleFilterOptions): Listing<Schedule> {
+    return listingOf(filter, (one) => this.#page(one));
+  }
+
+  async #page(filter: ScheduleFilterOptions): Promise<Page<Schedule>> {
     const checked = checkScheduleFilter(filter, "getSchedules()");
     await this.#context.ready();
     return mapPage(await this.#context.env.store.getSchedules(checked), (record) => this.#scheduleOf(record));
@@ -90,14 +94,14 @@ export class ScheduleVerbs {
     env.events.publish([scheduleRemoved(env, id, false)]);
   }
 
-  async pause(id: string): Promise<void> {
-    await this.#change(id, () => ({ paused: true }));
+  async pause(id: string): Promise<Schedule> {
+    return this.#change(id, () => ({ paused: true }));
   }
 
-  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<void> {
+  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<Schedule> {
     const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
     const from = resumeFrom === "now" ? this.#context.env.clock.now() : (resumeFrom ?? null);
-    await this.#change(id, (record) => ({
+    return this.#change(id, (record) => ({
       paused: false,
       ...(from === null || record.nextFireTime === null || record.nextFireTime >= from
         ? {}
@@ -164,7 +168,7 @@ export class ScheduleVerbs {
   }
 
   #scheduleOf(record: ScheduleRecord): Schedule {
-    return new Schedule(record, this.#context.env.store.serializer);
+    return new Schedule(record, this.#context.env.store.serializer, this.#context.client);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
+import type { SchedulerClient } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { Closing } from "./closing.ts";
 
@@ -8,6 +9,8 @@ import type { Closing } from "./closing.ts";
 export interface VerbContext {
   readonly env: Environment;
   readonly tasks: TaskRegistry;
+  /** The scheduler itself, for the verbs of schedules and jobs. */
+  readonly client: SchedulerClient;
   /** Makes sure that the store is open and has the tasks. @throws {SchedulerStateError} once the scheduler has
    *  stopped */
   readonly ready: () => Promise<void>;

@@ -1,33 +1,49 @@
+import { JobLookupError } from "../../core/errors.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
+import type { JobResult } from "./job-result.ts";
+import { type TableRow, timeText } from "./table.ts";
 
-/** An unfinished job as it was when it was read. Its instants and its payload are made when a caller reads them. */
-export class Job {
+/** What the verbs of a {@link Job} need of the scheduler that made it. Every `SchedulerClient` has it. */
+export interface JobClient {
+  getJob(id: string): Promise<Job>;
+  cancelJob(id: string): Promise<boolean>;
+  getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
+}
+
+/**
+ * An unfinished job as it was when it was read, with what can be done to it. Its fields never change; {@link refresh}
+ * reads the job again. `R` is the type of the value that its handler returns.
+ * @example
+ * const job = await scheduler.addJob(report);
+ * console.log(await job.wait({ signal: AbortSignal.timeout(60_000) }));
+ */
+export class Job<R = unknown> {
+  readonly id: string;
+  readonly taskId: string;
+  /** The id of the schedule that made the job; null for a job that was added directly. */
+  readonly scheduleId: string | null;
   readonly #record: JobRecord;
   readonly #serializer: Serializer;
+  readonly #client: JobClient;
 
   static {
     printAsJSON(Job.prototype);
   }
 
-  constructor(record: JobRecord, serializer: Serializer) {
+  constructor(record: JobRecord, serializer: Serializer, client: JobClient) {
+    // Own properties, because `console.table` shows no others. The rest is made when it is read.
+    this.id = record.id;
+    this.taskId = record.taskId;
+    this.scheduleId = record.scheduleId;
     this.#record = record;
     this.#serializer = serializer;
+    this.#client = client;
   }
 
-  get id(): string {
-    return this.#record.id;
-  }
-  get taskId(): string {
-    return this.#record.taskId;
-  }
-  /** The id of the schedule that made the job; null for a job that was added directly. */
-  get scheduleId(): string | null {
-    return this.#record.scheduleId;
-  }
   /** Name of the executor that runs the job. */
   get executor(): string {
     return this.#record.executor;
@@ -98,6 +114,57 @@ export class Job {
   /** Whether somebody asked to cancel the job while it runs. */
   get cancelRequested(): boolean {
     return this.#record.cancelRequested;
+  }
+
+  /**
+   * Cancels the job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
+   * this scheduler, else when the job's lease is next extended.
+   * @returns false when the job has ended already
+   */
+  cancel(): Promise<boolean> {
+    return this.#client.cancelJob(this.#record.id);
+  }
+
+  /** How the job ended. Null while it is unfinished, and when its result has expired or is not kept. */
+  async result(): Promise<JobResult<R> | null> {
+    return (await this.#client.getJobResult(this.#record.id)) as JobResult<R> | null;
+  }
+
+  /**
+   * Waits until the job has ended, and returns the value that its handler returned. Like `runJob`, it needs a scheduler
+   * that runs the job: without one it waits until the signal is aborted. Of a job that keeps no result
+   * (`resultExpirationTime: 0`), the value is undefined.
+   * @param options.signal ends the wait; the job goes on
+   * @throws what the handler threw, with its name, message, stack and cause; or `JobCancelledError`,
+   *   `JobDeadlineMissedError`, `JobTimeoutError`, `JobAbandonedError`, `DeserializationError`; or the signal's reason
+   * @throws {JobLookupError} when the job had ended before the wait began, and its result is not kept any more
+   * @throws {SchedulerStateError} when the scheduler stops before the job ends
+   * @example
+   * const value = await job.wait({ signal: AbortSignal.timeout(60_000) });
+   */
+  async wait(options: { signal?: AbortSignal } = {}): Promise<R> {
+    const { id } = this.#record;
+    const result = await this.#client.getJobResult(id, { ...options, wait: true });
+    if (result === null) throw new JobLookupError(`there is no result of job "${id}"`, id);
+    return (result as JobResult<R>).unwrap();
+  }
+
+  /** The job as it is now. @throws {JobLookupError} when the job has ended: see {@link result} */
+  async refresh(): Promise<Job<R>> {
+    return (await this.#client.getJob(this.#record.id)) as Job<R>;
+  }
+
+  /** The job as one line of a table: `console.table(page.items.map((job) => job.toRow()))`. */
+  toRow(): TableRow {
+    return {
+      id: this.id,
+      taskId: this.taskId,
+      scheduleId: this.scheduleId,
+      priority: this.priority,
+      runAt: timeText(this.#record.runAt),
+      failedAttempts: this.failedAttempts,
+      acquiredBy: this.acquiredBy,
+    };
   }
 
   toJSON(): Record<string, unknown> {

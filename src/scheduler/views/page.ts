@@ -11,7 +11,62 @@ export interface Page<T> {
   readonly cursor: string | null;
 }
 
+/**
+ * What `getSchedules`, `getJobs` and `getJobResults` return. Await it for one page, or iterate over the items of this
+ * page and of all pages after it. Nothing is read before that. A page is read when the loop has reached its first item,
+ * and `limit` is the size of the pages. Each loop reads anew. What goes wrong rejects the `await`, or throws in the
+ * loop.
+ * @example
+ * for await (const job of scheduler.getJobs({ taskId: "mail" })) await job.cancel();
+ */
+export interface Listing<T> extends Promise<Page<T>>, AsyncIterable<T> {}
+
 /** A page of records, converted into a page of what callers get. */
 export function mapPage<A, B>(page: RecordPage<A>, convert: (item: A) => B): Page<B> {
   return { items: page.items.map(convert), cursor: page.cursor };
+}
+
+/** The {@link Listing} of the pages that a function reads. @param read reads one page; it rejects and never throws */
+export function listingOf<T, F extends { cursor?: string | null }>(
+  filter: F,
+  read: (filter: F) => Promise<Page<T>>,
+): Listing<T> {
+  return new LazyListing((cursor) => read(cursor === null ? filter : { ...filter, cursor }));
+}
+
+/** A promise that begins its work when somebody asks for its outcome. So a listing that is only iterated over rejects
+ *  nothing that nobody handles. */
+class LazyListing<T> extends Promise<Page<T>> implements Listing<T> {
+  /** Reads the page after a cursor; null for the first page. */
+  readonly #read: (cursor: string | null) => Promise<Page<T>>;
+  #first: Promise<Page<T>> | null = null;
+
+  constructor(read: (cursor: string | null) => Promise<Page<T>>) {
+    // This promise itself never settles, because `then` answers with another.
+    super(() => {});
+    this.#read = read;
+  }
+
+  /** What `then`, `catch` and `finally` return. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a promise has this method
+  override then<A = Page<T>, B = never>(
+    onFulfilled?: ((page: Page<T>) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.#first ??= this.#read(null);
+    return this.#first.then(onFulfilled, onRejected);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (let cursor: string | null = null; ; ) {
+      const page: Page<T> = await this.#read(cursor);
+      yield* page.items;
+      if (page.cursor === null) return;
+      cursor = page.cursor;
+    }
+  }
 }

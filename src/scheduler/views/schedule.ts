@@ -1,35 +1,58 @@
 import { durationOf } from "../../core/duration.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
-import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import { type InstantLike, instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { CoalescePolicy, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
+import type { ScheduleUpdate } from "../options/options.ts";
+import type { Job } from "./job.ts";
+import { cellText, type TableRow, timeText } from "./table.ts";
 
-/** A schedule as it was when it was read. Its instants, trigger and payload are made when a caller reads them. */
+/** What the verbs of a {@link Schedule} need of the scheduler that made it. Every `SchedulerClient` has it. */
+export interface ScheduleClient {
+  getSchedule(id: string): Promise<Schedule>;
+  updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule>;
+  pauseSchedule(id: string): Promise<Schedule>;
+  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Schedule>;
+  removeSchedule(id: string): Promise<void>;
+  runScheduleNow(id: string): Promise<Job>;
+  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
+}
+
+/**
+ * A schedule as it was when it was read, with what can be done to it. Its fields never change: verbs that change the
+ * schedule return it as it is afterwards, and {@link refresh} reads it again.
+ * @example
+ * let schedule = await scheduler.getSchedule("report");
+ * schedule = await schedule.pause();
+ */
 export class Schedule {
+  readonly id: string;
+  readonly taskId: string;
+  readonly paused: boolean;
   readonly #record: ScheduleRecord;
   readonly #serializer: Serializer;
+  readonly #client: ScheduleClient;
 
   static {
     printAsJSON(Schedule.prototype);
   }
 
-  constructor(record: ScheduleRecord, serializer: Serializer) {
+  constructor(record: ScheduleRecord, serializer: Serializer, client: ScheduleClient) {
+    // Own properties, because `console.table` shows no others. The rest is made when it is read.
+    this.id = record.id;
+    this.taskId = record.taskId;
+    this.paused = record.paused;
     this.#record = record;
     this.#serializer = serializer;
+    this.#client = client;
   }
 
-  get id(): string {
-    return this.#record.id;
-  }
   /** A name for people; null for none. */
   get name(): string | null {
     return this.#record.name;
-  }
-  get taskId(): string {
-    return this.#record.taskId;
   }
   /** The trigger, with its start. @throws {DeserializationError} when this library does not know the trigger's kind */
   get trigger(): Trigger {
@@ -72,9 +95,6 @@ export class Schedule {
   get metadata(): Metadata {
     return this.#record.metadata;
   }
-  get paused(): boolean {
-    return this.#record.paused;
-  }
   get createdAt(): Temporal.Instant {
     return instantOf(this.#record.createdAt);
   }
@@ -85,6 +105,79 @@ export class Schedule {
   /** The last fire time that was processed; null before the first fire. */
   get lastFireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.lastFireTime);
+  }
+
+  /** Pauses the schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
+   *  @returns the schedule as it is now @throws {ScheduleLookupError} when the schedule was removed */
+  pause(): Promise<Schedule> {
+    return this.#client.pauseSchedule(this.#record.id);
+  }
+
+  /**
+   * Lets the schedule go on after a pause.
+   * @param options.resumeFrom `"now"` or an instant: fire times before this instant are dropped. Default: the schedule
+   *   keeps its next fire time, and fires at once if that fire time has passed.
+   * @returns the schedule as it is now
+   * @throws {ScheduleLookupError} when the schedule was removed
+   * @throws {OptionsError}
+   */
+  unpause(options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Schedule> {
+    return this.#client.unpauseSchedule(this.#record.id, options);
+  }
+
+  /** Removes the schedule; jobs that it made stay. @throws {ScheduleLookupError} when it was removed already */
+  remove(): Promise<void> {
+    return this.#client.removeSchedule(this.#record.id);
+  }
+
+  /**
+   * Changes the schedule. Fields that are not given stay as they are.
+   * @returns the schedule as it is now
+   * @throws {ScheduleLookupError} when the schedule was removed
+   * @throws {OptionsError} @throws {PayloadError} @throws {SerializationError}
+   * @example
+   * await schedule.update({ trigger: new IntervalTrigger({ minutes: 1 }) });
+   */
+  update(changes: ScheduleUpdate): Promise<Schedule> {
+    return this.#client.updateSchedule(this.#record.id, changes);
+  }
+
+  /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
+   *  stay as they are. @throws {ScheduleLookupError} when the schedule was removed */
+  runNow(): Promise<Job> {
+    return this.#client.runScheduleNow(this.#record.id);
+  }
+
+  /**
+   * The fire times to come of the schedule as it is now, in the trigger's time zone, even while the schedule is paused.
+   * @param options.limit most fire times to return: 0 to 1,000
+   * @param options.from show no fire time before this instant. Default: the schedule's next fire time
+   * @throws {ScheduleLookupError} when the schedule was removed
+   * @throws {OptionsError}
+   */
+  preview(options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
+    return this.#client.previewSchedule(this.#record.id, options);
+  }
+
+  /** The schedule as it is now. @throws {ScheduleLookupError} when the schedule was removed */
+  refresh(): Promise<Schedule> {
+    return this.#client.getSchedule(this.#record.id);
+  }
+
+  /** The schedule as one line of a table: `console.table(page.items.map((schedule) => schedule.toRow()))`. */
+  toRow(): TableRow {
+    return { id: this.id, ...this.#rule(), paused: this.paused, taskId: this.taskId };
+  }
+
+  #rule(): TableRow {
+    const { nextFireTime } = this.#record;
+    try {
+      const { trigger } = this;
+      return { trigger: cellText(trigger.describe()), nextFireTime: timeText(nextFireTime, trigger.timeZone) };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { trigger: cellText(`unreadable: ${message}`), nextFireTime: timeText(nextFireTime) };
+    }
   }
 
   toJSON(): Record<string, unknown> {
