@@ -54,23 +54,39 @@ export type {
   PrintOptions,
   RetryOptions,
   RunJobOptions,
+  ScheduleDefaults,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
 } from "./scheduler/options/options.ts";
+export type {
+  OptionsWithPayload,
+  RequiredPayload,
+  ScheduledTaskOptions,
+} from "./scheduler/options/payload-argument.ts";
 export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts";
 export { Scheduler } from "./scheduler/scheduler.ts";
 export type {
+  AddedJobs,
   JobContext,
+  JobsOf,
   NamedFunction,
   NewJob,
+  PayloadOf,
+  ResultOf,
   SchedulerClient,
   Task,
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
+export {
+  type DefinedTask,
+  type DefinedTasks,
+  defineTasks,
+  type TaskDefinition,
+} from "./scheduler/tasks/defined-tasks.ts";
 export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";

@@ -45,7 +45,7 @@ export interface CheckedTaskSettings {
 export interface CheckedScheduleChanges {
   name?: string | null | undefined;
   nextFireTime?: number | undefined;
-  trigger?: Trigger | undefined;
+  trigger?: Trigger | string | undefined;
   payload?: unknown;
   coalesce?: CoalescePolicy | undefined;
   misfireGraceTime?: number | null | undefined;
@@ -98,6 +98,7 @@ export interface CheckedSchedulerOptions {
   identity?: string | undefined;
   maxConcurrentJobs: number;
   taskDefaults: CheckedTaskDefaults;
+  timeZone: string;
   leaseDuration: number;
   cleanupInterval: number | null;
   maxIdle?: number | undefined;

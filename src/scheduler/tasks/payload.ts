@@ -36,7 +36,7 @@ export async function payloadTextOf(
   taskId: string,
   payload: unknown,
 ): Promise<string | null> {
-  const schema = tasks.get(taskId)?.schema ?? null;
+  const schema = tasks.schemaOf(taskId);
   if (schema !== null) await checkPayload(schema, payload, taskId);
   return payloadText(serializer, payload);
 }

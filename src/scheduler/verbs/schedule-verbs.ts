@@ -1,5 +1,6 @@
 import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
+import { isPlain } from "../../core/option-errors.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
@@ -15,7 +16,7 @@ import {
   checkTrigger,
   checkUnpauseOptions,
 } from "../options/check-options.ts";
-import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
+import type { ScheduleDefaults, ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
 import type { NamedFunction, Task } from "../scheduler-client.ts";
 import { payloadTextOf } from "../tasks/payload.ts";
 import type { Job } from "../views/job.ts";
@@ -35,11 +36,16 @@ export class ScheduleVerbs {
     this.#jobs = jobs;
   }
 
-  async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
-    const { env, tasks, ready } = this.#context;
-    const checked = checkScheduleOptions(options, "addSchedule()");
-    checkNoTrigger(task, "addSchedule()");
-    checkTrigger(trigger, "addSchedule()");
+  async add(
+    task: Task | string | NamedFunction,
+    rule: Trigger | string,
+    options: ScheduleOptions,
+    where = "addSchedule()",
+  ): Promise<Schedule> {
+    const { env, tasks, ready, inherited } = this.#context;
+    const checked = checkScheduleOptions(withDefaults(options, inherited.scheduleDefaults), where);
+    checkNoTrigger(task, where);
+    const trigger = checkTrigger(rule, where, inherited.timeZone);
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
@@ -77,7 +83,9 @@ export class ScheduleVerbs {
   }
 
   async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
-    const { trigger, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
+    const { trigger: rule, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
+    const { timeZone } = this.#context.inherited;
+    const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
     const { taskId } = await this.#record(id);
     // A payload that is given as undefined removes the stored payload. If none is given, the stored payload stays.
     const payload = "payload" in changes ? await this.#payloadText(taskId, checked.payload) : undefined;
@@ -170,6 +178,13 @@ export class ScheduleVerbs {
   #scheduleOf(record: ScheduleRecord): Schedule {
     return new Schedule(record, this.#context.env.store.serializer, this.#context.client);
   }
+}
+
+/** The options with those that they leave out. What is no object of options is left to the check. */
+function withDefaults(options: ScheduleOptions, defaults: ScheduleDefaults): ScheduleOptions {
+  if (Object.keys(defaults).length === 0 || !isPlain(options)) return options;
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
 }
 
 function noSchedule(id: string): ScheduleLookupError {

@@ -1,0 +1,50 @@
+import { isPlain, optionsError } from "../../core/option-errors.ts";
+import type { ConflictPolicy } from "../../records/policies.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+import { checkId, checkScheduledTask, TASK_SETTING_NAMES } from "../options/check-options.ts";
+import type { ScheduleOptions, TaskSettings } from "../options/options.ts";
+import type { TaskHandler } from "../scheduler-client.ts";
+
+/** What a program declares at every start is to be so, whatever an earlier version of the program declared. */
+const DECLARED: ConflictPolicy = "replace";
+
+/** A task and its schedule, as `schedule` was given them. */
+export interface ScheduledTask {
+  readonly id: string;
+  readonly trigger: Trigger | string;
+  readonly settings: TaskSettings;
+  readonly options: ScheduleOptions;
+  readonly handler: TaskHandler<never>;
+}
+
+/** Tells settings of the task from options of the schedule. @throws {OptionsError} */
+export function scheduledTask(
+  id: string,
+  trigger: Trigger | string,
+  optionsOrHandler: unknown,
+  lastHandler: unknown,
+  defaults: { readonly conflictPolicy?: ConflictPolicy | undefined },
+): ScheduledTask {
+  const isShort = typeof optionsOrHandler === "function" && lastHandler === undefined;
+  const handler = isShort ? optionsOrHandler : lastHandler;
+  checkId(id, "schedule id");
+  if (typeof handler !== "function") {
+    const order = "schedule(id, trigger, handler) or schedule(id, trigger, options, handler)";
+    throw optionsError("schedule()", [{ path: "handler", message: `must be a function, the last argument: ${order}` }]);
+  }
+  const given = isShort ? {} : (optionsOrHandler ?? {});
+  checkScheduledTask(given, "schedule()");
+  const entries = isPlain(given) ? Object.entries(given) : [];
+  const isSetting = ([name]: [string, unknown]): boolean => TASK_SETTING_NAMES.includes(name);
+  return {
+    id,
+    trigger,
+    settings: Object.fromEntries(entries.filter(isSetting)),
+    options: {
+      conflictPolicy: defaults.conflictPolicy ?? DECLARED,
+      ...Object.fromEntries(entries.filter((entry) => !isSetting(entry) && entry[1] !== undefined)),
+      id,
+    },
+    handler: handler as TaskHandler<never>,
+  };
+}
