@@ -125,12 +125,25 @@ function unknownOptions(
     // The object's own options come first, before those of other calls. An object within it has names of its own, so
     // that the hints do not apply there.
     const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));
-    const synonym = isKnown ? null : (synonyms?.[name.toLowerCase()] ?? null);
+    const inner = path.length > 0 ? INNER_SYNONYMS[name.toLowerCase()] : undefined;
+    const synonym = isKnown
+      ? (known.find((option) => option === inner) ?? null)
+      : (synonyms?.[name.toLowerCase()] ?? null);
     const advice = isKnown || synonym !== null ? null : (elsewhere?.(name) ?? null);
     issues.push(unknownOption([...path, name].join("."), known, { synonym, advice }));
   }
   return issues;
 }
+
+/** Other words for options of objects within options. */
+const INNER_SYNONYMS: Readonly<Record<string, string>> = {
+  attempts: "maxAttempts",
+  retries: "maxAttempts",
+  limit: "maxAttempts",
+  count: "maxAttempts",
+  delay: "initial",
+  multiplier: "factor",
+};
 
 /** The names of the options that an object of this schema may have. */
 export function namesOf(schema: object): readonly string[] {

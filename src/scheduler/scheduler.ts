@@ -74,10 +74,9 @@ import type { TaskView } from "./views/task-view.ts";
  * except firing and running.
  *
  * @example
- * const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: "file:jobs.db" }) });
- * const report = scheduler.task("report", async () => console.log("Good morning"));
- * const weekdaysAtNine = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
- * await scheduler.addSchedule(report, weekdaysAtNine, { id: "report" });
+ * const dataStore = new LibsqlDataStore({ url: "file:jobs.db" });
+ * const scheduler = new Scheduler({ dataStore, timeZone: "Europe/Berlin" });
+ * await scheduler.schedule("report", "0 9 * * mon-fri", () => console.log("Good morning"));
  * await scheduler.runUntilStopped();
  */
 export class Scheduler implements SchedulerClient, AsyncDisposable {
@@ -343,8 +342,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    * schedule that is there already takes over what the program declares now. Its fire times go on when the trigger is
    * the same.
    * @param trigger a trigger, or crontab text as {@link addSchedule} takes it
-   * @param options options of the schedule and settings of the task, a `schema` too. A setting that both have goes to the
-   *   task, and the schedule inherits it
+   * @param options options of the schedule and settings of the task, a `schema` too. A setting that both have goes to
+   *   the task, and the schedule inherits it
    * @param handler runs the jobs
    * @returns the schedule as it is stored
    * @throws what {@link task} and {@link addSchedule} throw

@@ -6,7 +6,7 @@ import { Temporal } from "../core/temporal.ts";
 const CIVIL_TEXT = /^\d{4}-\d\d-\d\d([t ]\d\d(:\d\d(:\d\d([.,]\d{1,9})?)?)?)?$/i;
 
 /**
- * The instant, in epoch milliseconds, of a civil time (text without an offset, or a `Temporal.PlainDateTime`) in a zone.
+ * The instant, in epoch milliseconds, of a civil time in a zone: text without an offset, or a `Temporal.PlainDateTime`.
  * Null for everything else. Where clocks change it follows Temporal's rule `compatible`.
  *
  * @param timeZone null where there is none

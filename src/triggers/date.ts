@@ -8,8 +8,8 @@ import { isoIn, isoOf } from "./words.ts";
 
 /** What applies to a {@link DateTrigger} besides its time. */
 export interface DateOptions {
-  /** The zone of a time that has none, and of `describe()`: an IANA name, or `"local"` for the host's. Default: none, so
-   *  that the time must be an instant. */
+  /** The zone of a time that has none, and of `describe()`: an IANA name, or `"local"` for the host's. Default: none,
+   *  so that the time must be an instant. */
   readonly timeZone?: string | undefined;
 }
 
@@ -19,8 +19,8 @@ const rules = { timeZone: optional(text) };
  * Fires once.
  *
  * A civil time (`"2030-01-31 09:00"`) is read in the option `timeZone`. Where clocks are put forward over this time, it
- * fires as long after the change as the time lies in the gap (02:30 is 03:30). Where the time exists twice, it fires the
- * first time. Temporal calls this rule `compatible`.
+ * fires as long after the change as the time lies in the gap (02:30 is 03:30). Where the time exists twice, it fires
+ * the first time. Temporal calls this rule `compatible`.
  *
  * @example
  * const trigger = new DateTrigger("2030-01-31T09:00:00+01:00[Europe/Berlin]");

@@ -54,8 +54,8 @@ const rules = {
  * calendars have no effect on the period.
  *
  * A trigger without `startTime` counts from the instant that it is asked about, so `next(after)` is one period after
- * `after`. `addSchedule` gives such a trigger a start (an anchor), which is stored with the schedule: the schedule fires
- * at once, and then on its period. With `firstRun: "afterInterval"` it first fires one period later.
+ * `after`. `addSchedule` gives such a trigger a start (an anchor), which is stored with the schedule: the schedule
+ * fires at once, and then on its period. With `firstRun: "afterInterval"` it first fires one period later.
  *
  * @example
  * const trigger = new IntervalTrigger({ minutes: 90, startTime: "2030-01-01T00:00:00Z" });
@@ -182,7 +182,7 @@ function elsewhere(name: string): string | null {
     return `it has no fixed length; write new CalendarIntervalTrigger({ ${name}: ... })`;
   }
   return name === "timeZone" || name === "timezone"
-    ? "elapsed time is the same in every zone; new CalendarIntervalTrigger({ days: 1, timeZone }) follows the wall clock"
+    ? "elapsed time is the same in every zone; new CalendarIntervalTrigger({ days, timeZone }) follows the wall clock"
     : jitterAdvice(name);
 }
 

@@ -93,7 +93,8 @@ describe("use", () => {
     [tasks.mail, "use(): tasks must be what defineTasks() returned; got a DefinedTask: write use({ mail })"],
     [
       { elsewhere: tasks.elsewhere },
-      'use(): tasks have no handler ("elsewhere"), so that there is nothing to run: write defineTasks({ id: { handler } })',
+      'use(): tasks have no handler ("elsewhere"), so that there is nothing to run: write defineTasks({ ' +
+        "id: { handler } })",
     ],
   ])("refuses %o", (given, message) => {
     const { scheduler } = setUp();

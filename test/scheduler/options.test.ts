@@ -120,7 +120,7 @@ describe("addSchedule", () => {
   test("refuses what is no trigger", async () => {
     const { scheduler } = setUp();
     scheduler.task("t", () => {});
-    const adding = scheduler.addSchedule("t", "* * * * *" as unknown as ReturnType<typeof everySecond>);
+    const adding = scheduler.addSchedule("t", { minutes: 5 } as unknown as ReturnType<typeof everySecond>);
     expect(pathsOf(await rejectionOf(adding))).toEqual(["trigger"]);
   });
 });

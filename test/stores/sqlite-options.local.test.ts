@@ -7,13 +7,25 @@ describe("options of SqliteDataStore", () => {
   const refused: [string, unknown, unknown, RegExp][] = [
     ["no path", {}, {}, /path/],
     ["an empty path", { path: "" }, {}, /path of a file/],
-    ["a url", { path: "file:jobs.db" }, {}, /path: must be a path, not a url/],
-    ["a url by its own name", { url: "jobs.db" }, {}, /path|url/],
-    ["an unknown option", { path: ":memory:" }, { tableprefix: "x" }, /tableprefix/],
-    ["a prefix that is no name", { path: ":memory:" }, { tablePrefix: "a b" }, /tablePrefix: must be letters/],
+    ["a url", { path: "file:jobs.db" }, {}, /path must be a path, not a URL; got "file:jobs.db": leave out `file:`$/],
+    ["a url by its own name", { url: "jobs.db" }, {}, /path is missing.*\n- url is no option; did you mean "path"\?$/s],
+    ["a path alone", "jobs.db", {}, /takes { path }; got "jobs.db": write { path: "jobs.db" }$/],
+    [
+      "an option among the connection",
+      { path: "x", durability: "normal" },
+      {},
+      /durability is no option here; it comes/,
+    ],
+    [
+      "an unknown option",
+      { path: ":memory:" },
+      { tableprefix: "x" },
+      /tableprefix is no option; did you mean "tablePrefix"\?$/,
+    ],
+    ["a prefix that is no name", { path: ":memory:" }, { tablePrefix: "a b" }, /tablePrefix must be letters/],
     ["a prefix with a quote", { path: ":memory:" }, { tablePrefix: 'x"; DROP TABLE y; --' }, /tablePrefix/],
     ["a prefix of SQLite's own", { path: ":memory:" }, { tablePrefix: "sqlite_x" }, /tablePrefix/],
-    ["an unknown durability", { path: ":memory:" }, { durability: "none" }, /durability: must be "full" or "normal"/],
+    ["an unknown durability", { path: ":memory:" }, { durability: "none" }, /durability must be "full" or "normal"/],
     ["a serializer without methods", { path: ":memory:" }, { serializer: {} }, /serializer/],
   ];
   for (const [name, connection, options, message] of refused) {

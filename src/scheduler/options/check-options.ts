@@ -50,8 +50,8 @@ const HOMES: readonly { readonly names: readonly string[]; readonly advice: (nam
     names: ["timeZone", "tz", "startTime", "endTime", "startDate", "endDate", "dst", "dayMatch"],
     advice: (name) =>
       isSameWord(name, "tz") || name === "timeZone"
-        ? "it belongs to the trigger: CronTrigger.fromCrontab(text, { timeZone }); for crontab text that is passed as " +
-          "it is, to the scheduler: new Scheduler({ timeZone })"
+        ? "it belongs to the trigger: CronTrigger.fromCrontab(text, { timeZone }), " +
+          "or to new Scheduler({ timeZone }), for crontab text"
         : `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${name} })`,
   },
   {
@@ -68,7 +68,8 @@ const HOMES: readonly { readonly names: readonly string[]; readonly advice: (nam
     advice: (name) => `it is an option of jobs: addJob(task, { ${name} })`,
   },
   {
-    names: namesOf(schemas.scheduleOptionsSchema),
+    // A name is more likely a part of the payload.
+    names: namesOf(schemas.scheduleOptionsSchema).filter((option) => option !== "name"),
     advice: (name) => `it is an option of schedules: addSchedule(task, trigger, { ${name} })`,
   },
 ];
@@ -191,6 +192,7 @@ export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefi
 );
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
+  { instead: (value) => (typeof value === "number" ? `write { limit: ${value} }` : null) },
 );
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {

@@ -37,11 +37,17 @@ export function retryAdvice(value: unknown): string | null {
   return typeof value === "number" ? `write { maxAttempts: ${value} }` : null;
 }
 
+export function backoffAdvice(value: unknown): string | null {
+  if (typeof value === "string") return `write { initial: ${shown(value)} }`;
+  return typeof value === "number" ? `write { initial: { seconds: ${value} } }` : null;
+}
+
 export function signalAdvice(value: unknown): string | null {
   return value instanceof AbortController ? "pass its signal" : null;
 }
 
 export function taskAdvice(value: unknown): string | null {
+  if (typeof value === "string" && durationOrNull(value) !== null) return `write { timeout: ${shown(value)} }`;
   return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value
     ? "pass it as { schema }"
     : null;
@@ -52,6 +58,8 @@ export function triggerAdvice(value: unknown): string | null {
   if (!isPlain(value)) return null;
   if (typeof value.type === "string" && "version" in value) return "write triggerFromJSON(json)";
   if (typeof value.id === "string") return "the task comes first, then the trigger";
+  const text = [value.cron, value.crontab, value.expression].find((item) => typeof item === "string");
+  if (text !== undefined) return `write the text itself: ${shown(text)}`;
   return "write new IntervalTrigger({ minutes: 5 }), or new CronTrigger({ hour: 9 })";
 }
 

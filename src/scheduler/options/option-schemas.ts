@@ -51,6 +51,7 @@ import type {
 import { checkMetadata } from "./metadata.ts";
 import {
   BROKER_METHODS,
+  backoffAdvice,
   EXECUTOR_METHODS,
   executorAdvice,
   executorsAdvice,
@@ -88,12 +89,15 @@ const standardSchema = v.custom<StandardSchemaV1>(
   says("a Standard Schema (valibot, zod, arktype, ...)"),
 );
 
-const backoffDefaults = objectOf({
-  initial: v.optional(durationMs(), { seconds: 1 }),
-  factor: v.optional(numberFrom(1), 2),
-  max: v.optional(durationMs(), { hours: 1 }),
-  jitter: v.optional(oneOf(["full", "none"]), "full"),
-});
+const backoffDefaults = objectOf(
+  {
+    initial: v.optional(durationMs(), { seconds: 1 }),
+    factor: v.optional(numberFrom(1), 2),
+    max: v.optional(durationMs(), { hours: 1 }),
+    jitter: v.optional(oneOf(["full", "none"]), "full"),
+  },
+  backoffAdvice,
+);
 
 const retryDefaults = objectOf(
   { maxAttempts: v.optional(wholeNumber(1), 1), backoff: v.optional(backoffDefaults, {}) },

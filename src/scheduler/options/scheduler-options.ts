@@ -30,12 +30,12 @@ export interface SchedulerOptions {
   maxConcurrentJobs?: number | undefined;
   /** Settings that tasks inherit, for example `{ timeout: { minutes: 5 } }`. Default: `{}`. */
   taskDefaults?: TaskSettings | undefined;
-  /** Settings that schedules inherit which are added here, for example `{ coalesce: "all" }`. What tasks and schedules both
-   *  have, such as `misfireGraceTime`, belongs to `taskDefaults`. Default: `{}`. */
+  /** Settings that the schedules inherit which this scheduler adds, for example `{ coalesce: "all" }`. What tasks and
+   *  schedules both have, such as `misfireGraceTime`, belongs to `taskDefaults`. Default: `{}`. */
   scheduleDefaults?: ScheduleDefaults | undefined;
-  /** The time zone in which `addSchedule`, `schedule` and `updateSchedule` read crontab text: an IANA name, or `"local"`
-   *  for the host's. It is resolved when the schedule is added, and stored with it. Triggers that are built have a zone
-   *  of their own. Default: `"UTC"`. */
+  /** The time zone in which `addSchedule`, `schedule` and `updateSchedule` read crontab text: an IANA name, or
+   *  `"local"` for the host's. It is resolved when the schedule is added, and stored with it. Triggers that are built
+   *  have a zone of their own. Default: `"UTC"`. */
   timeZone?: string | undefined;
   /** How long a job stays leased to a scheduler that gives no sign of life; then others may take the job. A living
    *  scheduler extends its leases every third of this time. Default: 60 s; at least 100 ms. */

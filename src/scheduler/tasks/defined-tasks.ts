@@ -64,7 +64,7 @@ export type DefinedTasks<Schemas, Handlers> = {
  * @throws {OptionsError} for anything but definitions
  * @example
  * export const tasks = defineTasks({
- *   mail: { schema: v.object({ to: v.string() }), settings: { retry: { maxAttempts: 3 } }, handler: ({ to }) => send(to) },
+ *   mail: { schema: v.object({ to: v.string() }), settings: { timeout: "30s" }, handler: ({ to }) => send(to) },
  * });
  * scheduler.use(tasks); // in the worker
  * await scheduler.addJob(tasks.mail, { payload: { to: "ada@example.org" } }); // anywhere
@@ -104,7 +104,8 @@ function taskOf(id: string, definition: unknown): DefinedTask {
   const { schema, settings, handler, ...others } = definition;
   const [other] = Object.keys(others);
   if (other !== undefined) {
-    const message = `is no part of a definition, which is { schema?, settings?, handler? }: write settings: { ${other} }`;
+    const parts = "{ schema?, settings?, handler? }";
+    const message = `is no part of a definition, which is ${parts}: write settings: { ${other} }`;
     throw optionsError("defineTasks()", [{ path: `${id}.${other}`, message }]);
   }
   checkTaskSettings({ ...Object(settings), ...(schema === undefined ? {} : { schema }) }, where);

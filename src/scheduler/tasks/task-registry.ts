@@ -160,7 +160,8 @@ export class TaskRegistry {
     throw new HandlerLookupError(`this scheduler has no handler for task "${id}"; register one: scheduler.task()`, id);
   }
 
-  /** The settings of a task, from this registry or else from the store or else from a reference. @throws {TaskLookupError} */
+  /** The settings of a task, from this registry or else from the store or else from a reference. @throws
+   *  {TaskLookupError} */
   async settingsOf(id: string): Promise<TaskRecord> {
     const record =
       this.#byId.get(id)?.record ?? (await this.#store.getTask(id)) ?? this.#references.get(id)?.record ?? null;

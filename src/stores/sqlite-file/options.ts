@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { OptionsError } from "../../core/errors.ts";
+import { type Checker, checker, implementing, namesOf, oneOf, says } from "../../core/check.ts";
+import { mustBe, shown } from "../../core/option-errors.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { TABLE_PREFIX_LENGTH_MAX } from "../sqlite/limits.ts";
 
@@ -27,52 +28,58 @@ export interface CheckedOptions {
   readonly durability: "full" | "normal";
 }
 
+const saysPath = ({ input }: { readonly input: unknown }): string =>
+  mustBe('the path of a file, or ":memory:"', input, "", input === undefined ? "is it set?" : null);
+
 const connectionSchema = v.strictObject({
   path: v.pipe(
-    v.string("must be the path of a file, or :memory:"),
-    v.nonEmpty("must be the path of a file, or :memory:"),
-    v.check((path) => !/^file:/i.test(path), "must be a path, not a url: leave out `file:`"),
+    v.string(saysPath),
+    v.nonEmpty(saysPath),
+    v.check(
+      (path) => !/^file:/i.test(path),
+      ({ input }) => mustBe("a path, not a URL", input, "", "leave out `file:`"),
+    ),
   ),
 });
 
-const prefixRule = "must be letters, digits and _, at most 64, not beginning with a digit";
+const saysPrefix = says("letters, digits and _, at most 64, not beginning with a digit");
 
 const optionsSchema = v.strictObject({
   tablePrefix: v.optional(
     v.pipe(
-      v.string(prefixRule),
-      v.maxLength(TABLE_PREFIX_LENGTH_MAX, prefixRule),
-      v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, prefixRule),
+      v.string(saysPrefix),
+      v.maxLength(TABLE_PREFIX_LENGTH_MAX, saysPrefix),
+      v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, saysPrefix),
       v.check(
         (prefix) => !/^sqlite_/i.test(prefix),
-        "must be another one: names that begin with sqlite_ are SQLite's own",
+        says("another prefix, because names that begin with sqlite_ are SQLite's own"),
       ),
     ),
     "escapement_",
   ),
-  serializer: v.optional(v.custom<Serializer>(isSerializer, "must have the methods serialize and deserialize")),
-  durability: v.optional(v.picklist(["full", "normal"], 'must be "full" or "normal"'), "full"),
+  serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"])),
+  durability: v.optional(oneOf(["full", "normal"]), "full"),
+});
+
+const checkConnection: Checker<SqliteConnection> = checker(connectionSchema, {
+  takes: "{ path }",
+  instead: (value) =>
+    typeof value === "string" && value !== "" ? `write { path: ${shown(value.replace(/^file:/i, ""))} }` : null,
+  elsewhere: (name) =>
+    namesOf(optionsSchema).includes(name) ? `it comes second: new SqliteDataStore(connection, { ${name} })` : null,
+  synonyms: { url: "path", file: "path", filename: "path", database: "path" },
+});
+const checkStoreOptions: Checker<CheckedOptions> = checker(optionsSchema, {
+  elsewhere: (name) => (name === "path" ? "it comes first: new SqliteDataStore({ path })" : null),
+  synonyms: { prefix: "tablePrefix" },
 });
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkPath(connection: SqliteConnection): string {
-  return check(connectionSchema, connection, "connection").path;
+  return checkConnection(connection, "new SqliteDataStore(connection)").path;
 }
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkOptions(options: SqliteStoreOptions): CheckedOptions {
-  return check(optionsSchema, options, "options");
-}
-
-function check<S extends v.GenericSchema>(schema: S, value: unknown, name: string): v.InferOutput<S> {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  const issues = result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: issue.message }));
-  const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new OptionsError(`the ${name} of SqliteDataStore cannot be used: ${list}`, issues);
-}
-
-function isSerializer(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return ["serialize", "deserialize"].every((name) => typeof Reflect.get(value, name) === "function");
+  return checkStoreOptions(options, "new SqliteDataStore(connection, options)");
 }
