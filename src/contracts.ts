@@ -63,6 +63,7 @@ export type {
 } from "./stores/data-store.ts";
 export {
   type FailureKind,
+  type RetryLimits,
   type Row,
   SqlDataStore,
   type SqlDataStoreOptions,

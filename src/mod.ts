@@ -90,12 +90,14 @@ export {
 export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
+export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
 export type { Schedule, ScheduleClient } from "./scheduler/views/schedule.ts";
 export type { TableRow } from "./scheduler/views/table.ts";
 export type { TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
 export { MemoryDataStore } from "./stores/memory/store.ts";
+export type { SqlStatement, SqlValue } from "./stores/sqlite/driver.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
 export type { DateLike } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";

@@ -19,6 +19,7 @@ import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argu
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Listing } from "./views/page.ts";
+import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
@@ -170,6 +171,22 @@ export interface SchedulerClient {
   addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>>;
 
   /**
+   * Prepares a job that the application's own transaction adds, so that the application's rows and the job are
+   * committed together or not at all. The transaction must write to the database of the store, and nothing is added
+   * before it is committed. See {@link PreparedJob}.
+   * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
+   * @throws {StoreRefusedError} when the store is in no database that the application can reach (`MemoryDataStore`)
+   * @example
+   * const { statements, committed } = await scheduler.prepareJob(mail, { payload: { to: "ada@example.org" } });
+   * await client.batch([{ sql: "INSERT INTO users VALUES (?)", args: ["Ada"] }, ...statements], "write");
+   * await committed();
+   */
+  prepareJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    options?: JobOptions<NoInfer<P>>,
+  ): Promise<PreparedJob<Awaited<R>>>;
+
+  /**
    * Adds a job and waits for the value that its handler returns. The result is kept for at least a minute, even if
    * `resultExpirationTime` is shorter. With the `idempotencyKey` of a job that keeps no result it waits for the end of
    * that job, whose value is then undefined. A handler that awaits another job of its own task waits forever, unless
@@ -200,7 +217,8 @@ export interface SchedulerClient {
   /**
    * How a job ended. Null while the job is unfinished, when its result has expired, or when there is no such job.
    * Reading a result does not delete it.
-   * @param options.wait wait until the job has ended. Default: false
+   * @param options.wait wait until the job has ended. Of a job whose result is not kept, all but the value is then known,
+   *   if it ends during the wait. Default: false
    * @param options.signal ends the wait; the call rejects with the signal's reason
    * @throws {JobLookupError} with `wait`, when there is neither a job nor a result
    * @throws {SchedulerStateError} with `wait`, when this scheduler stops before the job ends

@@ -66,6 +66,7 @@ import type { VerbContext } from "./verbs/verb-context.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Listing } from "./views/page.ts";
+import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
@@ -434,6 +435,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {
     return (await this.#jobVerbs.addMany(jobs as readonly NewJob[])) as AddedJobs<Tasks>;
+  }
+
+  async prepareJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    options: JobOptions<NoInfer<P>> = {},
+  ): Promise<PreparedJob<Awaited<R>>> {
+    return (await this.#jobVerbs.prepare(task as Task, options)) as PreparedJob<Awaited<R>>;
   }
 
   async runJob<P, R = unknown>(

@@ -5,6 +5,7 @@ import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SchedulerProfile, SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
+import type { SqlStatement } from "./sqlite/driver.ts";
 
 /** What a data store tells a scheduler about itself. */
 export interface StoreCapabilities {
@@ -155,6 +156,10 @@ export interface DataStore extends AsyncDisposable {
    * kept (as long as there is room to remember the job).
    */
   addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
+  /** The statements by which an application adds a job within a transaction of its own, in the same database. They add
+   *  what {@link addJobs} adds, answer nothing, and change nothing when they are run again. Each has plain `?`
+   *  parameters, at most 100. Only stores in a database that applications reach too have this method. */
+  prepareAddition?(job: JobRecord): Promise<SqlStatement[]>;
   /** The unfinished job with this id; null when there is none. */
   getJob(id: string): Promise<JobRecord | null>;
   /** A page of unfinished jobs, ordered by id. */

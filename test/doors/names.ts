@@ -96,6 +96,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "OverlapPolicy",
       "Page",
       "PayloadOf",
+      "PreparedJob",
       "PrintOptions",
       "RandomSource",
       "ReadTrigger",
@@ -116,6 +117,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SchedulerOptions",
       "SchedulerState",
       "SerializedError",
+      "SqlStatement",
+      "SqlValue",
       "StandardSchemaV1",
       "Subscription",
       "TableRow",
@@ -175,6 +178,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "RecoveredJob",
       "RecoveryReport",
       "ReleaseStatus",
+      "RetryLimits",
       "RetryPolicy",
       "Row",
       "ScheduleAddition",
@@ -261,11 +265,12 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SqlResult",
       "SqlStatement",
       "SqlValue",
+      "StoreRetryOptions",
     ],
   },
   "./sqlite": {
     values: ["SqliteDataStore"],
-    types: ["SqliteConnection", "SqliteStoreOptions"],
+    types: ["SqliteConnection", "SqliteStoreOptions", "StoreRetryOptions"],
   },
   "./testing": {
     values: [

@@ -568,6 +568,29 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     ].join("\n"),
   ],
   [
+    "a path for a url",
+    () => newLibsql({ url: "jobs.db" }),
+    "new LibsqlDataStore(connection): url must be file:, http:, https:, ws:, wss: or libsql: and an " +
+      'address, or :memory:; got "jobs.db": write { url: "file:jobs.db" }',
+  ],
+  [
+    "retries of a store as a number",
+    () => newLibsql({ url: ":memory:" }, { retries: 3 }),
+    'new LibsqlDataStore(connection, options): retries is no option; did you mean "retry"?',
+  ],
+  [
+    "a memory store by its address",
+    () => create(MemoryDataStore)("file:jobs.db"),
+    'new MemoryDataStore() takes an object of options; got "file:jobs.db": a database is kept by new ' +
+      'LibsqlDataStore({ url: "file:jobs.db" })',
+  ],
+  [
+    "a memory store with an option of a database",
+    () => create(MemoryDataStore)({ reset: true }),
+    "new MemoryDataStore(): reset is no option here; a store in a database has it: new LibsqlDataStore({ " +
+      "url }, options)",
+  ],
+  [
     "an option of the store in its connection",
     () => newLibsql({ url: ":memory:", tablePrefix: "x_" }),
     "new LibsqlDataStore(connection): tablePrefix is no option here; it comes second: new " +

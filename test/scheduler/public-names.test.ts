@@ -56,6 +56,7 @@ describe("the main entry", () => {
   test.each([
     ...["start", "runUntilStopped", "stop", "pause", "resume", "tick", "task", "getTasks", "removeTask"],
     ...["addSchedule", "getSchedule", "getSchedules", "updateSchedule", "removeSchedule", "pauseSchedule"],
+    ...["removeSchedules", "printSchedules", "prepareJob"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
     ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "cleanup"],
   ])("a scheduler has %s()", (name) => {

@@ -156,6 +156,20 @@ describe("LibsqlDataStore rides out", () => {
   });
 });
 
+test("a store on a server starts from scratch, once", async () => {
+  const options = { tablePrefix: "reset_", reset: true };
+  const jobsOf = async (store: DataStore): Promise<number> =>
+    (await store.getJobs({ limit: 10, cursor: null })).items.length;
+  const first = await openStore({ url: server.httpUrl }, { tablePrefix: "reset_" });
+  await first.addJobs([makeJob({ id: "a" })]);
+  const second = await openStore({ url: server.wsUrl }, options);
+  expect([await jobsOf(first), await jobsOf(second)]).toEqual([0, 0]);
+  await second.addJobs([makeJob({ id: "b" })]);
+  await second.close();
+  await second.open(T0);
+  expect([await jobsOf(first), await jobsOf(second)]).toEqual([1, 1]);
+});
+
 describe("a server that ends connections without an answer", () => {
   const statement = { sql: "SELECT 42 AS answer", args: [] };
   let proxy: ResettingProxy;

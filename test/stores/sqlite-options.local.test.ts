@@ -4,36 +4,133 @@ import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { SqliteDataStore, whyNoSqlite } from "../support/sqlite-store.ts";
 
 describe("options of SqliteDataStore", () => {
-  const refused: [string, unknown, unknown, RegExp][] = [
-    ["no path", {}, {}, /path/],
-    ["an empty path", { path: "" }, {}, /path of a file/],
-    ["a url", { path: "file:jobs.db" }, {}, /path must be a path, not a URL; got "file:jobs.db": leave out `file:`$/],
-    ["a url by its own name", { url: "jobs.db" }, {}, /path is missing.*\n- url is no option; did you mean "path"\?$/s],
-    ["a path alone", "jobs.db", {}, /takes { path }; got "jobs.db": write { path: "jobs.db" }$/],
+  const refused: [string, unknown, unknown, string][] = [
+    ["no path", {}, {}, "(connection): path is missing; it must be the path of a file, or :memory:"],
+    ["an empty path", { path: "" }, {}, '(connection): path must be the path of a file, or :memory:; got ""'],
+    ["a path alone", "jobs.db", {}, '(connection) takes { path }; got "jobs.db": write { path: "jobs.db" }'],
+    ["an address alone", "file:a.db", {}, '(connection) takes { path }; got "file:a.db": write { path: "a.db" }'],
+    ["a URL object", new URL("file:///a"), {}, "(connection) takes { path }; got a URL: write { path }"],
     [
-      "an option among the connection",
-      { path: "x", durability: "normal" },
+      "a server's address",
+      { path: "libsql://jobs.example" },
       {},
-      /durability is no option here; it comes/,
+      '(connection): path must be a path, not a url; got "libsql://jobs.example": a server\'s database is for new ' +
+        "LibsqlDataStore({ url })",
+    ],
+    [
+      "a url",
+      { path: "file:jobs.db" },
+      {},
+      '(connection): path must be a path, not a url; got "file:jobs.db": write { path: "jobs.db" }',
+    ],
+    [
+      "a url by its own name",
+      { url: "jobs.db" },
+      {},
+      [
+        "(connection): 2 problems",
+        "- path is missing; it must be the path of a file, or :memory:",
+        '- url is no option; did you mean "path"?',
+      ].join("\n"),
+    ],
+    [
+      "an option of the store in its connection",
+      { path: ":memory:", reset: true },
+      {},
+      "(connection): reset is no option here; it comes second: new SqliteDataStore(connection, { reset })",
+    ],
+    [
+      "the path among the options",
+      { path: ":memory:" },
+      { path: "x" },
+      "(connection, options): path is no option here; it comes first: new SqliteDataStore({ path })",
     ],
     [
       "an unknown option",
       { path: ":memory:" },
       { tableprefix: "x" },
-      /tableprefix is no option; did you mean "tablePrefix"\?$/,
+      '(connection, options): tableprefix is no option; did you mean "tablePrefix"?',
     ],
-    ["a prefix that is no name", { path: ":memory:" }, { tablePrefix: "a b" }, /tablePrefix must be letters/],
-    ["a prefix with a quote", { path: ":memory:" }, { tablePrefix: 'x"; DROP TABLE y; --' }, /tablePrefix/],
-    ["a prefix of SQLite's own", { path: ":memory:" }, { tablePrefix: "sqlite_x" }, /tablePrefix/],
-    ["an unknown durability", { path: ":memory:" }, { durability: "none" }, /durability must be "full" or "normal"/],
-    ["a serializer without methods", { path: ":memory:" }, { serializer: {} }, /serializer/],
+    [
+      "a prefix that is no name",
+      { path: ":memory:" },
+      { tablePrefix: "a b" },
+      "(connection, options): tablePrefix must be letters, digits and _, at most 64, not beginning with a digit; got " +
+        '"a b"',
+    ],
+    [
+      "a prefix with a quote",
+      { path: ":memory:" },
+      { tablePrefix: "x'; --" },
+      "(connection, options): tablePrefix must be letters, digits and _, at most 64, not beginning with a digit; got " +
+        '"x\'; --"',
+    ],
+    [
+      "a prefix of SQLite's own",
+      { path: ":memory:" },
+      { tablePrefix: "sqlite_x" },
+      "(connection, options): tablePrefix must be another prefix, because names that begin with sqlite_ are SQLite's " +
+        'own; got "sqlite_x"',
+    ],
+    [
+      "an unknown durability",
+      { path: ":memory:" },
+      { durability: "none" },
+      '(connection, options): durability must be "full" or "normal"; got "none"',
+    ],
+    [
+      "a serializer without methods",
+      { path: ":memory:" },
+      { serializer: {} },
+      "(connection, options): serializer must be a Serializer; got {}: it lacks serialize(), deserialize()",
+    ],
+    [
+      "a number of retries",
+      { path: ":memory:" },
+      { retry: 3 },
+      "(connection, options): retry must be an object; got 3: write { maxAttempts: 3 }",
+    ],
+    [
+      "no retries",
+      { path: ":memory:" },
+      { retry: false },
+      '(connection, options): retry must be an object; got false: write { maxAttempts: 1, maxBusyDuration: "PT0S" }',
+    ],
+    [
+      "retry settings by other names",
+      { path: ":memory:" },
+      { retry: { attempts: 3, backoff: { initial: 20 } } },
+      [
+        "(connection, options): 2 problems",
+        '- retry.backoff.initial must be a duration such as "PT5M" or { minutes: 5 }; got 20: a bare number has no ' +
+          "unit; write { seconds: 20 } or { milliseconds: 20 }",
+        "- retry.attempts is no option; the options are maxAttempts, maxDuration, maxBusyDuration and backoff",
+      ].join("\n"),
+    ],
+    [
+      "no attempt at all",
+      { path: ":memory:" },
+      { retry: { maxAttempts: 0 } },
+      "(connection, options): retry.maxAttempts must be a whole number of 1 or more; got 0",
+    ],
+    [
+      "text for a switch",
+      { path: ":memory:" },
+      { reset: "yes" },
+      '(connection, options): reset must be true or false; got "yes"',
+    ],
   ];
   for (const [name, connection, options, message] of refused) {
-    test(`${name} is refused`, () => {
+    test(`${name} is refused, with what to do`, () => {
       // What callers without types can pass.
-      const make = (): unknown => Reflect.construct(SqliteDataStore, [connection, options]);
-      expect(make).toThrow(OptionsError);
-      expect(make).toThrow(message);
+      let refusal: unknown = null;
+      try {
+        Reflect.construct(SqliteDataStore, [connection, options]);
+      } catch (error) {
+        refusal = error;
+      }
+      expect(refusal).toBeInstanceOf(OptionsError);
+      expect((refusal as Error).message).toBe(`new SqliteDataStore${message}`);
     });
   }
 });

@@ -5,14 +5,19 @@ import {
   defineTasks,
   everyTrigger,
   type Job,
+  type JobClient,
   type JobContext,
   type JobResult,
+  type Listing,
   type NamedFunction,
   type NewJob,
   type Page,
   type Schedule,
+  type ScheduleClient,
   Scheduler,
+  type SchedulerClient,
   type SchedulerEvent,
+  type SqlStatement,
   type StandardSchemaV1,
   type Task,
   type Temporal,
@@ -222,8 +227,33 @@ describe("types", () => {
     >();
   });
 
+  test("what was read carries the type of the value that its handler returns", () => {
+    expectTypeOf<Job<number>["wait"]>().returns.resolves.toEqualTypeOf<number>();
+    expectTypeOf<Job<number>["result"]>().returns.resolves.toEqualTypeOf<JobResult<number> | null>();
+    expectTypeOf<JobResult<number>["returnValue"]>().toEqualTypeOf<number | undefined>();
+    expectTypeOf<JobResult<number>["unwrap"]>().returns.toEqualTypeOf<number>();
+    expectTypeOf<Job["wait"]>().returns.resolves.toEqualTypeOf<unknown>();
+    typesOnly(async () => {
+      const wait = scheduler.task("wait", async (ms: number) => `${ms}`);
+      const { job, statements } = await scheduler.prepareJob(wait, { payload: 5 });
+      expectTypeOf(job).toEqualTypeOf<Job<string>>();
+      expectTypeOf(statements).toEqualTypeOf<SqlStatement[]>();
+      // @ts-expect-error the payload is a number
+      await scheduler.prepareJob(wait, { payload: "5" });
+    });
+  });
+
+  test("a view takes any client", () => {
+    expectTypeOf<SchedulerClient>().toExtend<ScheduleClient>();
+    expectTypeOf<SchedulerClient>().toExtend<JobClient>();
+  });
+
   test("verbs answer with records that cannot be written to", () => {
     expectTypeOf(scheduler.getJobs).returns.resolves.toEqualTypeOf<Page<Job>>();
+    expectTypeOf(scheduler.getJobs).returns.toEqualTypeOf<Listing<Job>>();
+    typesOnly(async () => {
+      for await (const result of scheduler.getJobResults()) expectTypeOf(result).toEqualTypeOf<JobResult>();
+    });
     expectTypeOf(scheduler.getSchedules).returns.resolves.toEqualTypeOf<Page<Schedule>>();
     expectTypeOf(scheduler.getJobResult).returns.resolves.toEqualTypeOf<JobResult | null>();
     typesOnly((job?: Job) => {

@@ -23,7 +23,9 @@ import { payloadTextOf } from "../tasks/payload.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
+import type { PreparedJob } from "../views/prepared-job.ts";
 import { newJobRecord } from "./new-records.ts";
+import { preparedJob } from "./prepare-job.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -39,6 +41,10 @@ export class JobVerbs {
 
   async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
     return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()")));
+  }
+
+  async prepare(task: Task | string | NamedFunction, options: JobOptions): Promise<PreparedJob> {
+    return preparedJob(this.#context, await this.#newRecord(task, checkJobOptions(options, "prepareJob()")));
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {

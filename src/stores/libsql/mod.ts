@@ -4,6 +4,7 @@
  * @module
  */
 export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
+export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
 export type { LibsqlClient, SqlResult } from "./client.ts";
 export type {
   LibsqlClientConnection,

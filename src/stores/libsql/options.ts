@@ -1,10 +1,15 @@
 import * as v from "valibot";
-import { checker, durationMs, type Hints, hasMethods, implementing, namesOf, oneOf, says } from "../../core/check.ts";
+import { checker, durationMs, type Hints, hasMethods, implementing, namesOf, oneOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import type { Serializer } from "../../serializers/serializer.ts";
+import {
+  type CheckedSharedOptions,
+  SHARED_ENTRIES,
+  SHARED_SYNONYMS,
+  type SharedStoreOptions,
+} from "../sqlite/shared-options.ts";
 import type { LibsqlClient } from "./client.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT, TABLE_PREFIX_LENGTH_MAX } from "./limits.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 
 /** A database by its address. */
 export interface LibsqlUrlConnection {
@@ -29,11 +34,7 @@ export interface LibsqlClientConnection {
 
 export type LibsqlConnection = LibsqlUrlConnection | LibsqlClientConnection;
 
-export interface LibsqlStoreOptions {
-  /** Begins the names of all tables. Letters, digits and `_`, at most 64. Default: `"escapement_"`. */
-  readonly tablePrefix?: string;
-  /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
-  readonly serializer?: Serializer;
+export interface LibsqlStoreOptions extends SharedStoreOptions {
   /** For a file that is opened by its `url`. With `"full"` (default), commits that were acknowledged survive a power
    *  failure, at the cost of one fsync per commit. With `"normal"`, they survive a crash of the process, but a power
    *  failure can lose the last moments. As measured, `"normal"` processes jobs 1.2 times as fast, and adds jobs 1.1
@@ -43,9 +44,7 @@ export interface LibsqlStoreOptions {
   readonly timeout?: Duration;
 }
 
-export interface CheckedOptions {
-  readonly tablePrefix: string;
-  readonly serializer: Serializer | undefined;
+export interface CheckedOptions extends CheckedSharedOptions {
   readonly durability: "full" | "normal";
   readonly timeoutMs: number;
 }
@@ -63,29 +62,18 @@ const clientConnectionSchema = v.strictObject({
 });
 
 const urlConnectionSchema = v.strictObject({
-  url: text,
+  url: v.pipe(
+    text,
+    v.check((url) => /^(file|https?|wss?|libsql):|^:memory:/i.test(url), saysUrl),
+  ),
   authToken: v.optional(secret),
   syncUrl: v.optional(text),
   syncInterval: v.optional(durationMs()),
   encryptionKey: v.optional(secret),
 });
 
-const saysPrefix = says("letters, digits and _, at most 64, not beginning with a digit");
-
 const optionsSchema = v.strictObject({
-  tablePrefix: v.optional(
-    v.pipe(
-      v.string(saysPrefix),
-      v.maxLength(TABLE_PREFIX_LENGTH_MAX, saysPrefix),
-      v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, saysPrefix),
-      v.check(
-        (prefix) => !/^sqlite_/i.test(prefix),
-        says("another prefix, because names that begin with sqlite_ are SQLite's own"),
-      ),
-    ),
-    "escapement_",
-  ),
-  serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"])),
+  ...SHARED_ENTRIES,
   durability: v.optional(oneOf(["full", "normal"]), "full"),
   timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
 });
@@ -108,7 +96,7 @@ const checkStoreOptions = checker(optionsSchema, {
   instead: (value) => (typeof value === "string" ? "write { url, authToken } for a database with a token" : null),
   elsewhere: (name) =>
     namesOf(urlConnectionSchema).includes(name) ? `it comes first: new LibsqlDataStore({ url, ${name} })` : null,
-  synonyms: { prefix: "tablePrefix" },
+  synonyms: SHARED_SYNONYMS,
 });
 
 /** @throws {OptionsError} with one issue per problem */
@@ -121,14 +109,20 @@ export function checkConnection(connection: LibsqlConnection): void {
 /** @throws {OptionsError} with one issue per problem */
 export function checkOptions(options: LibsqlStoreOptions): CheckedOptions {
   const where = "new LibsqlDataStore(connection, options)";
-  const { tablePrefix, serializer, durability, timeout } = checkStoreOptions(options, where);
-  return { tablePrefix, serializer, durability, timeoutMs: timeout };
+  const { timeout, ...checked } = checkStoreOptions(options, where);
+  return { ...checked, timeoutMs: timeout };
 }
 
 function connectionAdvice(value: unknown): string | null {
   if (typeof value === "string") return `write { url: ${shown(value)} }`;
   if (value instanceof URL) return "write { url: url.href }";
   return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
+}
+
+function saysUrl({ input }: { readonly input: unknown }): string {
+  const isPath = typeof input === "string" && !/^[a-z][a-z0-9+.-]+:/i.test(input);
+  const advice = isPath ? `write { url: ${shown(`file:${input}`)} }` : null;
+  return mustBe("file:, http:, https:, ws:, wss: or libsql: and an address, or :memory:", input, "", advice);
 }
 
 function saysText({ input }: { readonly input: unknown }): string {

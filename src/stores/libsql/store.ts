@@ -14,21 +14,20 @@ import { checkConnection, checkOptions, type LibsqlConnection, type LibsqlStoreO
  *
  * If you pass a `client` that you made, give the client only one connection to a file (`concurrency: 1`), and close the
  * client yourself. When others kept the file locked, the store opens that connection anew (`reconnect`) and keeps the
- * usual settings of SQLite. After a passing failure (a busy database, a lost connection) the store tries again, for a
- * few seconds, before a method rejects with `StoreUnavailableError`.
+ * usual settings of SQLite. After a passing failure (a busy database, a lost connection) the store tries again, for
+ * some seconds (`retry`), before a method rejects with `StoreUnavailableError`.
  */
 export class LibsqlDataStore extends SqlDataStore {
   /** @throws {OptionsError} when an option is unknown, of a wrong type or out of range */
   constructor(connection: LibsqlConnection, options: LibsqlStoreOptions = {}) {
     checkConnection(connection);
-    const { durability, timeoutMs, tablePrefix, serializer } = checkOptions(options);
+    const { durability, timeoutMs, ...shared } = checkOptions(options);
     const isByUrl = "url" in connection;
     super(new LibsqlDriver(connection, { durability, timeoutMs }), {
       where: isByUrl ? shownUrl(connection.url) : "the database",
       sharedByProcesses: !(isByUrl && databaseKind(connection) === "memory"),
-      tablePrefix,
-      serializer,
       timeoutMs,
+      ...shared,
     });
   }
 }

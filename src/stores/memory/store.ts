@@ -10,6 +10,7 @@ import type * as contract from "../data-store.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
 import { MemoryJobs, type RecoveryNotes } from "./jobs.ts";
 import { Living } from "./living.ts";
+import { checkMemoryOptions } from "./options.ts";
 import { MemoryResults } from "./results.ts";
 import { MemorySchedules } from "./schedules.ts";
 import { frozenCopy } from "./tables.ts";
@@ -33,9 +34,10 @@ export class MemoryDataStore implements contract.DataStore {
   readonly #jobs = new MemoryJobs(this.#results, (taskId) => this.#limitOf(taskId));
 
   /** @param options.serializer turns payloads and return values into text. Default: a {@link JSONSerializer}. The other
-   *  stores have the same default, so that a program may move to them without a change */
+   *  stores have the same default, so that a program may move to them without a change
+   *  @throws {OptionsError} when an option is unknown or of a wrong type */
   constructor(options: { serializer?: Serializer } = {}) {
-    this.serializer = options.serializer ?? new JSONSerializer();
+    this.serializer = checkMemoryOptions(options, "new MemoryDataStore()").serializer ?? new JSONSerializer();
   }
 
   async open(_now: number): Promise<void> {}

@@ -8,6 +8,7 @@ import type { SqliteConnection, SqliteStoreOptions } from "../sqlite-file/option
 import { FileDataStore } from "../sqlite-file/store.ts";
 import { openDatabase } from "./open-database.ts";
 
+export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
 export type { SqliteConnection, SqliteStoreOptions } from "../sqlite-file/options.ts";
 
 /**
@@ -20,7 +21,7 @@ export type { SqliteConnection, SqliteStoreOptions } from "../sqlite-file/option
  * await using scheduler = new Scheduler({ dataStore: store });
  * ```
  *
- * While others keep the file locked, the store tries again for 20 seconds before a method rejects with
+ * While others keep the file locked, the store tries again for 20 seconds (`retry`) before a method rejects with
  * `StoreUnavailableError`. `open` rejects with the same error where the runtime has no SQLite.
  */
 export class SqliteDataStore extends FileDataStore {

@@ -1,8 +1,12 @@
 import * as v from "valibot";
-import { type Checker, checker, implementing, namesOf, oneOf, says } from "../../core/check.ts";
+import { checker, type Hints, namesOf, oneOf, says } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import type { Serializer } from "../../serializers/serializer.ts";
-import { TABLE_PREFIX_LENGTH_MAX } from "../sqlite/limits.ts";
+import {
+  type CheckedSharedOptions,
+  SHARED_ENTRIES,
+  SHARED_SYNONYMS,
+  type SharedStoreOptions,
+} from "../sqlite/shared-options.ts";
 
 /** A database by its place. */
 export interface SqliteConnection {
@@ -11,67 +15,47 @@ export interface SqliteConnection {
   readonly path: string;
 }
 
-export interface SqliteStoreOptions {
-  /** Begins the names of all tables. Letters, digits and `_`, at most 64. Default: `"escapement_"`. */
-  readonly tablePrefix?: string;
-  /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
-  readonly serializer?: Serializer;
+export interface SqliteStoreOptions extends SharedStoreOptions {
   /** For a file. With `"full"` (default), commits that were acknowledged survive a power failure, at the cost of one
    *  fsync per commit. With `"normal"`, they survive a crash of the process, but a power failure can lose the last
    *  moments. */
   readonly durability?: "full" | "normal";
 }
 
-export interface CheckedOptions {
-  readonly tablePrefix: string;
-  readonly serializer?: Serializer | undefined;
+export interface CheckedOptions extends CheckedSharedOptions {
   readonly durability: "full" | "normal";
 }
 
-const saysPath = ({ input }: { readonly input: unknown }): string =>
-  mustBe('the path of a file, or ":memory:"', input, "", input === undefined ? "is it set?" : null);
+const saysPath = says("the path of a file, or :memory:");
 
 const connectionSchema = v.strictObject({
   path: v.pipe(
     v.string(saysPath),
     v.nonEmpty(saysPath),
     v.check(
-      (path) => !/^file:/i.test(path),
-      ({ input }) => mustBe("a path, not a URL", input, "", "leave out `file:`"),
+      (path) => !isUrl(path),
+      ({ input }) => mustBe("a path, not a url", input, "", pathAdvice(input)),
     ),
   ),
 });
 
-const saysPrefix = says("letters, digits and _, at most 64, not beginning with a digit");
-
 const optionsSchema = v.strictObject({
-  tablePrefix: v.optional(
-    v.pipe(
-      v.string(saysPrefix),
-      v.maxLength(TABLE_PREFIX_LENGTH_MAX, saysPrefix),
-      v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, saysPrefix),
-      v.check(
-        (prefix) => !/^sqlite_/i.test(prefix),
-        says("another prefix, because names that begin with sqlite_ are SQLite's own"),
-      ),
-    ),
-    "escapement_",
-  ),
-  serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"])),
+  ...SHARED_ENTRIES,
   durability: v.optional(oneOf(["full", "normal"]), "full"),
 });
 
-const checkConnection: Checker<SqliteConnection> = checker(connectionSchema, {
+const connectionHints: Hints = {
   takes: "{ path }",
-  instead: (value) =>
-    typeof value === "string" && value !== "" ? `write { path: ${shown(value.replace(/^file:/i, ""))} }` : null,
+  instead: (value) => (typeof value === "string" ? pathAdvice(value) : value instanceof URL ? "write { path }" : null),
   elsewhere: (name) =>
     namesOf(optionsSchema).includes(name) ? `it comes second: new SqliteDataStore(connection, { ${name} })` : null,
-  synonyms: { url: "path", file: "path", filename: "path", database: "path" },
-});
-const checkStoreOptions: Checker<CheckedOptions> = checker(optionsSchema, {
+  synonyms: { url: "path", uri: "path", file: "path", filename: "path", database: "path" },
+};
+
+const checkConnection = checker(connectionSchema, connectionHints);
+const checkStoreOptions = checker(optionsSchema, {
   elsewhere: (name) => (name === "path" ? "it comes first: new SqliteDataStore({ path })" : null),
-  synonyms: { prefix: "tablePrefix" },
+  synonyms: SHARED_SYNONYMS,
 });
 
 /** @throws {OptionsError} with one issue per problem */
@@ -82,4 +66,15 @@ export function checkPath(connection: SqliteConnection): string {
 /** @throws {OptionsError} with one issue per problem */
 export function checkOptions(options: SqliteStoreOptions): CheckedOptions {
   return checkStoreOptions(options, "new SqliteDataStore(connection, options)");
+}
+
+function isUrl(path: string): boolean {
+  return /^file:|^[a-z][a-z0-9+.-]+:\/\//i.test(path);
+}
+
+function pathAdvice(path: string): string {
+  if (!isUrl(path)) return `write { path: ${shown(path)} }`;
+  return /^file:/i.test(path)
+    ? `write { path: ${shown(path.replace(/^file:(\/\/)?/i, ""))} }`
+    : "a server's database is for new LibsqlDataStore({ url })";
 }

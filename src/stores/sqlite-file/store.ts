@@ -7,8 +7,8 @@ import { checkOptions, checkPath, type SqliteConnection, type SqliteStoreOptions
 export abstract class FileDataStore extends SqlDataStore {
   constructor(openDatabase: OpenDatabase, connection: SqliteConnection, options: SqliteStoreOptions = {}) {
     const path = checkPath(connection);
-    const { durability, tablePrefix, serializer } = checkOptions(options);
+    const { durability, ...shared } = checkOptions(options);
     const driver = new FileDriver(openDatabase, path, durability);
-    super(driver, { where: path, sharedByProcesses: path !== MEMORY_PATH, tablePrefix, serializer });
+    super(driver, { where: path, sharedByProcesses: path !== MEMORY_PATH, ...shared });
   }
 }

@@ -3,17 +3,9 @@ import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
 import { storeError } from "./failures.ts";
-import {
-  BUSY_RETRY_MS_MAX,
-  CONNECTION_RETRY_MS_MAX,
-  CONNECTION_TRIES_MAX,
-  LOCAL_RETRY_PAUSE_MS_MAX,
-  OPERATIONS_PER_YIELD,
-  REQUEST_BYTES_MAX,
-  RETRY_PAUSE_MS_FIRST,
-  RETRY_PAUSE_MS_MAX,
-} from "./limits.ts";
+import { LOCAL_RETRY_PAUSE_MS_MAX, OPERATIONS_PER_YIELD, REQUEST_BYTES_MAX } from "./limits.ts";
 import { bytesOf } from "./parameters.ts";
+import { RETRY_DEFAULTS, type RetryLimits } from "./retry-limits.ts";
 
 export interface ConnectionOptions {
   /** The name of the database in errors. It never holds a token. */
@@ -21,6 +13,8 @@ export interface ConnectionOptions {
   readonly random: RandomSource;
   /** Longest wait for an answer of a database that is not local, in milliseconds. */
   readonly timeoutMs: number;
+  /** What is not given has its default. */
+  readonly retry?: Partial<RetryLimits>;
 }
 
 /**
@@ -33,6 +27,7 @@ export interface ConnectionOptions {
 export class Connection {
   readonly #driver: SqlDriver;
   readonly #options: ConnectionOptions;
+  readonly #retry: RetryLimits;
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
@@ -45,6 +40,7 @@ export class Connection {
   constructor(driver: SqlDriver, options: ConnectionOptions) {
     this.#driver = driver;
     this.#options = options;
+    this.#retry = { ...RETRY_DEFAULTS, ...options.retry };
   }
 
   /** Whether no answer can get lost. */
@@ -114,6 +110,7 @@ export class Connection {
   }
 
   async #repeat<T>(doing: string, run: (isRepetition: boolean) => Promise<T>): Promise<T> {
+    const { attemptsMax, durationMsMax, busyMsMax, pauseMsFirst, pauseMsMax } = this.#retry;
     const startedAt = systemClock.now();
     let isRepetition = false;
     let kind: FailureKind;
@@ -133,16 +130,16 @@ export class Connection {
         const elapsedMs = systemClock.now() - startedAt;
         const isWorthIt =
           kind === "busy"
-            ? elapsedMs < BUSY_RETRY_MS_MAX
-            : kind === "connection" && tries < CONNECTION_TRIES_MAX && elapsedMs < CONNECTION_RETRY_MS_MAX;
+            ? elapsedMs < busyMsMax
+            : kind === "connection" && tries < attemptsMax && elapsedMs < durationMsMax;
         if (!isWorthIt) throw this.#failure(kind, doing, error);
         isRepetition ||= kind === "connection";
       }
       // A local lock is free again in milliseconds, and goes to whoever asks next. With long pauses this process would
       // never get the lock.
       const isLock = kind === "busy" && this.#driver.isLocal;
-      const longestMs = isLock ? LOCAL_RETRY_PAUSE_MS_MAX : RETRY_PAUSE_MS_MAX;
-      const pauseMs = Math.min(longestMs, RETRY_PAUSE_MS_FIRST * 2 ** Math.min(tries - 1, 10));
+      const longestMs = isLock ? Math.min(LOCAL_RETRY_PAUSE_MS_MAX, pauseMsMax) : pauseMsMax;
+      const pauseMs = Math.min(longestMs, pauseMsFirst * 2 ** Math.min(tries - 1, 30));
       await systemClock.sleep(systemClock.now() + this.#options.random() * pauseMs);
     }
   }

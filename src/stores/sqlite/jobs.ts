@@ -7,7 +7,9 @@ import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
+import type { SqlStatement } from "./driver.ts";
 import { readPage } from "./pages.ts";
+import { positional } from "./positional.ts";
 import { type JobRow, jsonRecords, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
@@ -33,6 +35,13 @@ export class SqliteJobs {
     const search = additions.search();
     const results = await this.#connection.write(() => [...insertions, ...search]);
     return additions.answers(results.slice(insertions.length));
+  }
+
+  /** The statements that add a job in somebody else's transaction. The job's own id is their stamp, because that
+   *  transaction may be repeated, whatever the database is. */
+  prepare(job: JobRecord): SqlStatement[] {
+    const stamp = { id: job.id, now: job.createdAt };
+    return new Additions(this.#statements, [job], stamp).insertions().map(positional);
   }
 
   #newStamp(jobs: readonly JobRecord[]): AdditionStamp | null {

@@ -18,16 +18,10 @@ export async function migrate(
   migrations: readonly Migration[],
   now: number,
 ): Promise<void> {
-  const newest = migrations.at(-1)?.version ?? 0;
   // Every round either ends, or sees a version that is higher than in the round before.
   for (let round = 0; round <= migrations.length + 1; round++) {
     const version = await readVersion(connection, names);
-    if (version > newest) {
-      throw new StoreUnavailableError(
-        `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ` +
-          `${newest}: update the library, or use another database or tablePrefix`,
-      );
-    }
+    refuseNewer(names, version, migrations);
     const next = migrations.find((migration) => migration.version > version);
     if (next === undefined) return;
     try {
@@ -36,6 +30,35 @@ export async function migrate(
       if ((await readVersion(connection, names)) <= version) throw error;
     }
   }
+}
+
+/**
+ * Drops the tables and makes them anew, empty, in one transaction, so that other processes never find them missing.
+ * Does nothing where there are none. A table under our names that this library did not make is left alone.
+ *
+ * @throws {StoreUnavailableError} in the same cases as {@link migrate}
+ */
+export async function reset(
+  connection: Connection,
+  names: TableNames,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<void> {
+  const version = await readVersion(connection, names);
+  if (version === 0) return;
+  refuseNewer(names, version, migrations);
+  const fresh = migrations.flatMap((step, index) => stepStatements(names, step, index === 0, now));
+  const dropped = Object.values(names).map((name) => ({ sql: `DROP TABLE IF EXISTS ${name}`, args: [] }));
+  await connection.write(() => [...dropped, ...fresh]);
+}
+
+function refuseNewer(names: TableNames, version: number, migrations: readonly Migration[]): void {
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (version <= newest) return;
+  throw new StoreUnavailableError(
+    `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ` +
+      `${newest}: update the library, or use another database or tablePrefix`,
+  );
 }
 
 function stepStatements(names: TableNames, step: Migration, isFirst: boolean, now: number): SqlStatement[] {

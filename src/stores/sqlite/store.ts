@@ -9,13 +9,15 @@ import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import { Connection } from "./connection.ts";
-import type { SqlDriver } from "./driver.ts";
+import type { SqlDriver, SqlStatement } from "./driver.ts";
 import { SqliteJobs } from "./jobs.ts";
 import { SqliteLeases } from "./leases.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
+import { reset } from "./migrations.ts";
 import { SqliteResults } from "./results.ts";
+import type { RetryLimits } from "./retry-limits.ts";
 import { SqliteSchedules } from "./schedules.ts";
-import { tableNames } from "./schema.ts";
+import { MIGRATIONS, tableNames } from "./schema.ts";
 import { SchemaCheck } from "./schema-check.ts";
 import { makeStatements } from "./statements.ts";
 import { SqliteSteps } from "./steps.ts";
@@ -33,6 +35,10 @@ export interface SqlDataStoreOptions {
   readonly serializer?: Serializer | undefined;
   /** Longest wait for one answer of a database that is not local, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
+  /** Whether the first `open` drops the tables of the prefix and makes them anew, empty. Default: false. */
+  readonly reset?: boolean;
+  /** How long an operation is repeated that fails for a passing reason. What is not given has its default. */
+  readonly retry?: Partial<RetryLimits>;
 }
 
 /** What a store consists of once it is open. */
@@ -55,11 +61,14 @@ export class SqlDataStore implements contract.DataStore {
   readonly #driver: SqlDriver;
   readonly #options: SqlDataStoreOptions;
   #opening: Promise<OpenStore> | null = null;
+  /** Whether the tables are still to be emptied. Only the first opening that succeeds does so. */
+  #isToReset: boolean;
   #open: OpenStore | null = null;
 
   constructor(driver: SqlDriver, options: SqlDataStoreOptions = {}) {
     this.#driver = driver;
     this.#options = options;
+    this.#isToReset = options.reset ?? false;
     this.serializer = options.serializer ?? new JSONSerializer();
     this.capabilities = Object.freeze({ sharedByProcesses: options.sharedByProcesses ?? true });
   }
@@ -141,6 +150,10 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.jobs.add(jobs));
   }
 
+  async prepareAddition(job: JobRecord): Promise<SqlStatement[]> {
+    return this.#use(async (open) => open.jobs.prepare(job));
+  }
+
   async getJob(id: string): Promise<JobRecord | null> {
     return this.#use((open) => open.jobs.get(id));
   }
@@ -193,11 +206,14 @@ export class SqlDataStore implements contract.DataStore {
       where = "the database",
       tablePrefix = "escapement_",
       timeoutMs = REMOTE_TIMEOUT_MS_DEFAULT,
+      retry = {},
     } = this.#options;
-    const connection = new Connection(this.#driver, { where, random: systemRandom, timeoutMs });
+    const connection = new Connection(this.#driver, { where, random: systemRandom, timeoutMs, retry });
     try {
       await connection.open();
       const names = tableNames(tablePrefix);
+      if (this.#isToReset) await reset(connection, names, MIGRATIONS, now);
+      this.#isToReset = false;
       const statements = makeStatements(names);
       const schema = new SchemaCheck(connection, names, now);
       return {

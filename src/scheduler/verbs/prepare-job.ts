@@ -1,0 +1,34 @@
+import { StoreRefusedError } from "../../core/errors.ts";
+import type { JobRecord } from "../../records/job.ts";
+import { jobAdded } from "../events/event-records.ts";
+import { Job } from "../views/job.ts";
+import type { PreparedJob } from "../views/prepared-job.ts";
+import type { VerbContext } from "./verb-context.ts";
+
+/** What `prepareJob` returns for a new job. @throws {StoreRefusedError} when the store has no statements to give */
+export async function preparedJob(context: VerbContext, record: JobRecord): Promise<PreparedJob> {
+  const { env, client } = context;
+  const statements = await env.store.prepareAddition?.(record);
+  if (statements === undefined) {
+    throw new StoreRefusedError(
+      `prepareJob() needs a store in a database that the application writes to as well; a ` +
+        `${env.store.constructor.name} has no such database. Use LibsqlDataStore or SqliteDataStore, or addJob()`,
+    );
+  }
+  return {
+    job: new Job(record, env.store.serializer, client),
+    statements,
+    committed: () => tellOf(context, record),
+  };
+}
+
+async function tellOf({ env, closing }: VerbContext, record: JobRecord): Promise<void> {
+  if (closing.isClosed) return;
+  try {
+    // Another job may have had the key, and then nothing was added.
+    const isAdded = record.idempotencyKey === null || (await env.store.getJob(record.id)) !== null;
+    if (isAdded) env.events.publish([jobAdded(env, record, false)]);
+  } catch (error) {
+    env.logger.warn(`escapement: nobody was told of job ${record.id}, which starts after the next look`, error);
+  }
+}

@@ -1,0 +1,19 @@
+import type { SqlStatement } from "../../stores/sqlite/driver.ts";
+import type { Job } from "./job.ts";
+
+/** A job that the application's own transaction adds. See `SchedulerClient.prepareJob`. */
+export interface PreparedJob<R = unknown> {
+  /** The job as it will be. It exists once the transaction is committed. If an unfinished job of the task has the same
+   *  `idempotencyKey` by then, that job stays, and this one never exists: `job.refresh()` tells. */
+  readonly job: Job<R>;
+  /**
+   * The statements that add the job, in order. Each has plain `?` parameters, and `args` with their values: text,
+   * numbers and null. They may be run in any transaction of the store's database, and again if that transaction is
+   * repeated.
+   */
+  readonly statements: SqlStatement[];
+  /** Tells schedulers and listeners that the job is there, so that the job starts at once. Call it after the commit.
+   *  Without this call nothing is lost: a scheduler finds the job when it next looks (at the latest after `maxIdle`, 10
+   *  seconds by default). It never rejects; a failure is logged. */
+  committed(): Promise<void>;
+}

@@ -1,0 +1,21 @@
+import * as v from "valibot";
+import { type Checker, checker, implementing } from "../../core/check.ts";
+import { isPlain, shown } from "../../core/option-errors.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+
+const optionsSchema: v.GenericSchema<unknown, { serializer?: Serializer | undefined }> = v.strictObject({
+  serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"])),
+});
+
+export const checkMemoryOptions: Checker<{ serializer?: Serializer | undefined }> = checker(optionsSchema, {
+  instead: (value) => {
+    if (typeof value === "string") return `a database is kept by new LibsqlDataStore({ url: ${shown(value)} })`;
+    return !isPlain(value) && typeof value === "object" && value !== null && "serialize" in value
+      ? "pass it as { serializer }"
+      : null;
+  },
+  elsewhere: (name) =>
+    /^(url|path|file|reset|retry|tablePrefix|durability)$/i.test(name)
+      ? "a store in a database has it: new LibsqlDataStore({ url }, options)"
+      : null,
+});

@@ -1,0 +1,111 @@
+import { expect } from "vitest";
+import { SERIALIZED_LENGTH_MAX } from "../../src/core/limits.ts";
+import type { Scheduler, SqlStatement } from "../../src/mod.ts";
+import type { Application } from "./application.ts";
+
+/** What holds for prepared jobs, however the application writes. Each case gets a database of its own tables. */
+export const PREPARED_JOB_CASES: readonly {
+  readonly name: string;
+  run(application: Application, scheduler: Scheduler): Promise<void>;
+}[] = [
+  {
+    name: "a commit adds exactly one job, which runs",
+    async run(application, scheduler) {
+      const seen: unknown[] = [];
+      const ship = scheduler.task("ship", (order: string) => void seen.push(order));
+      const { job, statements } = await scheduler.prepareJob(ship, { payload: "order-1", priority: 3 });
+      expect((await scheduler.getJobs()).items).toEqual([]);
+      await application.commit([order("order-1"), ...statements]);
+      const { items } = await scheduler.getJobs();
+      expect(items.map((one) => one.toJSON())).toEqual([job.toJSON()]);
+      await scheduler.tick();
+      expect([seen, await application.read("SELECT id FROM orders")]).toEqual([["order-1"], ["order-1"]]);
+    },
+  },
+  {
+    name: "a rollback leaves neither the row nor the job",
+    async run(application, scheduler) {
+      const { statements } = await scheduler.prepareJob(scheduler.task("ship", () => {}));
+      await application.rollBack([order("order-1"), ...statements]);
+      expect((await scheduler.getJobs()).items).toEqual([]);
+      expect(await application.read("SELECT id FROM orders")).toEqual([]);
+    },
+  },
+  {
+    name: "a transaction that is repeated adds no job twice, even after the job has run",
+    async run(application, scheduler) {
+      let runs = 0;
+      scheduler.task("ship", () => void runs++);
+      const kept = await scheduler.prepareJob("ship");
+      const notKept = await scheduler.prepareJob("ship", { resultExpirationTime: { seconds: 0 } });
+      for (const { statements } of [kept, kept, notKept, notKept]) await application.commit(statements);
+      expect((await scheduler.getJobs()).items.length).toBe(2);
+      await scheduler.tick();
+      for (const { statements } of [kept, notKept]) await application.commit(statements);
+      expect((await scheduler.getJobs()).items).toEqual([]);
+      await scheduler.tick();
+      expect(runs).toBe(2);
+    },
+  },
+  {
+    name: "an unfinished job with the same key stays, and nothing is raised",
+    async run(application, scheduler) {
+      scheduler.task("ship", () => {});
+      const first = await scheduler.addJob("ship", { idempotencyKey: "k" });
+      const second = await scheduler.prepareJob("ship", { idempotencyKey: "k" });
+      await application.commit([order("order-1"), ...second.statements]);
+      await second.committed();
+      expect((await scheduler.getJobs()).items.map(({ id }) => id)).toEqual([first.id]);
+      expect(await application.read("SELECT id FROM orders")).toEqual(["order-1"]);
+    },
+  },
+  {
+    name: "what the job is told travels as it is: payload up to the limit, metadata, times and quotes",
+    async run(application, scheduler) {
+      const text = `?1 '"\\ü\u{1F600}`;
+      const filler = "x".repeat(SERIALIZED_LENGTH_MAX - JSON.stringify(text).length);
+      let seen: unknown = null;
+      scheduler.task("ship", (payload: unknown) => {
+        seen = payload;
+      });
+      const { job, statements } = await scheduler.prepareJob("ship", {
+        payload: text + filler,
+        metadata: { note: text, nested: { flag: true, none: null } },
+        runAt: "2020-01-01T00:00:00.123Z",
+        startDeadline: "2999-01-01T00:00:00Z",
+        idempotencyKey: text,
+      });
+      for (const { sql, args } of statements) expectPortable(sql, args);
+      await application.commit(statements);
+      expect((await job.refresh()).toJSON()).toEqual(job.toJSON());
+      await scheduler.tick();
+      expect(seen === text + filler).toBe(true);
+    },
+  },
+  {
+    name: "a running scheduler starts the job when it is told of the commit",
+    async run(application, scheduler) {
+      const task = scheduler.task("ship", (order: string) => `${order} shipped`);
+      await scheduler.start();
+      const { job, statements, committed } = await scheduler.prepareJob(task, { payload: "order-1" });
+      const added = scheduler.nextEvent("jobAdded");
+      await application.commit(statements);
+      await committed();
+      expect((await added).jobId).toBe(job.id);
+      expect(await job.wait()).toBe("order-1 shipped");
+    },
+  },
+];
+
+function order(id: string): SqlStatement {
+  return { sql: "INSERT INTO orders VALUES (?)", args: [id] };
+}
+
+/** What D1 and Durable Objects take: plain parameters, at most 100, and statements of 100 KB. */
+export function expectPortable(sql: string, args: readonly unknown[]): void {
+  expect(sql.match(/\?/g)?.length).toBe(args.length);
+  expect(sql).not.toMatch(/\?\d|[:@$]\w/);
+  expect(args.length).toBeLessThanOrEqual(100);
+  expect(sql.length).toBeLessThan(100_000);
+  for (const arg of args) expect(arg === null || ["string", "number"].includes(typeof arg)).toBe(true);
+}
