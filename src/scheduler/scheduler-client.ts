@@ -183,7 +183,7 @@ export interface SchedulerClient {
    */
   prepareJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    options?: JobOptions<NoInfer<P>>,
+    ...options: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<PreparedJob<Awaited<R>>>;
 
   /**

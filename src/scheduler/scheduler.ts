@@ -439,7 +439,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async prepareJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    options: JobOptions<NoInfer<P>> = {},
+    ...[options = {}]: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<PreparedJob<Awaited<R>>> {
     return (await this.#jobVerbs.prepare(task as Task, options)) as PreparedJob<Awaited<R>>;
   }
