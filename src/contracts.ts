@@ -18,6 +18,7 @@ export {
   type JobOutcome,
   type Metadata,
   type RetryPolicy,
+  type RunOverlapPolicy,
 } from "./records/policies.ts";
 export type { ScheduleRecord } from "./records/schedule.ts";
 export type { SchedulerProfile, SchedulerRecord, SchedulerRole } from "./records/scheduler.ts";
@@ -40,13 +41,16 @@ export type {
   LookedSchedule,
   LookReport,
   LookRequest,
+  OverlapReport,
   PlannedJob,
+  PlannedOverlap,
   PlanReport,
   RecordPage,
   RecoveredJob,
   RecoveryReport,
   ReleaseStatus,
   ScheduleAddition,
+  ScheduleAdditionChange,
   ScheduleAdditionReport,
   ScheduleChanges,
   ScheduleFilter,

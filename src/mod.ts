@@ -41,7 +41,13 @@ export type { CronFields } from "./cron/fields.ts";
 export type { DstPolicy, GapPolicy, OverlapPolicy } from "./cron/spec.ts";
 export { InlineExecutor } from "./executors/inline.ts";
 export type { EventType } from "./records/events.ts";
-export type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata } from "./records/policies.ts";
+export type {
+  CoalescePolicy,
+  ConflictPolicy,
+  JobOutcome,
+  Metadata,
+  RunOverlapPolicy,
+} from "./records/policies.ts";
 export type { SerializedError } from "./records/serialized-error.ts";
 export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
 export type { TickReport } from "./scheduler/driving/tick.ts";

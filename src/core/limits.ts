@@ -78,6 +78,14 @@ export const TURN_MS_MAX = 10;
  *  step. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
 
+/** Most waiting jobs of its schedule that one plan removes, and most running jobs that it cancels, because of its
+ *  schedule's `overlap`. There is one at most, unless the schedule queued its jobs before. */
+export const OVERLAP_JOBS_PER_PLAN_MAX = 100;
+
+/** Most fire times that one plan of a schedule passes over whose fires may not overlap. They cost a walk through the
+ *  trigger, and no write. The other fire times stay due for the next step. */
+export const PASSED_FIRES_PER_PLAN_MAX = 1000;
+
 /** Largest page of `getSchedules`, `getJobs` and `getJobResults`, and its default. */
 export const PAGE_SIZE_MAX = 1000;
 export const PAGE_SIZE_DEFAULT = 100;

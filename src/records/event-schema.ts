@@ -40,6 +40,20 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     finished: v.boolean(),
   }),
   scheduleFailed: v.object({ type: v.literal("scheduleFailed"), ...schedule, error }),
+  scheduleOutdated: v.object({
+    type: v.literal("scheduleOutdated"),
+    ...schedule,
+    schedulerId: id,
+    version: v.nullable(count),
+  }),
+  occurrenceSkipped: v.object({
+    type: v.literal("occurrenceSkipped"),
+    ...schedule,
+    fireTimeMs: ms,
+    count: v.pipe(count, v.minValue(1)),
+    reason: v.picklist(["overlap", "replaced"]),
+    jobId: v.nullable(id),
+  }),
   scheduleDeserializationFailed: v.object({
     type: v.literal("scheduleDeserializationFailed"),
     ...schedule,

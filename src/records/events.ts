@@ -34,6 +34,18 @@ interface EventFactsByType {
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
+  /** A scheduler declared the schedule (`conflictPolicy: "update"`), and the store keeps what a program with a higher
+   *  version declared. `version` is the scheduler's own, or null when it has none. */
+  scheduleOutdated: ScheduleFacts & SchedulerFacts & { readonly version: number | null };
+  /** Fire times of a schedule made no job (`overlap`), or the waiting job of a fire time gave way to a newer one
+   *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. `count` says how
+   *  many fire times the event stands for, and `fireTimeMs` is the last of them. */
+  occurrenceSkipped: ScheduleFacts & {
+    readonly fireTimeMs: number;
+    readonly count: number;
+    readonly reason: "overlap" | "replaced";
+    readonly jobId: string | null;
+  };
   /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
    *  once for each schedule and process. */
   scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };
@@ -76,6 +88,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "scheduleUpdated",
   "scheduleRemoved",
   "scheduleFailed",
+  "scheduleOutdated",
+  "occurrenceSkipped",
   "scheduleDeserializationFailed",
   "jobAdded",
   "jobUnclaimed",

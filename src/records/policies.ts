@@ -2,9 +2,31 @@
  *  (`latest`, the default), one job for the earliest (`earliest`), or one job for each (`all`). */
 export type CoalescePolicy = "latest" | "earliest" | "all";
 
-/** What happens when a schedule is added under an id that exists. `doNothing` (the default) keeps the stored schedule,
- *  `replace` replaces it, and `error` rejects with `ConflictingIdError`. */
-export type ConflictPolicy = "doNothing" | "replace" | "error";
+/**
+ * What a fire of a schedule does while an earlier run of the schedule is unfinished: its job waits, runs, or waits for
+ * a retry. Only jobs that fire times made count; those of `addJob` and `runScheduleNow` neither count nor are touched.
+ *
+ * - `queue` (the default): the fire makes its job, which waits for its turn. Temporal's `BufferAll`; with
+ *   `maxRunningJobs: null`, Temporal's `AllowAll`; APScheduler 4.
+ * - `skip`: the fire makes no job. Temporal's `Skip`, APScheduler 3's `max_instances`, croner's `protect`.
+ * - `replaceQueued`: the job takes the place of those that wait, so that one waits at most, the newest. Temporal's
+ *   `BufferOne` also lets one wait at most, but the oldest.
+ * - `cancelRunning`: as `replaceQueued`, and the run that is under way is cancelled. Temporal's `CancelOther`.
+ */
+export type RunOverlapPolicy = "queue" | "skip" | "replaceQueued" | "cancelRunning";
+
+/** All overlap policies. */
+export const RUN_OVERLAP_POLICIES: readonly RunOverlapPolicy[] = Object.freeze([
+  "queue",
+  "skip",
+  "replaceQueued",
+  "cancelRunning",
+]);
+
+/** What happens when a schedule is added under an id that exists. `update` (the default) applies what the program
+ *  changed since it last declared the schedule, `doNothing` keeps the stored schedule, `replace` replaces it, and
+ *  `error` rejects with `ConflictingIdError`. */
+export type ConflictPolicy = "update" | "doNothing" | "replace" | "error";
 
 /**
  * How a job ended.

@@ -1,4 +1,4 @@
-import type { CoalescePolicy, Metadata } from "./policies.ts";
+import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "./policies.ts";
 
 /** A schedule, in the form that stores keep. Times are epoch milliseconds. */
 export interface ScheduleRecord {
@@ -24,6 +24,8 @@ export interface ScheduleRecord {
   readonly maxCatchUp: number | null;
   readonly resultExpirationMs: number;
   readonly maxRecoveries: number;
+  /** What a fire does while an earlier run of the schedule is unfinished. */
+  readonly overlap: RunOverlapPolicy;
   readonly metadata: Metadata;
   readonly paused: boolean;
   readonly createdAt: number;
@@ -34,4 +36,11 @@ export interface ScheduleRecord {
   /** Grows with every commit of a plan and with every change, so that an outdated plan does not count. Begins at
    *  a random number. */
   readonly fence: number;
+  /** How many fire times made no job, or lost their job to a newer one, because of `overlap`. */
+  readonly skippedCount: number;
+  /** A hash of what a program last declared about the schedule; absent when no program declared it. Edits leave it as
+   *  it is. */
+  readonly declaration?: string;
+  /** The version of the program that declared it; absent when it has none. */
+  readonly version?: number;
 }

@@ -1,4 +1,4 @@
-import type { Metadata, RetryPolicy } from "./policies.ts";
+import type { Metadata, RetryPolicy, RunOverlapPolicy } from "./policies.ts";
 
 /** What a store knows of a task: its settings, with all defaults filled in. The handler is not stored: it lives in the
  *  schedulers that registered the task. */
@@ -18,6 +18,9 @@ export interface TaskRecord {
   /** How long results are kept, in milliseconds; 0 keeps none. */
   readonly resultExpirationMs: number;
   readonly retry: RetryPolicy;
+  /** What a fire of the task's schedules does while an earlier run of the schedule is unfinished, if the schedule sets
+   *  nothing else. */
+  readonly overlap: RunOverlapPolicy;
   readonly metadata: Metadata;
   /** A hash of what a program declares about the task; absent in a record that no program declared. */
   readonly declaration?: string;

@@ -51,7 +51,8 @@ export interface SchedulerClient {
 
   /**
    * Adds a schedule. A trigger without a start counts from now: an `IntervalTrigger` fires at once, unless its
-   * `firstRun` says otherwise.
+   * `firstRun` says otherwise. If the id exists, `conflictPolicy` decides: by default, what changed since the program
+   * last added the schedule is applied.
    *
    * A schedule that has no fire time left stays in the store until a clean-up removes the schedule. From then on its id
    * is free: a schedule that is added under this id starts anew, and a `DateTrigger` whose time is past fires once
@@ -61,7 +62,7 @@ export interface SchedulerClient {
    * @param task a task, its id, or a function with a name, which becomes a task of that name
    * @param trigger a trigger, or crontab text such as `"0 9 * * mon-fri"`, where 0 is Sunday. Text is read in the time
    *   zone that this scheduler has as its option `timeZone`: UTC unless given. The zone is stored with the schedule
-   * @returns the schedule as it is stored: with `conflictPolicy: "doNothing"`, the schedule that had the id before
+   * @returns the schedule as it is stored: where nothing changed, the schedule that had the id before
    * @throws {OptionsError} for an invalid trigger or invalid options
    * @throws {CronSyntaxError} for crontab text that cannot be understood
    * @throws {TaskLookupError} when neither this scheduler nor the store knows the task

@@ -370,7 +370,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     optionsOrHandler: object | TaskHandler<never>,
     handler?: TaskHandler<never>,
   ): Promise<Schedule> {
-    const given = scheduledTask(id, trigger, optionsOrHandler, handler, this.#inherited.scheduleDefaults);
+    const given = scheduledTask(id, trigger, optionsOrHandler, handler);
     checkTrigger(trigger, "schedule()", this.#inherited.timeZone);
     const task = this.task(id, given.settings, given.handler);
     return this.#scheduleVerbs.add(task as Task, trigger, given.options, "schedule()");

@@ -1,6 +1,6 @@
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
-import type { ConflictPolicy, JobOutcome } from "../records/policies.ts";
+import type { ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SchedulerProfile, SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
@@ -94,6 +94,12 @@ export interface DataStore extends AsyncDisposable {
    *    of the schedule are replaced, `fence` grows by 1, and the favourite becomes this scheduler (`isFavourite`) or
    *    nobody. A plan that does not count changes nothing. If a step has several plans of one schedule, only the first
    *    can count.
+   *
+   *    A plan with an `overlap` that counts heeds the unfinished jobs that fire times of its schedule made. With `skip`,
+   *    its fire makes no job if there is such a job. Otherwise, such jobs without a lease are removed, without a result
+   *    (at most `OVERLAP_JOBS_PER_PLAN_MAX`, the earliest fire times first), and with `cancelRunning`, such jobs under a
+   *    lease (as many at most) get `cancelRequested`. The schedule's `skippedCount` grows by the fire times that were
+   *    `passed`, by 1 for a fire that made no job because of `skip`, and by 1 for each job that was removed.
    * 5. *Acquisition* of at most `jobs.limit` jobs that are unleased, have `runAt <= now` and no `cancelRequested`, and
    *    whose `(executor, taskId)` is among `jobs.queues`. Their order is priority (higher first), then `runAt`, then
    *    addition. A task never has more than its `maxRunningJobs` jobs under live leases, counted over all schedulers;
@@ -112,7 +118,8 @@ export interface DataStore extends AsyncDisposable {
    * - Additions and fires are never made twice, see {@link addJobs}. `addedJobIds` names the jobs of the plan that
    *   exist.
    * - `committed` is true when the schedule is as an earlier try left the schedule. It may be false for a plan that an
-   *   earlier try committed, if others have changed the schedule since.
+   *   earlier try committed, if others have changed the schedule since. `overlap` is as that try told, if `committed` is
+   *   true, and absent if not.
    * - `acquired` holds the jobs that any try of the step leased and that the scheduler still holds, topped up to the
    *   limit. These jobs are named even while a lease waits for recovery.
    * - Recovered jobs may be named by the earlier try alone.
@@ -129,8 +136,13 @@ export interface DataStore extends AsyncDisposable {
   /**
    * Adds schedules in one commit; one answer per schedule, in order. Where the id exists, `conflictPolicy` decides:
    * - `doNothing`: the stored schedule stays; `change` is `kept`.
-   * - `replace`: every field except `createdAt`, `lastFireTime` and `fence` is replaced. When `triggerRule` is equal,
-   *   the stored `trigger` (with its anchor) and `nextFireTime` stay too. `fence` grows by 1; `change` is `replaced`.
+   * - `replace`: every field except `createdAt`, `lastFireTime`, `skippedCount` and `fence` is replaced. When
+   *   `triggerRule` is equal, the stored `trigger` (with its anchor) and `nextFireTime` stay too. `paused` stays unless
+   *   the addition `setsPaused`. `fence` grows by 1; `change` is `replaced`.
+   * - `update`: as `replace`, but only if the `declaration` differs from the stored one; `change` is `updated`. If it is
+   *   equal, the stored schedule stays, whoever edited it since (`kept`), and a higher `version` replaces the stored
+   *   one. If it differs and the stored `version` is higher, nothing changes (`outdated`). No version is lower than
+   *   every version.
    * - `error`: nothing of the whole call is written; `conflictId` names the first id that is in use.
    * An id that comes twice in one call counts as existing the second time.
    */
@@ -225,19 +237,26 @@ export interface JobResultFilter extends PageRequest {
 export interface ScheduleAddition {
   readonly schedule: ScheduleRecord;
   readonly conflictPolicy: ConflictPolicy;
+  /** Whether `paused` of the schedule also replaces that of a stored schedule. Default: false. */
+  readonly setsPaused?: boolean;
 }
+
+/** What became of a schedule that was added. */
+export type ScheduleAdditionChange = "added" | "replaced" | "updated" | "kept" | "outdated";
 
 export type ScheduleAdditionReport =
   | { readonly conflictId: string }
   | {
       readonly conflictId: null;
       readonly results: readonly {
-        readonly change: "added" | "replaced" | "kept";
+        readonly change: ScheduleAdditionChange;
         readonly schedule: ScheduleRecord;
       }[];
     };
 
-export type ScheduleChanges = Partial<Omit<ScheduleRecord, "id" | "createdAt" | "fence">>;
+export type ScheduleChanges = Partial<
+  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version">
+>;
 
 export interface JobAddition {
   readonly job: JobRecord;
@@ -318,7 +337,8 @@ export interface LookReport extends Seen {
 }
 
 /** What a planner needs of a schedule. */
-export interface LookedSchedule extends Omit<ScheduleRecord, "payload" | "metadata" | "name"> {
+export interface LookedSchedule
+  extends Omit<ScheduleRecord, "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version"> {
   readonly nextFireTime: number;
   /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
    *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the
@@ -367,6 +387,17 @@ export interface SchedulePlan {
   readonly paused: boolean;
   /** Whether the scheduler can run the schedule's jobs itself. */
   readonly isFavourite: boolean;
+  /** What the schedule's `overlap` asks for; absent where it is `queue`. Such a plan has one fire at most. */
+  readonly overlap?: PlannedOverlap;
+}
+
+/** How a plan gets along with the unfinished jobs of its schedule. */
+export interface PlannedOverlap {
+  readonly policy: Exclude<RunOverlapPolicy, "queue">;
+  /** How many fire times the plan passes over, because one at most can become a job; and the last of them, null for
+   *  none. */
+  readonly passed: number;
+  readonly lastPassedTime: number | null;
 }
 
 /** What the planner knows of a job; all other fields come from the schedule. */
@@ -397,6 +428,17 @@ export interface PlanReport {
   readonly committed: boolean;
   /** The plan's jobs that exist. */
   readonly addedJobIds: readonly string[];
+  /** What a committed plan with an `overlap` found and did; absent for other plans. */
+  readonly overlap?: OverlapReport;
+}
+
+export interface OverlapReport {
+  /** Whether the plan's fire made no job, because of `skip` and an unfinished job. */
+  readonly isSkipped: boolean;
+  /** The waiting jobs that were removed, by fire time. */
+  readonly replaced: readonly { readonly jobId: string; readonly fireTime: number }[];
+  /** The jobs under a lease that the plan asked to cancel, by fire time. */
+  readonly cancelRequested: readonly string[];
 }
 
 /**

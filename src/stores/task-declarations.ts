@@ -48,9 +48,10 @@ function isSame(a: TaskRecord, b: TaskRecord): boolean {
 }
 
 function settingsText(task: TaskRecord): string {
-  const { executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs, metadata } = task;
+  const { executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs } = task;
+  const { overlap, metadata } = task;
   const { attemptsMax, initialMs, factor, maxMs, jitter } = task.retry;
   const retry = [attemptsMax, initialMs, factor, maxMs, jitter];
-  const settings = [executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs];
+  const settings = [executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs, overlap];
   return JSON.stringify([...settings, retry, metadata]);
 }

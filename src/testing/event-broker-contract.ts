@@ -312,6 +312,10 @@ function sampleOf(type: EventType): EventRecord {
       return { type, timestampMs, scheduleId: "schedule", finished: true };
     case "scheduleFailed":
       return { type, ...schedule, error };
+    case "scheduleOutdated":
+      return { type, ...schedule, schedulerId: "scheduler", version: 6 };
+    case "occurrenceSkipped":
+      return { type, ...schedule, fireTimeMs: 1_800_000_000_002, count: 3, reason: "replaced", jobId: "job" };
     case "scheduleDeserializationFailed":
       return { type, ...schedule, schedulerId: "scheduler", error };
     case "jobAdded":

@@ -21,11 +21,13 @@ function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
     maxCatchUp: null,
     resultExpirationMs: 0,
     maxRecoveries: 0,
+    overlap: "queue",
     metadata: {},
     paused: false,
     createdAt: START_MS,
     nextFireTime: START_MS,
     lastFireTime: null,
+    skippedCount: 0,
     fence: 0,
     ...changes,
   };

@@ -81,6 +81,8 @@ describe("schedule()", () => {
     await clock.advance({ minutes: 30 });
     const again = await scheduler.schedule("s", hourly(), { priority: 2 }, () => {});
     expect([again.priority, secondsOf(again.nextFireTime)]).toEqual([2, 3600]);
+    const named = await scheduler.schedule("s", hourly(), { priority: 2, name: "Hourly" }, () => {});
+    expect([named.name, secondsOf(named.nextFireTime)]).toEqual(["Hourly", 3600]);
     const kept = await scheduler.schedule("s", hourly(), { priority: 3, conflictPolicy: "doNothing" }, () => {});
     expect(kept.priority).toBe(2);
   });

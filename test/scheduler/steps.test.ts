@@ -14,6 +14,7 @@ const task = {
   timeoutMs: null,
   resultExpirationMs: 0,
   retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" as const },
+  overlap: "queue" as const,
   metadata: {},
 };
 

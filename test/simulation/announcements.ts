@@ -12,6 +12,8 @@ export class Announcements {
 
   /** Jobs that were gone when an outcome was sent again: by that outcome, or because somebody else had ended them. */
   readonly #gone = new Set<string>();
+  /** How many fire times a process knows to be skipped and has not told of yet. */
+  readonly #skips = new Map<Caller, number>();
 
   constructor(history: History, jobs: JobModel) {
     this.#history = history;
@@ -21,6 +23,12 @@ export class Announcements {
   /** An answer told a process what its step did. */
   onStep(caller: Caller, request: StepRequest, report: StepReport): void {
     this.onAdded(caller, report.additions, report.plans);
+    report.plans.forEach(({ overlap }, index) => {
+      if (overlap === undefined) return;
+      const { isSkipped, replaced } = overlap;
+      const passed = request.plans[index]?.overlap?.passed ?? 0;
+      this.#skipped(caller, passed + replaced.length + (isSkipped ? 1 : 0));
+    });
     if (!request.isRepetition) return;
     for (const { jobId } of request.releases) if (!this.#jobs.unfinished.has(jobId)) this.#gone.add(jobId);
   }
@@ -35,6 +43,7 @@ export class Announcements {
     for (const event of events) {
       if (event.type === "jobAdded") this.#onJobAdded(caller, event);
       else if (event.type === "jobReleased") this.#onJobReleased(caller, event);
+      else if (event.type === "occurrenceSkipped") this.#skipped(caller, -event.count);
     }
   }
 
@@ -42,6 +51,15 @@ export class Announcements {
     for (const [id, caller] of this.#owed) {
       if (caller.isAlive) this.#history.violate(`${caller.name} never announced job ${id}, which it added`);
     }
+    for (const [caller, count] of this.#skips) {
+      if (caller.isAlive && count > 0) this.#history.violate(`${caller.name} never told of ${count} skips`);
+    }
+  }
+
+  #skipped(caller: Caller, count: number): void {
+    const left = (this.#skips.get(caller) ?? 0) + count;
+    this.#skips.set(caller, left);
+    if (left < 0) this.#history.violate(`${caller.name} tells of fire times that were not skipped`);
   }
 
   /** Others sleep on when they hear that a job is leased. */

@@ -8,6 +8,8 @@ import type {
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
+  OverlapReport,
+  PlannedOverlap,
   RecoveryReport,
   ReleaseStatus,
   Seen,
@@ -105,6 +107,31 @@ export class JobModel {
       if (record.scheduleId === scheduleId && record.fireTime === fireTime) return true;
     }
     return false;
+  }
+
+  /** What a plan does to the unfinished jobs of its schedule before its fire. */
+  makeWay(scheduleId: string, policy: PlannedOverlap["policy"]): OverlapReport {
+    const fired = [...this.#unfinished.values()]
+      .filter(({ record }) => record.scheduleId === scheduleId && record.fireTime !== null)
+      .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
+    if (policy === "skip") return { isSkipped: fired.length > 0, replaced: [], cancelRequested: [] };
+    const waiting = fired.filter(({ lease }) => lease === null);
+    const running = fired.filter(({ lease, record }) => lease !== null && !record.cancelRequested);
+    const cancelled = policy === "cancelRunning" ? running : [];
+    for (const { record } of waiting) {
+      this.#history.count("replaced");
+      this.#history.trace("store", `job ${record.id} is replaced`);
+      this.#unfinished.delete(record.id);
+    }
+    for (const { record } of cancelled) {
+      this.#history.count("overlaps cancelled");
+      record.cancelRequested = true;
+    }
+    return {
+      isSkipped: false,
+      replaced: waiting.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
+      cancelRequested: cancelled.map(({ record }) => record.id),
+    };
   }
 
   /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. A clock that

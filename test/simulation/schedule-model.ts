@@ -2,9 +2,11 @@ import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type {
   CleanupReport,
+  OverlapReport,
   PlannedJob,
   PlanReport,
   ScheduleAddition,
+  ScheduleAdditionChange,
   ScheduleAdditionReport,
   ScheduleChanges,
   SchedulePlan,
@@ -38,6 +40,8 @@ interface ModelSchedule {
   favourite: string | null;
   /** The step that committed the last plan, unless the schedule was changed since. */
   stepId: string | null;
+  /** What that plan did because of the schedule's overlap policy. */
+  overlap: OverlapReport | undefined;
 }
 
 /** More occurrences than one plan may pass over in a run. */
@@ -75,9 +79,10 @@ export class ScheduleModel {
 
   onAdd(additions: readonly ScheduleAddition[], report: ScheduleAdditionReport): void {
     if (report.conflictId !== null) return;
-    additions.forEach(({ schedule, conflictPolicy }, index) => {
+    additions.forEach((addition, index) => {
+      const { schedule } = addition;
       const existing = this.#byId.get(schedule.id);
-      const change = existing === undefined ? "added" : conflictPolicy === "replace" ? "replaced" : "kept";
+      const change = changeOf(existing?.record, addition);
       const result = report.results[index];
       if (result?.change !== change)
         this.#history.violate(`schedule ${schedule.id} was ${result?.change}, not ${change}`);
@@ -91,20 +96,35 @@ export class ScheduleModel {
           changedAtMs: this.#history.nowMs,
           favourite: null,
           stepId: null,
+          overlap: undefined,
         });
         const isOld = ({ first, last }: { first: number; last: number }): boolean => first <= fence && fence <= last;
         if (this.#fences.get(schedule.id)?.some(isOld) === true) {
           this.#history.violate(`schedule ${schedule.id} was added with a fence that it had before`);
         }
-      } else if (change === "replaced") {
+      } else if (change === "replaced" || change === "updated") {
         const { record } = existing;
         const kept = record.triggerRule === schedule.triggerRule ? record : schedule;
         const { trigger, nextFireTime } = kept;
-        const { createdAt, lastFireTime, fence } = record;
-        Object.assign(record, schedule, { trigger, nextFireTime, createdAt, lastFireTime, fence: fence + 1 });
+        const { createdAt, lastFireTime, skippedCount, fence } = record;
+        const paused = addition.setsPaused === true ? schedule.paused : record.paused;
+        const history = { createdAt, lastFireTime, skippedCount, paused };
+        const { declaration, version } = schedule;
+        Object.assign(record, schedule, { declaration, version, trigger, nextFireTime, ...history, fence: fence + 1 });
         this.#changed(existing);
+      } else if (change === "kept" && addition.conflictPolicy === "update" && schedule.version !== undefined) {
+        existing.record.version = Math.max(existing.record.version ?? -1, schedule.version);
       }
+      const record = this.#byId.get(schedule.id)?.record;
+      if (record !== undefined && result !== undefined) this.#same(record, result.schedule);
     });
+  }
+
+  #same(expected: ScheduleRecord, actual: ScheduleRecord): void {
+    for (const key of Object.keys({ ...expected, ...actual }) as (keyof ScheduleRecord)[]) {
+      if (JSON.stringify(expected[key]) === JSON.stringify(actual[key])) continue;
+      this.#history.violate(`the ${key} of schedule ${expected.id} is ${actual[key]}, not ${expected[key]}`);
+    }
   }
 
   onUpdate(
@@ -123,6 +143,7 @@ export class ScheduleModel {
     Object.assign(schedule.record, changes);
     schedule.record.fence++;
     this.#changed(schedule);
+    if (updated.skippedCount !== schedule.record.skippedCount) this.#same(schedule.record, updated);
     if (updated.fence !== schedule.record.fence)
       this.#history.violate(`the update of schedule ${id} left plans in force that were made before`);
   }
@@ -167,6 +188,10 @@ export class ScheduleModel {
     }
     if (schedule !== undefined && counts) this.#commit(schedule, plan, request, caller, text);
     else if (!isKnown) this.#history.count("refused plans");
+    const overlap = counts || isKnown ? schedule?.overlap : undefined;
+    if (JSON.stringify(overlap) !== JSON.stringify(result.overlap)) {
+      this.#history.violate(`${text} is told of ${JSON.stringify(result.overlap)}, not of ${JSON.stringify(overlap)}`);
+    }
     const ids = plan.fires.map(({ jobId }) => jobId).filter((id) => this.#jobs.unfinished.has(id));
     const expected = counts || isRepetition ? ids : [];
     if (expected.join(" ") !== result.addedJobIds.join(" ")) {
@@ -183,7 +208,18 @@ export class ScheduleModel {
     );
     this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
     if (plan.isFavourite && !caller.mayBeFavourite) this.#history.violate(`${text} makes it the favourite`);
+    const overlap =
+      record.overlap === "queue" || plan.overlap === undefined
+        ? undefined
+        : this.#jobs.makeWay(record.id, record.overlap);
+    schedule.overlap = overlap;
+    if (overlap !== undefined) {
+      const skipped = (plan.overlap?.passed ?? 0) + overlap.replaced.length + (overlap.isSkipped ? 1 : 0);
+      record.skippedCount += skipped;
+      for (let left = skipped; left > 0; left--) this.#history.count("skipped");
+    }
     for (const fire of plan.fires) {
+      if (overlap?.isSkipped === true) continue;
       // The job of a schedule of this id that was removed may not have ended yet.
       if (!this.#jobs.hasJobAt(record.id, fire.fireTime)) this.onEnqueued(jobOf(record, fire), text);
     }
@@ -278,6 +314,15 @@ export class ScheduleModel {
     return true;
   }
 
+  /** Whether the store still knows every schedule, with its history. */
+  async checkRecords(read: (id: string) => Promise<ScheduleRecord | null>): Promise<void> {
+    for (const { record } of this.#byId.values()) {
+      const stored = await read(record.id);
+      if (stored === null) this.#history.violate(`schedule ${record.id} is lost`);
+      else this.#same(record, stored);
+    }
+  }
+
   checkAtRest(now: number): void {
     for (const { record } of this.#byId.values()) {
       if (!record.paused && record.nextFireTime !== null && record.nextFireTime <= now) {
@@ -321,20 +366,28 @@ export class ScheduleModel {
       }
     }
     if (at !== plan.nextFireTime) this.#history.violate(`${text} goes on at ${plan.nextFireTime}, not at ${at}`);
-    const { coalesce, maxCatchUp } = record;
-    const expected =
+    const { coalesce, maxCatchUp, overlap } = record;
+    const candidates =
       coalesce === "latest"
         ? occurrences.slice(-1)
         : coalesce === "earliest"
           ? occurrences.slice(0, 1)
           : occurrences.slice(-(maxCatchUp ?? occurrences.length));
+    const isApart = overlap !== "queue" && candidates.length > 0;
+    // One fire at most can become a job: the first if others skip because of it, else the last.
+    const expected = !isApart ? candidates : overlap === "skip" ? candidates.slice(0, 1) : candidates.slice(-1);
+    const passed = candidates.filter((fireTime) => !expected.includes(fireTime));
+    const told = { policy: overlap, passed: passed.length, lastPassedTime: passed.at(-1) ?? null };
+    if (JSON.stringify(plan.overlap) !== JSON.stringify(isApart ? told : undefined)) {
+      this.#history.violate(`${text} passes over ${JSON.stringify(plan.overlap)}, not ${JSON.stringify(told)}`);
+    }
     const actual = plan.fires.map(({ fireTime }) => fireTime);
     if (expected.join(" ") !== actual.join(" ")) this.#history.violate(`${text} fires [${actual}], not [${expected}]`);
     if (plan.lastFireTime !== (occurrences.at(-1) ?? lastFireTime)) {
       this.#history.violate(`${text} records ${plan.lastFireTime} as the last fire time`);
     }
     const missed = plan.fires.reduce((sum, fire) => sum + (fire.missedCount ?? 0), 0);
-    if (missed + actual.length !== occurrences.length) {
+    if (missed + actual.length + passed.length !== occurrences.length) {
       this.#history.violate(`${text} tells of ${missed} missed fire times of ${occurrences.length - actual.length}`);
     }
     for (const fire of plan.fires) this.#checkFire(record, fire, trigger, text);
@@ -373,6 +426,17 @@ export class ScheduleModel {
     const retired = this.#fences.get(id) ?? [];
     this.#fences.set(id, [...retired, { first: schedule.firstFence, last: schedule.record.fence }]);
   }
+}
+
+/** What becomes of a schedule that is added. */
+function changeOf(
+  stored: ScheduleRecord | undefined,
+  { schedule, conflictPolicy }: ScheduleAddition,
+): ScheduleAdditionChange {
+  if (stored === undefined) return "added";
+  if (conflictPolicy === "replace") return "replaced";
+  if (conflictPolicy !== "update" || stored.declaration === schedule.declaration) return "kept";
+  return (stored.version ?? -1) > (schedule.version ?? -1) ? "outdated" : "updated";
 }
 
 /** What becomes a job: the plan's fire, and for the rest the schedule as it is stored. */

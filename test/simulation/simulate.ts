@@ -189,6 +189,7 @@ class Simulation {
     const stops = this.#slots.map(({ process }) => process?.stop(0));
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     schedules.checkAtRest(clock.now());
+    await schedules.checkRecords((id) => store.getSchedule(id));
     await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
     if (this.#slots.some(({ process }) => process?.hasStopped !== true)) history.violate("a scheduler does not stop");
     else await Promise.all(stops);

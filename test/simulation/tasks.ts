@@ -66,6 +66,7 @@ function drawTask(random: Random, id: string, isCalm: boolean): SimulatedTask {
       timeoutMs,
       resultExpirationMs,
       retry,
+      overlap: "queue",
       metadata: {},
     },
     durationMsMax: random.pick([0, 50, 2000, 2000, 12_000]),

@@ -53,7 +53,7 @@ export class Workload {
       const options = {
         ...this.#scheduleOptions(),
         id,
-        conflictPolicy: random.pick(["replace", "doNothing"] as const),
+        conflictPolicy: random.pick(["replace", "doNothing", "update"] as const),
       };
       this.#standing.push({ id, taskId: this.#taskId(), trigger: this.#lastingTrigger(), options });
     }
@@ -156,13 +156,14 @@ export class Workload {
     const coalesce = this.#random.pick(["latest", "earliest", "all"] as const);
     const taskId = this.#taskId();
     const options = this.#scheduleOptions();
+    const conflictPolicy = this.#random.pick(["replace", "update"] as const);
     const isStanding = this.#standing.some((standing) => standing.id === id);
     this.#attempt(process, `change ${kind} of ${id}`, async (scheduler) => {
       if (kind === 15) await scheduler.pauseSchedule(id);
       else if (kind <= 17) await scheduler.unpauseSchedule(id, resumeFrom);
       else if (kind === 18) await scheduler.updateSchedule(id, { trigger, coalesce });
       else if (kind === 19) await scheduler.runScheduleNow(id);
-      else if (kind === 20) await scheduler.addSchedule(taskId, trigger, { ...options, id, conflictPolicy: "replace" });
+      else if (kind === 20) await scheduler.addSchedule(taskId, trigger, { ...options, id, conflictPolicy });
       else if (!isStanding) await scheduler.removeSchedule(id);
       else {
         await scheduler.removeSchedule(id);
@@ -213,7 +214,8 @@ export class Workload {
       priority: random.pick([0, 0, 3]),
       ...(random.chance(0.3) ? { maxJitter: { milliseconds: random.int(1, 3000) } } : {}),
       ...(random.chance(0.3) ? { misfireGraceTime: { milliseconds: random.int(0, 4000) } } : {}),
-      paused: random.chance(0.05),
+      ...(random.chance(0.05) ? { paused: true } : {}),
+      overlap: random.pick(["queue", "queue", "skip", "replaceQueued", "cancelRunning"] as const),
     };
   }
 

@@ -140,6 +140,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
     { version: 1 },
     { version: 2 },
     { version: 3 },
+    { version: 4 },
   ]);
 });
 
@@ -269,6 +270,57 @@ test("a database of version 2 keeps all of its data, and its living schedulers t
     makeJob({ id: "b", taskId: "other", idempotencyKey: "key" }),
   ]);
   expect([mine?.job.id, others?.job.id]).toEqual(["ready", "b"]);
+});
+
+const SCHEDULE_DETAILS = '{"payload":"\\"p\\"","executor":"inline","priority":2,"coalesce":"all","maxRecoveries":3}';
+
+/** Adds a schedule as versions 2 and 3 did. */
+function addSchedule(id: string, fence: number): Promise<readonly unknown[]> {
+  return run(
+    "INSERT INTO escapement_schedules (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, " +
+      `last_fire_time, fence, metadata, details) VALUES (?1, 'task', '{"type":"interval","start":1}', ` +
+      `'{"type":"interval"}', 0, ?2, ?2, NULL, ?3, '{}', ?4)`,
+    id,
+    T0,
+    fence,
+    SCHEDULE_DETAILS,
+  );
+}
+
+test("a database of version 3 keeps all of its data, and its schedules queue their jobs and were never declared", async () => {
+  await migrateTo(3);
+  await run(`INSERT INTO escapement_tasks VALUES ('task', 2, '{"executor":"inline","metadata":{}}', 'as declared', 7)`);
+  await addSchedule("schedule", 7);
+  const lease = [null, null, null, 4, 0, 0, 0, JOB_DETAILS];
+  await addJob("waiting", "task", "inline", "schedule", T0 - 1, null, 0, T0, 1, ...lease);
+
+  await openStore();
+  expect(await store.getTask("task")).toMatchObject({ overlap: "queue", declaration: "as declared", version: 7 });
+  const stored = makeSchedule({ payload: '"p"', priority: 2, coalesce: "all", resultExpirationMs: 0, fence: 7 });
+  expect(await store.getSchedule("schedule")).toEqual(stored);
+
+  const declared = { ...stored, declaration: "a", version: 1, overlap: "replaceQueued" as const, fence: 0 };
+  expect(await store.addSchedules([{ schedule: declared, conflictPolicy: "update" }])).toMatchObject({
+    results: [{ change: "updated", schedule: { ...declared, fence: 8 } }],
+  });
+  const [due] = (await look(store, { schedules: {} })).due;
+  if (due === undefined) throw new Error("the schedule is not due");
+  const overlap = { policy: "replaceQueued", passed: 0, lastPassedTime: null } as const;
+  const report = await step(store, { plans: [planOf(due, { overlap })] });
+  expect(report.plans[0]?.overlap?.replaced).toEqual([{ jobId: "waiting", fireTime: T0 - 1 }]);
+  expect(report.acquired.map(({ id }) => id)).toEqual(["job of schedule"]);
+});
+
+test("a process of version 3 that still runs adds schedules and fires them, whatever their overlap is", async () => {
+  await openStore();
+  await addSchedule("old", 3);
+  expect(await store.getSchedule("old")).toMatchObject({ overlap: "queue", skippedCount: 0, fence: 3 });
+  await store.updateSchedule("old", { overlap: "skip" });
+  // Its plans name no overlap.
+  const [due] = (await look(store, { schedules: {} })).due;
+  const report = await commit(store, due === undefined ? [] : [planOf(due)]);
+  expect(report.plans).toEqual([{ committed: true, addedJobIds: ["job of old"] }]);
+  expect(await store.getSchedule("old")).toMatchObject({ overlap: "skip", skippedCount: 0 });
 });
 
 test("a process of version 2 that still runs says that it is alive, and adds jobs", async () => {

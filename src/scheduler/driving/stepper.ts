@@ -15,6 +15,7 @@ import type {
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAdded, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import type { JobRunner } from "../running/job-runner.ts";
@@ -437,6 +438,10 @@ export class Stepper {
       if (failure !== null) {
         happened.push(scheduleFailed(env, schedule, serializedError(failure.error)));
         env.logger.error(`escapement: schedule "${id}" was paused because it failed`, failure.error);
+      }
+      if (result.overlap !== undefined) {
+        happened.push(...skipEvents(env, schedule, plan, result.overlap));
+        for (const jobId of result.overlap.cancelRequested) this.#parts.runner.cancel(jobId);
       }
       const { paused, nextFireTime } = plan;
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));

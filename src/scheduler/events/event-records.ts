@@ -55,6 +55,26 @@ export function scheduleFailed(
   return { type: "scheduleFailed", timestampMs: clock.now(), scheduleId, taskId, error };
 }
 
+/** @param version of the program that declared the schedule */
+export function scheduleOutdated(
+  { clock, identity }: Origin,
+  { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
+  version: number | null,
+): EventRecord {
+  return { type: "scheduleOutdated", timestampMs: clock.now(), scheduleId, taskId, schedulerId: identity, version };
+}
+
+export function occurrenceSkipped(
+  { clock }: Origin,
+  { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
+  { fireTimeMs, count, reason, jobId }: Pick<EventRecord<"occurrenceSkipped">, SkipFact>,
+): EventRecord {
+  const type = "occurrenceSkipped";
+  return { type, timestampMs: clock.now(), scheduleId, taskId, fireTimeMs, count, reason, jobId };
+}
+
+type SkipFact = "fireTimeMs" | "count" | "reason" | "jobId";
+
 export function scheduleDeserializationFailed(
   { clock, identity }: Origin,
   { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,

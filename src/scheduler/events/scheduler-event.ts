@@ -4,6 +4,7 @@ import type { EventRecord, EventType } from "../../records/events.ts";
 type Times<R> = { readonly timestamp: Temporal.Instant } & (R extends { nextFireTimeMs: number | null }
   ? { readonly nextFireTime: Temporal.Instant | null }
   : unknown) &
+  (R extends { fireTimeMs: number } ? { readonly fireTime: Temporal.Instant } : unknown) &
   (R extends { runAtMs: number } ? { readonly runAt: Temporal.Instant } : unknown) &
   (R extends { scheduledFireTimeMs: number | null }
     ? { readonly scheduledFireTime: Temporal.Instant | null; readonly startedAt: Temporal.Instant | null }
@@ -24,6 +25,9 @@ class EventFace {
   }
   get nextFireTime(): Temporal.Instant | null {
     return instantOrNull((this as unknown as EventRecord<"scheduleAdded">).nextFireTimeMs);
+  }
+  get fireTime(): Temporal.Instant {
+    return instantOf((this as unknown as EventRecord<"occurrenceSkipped">).fireTimeMs);
   }
   get runAt(): Temporal.Instant {
     return instantOf((this as unknown as EventRecord<"jobAdded">).runAtMs);

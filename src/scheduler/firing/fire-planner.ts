@@ -91,11 +91,14 @@ export class FirePlanner {
   #plan(schedule: LookedSchedule, now: number, firesMax: number): PlannedSchedule {
     const { id: scheduleId, fence, nextFireTime: expected } = schedule;
     try {
-      const { fires, nextFireTime, lastFireTime, isCut } = this.#preparedFires(schedule, now, firesMax);
+      const { fires, nextFireTime, lastFireTime, isCut, passed } = this.#preparedFires(schedule, now, firesMax);
       const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
       const isFavourite = this.#isFavourite(schedule);
       const plan = { scheduleId, fence, expected, fires: jobs, nextFireTime, lastFireTime, paused: false, isFavourite };
-      return { schedule, plan, failure: null, isCut };
+      const policy = schedule.overlap;
+      if (policy === "queue" || fires.length === 0) return { schedule, plan, failure: null, isCut };
+      const overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };
+      return { schedule, plan: { ...plan, overlap }, failure: null, isCut };
     } catch (error) {
       return pausedPlan(schedule, error);
     }

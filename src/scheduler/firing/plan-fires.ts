@@ -1,5 +1,5 @@
 import { BrokenTriggerError } from "../../core/errors.ts";
-import { CATCH_UP_JOBS_PER_COMMIT_MAX, MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
+import { CATCH_UP_JOBS_PER_COMMIT_MAX, MISSED_COUNT_STEPS_MAX, PASSED_FIRES_PER_PLAN_MAX } from "../../core/limits.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
 
@@ -26,17 +26,21 @@ export interface FirePlan {
   readonly lastFireTime: number | null;
   /** Whether more fire times are due than there are fires. */
   readonly isCut: boolean;
+  /** The due fire times that make no job whatever the store holds, because their runs would overlap with that of the
+   *  one fire; null for none. */
+  readonly passed: { readonly count: number; readonly lastTime: number } | null;
 }
 
 /** The part of a schedule that decides when it fires. */
 export type FiringSchedule = Pick<
   ScheduleRecord,
-  "id" | "nextFireTime" | "lastFireTime" | "coalesce" | "maxCatchUp" | "maxJitterMs"
+  "id" | "nextFireTime" | "lastFireTime" | "coalesce" | "maxCatchUp" | "maxJitterMs" | "overlap"
 >;
 
 /**
  * Which jobs a due schedule makes, and its next fire time. Pure. `latest` and `earliest` make one job, however many
- * fire times were missed. `all` makes a bounded number of jobs, oldest first, and leaves the other fire times due.
+ * fire times were missed. `all` makes a bounded number of jobs, oldest first, and leaves the other fire times due. If
+ * the runs may not overlap, `all` makes one job: of the oldest fire time with `skip`, else of the newest.
  *
  * @param random uniform in [0, 1), for the jitter
  * @param firesMax most fires that the plan may have; at least 1
@@ -56,7 +60,12 @@ export function planFires(
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
   const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
   // The schedule is not due. For example, the clock was set back after the look.
-  if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime, isCut: false };
+  if (first === null || first > now) {
+    return { fires: [], nextFireTime: first, lastFireTime, isCut: false, passed: null };
+  }
+  if (schedule.coalesce === "all" && schedule.overlap !== "queue") {
+    return planApart(schedule, trigger, first, now, random);
+  }
   return schedule.coalesce === "all"
     ? planAll(schedule, trigger, first, now, random, firesMax)
     : planOne(schedule, trigger, first, now, random);
@@ -75,7 +84,7 @@ function planOne(
   if (last === first) {
     const scheduledFireTime = jittered(schedule, first, next, random);
     const fires = [{ fireTime: first, scheduledFireTime, ...NONE_MISSED }];
-    return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
+    return { fires, nextFireTime: next, lastFireTime: last, isCut: false, passed: null };
   }
   const second = nextAfter(trigger, first);
   const missed = {
@@ -86,7 +95,7 @@ function planOne(
   const fireTime = isLatest ? last : first;
   const scheduledFireTime = jittered(schedule, fireTime, isLatest ? next : second, random);
   const fires = [{ fireTime, scheduledFireTime, ...missed }];
-  return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
+  return { fires, nextFireTime: next, lastFireTime: last, isCut: false, passed: null };
 }
 
 function planAll(
@@ -98,26 +107,69 @@ function planAll(
   firesMax: number,
 ): FirePlan {
   const fires: PlannedFire[] = [];
-  const start = schedule.maxCatchUp === null ? first : newest(trigger, first, now, schedule.maxCatchUp);
-  let missed: MissedFires =
-    start === first
-      ? NONE_MISSED
-      : {
-          missedCount: countBetween(trigger, first, start),
-          firstMissedTime: first,
-          lastMissedTime: trigger.previousMs(start) ?? first,
-        };
+  const [start, missedBefore] = catchUpStart(schedule, trigger, first, now);
+  let missed = missedBefore;
   let fireTime = start;
   for (;;) {
     const next = nextAfter(trigger, fireTime);
     fires.push({ fireTime, scheduledFireTime: jittered(schedule, fireTime, next, random), ...missed });
     const isOver = next === null || next > now;
     if (isOver || fires.length >= Math.min(firesMax, CATCH_UP_JOBS_PER_COMMIT_MAX)) {
-      return { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver };
+      return { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver, passed: null };
     }
     missed = NONE_MISSED;
     fireTime = next;
   }
+}
+
+/** One job for all due fire times, whose runs may not overlap. */
+function planApart(
+  schedule: FiringSchedule,
+  trigger: Trigger,
+  first: number,
+  now: number,
+  random: () => number,
+): FirePlan {
+  const [start, missed] = catchUpStart(schedule, trigger, first, now);
+  const afterStart = nextAfter(trigger, start);
+  let last = start;
+  let previous = start;
+  let next = afterStart;
+  let count = 0;
+  for (; next !== null && next <= now && count < PASSED_FIRES_PER_PLAN_MAX; count++) {
+    previous = last;
+    last = next;
+    next = nextAfter(trigger, last);
+  }
+  const isOldest = schedule.overlap === "skip";
+  const fireTime = isOldest ? start : last;
+  const scheduledFireTime = jittered(schedule, fireTime, isOldest ? afterStart : next, random);
+  return {
+    fires: [{ fireTime, scheduledFireTime, ...missed }],
+    nextFireTime: next,
+    lastFireTime: last,
+    isCut: next !== null && next <= now,
+    passed: count === 0 ? null : { count, lastTime: isOldest ? last : previous },
+  };
+}
+
+/** The first fire time in [first, now] that `maxCatchUp` leaves, and those that it leaves out. */
+function catchUpStart(
+  { maxCatchUp }: FiringSchedule,
+  trigger: Trigger,
+  first: number,
+  now: number,
+): [start: number, missed: MissedFires] {
+  const start = maxCatchUp === null ? first : newest(trigger, first, now, maxCatchUp);
+  if (start === first) return [start, NONE_MISSED];
+  return [
+    start,
+    {
+      missedCount: countBetween(trigger, first, start),
+      firstMissedTime: first,
+      lastMissedTime: trigger.previousMs(start) ?? first,
+    },
+  ];
 }
 
 /** The earliest of the newest `count` fire times in [first, now]. */

@@ -1,5 +1,11 @@
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
-import type { CoalescePolicy, ConflictPolicy, Metadata, RetryPolicy } from "../../records/policies.ts";
+import type {
+  CoalescePolicy,
+  ConflictPolicy,
+  Metadata,
+  RetryPolicy,
+  RunOverlapPolicy,
+} from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 
 // Options as they are after the check: only known names, with their defaults. Durations are milliseconds, instants are
@@ -21,6 +27,7 @@ export interface CheckedTaskDefaults {
   maxRecoveries: number;
   timeout: number | null;
   resultExpirationTime: number;
+  overlap: RunOverlapPolicy;
   metadata: Metadata;
 }
 
@@ -38,6 +45,7 @@ export interface CheckedTaskSettings {
   maxRecoveries?: number | undefined;
   timeout?: number | null | undefined;
   resultExpirationTime?: number | undefined;
+  overlap?: RunOverlapPolicy | undefined;
   metadata?: Metadata | undefined;
   schema?: StandardSchemaV1 | undefined;
 }
@@ -55,13 +63,14 @@ export interface CheckedScheduleChanges {
   priority?: number | undefined;
   resultExpirationTime?: number | undefined;
   maxCatchUp?: number | null | undefined;
+  overlap?: RunOverlapPolicy | undefined;
 }
 
 export interface CheckedScheduleOptions {
   name?: string | null | undefined;
   id?: string | undefined;
   conflictPolicy: ConflictPolicy;
-  paused: boolean;
+  paused?: boolean | undefined;
   payload?: unknown;
   coalesce: CoalescePolicy;
   misfireGraceTime?: number | null | undefined;
@@ -71,6 +80,7 @@ export interface CheckedScheduleOptions {
   priority: number;
   resultExpirationTime?: number | undefined;
   maxCatchUp: number | null;
+  overlap?: RunOverlapPolicy | undefined;
 }
 
 export interface CheckedJobOptions {

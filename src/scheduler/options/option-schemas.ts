@@ -30,7 +30,7 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
-import { JOB_OUTCOMES } from "../../records/policies.ts";
+import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
 import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
@@ -67,7 +67,7 @@ import {
 
 const name = textUpTo(ID_LENGTH_MAX);
 
-const CONFLICT_POLICIES = ["doNothing", "replace", "error"] as const;
+const CONFLICT_POLICIES = ["update", "doNothing", "replace", "error"] as const;
 
 const metadata = v.pipe(
   v.unknown(),
@@ -112,6 +112,7 @@ const taskDefaults = objectOf({
   maxRecoveries: v.optional(wholeNumber(0), 3),
   timeout: v.optional(v.nullable(durationMs(1)), null),
   resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
+  overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
   metadata: v.optional(metadata, {}),
 });
 
@@ -186,13 +187,14 @@ const scheduleSettings = {
   misfireGraceTime: v.optional(v.nullable(durationMs())),
   maxJitter: v.optional(durationMs(), { seconds: 0 }),
   priority: v.optional(wholeNumber(), 0),
+  overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
   maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX)), null),
 };
 
 const newScheduleEntries = {
   ...scheduleSettings,
-  conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES), "doNothing"),
-  paused: v.optional(trueOrFalse, false),
+  conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES), "update"),
+  paused: v.optional(trueOrFalse),
 };
 
 export const scheduleOptionsSchema: v.GenericSchema<unknown, CheckedScheduleOptions> = v.strictObject({

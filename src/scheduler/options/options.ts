@@ -1,6 +1,6 @@
 import type { Duration } from "../../core/duration.ts";
 import type { InstantLike } from "../../core/temporal.ts";
-import type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata } from "../../records/policies.ts";
+import type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 
 /** Settings of a task. The most explicit setting counts: first that of the call, then that of the task, then that of
@@ -25,6 +25,9 @@ export interface TaskSettings {
   timeout?: Duration | null | undefined;
   /** How long results are kept; zero keeps none. Default: 24 hours. */
   resultExpirationTime?: Duration | undefined;
+  /** What a fire of the task's schedules does while an earlier run of the same schedule is unfinished: `"queue"`,
+   *  `"skip"`, `"replaceQueued"` or `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: `"queue"`. */
+  overlap?: RunOverlapPolicy | undefined;
   /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`.
    *  Default: `{}`. */
   metadata?: Metadata | undefined;
@@ -66,11 +69,24 @@ export interface ScheduleOptions<P = unknown> {
   /** Each fire is delayed by a random time of at most this length, which never reaches the next fire time. Default:
    *  zero, no delay. */
   maxJitter?: Duration | undefined;
-  /** What happens when a schedule with this id exists: `"doNothing"` keeps it, `"replace"` replaces it, and `"error"`
-   *  rejects with `ConflictingIdError`. Default: `"doNothing"`. */
+  /**
+   * What happens when a schedule with this id exists. Default: `"update"`.
+   * - `"update"` applies what the program changed since it last added the schedule: task, trigger, payload and
+   *   settings. The schedule stays paused if it is, and keeps its history; if the trigger is the same rule, its next
+   *   fire time too. A schedule that had ended fires again if its trigger is a new rule. As long as the program adds
+   *   the schedule as before, nothing changes, so that changes by `updateSchedule` survive restarts. A program with a
+   *   lower `version` than the last one changes nothing.
+   * - `"doNothing"` keeps the stored schedule, and logs a warning if the program asks for a different one.
+   * - `"replace"` does what `"update"` does, at every call, and whatever the versions are.
+   * - `"error"` rejects with `ConflictingIdError`.
+   */
   conflictPolicy?: ConflictPolicy | undefined;
-  /** Add the schedule paused. Default: false. */
+  /** Add the schedule paused. If it is given, a schedule that is updated or replaced gets it too. Default: a new
+   *  schedule is not paused. */
   paused?: boolean | undefined;
+  /** What a fire does while an earlier run of the schedule is unfinished: `"queue"`, `"skip"`, `"replaceQueued"` or
+   *  `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: the task's `overlap`. */
+  overlap?: RunOverlapPolicy | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
   metadata?: Metadata | undefined;
   /** Name of the executor that runs the jobs. Default: the task's. */

@@ -173,6 +173,11 @@ export class TaskRegistry {
     );
   }
 
+  /** The version of the program; undefined when it has none. */
+  get version(): number | undefined {
+    return this.#version;
+  }
+
   /** The ids of the tasks that have handlers here. */
   get ids(): readonly string[] {
     return [...this.#byId.keys()];
@@ -252,6 +257,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     maxRecoveries: merged.maxRecoveries,
     timeoutMs: merged.timeout,
     resultExpirationMs: merged.resultExpirationTime,
+    overlap: merged.overlap,
     retry: {
       attemptsMax: maxAttempts,
       initialMs: backoff.initial,
@@ -265,7 +271,9 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
 
 /** The record with the hash of its settings, by which the store knows whether they changed since the last start. */
 function declared(record: TaskRecord, version: number | undefined): TaskRecord {
-  const declaration = textHash(JSON.stringify(record));
+  // Without the setting that came later, so that tasks which do not use it are declared as before.
+  const { overlap: _, ...known } = record;
+  const declaration = textHash(JSON.stringify(record.overlap === "queue" ? known : record));
   return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
 }
 

@@ -29,11 +29,13 @@ export function newScheduleRecord(
     maxCatchUp: options.maxCatchUp,
     resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
     maxRecoveries: task.maxRecoveries,
+    overlap: options.overlap ?? task.overlap,
     metadata: { ...task.metadata, ...options.metadata },
-    paused: options.paused,
+    paused: options.paused ?? false,
     createdAt: now,
     lastFireTime: null,
     fence: firstFence(),
+    skippedCount: 0,
   };
 }
 
@@ -71,6 +73,7 @@ export function scheduleChanges(
     ...(options.maxJitter === undefined ? {} : { maxJitterMs: options.maxJitter }),
     ...(options.maxCatchUp === undefined ? {} : { maxCatchUp: options.maxCatchUp }),
     ...(options.resultExpirationTime === undefined ? {} : { resultExpirationMs: options.resultExpirationTime }),
+    ...(options.overlap === undefined ? {} : { overlap: options.overlap }),
     ...(options.metadata === undefined ? {} : { metadata: { ...taskMetadata, ...options.metadata } }),
   };
 }

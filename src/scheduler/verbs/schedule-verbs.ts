@@ -2,10 +2,11 @@ import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "..
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { isPlain } from "../../core/option-errors.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
+import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { ScheduleChanges } from "../../stores/data-store.ts";
+import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import { scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
+import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import {
   checkId,
   checkNoTrigger,
@@ -22,6 +23,7 @@ import { payloadTextOf } from "../tasks/payload.ts";
 import type { Job } from "../views/job.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
+import { declaredSchedule, differingOptions } from "./declared-schedule.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -52,20 +54,45 @@ export class ScheduleVerbs {
     const payload = await this.#payloadText(taskId, checked.payload);
     const now = env.clock.now();
     const id = checked.id ?? env.ids.next(now);
-    const schedule = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
-    const { conflictPolicy } = checked;
-    const report = await env.store.addSchedules([{ schedule, conflictPolicy }]);
+    const { conflictPolicy, paused } = checked;
+    const record = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
+    const schedule = checked.id === undefined ? record : declaredSchedule(record, paused, tasks.version);
+    const report = await env.store.addSchedules([{ schedule, conflictPolicy, setsPaused: paused !== undefined }]);
     const result = report.conflictId === null ? report.results[0] : undefined;
     if (result === undefined) {
       throw new ConflictingIdError(
-        `there is a schedule "${id}" already; choose another id, or conflictPolicy "replace" or "doNothing"`,
+        `there is a schedule "${id}" already; choose another id, or conflictPolicy "update", "replace" or "doNothing"`,
         id,
       );
     }
-    if (result.change !== "kept") {
-      this.#publishChange(result.schedule, result.change === "added" ? "added" : "updated");
-    }
+    this.#announceAddition(schedule, result.schedule, result.change, conflictPolicy);
     return this.#scheduleOf(result.schedule);
+  }
+
+  #announceAddition(
+    asked: ScheduleRecord,
+    stored: ScheduleRecord,
+    change: ScheduleAdditionChange,
+    conflictPolicy: ConflictPolicy,
+  ): void {
+    const { events, logger } = this.#context.env;
+    if (change === "outdated") {
+      events.publish([scheduleOutdated(this.#context.env, stored, asked.version ?? null)]);
+      logger.warn(
+        `escapement: schedule "${stored.id}" stays as a program of a higher version than this one ` +
+          `(${asked.version ?? "none"}) declared it; if this program is the newer one, give it a higher version: ` +
+          "new Scheduler({ version })",
+      );
+    } else if (change !== "kept") {
+      this.#publishChange(stored, change === "added" ? "added" : "updated");
+    } else if (conflictPolicy === "doNothing" && stored.declaration !== asked.declaration) {
+      const names = differingOptions(stored, asked);
+      if (names.length === 0) return;
+      logger.warn(
+        `escapement: schedule "${stored.id}" is kept as it is stored, and differs from what is added in: ` +
+          `${names.join(", ")}; to apply the change, leave out conflictPolicy "doNothing", or use updateSchedule()`,
+      );
+    }
   }
 
   async get(id: string): Promise<Schedule> {

@@ -1,12 +1,8 @@
 import { isPlain, optionsError } from "../../core/option-errors.ts";
-import type { ConflictPolicy } from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { checkId, checkScheduledTask, TASK_SETTING_NAMES } from "../options/check-options.ts";
 import type { ScheduleOptions, TaskSettings } from "../options/options.ts";
 import type { TaskHandler } from "../scheduler-client.ts";
-
-/** What a program declares at every start is to be so, whatever an earlier version of the program declared. */
-const DECLARED: ConflictPolicy = "replace";
 
 /** A task and its schedule, as `schedule` was given them. */
 export interface ScheduledTask {
@@ -23,7 +19,6 @@ export function scheduledTask(
   trigger: Trigger | string,
   optionsOrHandler: unknown,
   lastHandler: unknown,
-  defaults: { readonly conflictPolicy?: ConflictPolicy | undefined },
 ): ScheduledTask {
   const isShort = typeof optionsOrHandler === "function" && lastHandler === undefined;
   const handler = isShort ? optionsOrHandler : lastHandler;
@@ -40,11 +35,7 @@ export function scheduledTask(
     id,
     trigger,
     settings: Object.fromEntries(entries.filter(isSetting)),
-    options: {
-      conflictPolicy: defaults.conflictPolicy ?? DECLARED,
-      ...Object.fromEntries(entries.filter((entry) => !isSetting(entry) && entry[1] !== undefined)),
-      id,
-    },
+    options: { ...Object.fromEntries(entries.filter((entry) => !isSetting(entry))), id },
     handler: handler as TaskHandler<never>,
   };
 }

@@ -1,7 +1,7 @@
 import { durationOf } from "../../core/duration.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { type InstantLike, instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
-import type { CoalescePolicy, Metadata } from "../../records/policies.ts";
+import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
@@ -91,6 +91,14 @@ export class Schedule {
   /** How long results of the schedule's jobs are kept; zero keeps none. */
   get resultExpirationTime(): Temporal.Duration {
     return durationOf(this.#record.resultExpirationMs);
+  }
+  /** What a fire does while an earlier run of the schedule is unfinished. */
+  get overlap(): RunOverlapPolicy {
+    return this.#record.overlap;
+  }
+  /** How many fire times made no job, or lost their waiting job to a newer one, because of {@link overlap}. */
+  get skippedCount(): number {
+    return this.#record.skippedCount;
   }
   get metadata(): Metadata {
     return this.#record.metadata;
@@ -194,6 +202,8 @@ export class Schedule {
       maxJitter: this.maxJitter.toString(),
       maxCatchUp: this.maxCatchUp,
       resultExpirationTime: this.resultExpirationTime.toString(),
+      overlap: this.overlap,
+      skippedCount: this.skippedCount,
       metadata: this.metadata,
       paused: this.paused,
       createdAt: this.createdAt.toString(),

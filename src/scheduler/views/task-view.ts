@@ -1,7 +1,7 @@
 import { durationOf } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
 import type { Temporal } from "../../core/temporal.ts";
-import type { Metadata } from "../../records/policies.ts";
+import type { Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 
 /** The settings of a task as they were when the task was read, with all defaults filled in. Durations are made when a
@@ -52,6 +52,10 @@ export class TaskView {
       backoff: { initial: durationOf(initialMs), factor, max: durationOf(maxMs), jitter },
     };
   }
+  /** What a fire of the task's schedules does while an earlier run of the same schedule is unfinished. */
+  get overlap(): RunOverlapPolicy {
+    return this.#record.overlap;
+  }
   get metadata(): Metadata {
     return this.#record.metadata;
   }
@@ -70,6 +74,7 @@ export class TaskView {
         maxAttempts,
         backoff: { ...backoff, initial: backoff.initial.toString(), max: backoff.max.toString() },
       },
+      overlap: this.overlap,
       metadata: this.metadata,
     };
   }

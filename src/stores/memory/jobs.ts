@@ -1,4 +1,5 @@
 import { Heap } from "../../core/heap.ts";
+import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -10,7 +11,9 @@ import type {
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
+  OverlapReport,
   PlannedJob,
+  PlannedOverlap,
   RecordPage,
   RecoveredJob,
   RecoveryReport,
@@ -20,6 +23,7 @@ import type {
   View,
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
+import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
@@ -46,7 +50,7 @@ export class MemoryJobs {
   readonly #byKey = new Map<string, JobEntry>();
   readonly #byFireTime = new Map<string, JobEntry>();
   readonly #countByTask = new Map<string, number>();
-  readonly #countBySchedule = new Map<string, number>();
+  readonly #bySchedule = new JobsOfSchedules();
   readonly #queues: MemoryQueues;
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();
@@ -63,7 +67,7 @@ export class MemoryJobs {
   }
 
   hasJobsOf(scheduleId: string): boolean {
-    return this.#countBySchedule.has(scheduleId);
+    return this.#bySchedule.has(scheduleId);
   }
 
   has(id: string): boolean {
@@ -114,6 +118,23 @@ export class MemoryJobs {
       fire.runAt <= fire.createdAt,
     );
     return true;
+  }
+
+  /** Makes room for a fire of a schedule, or says that the fire makes no job. */
+  makeWay(scheduleId: string, { policy }: PlannedOverlap): OverlapReport {
+    if (policy === "skip") {
+      return { isSkipped: this.#bySchedule.hasFired(scheduleId), replaced: [], cancelRequested: [] };
+    }
+    const fired = this.#bySchedule.fired(scheduleId);
+    const waiting = fired.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
+    for (const entry of waiting) this.#drop(entry);
+    const running = policy === "cancelRunning" ? fired.filter(isCancellable).slice(0, OVERLAP_JOBS_PER_PLAN_MAX) : [];
+    for (const { record } of running) record.cancelRequested = true;
+    return {
+      isSkipped: false,
+      replaced: waiting.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
+      cancelRequested: running.map(({ record }) => record.id),
+    };
   }
 
   get(id: string): JobRecord | null {
@@ -211,18 +232,25 @@ export class MemoryJobs {
   }
 
   #insert(record: JobRecord, isReady: boolean): void {
-    const entry: JobEntry = { record, seq: this.#seq++, stamp: null, heap: null, heapIndex: -1 };
+    const seq = this.#seq++;
+    const entry: JobEntry = { record, seq, stamp: null, heap: null, heapIndex: -1, older: null, newer: null };
     this.#byId.set(record.id, entry);
     if (record.idempotencyKey !== null) this.#byKey.set(idempotencyOf(record.idempotencyKey, record.taskId), entry);
     if (record.scheduleId !== null) {
       if (record.fireTime !== null) this.#byFireTime.set(fireKey(record.fireTime, record.scheduleId), entry);
-      countIn(this.#countBySchedule, record.scheduleId, 1);
+      this.#bySchedule.add(record.scheduleId, entry);
     }
     countIn(this.#countByTask, record.taskId, 1);
     this.#queues.add(entry, isReady);
   }
 
   #end(entry: JobEntry, result: JobResultRecord, now: number): JobResultRecord {
+    this.#drop(entry);
+    this.#results.keep(result, now);
+    return result;
+  }
+
+  #drop(entry: JobEntry): void {
     const { record } = entry;
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
@@ -230,11 +258,9 @@ export class MemoryJobs {
     if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
     if (record.scheduleId !== null) {
       if (record.fireTime !== null) this.#byFireTime.delete(fireKey(record.fireTime, record.scheduleId));
-      countIn(this.#countBySchedule, record.scheduleId, -1);
+      this.#bySchedule.remove(record.scheduleId, entry);
     }
     countIn(this.#countByTask, record.taskId, -1);
-    this.#results.keep(result, now);
-    return result;
   }
 
   #release(release: JobRelease, step: StepRequest, report: RecoveryNotes): ReleaseStatus {
@@ -328,6 +354,10 @@ export class MemoryJobs {
     this.#steps.endLease(entry, stamp);
     this.#queues.count(entry.record.taskId, -1);
   }
+}
+
+function isCancellable({ record }: JobEntry): boolean {
+  return record.acquiredBy !== null && !record.cancelRequested;
 }
 
 /** No key has a NUL character. */

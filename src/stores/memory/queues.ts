@@ -11,6 +11,9 @@ export interface JobEntry extends HeapItem, Stamped {
   readonly seq: number;
   /** The heap that holds the entry; null before the first one. */
   heap: Heap<JobEntry> | null;
+  /** The neighbours among the unfinished jobs of its schedule, in the order of addition. */
+  older: JobEntry | null;
+  newer: JobEntry | null;
 }
 
 /** A queue that takes part in one acquisition, and how many more jobs of its task may start. */

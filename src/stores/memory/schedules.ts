@@ -1,8 +1,10 @@
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   LookedSchedule,
+  OverlapReport,
   RecordPage,
   ScheduleAddition,
+  ScheduleAdditionChange,
   ScheduleAdditionReport,
   ScheduleChanges,
   ScheduleFilter,
@@ -11,6 +13,7 @@ import type {
   StepRequest,
   View,
 } from "../data-store.ts";
+import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
 import { countIn } from "./queues.ts";
 import { SortedList } from "./sorted-list.ts";
 import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
@@ -23,6 +26,8 @@ interface Entry {
   favourite: string | null;
   /** Id of the step that committed the last plan. */
   stamp: string | null;
+  /** What that plan did because of the schedule's `overlap`; null for nothing. */
+  overlap: OverlapReport | null;
 }
 
 /** What {@link MemorySchedules.see} returns. */
@@ -56,10 +61,10 @@ export class MemorySchedules {
       seen.add(schedule.id);
     }
     // Made before the first change, because reading a schedule may throw.
-    const entries = additions.map(({ schedule }) => newEntry(schedule));
+    const entries = additions.map((addition) => ({ addition, entry: newEntry(addition.schedule) }));
     return {
       conflictId: null,
-      results: entries.map((entry, index) => this.#addOne(entry, additions[index]?.conflictPolicy === "replace")),
+      results: entries.map(({ addition, entry }) => this.#addOne(entry, addition)),
     };
   }
 
@@ -131,8 +136,22 @@ export class MemorySchedules {
     entry.record.fence = fence + 1;
     entry.favourite = plan.isFavourite ? schedulerId : null;
     entry.stamp = stepId;
+    entry.overlap = null;
     this.#file(entry);
     return entry.record;
+  }
+
+  /** Keeps what the plan that was just committed did because of the schedule's `overlap`. */
+  noteOverlap(scheduleId: string, report: OverlapReport, skipped: number): void {
+    const entry = this.#byId.get(scheduleId);
+    if (entry === undefined) return;
+    entry.overlap = report;
+    entry.record.skippedCount += skipped;
+  }
+
+  /** What the schedule's last commit did because of its `overlap`; null for nothing. */
+  overlapOf(scheduleId: string): OverlapReport | null {
+    return this.#byId.get(scheduleId)?.overlap ?? null;
   }
 
   /** Whether the schedule's last commit was this plan, in an earlier try of this step. */
@@ -155,20 +174,27 @@ export class MemorySchedules {
 
   #addOne(
     entry: Entry,
-    mayReplace: boolean,
-  ): { readonly change: "added" | "replaced" | "kept"; readonly schedule: ScheduleRecord } {
+    addition: ScheduleAddition,
+  ): { readonly change: ScheduleAdditionChange; readonly schedule: ScheduleRecord } {
     const existing = this.#byId.get(entry.record.id);
+    const change = additionChange(existing?.record, addition);
     if (existing === undefined) {
       this.#byId.set(entry.record.id, entry);
       this.#putIn(entry);
-      return { change: "added", schedule: { ...entry.record } };
+      return { change, schedule: { ...entry.record } };
     }
-    if (!mayReplace) return { change: "kept", schedule: { ...existing.record } };
     const { record } = existing;
-    const { trigger, nextFireTime } = record.triggerRule === entry.record.triggerRule ? record : entry.record;
-    const { createdAt, lastFireTime, fence } = record;
-    this.#change(existing, { ...entry.record, trigger, nextFireTime, createdAt, lastFireTime, fence: fence + 1 });
-    return { change: "replaced", schedule: { ...record } };
+    const { declaration, version } = keptDeclaration(record, addition, change);
+    if (change === "replaced" || change === "updated") {
+      const { trigger, nextFireTime } = record.triggerRule === entry.record.triggerRule ? record : entry.record;
+      const { createdAt, lastFireTime, skippedCount, fence } = record;
+      const paused = addition.setsPaused === true ? entry.record.paused : record.paused;
+      const kept = { trigger, nextFireTime, createdAt, lastFireTime, skippedCount, paused };
+      this.#change(existing, { ...entry.record, ...kept, fence: fence + 1 });
+    }
+    setOrDelete(record, "declaration", declaration);
+    setOrDelete(record, "version", version);
+    return { change, schedule: { ...record } };
   }
 
   /** Changes a schedule, which loses its favourite, because the favourite may be unable to run its new task or
@@ -179,6 +205,7 @@ export class MemorySchedules {
     entry.bytes = bytesOf(entry.record);
     entry.favourite = null;
     entry.stamp = null;
+    entry.overlap = null;
     this.#putIn(entry);
   }
 
@@ -202,9 +229,18 @@ export class MemorySchedules {
   }
 }
 
+function setOrDelete<K extends "declaration" | "version">(
+  record: Mutable<ScheduleRecord>,
+  key: K,
+  value: Mutable<ScheduleRecord>[K],
+): void {
+  if (value === undefined) delete record[key];
+  else record[key] = value;
+}
+
 function newEntry(schedule: ScheduleRecord): Entry {
   const record = { ...schedule, metadata: frozenCopy(schedule.metadata) };
-  return { record, bytes: bytesOf(record), favourite: null, stamp: null };
+  return { record, bytes: bytesOf(record), favourite: null, stamp: null, overlap: null };
 }
 
 /** What a look shows of a schedule: its record without payload and metadata. */
@@ -222,6 +258,7 @@ function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: str
     maxCatchUp: record.maxCatchUp,
     resultExpirationMs: record.resultExpirationMs,
     maxRecoveries: record.maxRecoveries,
+    overlap: record.overlap,
     paused: record.paused,
     createdAt: record.createdAt,
     nextFireTime,

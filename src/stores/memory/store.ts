@@ -202,12 +202,24 @@ export class MemoryDataStore implements contract.DataStore {
     const { stepId, isRepetition } = request;
     const schedule = this.#schedules.commit(plan, request);
     if (schedule === null && !isRepetition) return NO_COMMIT;
+    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
-      const isNew = schedule !== null && this.#jobs.addOfSchedule(schedule, fire);
+      const isNew = schedule !== null && !isSkipped && this.#jobs.addOfSchedule(schedule, fire);
       if (isNew || this.#jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
-    return { committed: schedule !== null || this.#schedules.wasCommitted(plan, stepId), addedJobIds };
+    const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);
+    if (!committed || plan.overlap === undefined) return { committed, addedJobIds };
+    const overlap = this.#schedules.overlapOf(plan.scheduleId);
+    return overlap === null ? { committed, addedJobIds } : { committed, addedJobIds, overlap };
+  }
+
+  /** Makes room for the fire of a plan that was committed. Returns whether the fire makes no job. */
+  #makeWay({ scheduleId }: contract.SchedulePlan, overlap: contract.PlannedOverlap): boolean {
+    const report = this.#jobs.makeWay(scheduleId, overlap);
+    const skipped = overlap.passed + report.replaced.length + (report.isSkipped ? 1 : 0);
+    this.#schedules.noteOverlap(scheduleId, report, skipped);
+    return report.isSkipped;
   }
 
   /** Null for a task that was never put. */

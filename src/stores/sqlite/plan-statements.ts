@@ -1,11 +1,17 @@
+import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { validJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 /** The statements that commit plans. A comment before each statement lists its arguments. */
 export interface PlanStatements {
   readonly insertFires: string;
+  readonly noteOverlaps: string;
+  readonly removeReplaced: string;
+  readonly cancelOverlapped: string;
+  readonly insertUnskipped: string;
   readonly commitPlans: string;
   readonly confirmPlans: string;
+  readonly readOverlaps: string;
 }
 
 export function planStatements({ schedules, jobs }: TableNames): PlanStatements {
@@ -15,30 +21,58 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
     "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0 " +
     "AND +s.acquired_until IS NULL";
   const details = validJson("s.details");
-  const { delayed, ready } = JOB_STATE;
+  const { delayed, ready, leased } = JOB_STATE;
   // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go
   // through json_patch, because json_patch would remove null from metadata too.
   const known =
     "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
     "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
     "'lastMissedTime', f.value->>8))";
+  const insertFires =
+    `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+    "fence, failed_attempts, recoveries, cancel_requested, details) " +
+    `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
+    `coalesce(${details}->>'priority', 0), f.value->>4, ` +
+    `CASE WHEN f.value->>4 > f.value->>1 THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
+    `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
+    `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
+    `',"metadata":' || ${validJson("s.metadata")} || ` +
+    `coalesce(',"payload":' || (${details}->'payload'), '') || '}' ` +
+    `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+    `CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`;
+  const ofSchedule = `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL`;
+  /** SQL of a JSON array: of the schedule's first jobs that fire times made and that are in `states`. */
+  const first = (item: string, states: string): string =>
+    `json((SELECT json_group_array(${item}) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ${states} ` +
+    `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX})))`;
+  const isBusy = `EXISTS (SELECT 1 ${ofSchedule})`;
+  const waiting = first("json_array(id, fire_time)", `j.state <> ${leased}`);
+  const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
+  /** The ids that a list in the notes of the plans' schedules names. */
+  const noted = (list: string, id: string): string =>
+    `SELECT ${id} FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+    `CROSS JOIN json_each(s.overlap_note, '$.${list}') n WHERE ${asPlanned}`;
 
   return {
     // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
     // startDeadline, missedCount, firstMissedTime, lastMissedTime], ?2 now. Runs before commitPlans, because both
     // statements test the fence, and commitPlans raises it.
-    insertFires:
-      `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-      "fence, failed_attempts, recoveries, cancel_requested, details) " +
-      `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
-      `coalesce(${details}->>'priority', 0), f.value->>4, ` +
-      `CASE WHEN f.value->>4 > f.value->>1 THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
-      `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
-      `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
-      `',"metadata":' || ${validJson("s.metadata")} || ` +
-      `coalesce(',"payload":' || (${details}->'payload'), '') || '}' ` +
-      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-      `CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned} ON CONFLICT DO NOTHING`,
+    insertFires: `${insertFires} ON CONFLICT DO NOTHING`,
+    // The next four serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
+    // ?1 rows [scheduleId, fence, expected, passed, policy], ?2 now. Notes what is in the way of the plan's fire.
+    noteOverlaps:
+      `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.value->>3 + ` +
+      `CASE r.value->>4 WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
+      `overlap_note = CASE r.value->>4 WHEN 'skip' THEN json_object('isSkipped', ${isBusy}) ` +
+      `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
+      `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
+      `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // the arguments of noteOverlaps
+    removeReplaced: `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")})`,
+    // the arguments of noteOverlaps
+    cancelOverlapped: `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
+    // the arguments of insertFires
+    insertUnskipped: `${insertFires} AND coalesce(s.overlap_note->>'isSkipped', 0) = 0 ON CONFLICT DO NOTHING`,
     // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite], ?2 now, ?3 stepId,
     // ?4 schedulerId
     commitPlans:
@@ -53,5 +87,11 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
       `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       "WHERE s.fence = (r.value->>1) + 1 AND s.acquisition_id = ?3) AS committed, " +
       `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 stepId. Yields rows [place in ?1, note] of the plans that
+    // any try of the step committed.
+    readOverlaps:
+      "SELECT json_group_array(json_array(r.key, json(s.overlap_note))) AS overlaps " +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      "WHERE s.fence = (r.value->>1) + 1 AND s.acquisition_id = ?2",
   };
 }

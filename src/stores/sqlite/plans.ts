@@ -1,5 +1,5 @@
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "../../core/limits.ts";
-import type { PlanReport, SchedulePlan, StepRequest } from "../data-store.ts";
+import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { rowParameters } from "./parameters.ts";
@@ -13,6 +13,8 @@ export class Plans {
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
+  /** Those of schedules whose runs may not overlap. */
+  readonly #apart: readonly PlanApart[];
 
   /** @throws {RangeError} when there are more plans or fires than one step may have */
   constructor(statements: Statements, request: StepRequest) {
@@ -20,6 +22,7 @@ export class Plans {
     this.#request = request;
     this.#counted = [...new Map(request.plans.toReversed().map((plan) => [plan.scheduleId, plan])).values()].reverse();
     this.#jobIds = this.#counted.flatMap(({ fires }) => fires.map(({ jobId }) => jobId));
+    this.#apart = this.#counted.filter(isApart);
     refuseMoreThan(PLANS_PER_STEP_MAX, request.plans.length, "plans");
     refuseMoreThan(FIRES_PER_STEP_MAX, this.#jobIds.length, "jobs of plans");
   }
@@ -28,22 +31,45 @@ export class Plans {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
     const { insertFires, commitPlans } = this.#statements;
-    const fireRows = this.#counted.filter(({ fires }) => fires.length > 0).map(fireRow);
+    const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
     return [
       ...rowParameters(fireRows).map(({ text }) => statement(insertFires, text, now)),
+      ...this.#makingWay(),
       statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
     ];
   }
 
-  /** The statement whose answer {@link reports} reads. It follows the {@link commits}. */
+  /** The statements of plans whose schedules' runs may not overlap. */
+  #makingWay(): SqlStatement[] {
+    if (this.#apart.length === 0) return [];
+    const { now } = this.#request;
+    const { noteOverlaps, removeReplaced, cancelOverlapped, insertUnskipped } = this.#statements;
+    const rows = JSON.stringify(this.#apart.map(overlapRow));
+    const has = (...policies: string[]): boolean =>
+      this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
+    return [
+      statement(noteOverlaps, rows, now),
+      ...(has("replaceQueued", "cancelRunning") ? [statement(removeReplaced, rows, now)] : []),
+      ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
+      ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insertUnskipped, text, now)),
+    ];
+  }
+
+  /** The statements whose answers {@link reports} reads. They follow the {@link commits}. */
   confirmation(): SqlStatement[] {
     if (this.#counted.length === 0) return [];
-    const plans = JSON.stringify(this.#counted.map(({ scheduleId, fence }) => [scheduleId, fence]));
-    return [statement(this.#statements.confirmPlans, plans, JSON.stringify(this.#jobIds), this.#request.stepId)];
+    const { confirmPlans, readOverlaps } = this.#statements;
+    const { stepId } = this.#request;
+    const fences = (plans: readonly SchedulePlan[]): string =>
+      JSON.stringify(plans.map(({ scheduleId, fence }) => [scheduleId, fence]));
+    return [
+      statement(confirmPlans, fences(this.#counted), JSON.stringify(this.#jobIds), stepId),
+      ...(this.#apart.length === 0 ? [] : [statement(readOverlaps, fences(this.#apart), stepId)]),
+    ];
   }
 
   /** What became of each plan; `answers` are those of the {@link confirmation}. */
-  reports([confirmation]: readonly Row[][], isRepetition: boolean): PlanReport[] {
+  reports([confirmation, overlaps]: readonly Row[][], isRepetition: boolean): PlanReport[] {
     // If this try committed nothing, the schedules can still carry the stamp of another try, but that counts only in a
     // repetition.
     const counts = isRepetition || numberOrNull(confirmation, "changes") !== 0;
@@ -51,11 +77,47 @@ export class Plans {
     const committed = new Set(places.map((place) => this.#counted[place]));
     const existing = new Set(jsonArray<number>(confirmation, "existing").map((place) => this.#jobIds[place]));
     const counted = new Set(this.#counted);
-    return this.#request.plans.map((plan) => ({
-      committed: committed.has(plan),
-      addedJobIds: counted.has(plan) ? plan.fires.map(({ jobId }) => jobId).filter((id) => existing.has(id)) : [],
-    }));
+    const notes = new Map(
+      jsonArray<[place: number, note: OverlapNote | null]>(overlaps, "overlaps").map(([place, note]) => [
+        this.#apart[place] as SchedulePlan | undefined,
+        note,
+      ]),
+    );
+    return this.#request.plans.map((plan) => {
+      const isCommitted = committed.has(plan);
+      const note = isCommitted ? notes.get(plan) : undefined;
+      return {
+        committed: isCommitted,
+        addedJobIds: counted.has(plan) ? plan.fires.map(({ jobId }) => jobId).filter((id) => existing.has(id)) : [],
+        ...(note === undefined || note === null ? {} : { overlap: overlapOf(note) }),
+      };
+    });
   }
+}
+
+type PlanApart = SchedulePlan & Required<Pick<SchedulePlan, "overlap">>;
+
+function isApart(plan: SchedulePlan): plan is PlanApart {
+  return plan.overlap !== undefined;
+}
+
+/** What `noteOverlaps` notes. */
+interface OverlapNote {
+  readonly isSkipped?: number;
+  readonly replaced?: readonly [jobId: string, fireTime: number][];
+  readonly cancelRequested?: readonly string[];
+}
+
+function overlapOf({ isSkipped, replaced, cancelRequested }: OverlapNote): OverlapReport {
+  return {
+    isSkipped: isSkipped === 1,
+    replaced: (replaced ?? []).map(([jobId, fireTime]) => ({ jobId, fireTime })),
+    cancelRequested: cancelRequested ?? [],
+  };
+}
+
+function overlapRow({ scheduleId, fence, expected, overlap }: PlanApart): unknown[] {
+  return [scheduleId, fence, expected, overlap.passed, overlap.policy];
 }
 
 function planRow(plan: SchedulePlan): unknown[] {

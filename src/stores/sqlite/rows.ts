@@ -263,6 +263,7 @@ export function toTask([[id, maxRunningJobs, declaration, version], details]: Ta
     timeoutMs: details.timeoutMs,
     resultExpirationMs: details.resultExpirationMs,
     retry: details.retry,
+    overlap: details.overlap ?? "queue",
     metadata: details.metadata,
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),

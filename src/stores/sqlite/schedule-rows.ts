@@ -29,8 +29,15 @@ type Columns = [
 
 type Details = Partial<Omit<ScheduleRecord, "metadata">>;
 
+/** The columns that no planner needs. */
+const OTHER_COLUMNS = ["skipped_count", "declaration", "version"];
+
 /** What {@link scheduleAsJson} yields. */
-export type ScheduleRow = [Columns, metadata: ScheduleRecord["metadata"], Details];
+export type ScheduleRow = [
+  [...Columns, skippedCount: number, declaration: string | null, version: number | null],
+  metadata: ScheduleRecord["metadata"],
+  Details,
+];
 
 /** What {@link lookedScheduleAsJson} yields. */
 export type LookedScheduleRow = [
@@ -40,7 +47,11 @@ export type LookedScheduleRow = [
 
 /** SQL that yields a schedule's row as JSON text. `table` is the name or alias of the table in the statement. */
 export function scheduleAsJson(table: string): string {
-  return rowAsJson(table, COLUMNS, [validJson(`${table}.metadata`), validJson(`${table}.details`)]);
+  return rowAsJson(
+    table,
+    [...COLUMNS, ...OTHER_COLUMNS],
+    [validJson(`${table}.metadata`), validJson(`${table}.details`)],
+  );
 }
 
 /** The same SQL as {@link scheduleAsJson}, but without payload, metadata and name. `now` is the SQL of the present. */
@@ -71,13 +82,16 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
     schedule.fence,
     JSON.stringify(schedule.metadata),
     JSON.stringify(scheduleDetails(schedule)),
+    schedule.skippedCount,
+    schedule.declaration ?? null,
+    schedule.version ?? null,
   ];
 }
 
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
 export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
   const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
-  const { name, resultExpirationMs, maxRecoveries } = schedule;
+  const { name, resultExpirationMs, maxRecoveries, overlap } = schedule;
   return {
     name,
     payload,
@@ -89,16 +103,23 @@ export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Reco
     maxCatchUp,
     resultExpirationMs,
     maxRecoveries,
+    overlap,
   };
 }
 
 export function toSchedule([columns, metadata, details]: ScheduleRow): ScheduleRecord {
+  const [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence, ...others] = columns;
+  const known: Columns = [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence];
+  const [skippedCount, declaration, version] = others;
   return {
-    ...planned(columns, details),
+    ...planned(known, details),
     name: details.name ?? null,
     payload: details.payload ?? null,
     metadata,
-    nextFireTime: columns[6],
+    nextFireTime,
+    skippedCount,
+    ...(declaration === null ? {} : { declaration }),
+    ...(version === null ? {} : { version }),
   };
 }
 
@@ -111,10 +132,7 @@ export function toLookedSchedule([columns, details]: LookedScheduleRow): LookedS
 }
 
 /** The fields of a schedule that a planner needs, except its next fire time. */
-function planned(
-  columns: Columns,
-  details: Details,
-): Omit<ScheduleRecord, "payload" | "metadata" | "name" | "nextFireTime"> {
+function planned(columns: Columns, details: Details): Omit<LookedSchedule, "nextFireTime" | "favourite" | "bytes"> {
   return {
     id: columns[0],
     taskId: columns[1],
@@ -128,6 +146,7 @@ function planned(
     maxCatchUp: details.maxCatchUp ?? null,
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
+    overlap: details.overlap ?? "queue",
     paused: columns[4] === 1,
     createdAt: columns[5],
     lastFireTime: columns[7],

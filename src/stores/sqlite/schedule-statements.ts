@@ -1,7 +1,14 @@
+import { NO_VERSION } from "../task-declarations.ts";
 import { guardSql } from "./failures.ts";
 import { validJson } from "./rows.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
 import type { TableNames } from "./schema.ts";
+
+/** A statement that keeps whether the schedules are paused, and one that sets it. */
+export interface ReplacementStatements {
+  readonly keepingPause: string;
+  readonly settingPause: string;
+}
 
 /** The statements about schedules, except plans. */
 export interface ScheduleStatements {
@@ -9,7 +16,9 @@ export interface ScheduleStatements {
   readonly guardConflicts: string;
   readonly findExisting: string;
   readonly insertSchedules: string;
-  readonly replaceSchedules: string;
+  readonly replaceSchedules: ReplacementStatements;
+  readonly updateDeclared: ReplacementStatements;
+  readonly raiseVersions: string;
   readonly getSchedulesById: string;
   readonly getSchedule: string;
   readonly getStampedSchedule: string;
@@ -38,8 +47,9 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
   // ?1 rows of newScheduleRow
   const insert =
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
-    "last_fire_time, fence, metadata, details) SELECT value->>0, value->>1, value->>2, value->>3, value->>4, " +
-    "value->>5, value->>6, value->>7, value->>8, value->>9, value->>10 FROM json_each(?1) WHERE true";
+    "last_fire_time, fence, metadata, details, skipped_count, declaration, version) " +
+    "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
+    "value->>9, value->>10, value->>11, value->>12, value->>13 FROM json_each(?1) WHERE true";
   const page = "ORDER BY id LIMIT +?2";
   const ofPage = "id > ?1 AND (?3 IS NULL OR paused = ?3)";
   /** Sets a column to field `name` of the changes in ?2. A field that is absent changes nothing; null is a value. */
@@ -48,18 +58,36 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
   /** Keeps the stored value of a column where the rule of the trigger is the same. */
   const keptOfRule = (column: string): string =>
     `${column} = CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
+  const storedVersion = `coalesce(${schedules}.version, ${NO_VERSION})`;
+  // ?1 rows of newScheduleRow
+  const replace = (setPause: string, condition: string): string =>
+    `${insert} ON CONFLICT (id) DO UPDATE SET ${keptOfRule("trigger_json")}, ${keptOfRule("next_fire_time")}, ` +
+    `task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, ${setPause}` +
+    "metadata = excluded.metadata, details = excluded.details, declaration = excluded.declaration, " +
+    `version = excluded.version, fence = fence + 1, ${endLease}, acquisition_id = NULL${condition}`;
+  const replacements = (condition = ""): ReplacementStatements => ({
+    keepingPause: replace("", condition),
+    settingPause: replace("paused = excluded.paused, ", condition),
+  });
 
   return {
     findConflict: conflict,
     // The arguments of findConflict. Fails when there is a conflict.
     guardConflicts: `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
-    // ?1 ids
-    findExisting: `SELECT json_group_array(s.id) AS ids ${byIds}`,
+    // ?1 ids. Yields rows [id, declaration, version].
+    findExisting: `SELECT json_group_array(json_array(s.id, s.declaration, s.version)) AS existing ${byIds}`,
     insertSchedules: `${insert} ON CONFLICT (id) DO NOTHING`,
-    replaceSchedules:
-      `${insert} ON CONFLICT (id) DO UPDATE SET ${keptOfRule("trigger_json")}, ${keptOfRule("next_fire_time")}, ` +
-      "task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, paused = excluded.paused, " +
-      `metadata = excluded.metadata, details = excluded.details, fence = fence + 1, ${endLease}, acquisition_id = NULL`,
+    // the arguments of `replace`
+    replaceSchedules: replacements(),
+    // the same arguments. Replaces those whose declaration is another, unless a higher version declared them.
+    updateDeclared: replacements(
+      ` WHERE (${schedules}.declaration IS NULL OR ${schedules}.declaration IS NOT excluded.declaration) ` +
+        `AND ${storedVersion} <= coalesce(excluded.version, ${NO_VERSION})`,
+    ),
+    // ?1 rows [id, declaration, version]
+    raiseVersions:
+      `UPDATE ${schedules} SET version = r.value->>2 FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0 ` +
+      `AND ${schedules}.declaration = r.value->>1 AND ${storedVersion} < r.value->>2`,
     // ?1 ids
     getSchedulesById: `SELECT '[' || group_concat(r) || ']' AS records FROM (${recordsById})`,
 

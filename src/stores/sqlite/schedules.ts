@@ -4,10 +4,12 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   RecordPage,
   ScheduleAddition,
+  ScheduleAdditionChange,
   ScheduleAdditionReport,
   ScheduleChanges,
   ScheduleFilter,
 } from "../data-store.ts";
+import { additionChange, keptDeclaration, type StoredDeclaration } from "../schedule-declarations.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
@@ -15,6 +17,7 @@ import { readPage } from "./pages.ts";
 import { rowParameters } from "./parameters.ts";
 import { idsOf, jsonArray, jsonRecords } from "./rows.ts";
 import { newScheduleRow, type ScheduleRow, scheduleDetails, toSchedule } from "./schedule-rows.ts";
+import type { ReplacementStatements } from "./schedule-statements.ts";
 import type { Statements } from "./statements.ts";
 
 /** The schedules of a `SqlDataStore`. */
@@ -29,11 +32,12 @@ export class SqliteSchedules {
   }
 
   async add(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport> {
-    const { inserts, replacements, unique, certainConflictId } = sortAdditions(additions);
+    const sorted = sortAdditions(additions);
+    const { unique, certainConflictId } = sorted;
     for (let tries = 1; ; tries++) {
       if (certainConflictId === null) {
         try {
-          return await this.#write(additions, inserts, replacements, unique);
+          return await this.#write(additions, sorted);
         } catch (error) {
           if (this.#connection.failureKind(error) !== "guard" || tries === CONFLICT_TRIES_MAX) throw error;
         }
@@ -54,19 +58,32 @@ export class SqliteSchedules {
 
   async #write(
     additions: readonly ScheduleAddition[],
-    inserts: readonly ScheduleRecord[],
-    replacements: readonly ScheduleRecord[],
-    unique: readonly ScheduleRecord[],
+    { inserts, replacements, updates, unique }: SortedAdditions,
   ): Promise<ScheduleAdditionReport> {
-    const { guardConflicts, findExisting, insertSchedules, replaceSchedules, getSchedulesById } = this.#statements;
+    const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
+    const { replaceSchedules, updateDeclared, raiseVersions } = this.#statements;
     const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
     const insert = (sql: string, schedules: readonly ScheduleRecord[]): SqlStatement[] =>
       rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text));
+    const replace = (
+      { keepingPause, settingPause }: ReplacementStatements,
+      replacing: readonly ScheduleAddition[],
+    ): SqlStatement[] => [
+      ...insert(keepingPause, replacing.filter((one) => one.setsPaused !== true).map(scheduleOf)),
+      ...insert(settingPause, replacing.filter((one) => one.setsPaused === true).map(scheduleOf)),
+    ];
+    const versions = updates.flatMap(({ schedule: { id, declaration, version } }) =>
+      declaration === undefined || version === undefined ? [] : [[id, declaration, version]],
+    );
     const build = (isRepetition: boolean): BatchOfAdditions => {
       const batch = new Batch();
       const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
       batch.add(conflictRows(unique).map((rows) => statement(guardConflicts, rows, isRepetition ? 1 : 0)));
-      batch.add([...insert(insertSchedules, inserts), ...insert(replaceSchedules, replacements)]);
+      batch.add([...insert(insertSchedules, inserts), ...replace(replaceSchedules, replacements)]);
+      batch.add([
+        ...replace(updateDeclared, updates),
+        ...rowParameters(versions).map(({ text }) => statement(raiseVersions, text)),
+      ]);
       return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
     };
     let built = build(false);
@@ -74,12 +91,15 @@ export class SqliteSchedules {
       if (isRepetition) built = build(true);
       return built.batch.statements;
     });
-    const seen = new Set(built.existing.of(answers).flatMap((rows) => jsonArray<string>(rows, "ids")));
+    const seen = new Map(
+      built.existing.of(answers).flatMap((rows) => jsonArray<ExistingRow>(rows, "existing").map(declaredEntry)),
+    );
     const stored = built.stored.of(answers).flatMap((rows) => jsonArray<ScheduleRow>(rows, "records").map(toSchedule));
-    const results: AddedSchedule[] = additions.map(({ schedule, conflictPolicy }, index) => {
-      const isNew = !seen.has(schedule.id);
-      seen.add(schedule.id);
-      const change = isNew ? "added" : conflictPolicy === "replace" ? "replaced" : "kept";
+    const results: AddedSchedule[] = additions.map((addition, index) => {
+      const { schedule } = addition;
+      const before = seen.get(schedule.id);
+      const change = additionChange(before, addition);
+      seen.set(schedule.id, before === undefined ? schedule : keptDeclaration(before, addition, change));
       return { change, schedule: stored[index] ?? schedule };
     });
     return { conflictId: null, results };
@@ -142,7 +162,18 @@ interface BatchOfAdditions {
   readonly stored: Answers;
 }
 
-type AddedSchedule = { readonly change: "added" | "replaced" | "kept"; readonly schedule: ScheduleRecord };
+type AddedSchedule = { readonly change: ScheduleAdditionChange; readonly schedule: ScheduleRecord };
+
+/** A row of `findExisting`. */
+type ExistingRow = [id: string, declaration: string | null, version: number | null];
+
+function declaredEntry([id, declaration, version]: ExistingRow): [string, StoredDeclaration] {
+  return [id, { ...(declaration === null ? {} : { declaration }), ...(version === null ? {} : { version }) }];
+}
+
+function scheduleOf({ schedule }: ScheduleAddition): ScheduleRecord {
+  return schedule;
+}
 
 /** Most tries of an addition that finds its id in use, and then free again. */
 const CONFLICT_TRIES_MAX = 5;
@@ -151,7 +182,9 @@ interface SortedAdditions {
   /** Schedules that are written when their id is free. */
   readonly inserts: readonly ScheduleRecord[];
   /** Schedules that replace the stored schedule with their id. */
-  readonly replacements: readonly ScheduleRecord[];
+  readonly replacements: readonly ScheduleAddition[];
+  /** Schedules that replace it if they are declared anew. */
+  readonly updates: readonly ScheduleAddition[];
   /** Schedules whose id must be free. */
   readonly unique: readonly ScheduleRecord[];
   /** An id that comes twice in the call, the second time with the policy `error`; null when there is none. */
@@ -163,19 +196,22 @@ interface SortedAdditions {
 function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions {
   const seen = new Set<string>();
   const inserts: ScheduleRecord[] = [];
-  const replacements: ScheduleRecord[] = [];
+  const replacements: ScheduleAddition[] = [];
+  const updates: ScheduleAddition[] = [];
   const unique: ScheduleRecord[] = [];
-  for (const { schedule, conflictPolicy } of additions) {
+  for (const addition of additions) {
+    const { schedule, conflictPolicy } = addition;
     const isRepeated = seen.has(schedule.id);
     seen.add(schedule.id);
     if (conflictPolicy === "error") {
-      if (isRepeated) return { inserts, replacements, unique, certainConflictId: schedule.id };
+      if (isRepeated) return { inserts, replacements, updates, unique, certainConflictId: schedule.id };
       unique.push(schedule);
     }
-    if (conflictPolicy === "replace") replacements.push(schedule);
+    if (conflictPolicy === "replace") replacements.push(addition);
+    else if (conflictPolicy === "update") updates.push(addition);
     else if (!isRepeated) inserts.push(schedule);
   }
-  return { inserts, replacements, unique, certainConflictId: null };
+  return { inserts, replacements, updates, unique, certainConflictId: null };
 }
 
 /** The rows that `findConflict` and `guardConflicts` read. */

@@ -200,4 +200,14 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ];
     },
   },
+  {
+    version: 4,
+    statements: ({ schedules }: TableNames): readonly string[] => [
+      `ALTER TABLE ${schedules} ADD COLUMN declaration TEXT`,
+      `ALTER TABLE ${schedules} ADD COLUMN version INTEGER`,
+      `ALTER TABLE ${schedules} ADD COLUMN skipped_count INTEGER NOT NULL DEFAULT 0`,
+      // What the last commit of a plan did because of the schedule's overlap policy, as JSON.
+      `ALTER TABLE ${schedules} ADD COLUMN overlap_note TEXT`,
+    ],
+  },
 ]);

@@ -5,7 +5,16 @@ import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { add, idsOf, look, lookedAt, makeSchedule, numbered, step, T0 } from "./makers.ts";
 
 /** What a planner sees of a schedule, except the size of its row. */
-function seen({ payload: _, metadata: __, name: ___, ...schedule }: ScheduleRecord): object {
+function seen(record: ScheduleRecord): object {
+  const {
+    payload: _,
+    metadata: _ignored,
+    name: _name,
+    skippedCount: _count,
+    declaration: _hash,
+    version: _version,
+    ...schedule
+  } = record;
   return { ...schedule, favourite: null, bytes: 0 };
 }
 
@@ -27,7 +36,7 @@ function behind(due: readonly LookedSchedule[]): [number, string] {
 
 export const dueCases: readonly DataStoreCase[] = [
   {
-    name: "due schedules: each comes with every field but payload, metadata and name",
+    name: "due schedules: each comes with every field that a planner needs",
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
@@ -36,6 +45,9 @@ export const dueCases: readonly DataStoreCase[] = [
         executor: "threads",
         priority: -3,
         coalesce: "all",
+        overlap: "skip",
+        declaration: "a",
+        version: 1,
         misfireGraceMs: 0,
         maxJitterMs: 250,
         maxCatchUp: 9,

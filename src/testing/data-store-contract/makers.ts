@@ -40,6 +40,7 @@ export function makeTask(fields: Partial<TaskRecord> = {}): TaskRecord {
     timeoutMs: null,
     resultExpirationMs: 86_400_000,
     retry: { attemptsMax: 1, initialMs: 1000, factor: 2, maxMs: 3_600_000, jitter: "full" },
+    overlap: "queue",
     metadata: {},
     ...fields,
   };
@@ -61,12 +62,14 @@ export function makeSchedule(fields: Partial<ScheduleRecord> = {}): ScheduleReco
     maxCatchUp: null,
     resultExpirationMs: 86_400_000,
     maxRecoveries: 3,
+    overlap: "queue",
     metadata: {},
     paused: false,
     createdAt: T0,
     nextFireTime: T0,
     lastFireTime: null,
     fence: 0,
+    skippedCount: 0,
     ...fields,
   };
 }

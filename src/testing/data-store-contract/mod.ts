@@ -1,12 +1,14 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
+import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
+import { overlapCases } from "./overlap-cases.ts";
 import { planCases } from "./plan-cases.ts";
 import { planRaceCases } from "./plan-race-cases.ts";
 import { planRepetitionCases } from "./plan-repetition-cases.ts";
@@ -35,11 +37,13 @@ export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
 export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...taskCases,
   ...scheduleCases,
+  ...declarationCases,
   ...dueCases,
   ...favouriteCases,
   ...lookCases,
   ...planCases,
   ...planRaceCases,
+  ...overlapCases,
   ...stepCases,
   ...repetitionCases,
   ...releaseRepetitionCases,

@@ -15,6 +15,10 @@ export const scheduleCases: readonly DataStoreCase[] = [
         executor: "threads",
         priority: -3,
         coalesce: "all",
+        overlap: "cancelRunning",
+        skippedCount: 12,
+        declaration: "as declared",
+        version: 0,
         misfireGraceMs: 0,
         maxJitterMs: 250,
         maxCatchUp: 9,
@@ -59,10 +63,12 @@ export const scheduleCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "schedules: replace replaces every field but createdAt and lastFireTime, and raises the fence",
+    name: "schedules: replace replaces every field but createdAt, lastFireTime and skippedCount, and raises the fence",
     async run({ open }) {
       const store = await open();
-      await store.addSchedules(add(makeSchedule({ lastFireTime: T0 - 5, metadata: { old: 1 }, payload: '"old"' })));
+      await store.addSchedules(
+        add(makeSchedule({ lastFireTime: T0 - 5, skippedCount: 3, metadata: { old: 1 }, payload: '"old"' })),
+      );
       const replacement = makeSchedule({
         ...OTHER_RULE,
         taskId: "other",
@@ -75,8 +81,8 @@ export const scheduleCases: readonly DataStoreCase[] = [
         nextFireTime: T0 + 100,
         lastFireTime: T0 + 8,
       });
-      const report = await store.addSchedules([{ schedule: replacement, conflictPolicy: "replace" }]);
-      const expected = { ...replacement, createdAt: T0, lastFireTime: T0 - 5, fence: 1 };
+      const report = await store.addSchedules([{ schedule: replacement, conflictPolicy: "replace", setsPaused: true }]);
+      const expected = { ...replacement, createdAt: T0, lastFireTime: T0 - 5, skippedCount: 3, fence: 1 };
       equal(report, { conflictId: null, results: [{ change: "replaced", schedule: expected }] }, "the answer");
       equal(await store.getSchedule("schedule"), expected, "the stored schedule");
     },
@@ -283,6 +289,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
         executor: "threads",
         priority: 2,
         coalesce: "earliest",
+        overlap: "replaceQueued",
         misfireGraceMs: 77,
         maxJitterMs: 3,
         maxCatchUp: 4,

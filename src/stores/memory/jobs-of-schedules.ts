@@ -1,0 +1,44 @@
+import type { JobEntry } from "./queues.ts";
+
+/** The unfinished jobs of each schedule, as a list that is linked through the entries: a fire adds and removes its job
+ *  without a set of its own. */
+export class JobsOfSchedules {
+  readonly #newest = new Map<string, JobEntry>();
+
+  has(scheduleId: string): boolean {
+    return this.#newest.has(scheduleId);
+  }
+
+  add(scheduleId: string, entry: JobEntry): void {
+    const older = this.#newest.get(scheduleId) ?? null;
+    entry.older = older;
+    if (older !== null) older.newer = entry;
+    this.#newest.set(scheduleId, entry);
+  }
+
+  remove(scheduleId: string, entry: JobEntry): void {
+    const { older, newer } = entry;
+    if (older !== null) older.newer = newer;
+    if (newer !== null) newer.older = older;
+    else if (older !== null) this.#newest.set(scheduleId, older);
+    else this.#newest.delete(scheduleId);
+    entry.older = null;
+    entry.newer = null;
+  }
+
+  /** Whether the schedule has an unfinished job that a fire time made. */
+  hasFired(scheduleId: string): boolean {
+    let entry = this.#newest.get(scheduleId) ?? null;
+    while (entry !== null && entry.record.fireTime === null) entry = entry.older;
+    return entry !== null;
+  }
+
+  /** The unfinished jobs of the schedule that fire times made, the earliest fire time first. */
+  fired(scheduleId: string): JobEntry[] {
+    const fired: JobEntry[] = [];
+    for (let entry = this.#newest.get(scheduleId) ?? null; entry !== null; entry = entry.older) {
+      if (entry.record.fireTime !== null) fired.push(entry);
+    }
+    return fired.sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
+  }
+}
