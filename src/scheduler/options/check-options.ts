@@ -146,6 +146,7 @@ export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(sch
   elsewhere: elsewhereOrPayload(namesOf(schemas.scheduleOptionsSchema)),
   synonyms: SCHEDULE_SYNONYMS,
 });
+export const SCHEDULE_OPTION_NAMES: readonly string[] = namesOf(schemas.scheduleOptionsSchema);
 /** What `schedule` gets besides the trigger and the handler. */
 export const checkScheduledTask: Checker<unknown> = checker(schemas.scheduledTaskSchema, {
   instead: scheduleAdvice,

@@ -1,6 +1,6 @@
 import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
-import { isPlain } from "../../core/option-errors.ts";
+import { canHoldOptions } from "../../core/option-errors.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -16,6 +16,7 @@ import {
   checkScheduleOptions,
   checkTrigger,
   checkUnpauseOptions,
+  SCHEDULE_OPTION_NAMES,
 } from "../options/check-options.ts";
 import type { ScheduleDefaults, ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
 import type { NamedFunction, Task } from "../scheduler-client.ts";
@@ -209,7 +210,7 @@ export class ScheduleVerbs {
 
 /** The options with those that they leave out. What is no object of options is left to the check. */
 function withDefaults(options: ScheduleOptions, defaults: ScheduleDefaults): ScheduleOptions {
-  if (Object.keys(defaults).length === 0 || !isPlain(options)) return options;
+  if (Object.keys(defaults).length === 0 || !canHoldOptions(options, SCHEDULE_OPTION_NAMES)) return options;
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) };
 }

@@ -1,4 +1,4 @@
-import { isPlain, optionsError } from "../../core/option-errors.ts";
+import { optionsError } from "../../core/option-errors.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { checkId, checkScheduledTask, TASK_SETTING_NAMES } from "../options/check-options.ts";
 import type { ScheduleOptions, TaskSettings } from "../options/options.ts";
@@ -27,9 +27,9 @@ export function scheduledTask(
     const order = "schedule(id, trigger, handler) or schedule(id, trigger, options, handler)";
     throw optionsError("schedule()", [{ path: "handler", message: `must be a function, the last argument: ${order}` }]);
   }
-  const given = isShort ? {} : (optionsOrHandler ?? {});
+  const given: unknown = isShort ? {} : (optionsOrHandler ?? {});
   checkScheduledTask(given, "schedule()");
-  const entries = isPlain(given) ? Object.entries(given) : [];
+  const entries = Object.entries(given as object);
   const isSetting = ([name]: [string, unknown]): boolean => TASK_SETTING_NAMES.includes(name);
   return {
     id,
