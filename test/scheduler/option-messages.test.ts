@@ -323,7 +323,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a conflict policy that is none",
     () => addSchedule({ conflictPolicy: "Replace" }),
-    'addSchedule(): conflictPolicy must be "doNothing", "replace" or "error"; got "Replace": did you ' +
+    'addSchedule(): conflictPolicy must be "update", "doNothing", "replace" or "error"; got "Replace": did you ' +
       'mean "replace"?',
   ],
   [

@@ -125,6 +125,51 @@ describe("the plan of a due schedule", () => {
     expect(planFires(schedule({ coalesce: "all", maxCatchUp: 99 }), everySecond(), s(4), () => 0)).toEqual(all);
   });
 
+  test.each([
+    ["skip", s(0), s(4)],
+    ["replaceQueued", s(4), s(3)],
+    ["cancelRunning", s(4), s(3)],
+  ] as const)("all with %s makes one job, and passes over the other fire times", (overlap, fireTime, lastTime) => {
+    const apart = schedule({ coalesce: "all", overlap });
+    expect(planFires(apart, everySecond(), s(4), () => 0)).toEqual({
+      fires: [plain(fireTime)],
+      nextFireTime: s(5),
+      lastFireTime: s(4),
+      isCut: false,
+      passed: { count: 4, lastTime },
+    });
+    const one = { fires: [plain(s(0))], nextFireTime: s(1), lastFireTime: s(0), isCut: false };
+    expect(planFires(apart, everySecond(), s(0), () => 0)).toEqual(one);
+  });
+
+  test("with maxCatchUp, one job stands for the fire times that are left out, and passes over the rest", () => {
+    const missed = { missedCount: 3, firstMissedTime: s(0), lastMissedTime: s(2) };
+    const plan = (overlap: "skip" | "replaceQueued") =>
+      planFires(schedule({ coalesce: "all", maxCatchUp: 2, overlap }), everySecond(), s(4), () => 0);
+    expect(plan("skip").fires).toEqual([{ ...plain(s(3)), ...missed }]);
+    expect(plan("replaceQueued").fires).toEqual([{ ...plain(s(4)), ...missed }]);
+    expect([plan("skip").passed, plan("replaceQueued").passed]).toEqual([
+      { count: 1, lastTime: s(4) },
+      { count: 1, lastTime: s(3) },
+    ]);
+  });
+
+  test("a plan passes over a bounded number of fire times, and leaves the others due", () => {
+    const apart = schedule({ coalesce: "all", overlap: "skip" });
+    const { passed, nextFireTime, lastFireTime, isCut } = planFires(apart, everySecond(), s(100_000), () => 0);
+    expect({ passed, nextFireTime, lastFireTime, isCut }).toEqual({
+      passed: { count: 1000, lastTime: s(1000) },
+      nextFireTime: s(1001),
+      lastFireTime: s(1000),
+      isCut: true,
+    });
+  });
+
+  test("jitter of a job of overlapping fire times never reaches the fire time after its own", () => {
+    const apart = schedule({ coalesce: "all", overlap: "skip", maxJitterMs: 60_000 });
+    expect(planFires(apart, everySecond(), s(5), () => 0.999_999_999).fires[0]?.scheduledFireTime).toBe(s(1) - 1);
+  });
+
   test("the last fire of a trigger leaves no next fire time", () => {
     const once = new DateTrigger(new Date(START_MS));
     expect(planFires(schedule(), once, s(5), () => 0)).toEqual({

@@ -13,11 +13,15 @@ import { drain } from "../../src/testing/mod.ts";
 import { at, everySecond, START, secondsOf, setUp } from "./support.ts";
 
 describe("conflictPolicy", () => {
-  test("doNothing, the default, keeps the schedule that is there", async () => {
+  test("doNothing keeps the schedule that is there", async () => {
     const { scheduler } = setUp();
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", everySecond(), { id: "s", payload: "old" });
-    const kept = await scheduler.addSchedule("t", everySecond(), { id: "s", payload: "new" });
+    const kept = await scheduler.addSchedule("t", everySecond(), {
+      id: "s",
+      payload: "new",
+      conflictPolicy: "doNothing",
+    });
     expect(kept.payload).toBe("old");
   });
 

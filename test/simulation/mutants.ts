@@ -1,7 +1,8 @@
 import { LEASES } from "./lease-mutants.ts";
 import type { Mutant } from "./mutant.ts";
+import { OVERLAPS } from "./overlap-mutants.ts";
 import { PLANS } from "./plan-mutants.ts";
 import { STEPS } from "./step-mutants.ts";
 import { VERSIONS } from "./version-mutants.ts";
 
-export const MUTANTS: readonly Mutant[] = [...PLANS, ...STEPS, ...LEASES, ...VERSIONS];
+export const MUTANTS: readonly Mutant[] = [...PLANS, ...STEPS, ...LEASES, ...VERSIONS, ...OVERLAPS];

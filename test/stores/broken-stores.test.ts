@@ -4,6 +4,7 @@ import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { ContractViolation, dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { brokenLeases } from "./broken/leases.ts";
 import { brokenLooks } from "./broken/looks.ts";
+import { brokenOverlaps } from "./broken/overlaps.ts";
 import { brokenPlans } from "./broken/plans.ts";
 import { brokenRecords } from "./broken/records.ts";
 import { brokenSteps } from "./broken/steps.ts";
@@ -15,6 +16,7 @@ const BROKEN_STORES = [
   ...brokenLeases,
   ...brokenLooks,
   ...brokenPlans,
+  ...brokenOverlaps,
   ...brokenSteps,
   ...brokenTasks,
 ];

@@ -27,8 +27,8 @@ export interface FirePlan {
   /** Whether more fire times are due than there are fires. */
   readonly isCut: boolean;
   /** The due fire times that make no job whatever the store holds, because their runs would overlap with that of the
-   *  one fire; null for none. */
-  readonly passed: { readonly count: number; readonly lastTime: number } | null;
+   *  one fire; absent for none. */
+  readonly passed?: { readonly count: number; readonly lastTime: number };
 }
 
 /** The part of a schedule that decides when it fires. */
@@ -60,9 +60,7 @@ export function planFires(
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
   const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
   // The schedule is not due. For example, the clock was set back after the look.
-  if (first === null || first > now) {
-    return { fires: [], nextFireTime: first, lastFireTime, isCut: false, passed: null };
-  }
+  if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime, isCut: false };
   if (schedule.coalesce === "all" && schedule.overlap !== "queue") {
     return planApart(schedule, trigger, first, now, random);
   }
@@ -84,7 +82,7 @@ function planOne(
   if (last === first) {
     const scheduledFireTime = jittered(schedule, first, next, random);
     const fires = [{ fireTime: first, scheduledFireTime, ...NONE_MISSED }];
-    return { fires, nextFireTime: next, lastFireTime: last, isCut: false, passed: null };
+    return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
   }
   const second = nextAfter(trigger, first);
   const missed = {
@@ -95,7 +93,7 @@ function planOne(
   const fireTime = isLatest ? last : first;
   const scheduledFireTime = jittered(schedule, fireTime, isLatest ? next : second, random);
   const fires = [{ fireTime, scheduledFireTime, ...missed }];
-  return { fires, nextFireTime: next, lastFireTime: last, isCut: false, passed: null };
+  return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
 }
 
 function planAll(
@@ -115,7 +113,7 @@ function planAll(
     fires.push({ fireTime, scheduledFireTime: jittered(schedule, fireTime, next, random), ...missed });
     const isOver = next === null || next > now;
     if (isOver || fires.length >= Math.min(firesMax, CATCH_UP_JOBS_PER_COMMIT_MAX)) {
-      return { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver, passed: null };
+      return { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver };
     }
     missed = NONE_MISSED;
     fireTime = next;
@@ -149,7 +147,7 @@ function planApart(
     nextFireTime: next,
     lastFireTime: last,
     isCut: next !== null && next <= now,
-    passed: count === 0 ? null : { count, lastTime: isOldest ? last : previous },
+    ...(count === 0 ? {} : { passed: { count, lastTime: isOldest ? last : previous } }),
   };
 }
 

@@ -87,7 +87,9 @@ export class SqliteSchedules {
       return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
     };
     let built = build(false);
+    let mayHaveWritten = false;
     const answers = await this.#connection.write((isRepetition) => {
+      mayHaveWritten = isRepetition;
       if (isRepetition) built = build(true);
       return built.batch.statements;
     });
@@ -100,7 +102,8 @@ export class SqliteSchedules {
       const before = seen.get(schedule.id);
       const change = additionChange(before, addition);
       seen.set(schedule.id, before === undefined ? schedule : keptDeclaration(before, addition, change));
-      return { change, schedule: stored[index] ?? schedule };
+      const result = { change, schedule: stored[index] ?? schedule };
+      return mayHaveWritten ? asFirstTried(result, addition) : result;
     });
     return { conflictId: null, results };
   }
@@ -169,6 +172,16 @@ type ExistingRow = [id: string, declaration: string | null, version: number | nu
 
 function declaredEntry([id, declaration, version]: ExistingRow): [string, StoredDeclaration] {
   return [id, { ...(declaration === null ? {} : { declaration }), ...(version === null ? {} : { version }) }];
+}
+
+/** What became of an addition that an earlier try may have written: a first fence is never used twice, and what is
+ *  declared as stored counts as a change, because nobody would tell of it otherwise. */
+function asFirstTried(result: AddedSchedule, { schedule, conflictPolicy }: ScheduleAddition): AddedSchedule {
+  if (result.change !== "kept") return result;
+  if (result.schedule.fence === schedule.fence && result.schedule.createdAt === schedule.createdAt) {
+    return { ...result, change: "added" };
+  }
+  return conflictPolicy === "update" ? { ...result, change: "updated" } : result;
 }
 
 function scheduleOf({ schedule }: ScheduleAddition): ScheduleRecord {

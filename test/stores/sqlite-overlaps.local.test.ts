@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RunOverlapPolicy, ScheduleAddition, SchedulePlan } from "../../src/contracts.ts";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
+import {
+  fireOf,
+  look,
+  makeSchedule,
+  numbered,
+  planOf,
+  step,
+  T0,
+} from "../../src/testing/data-store-contract/makers.ts";
+import { openWithTables } from "./local-stores.ts";
+
+/** A database in memory behind a network that loses the answer to the next batch when it is told to. */
+class LossyDriver implements SqlDriver {
+  readonly isLocal = false;
+  readonly sent: SqlStatement[] = [];
+  losesNext = false;
+  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+
+  failureKind(error: unknown): ReturnType<SqlDriver["failureKind"]> {
+    return this.#inner.failureKind(error);
+  }
+
+  open(): Promise<void> {
+    return this.#inner.open();
+  }
+
+  execute(statement: SqlStatement): Promise<Row[]> {
+    return this.#inner.execute(statement);
+  }
+
+  async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    this.sent.push(...statements);
+    const answer = await this.#inner.batch(statements);
+    const { losesNext } = this;
+    this.losesNext = false;
+    if (losesNext) throw new TypeError("fetch failed");
+    return answer;
+  }
+
+  close(): void {
+    this.#inner.close();
+  }
+}
+
+let driver: LossyDriver;
+let store: SqlDataStore;
+
+beforeEach(async () => {
+  driver = new LossyDriver();
+  store = new SqlDataStore(driver);
+  await openWithTables(store);
+});
+afterEach(() => store.close());
+
+/** Plans of due schedules with these policies. */
+async function plansOf(...policies: readonly RunOverlapPolicy[]): Promise<SchedulePlan[]> {
+  const schedules = policies.map((overlap, index) => makeSchedule({ id: numbered("s", index), overlap }));
+  await store.addSchedules(schedules.map((schedule) => ({ schedule, conflictPolicy: "error" })));
+  const { due } = await look(store, { schedules: {} });
+  return due.map((schedule) => {
+    const { overlap: policy } = schedule;
+    return planOf(schedule, policy === "queue" ? {} : { overlap: { policy, passed: 0, lastPassedTime: null } });
+  });
+}
+
+async function statementsOf(plans: readonly SchedulePlan[]): Promise<number> {
+  driver.sent.length = 0;
+  const { plans: reports } = await step(store, { plans });
+  expect(reports.map(({ committed }) => committed)).toEqual(plans.map(() => true));
+  return driver.sent.length;
+}
+
+describe("a step", () => {
+  test("has no statement more for schedules whose jobs queue", async () => {
+    const statements = await statementsOf(await plansOf("queue"));
+    expect(statements).toBe(6);
+    expect(driver.sent.filter(({ sql }) => sql.includes("overlap_note"))).toEqual([]);
+  });
+
+  test.each([
+    [["skip"], 8],
+    [["replaceQueued"], 9],
+    [["cancelRunning"], 10],
+    [["skip", "skip", "replaceQueued", "cancelRunning", "cancelRunning"], 10],
+    [["queue", "skip"], 9],
+  ] as const)("has a few more for policies %j, however many schedules there are", async (policies, count) => {
+    expect(await statementsOf(await plansOf(...policies))).toBe(count);
+  });
+
+  test("tells in its repetition what it skipped, where the first answer got lost", async () => {
+    const [plan] = await plansOf("skip");
+    await step(store, { limit: 0, plans: plan === undefined ? [] : [plan] });
+    const [due] = (await look(store, { schedules: { dueBy: T0 + 1000 } })).due;
+    if (due === undefined) throw new Error("the schedule is not due");
+    const overlap = { policy: "skip", passed: 3, lastPassedTime: T0 + 900 } as const;
+    const fires = [fireOf(due.id, T0 + 1000, { jobId: "second" })];
+    driver.losesNext = true;
+    const report = await step(store, { now: T0 + 1000, plans: [planOf(due, { overlap, fires })] });
+    expect(report.plans).toEqual([
+      { committed: true, addedJobIds: [], overlap: { isSkipped: true, replaced: [], cancelRequested: [] } },
+    ]);
+    expect((await store.getSchedule(due.id))?.skippedCount).toBe(4);
+  });
+});
+
+describe("an addition of a schedule whose answer is lost", () => {
+  async function changeOf(addition: ScheduleAddition): Promise<string | undefined> {
+    driver.losesNext = true;
+    const report = await store.addSchedules([addition]);
+    return report.conflictId === null ? report.results[0]?.change : undefined;
+  }
+
+  test("is told as what its first try did, so that somebody hears of it", async () => {
+    const first = makeSchedule({ declaration: "a", fence: 11 });
+    expect(await changeOf({ schedule: first, conflictPolicy: "update" })).toBe("added");
+    const second = makeSchedule({ declaration: "b", fence: 99 });
+    expect(await changeOf({ schedule: second, conflictPolicy: "update" })).toBe("updated");
+    expect((await store.getSchedule("schedule"))?.fence).toBe(12);
+    const other = makeSchedule({ id: "other", fence: 13 });
+    expect(await changeOf({ schedule: other, conflictPolicy: "doNothing" })).toBe("added");
+    expect(await changeOf({ schedule: { ...other, fence: 14 }, conflictPolicy: "doNothing" })).toBe("kept");
+  });
+});
