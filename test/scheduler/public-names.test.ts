@@ -85,7 +85,13 @@ describe("the main entry", () => {
     scheduler.task("t", { maxRunningJobs: null, overlap: "queue" }, () => {});
     const both = { payload: 1, metadata: { a: 1 }, executor: "inline", priority: 2, resultExpirationTime: "PT1H" };
     const overlap = "skip" as const;
-    const ofSchedule = { coalesce: "all", misfireGraceTime: "PT1M", maxJitter: "PT1S", maxCatchUp: 3, overlap } as const;
+    const ofSchedule = {
+      coalesce: "all",
+      misfireGraceTime: "PT1M",
+      maxJitter: "PT1S",
+      maxCatchUp: 3,
+      overlap,
+    } as const;
     const adding = { id: "s", conflictPolicy: "replace", paused: true } as const;
     await scheduler.addSchedule("t", everySecond(), { ...both, ...ofSchedule, ...adding });
     await scheduler.updateSchedule("s", { ...both, ...ofSchedule, trigger: everySecond() });

@@ -132,6 +132,17 @@ describe("scheduleDefaults", () => {
     expect(shared).toMatchObject({ coalesce: "all", maxCatchUp: 3, priority: 4 });
   });
 
+  test("go into options that a class holds", async () => {
+    class Options {
+      priority = 1;
+    }
+    const { scheduler } = setUp({ scheduleDefaults });
+    scheduler.task("t", () => {});
+    expect(await scheduler.addSchedule("t", "@daily", new Options())).toMatchObject({ coalesce: "all", priority: 1 });
+    const called = await scheduler.schedule("s", "@daily", new Options(), () => {});
+    expect(called).toMatchObject({ coalesce: "all", priority: 1 });
+  });
+
   test("may set the conflict policy, of schedule() too", async () => {
     const { scheduler } = setUp({ scheduleDefaults: { conflictPolicy: "error" } });
     await scheduler.schedule("s", "@daily", () => {});

@@ -34,7 +34,12 @@ export async function main(): Promise<number> {
   const job: Job<number> = await scheduler.addJob(add, { payload: { a: 1, b: 2 }, idempotencyKey: perhaps() });
   const [sum, bye] = await scheduler.addJobs([{ task: add, payload: { a: 1, b: 2 } }, { task: tasks.bye }]);
   const values: [number, string] = [await sum.wait(), await bye.wait()];
-  await scheduler.schedule("report", "0 9 * * mon-fri", { payload: values, name: perhaps() }, (pair: [number, string]) => pair);
+  await scheduler.schedule(
+    "report",
+    "0 9 * * mon-fri",
+    { payload: values, name: perhaps() },
+    (pair: [number, string]) => pair,
+  );
   // @ts-expect-error the handler needs a payload
   await scheduler.schedule("report", "0 9 * * mon-fri", (pair: [number, string]) => pair);
   scheduler.use(tasks, { timeout: "5m", executor: perhaps() });
