@@ -102,7 +102,7 @@ function order(id: string): SqlStatement {
 }
 
 /** What D1 and Durable Objects take: plain parameters, at most 100, and statements of 100 KB. */
-export function expectPortable(sql: string, args: readonly unknown[]): void {
+function expectPortable(sql: string, args: readonly unknown[]): void {
   expect(sql.match(/\?/g)?.length).toBe(args.length);
   expect(sql).not.toMatch(/\?\d|[:@$]\w/);
   expect(args.length).toBeLessThanOrEqual(100);
