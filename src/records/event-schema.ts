@@ -76,6 +76,7 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     note: v.nullable(text(SERIALIZED_LENGTH_MAX)),
   }),
   jobRetried: v.object({ type: v.literal("jobRetried"), ...job, attempt, runAtMs: ms, error: v.nullable(error) }),
+  jobCancelRequested: v.object({ type: v.literal("jobCancelRequested"), timestampMs: ms, jobId: id }),
   jobReleased: v.object({
     type: v.literal("jobReleased"),
     ...job,

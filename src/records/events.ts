@@ -64,6 +64,8 @@ interface EventFactsByType {
   /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
    *  null). The job is back in the queue. */
   jobRetried: JobFacts & { readonly attempt: number; readonly runAtMs: number; readonly error: SerializedError | null };
+  /** Somebody asked to cancel a job that runs elsewhere. Its scheduler asks the store whether that is so. */
+  jobCancelRequested: { readonly jobId: string };
   /** The job ended. `schedulerId` is null when no scheduler held it. */
   jobReleased: JobFacts & {
     readonly schedulerId: string | null;
@@ -96,6 +98,7 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "jobAcquired",
   "jobProgressed",
   "jobRetried",
+  "jobCancelRequested",
   "jobReleased",
   "schedulerStarted",
   "schedulerStopped",

@@ -234,7 +234,8 @@ export interface SchedulerClient {
 
   /**
    * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
-   * this scheduler, else when the job's lease is next extended (every third of `leaseDuration`).
+   * this scheduler, or in one that an event reaches, else when the job's lease is next extended (every third of
+   * `leaseDuration`).
    * @returns false when there is no unfinished job with this id
    */
   cancelJob(id: string): Promise<boolean>;

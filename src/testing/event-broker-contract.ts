@@ -328,6 +328,8 @@ function sampleOf(type: EventType): EventRecord {
       return { type, ...job, fraction: 0.25, note: null };
     case "jobRetried":
       return { type, ...job, attempt: 1, runAtMs: 1_800_000_000_004, error };
+    case "jobCancelRequested":
+      return { type, timestampMs, jobId: "job" };
     case "jobReleased":
       return { type, ...job, schedulerId: null, outcome: "error", error, scheduledFireTimeMs: null, startedAtMs: 5 };
     case "schedulerStarted":

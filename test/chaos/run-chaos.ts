@@ -11,7 +11,7 @@ import { HANG_MS } from "../support/hang.ts";
 import type { Sqld } from "../support/sqld.ts";
 import { type LedgerEntry, readLedger } from "./ledger.ts";
 import { randomFrom } from "./random.ts";
-import { FREEZE_MS, PERIODS_MS } from "./settings.ts";
+import { FREEZE_MS, OVERLAP_PERIOD_MS, OVERLAPS, PERIODS_MS } from "./settings.ts";
 import { makeStore, type StoreKind } from "./stores.ts";
 import { LIMIT, registerTasks } from "./tasks.ts";
 
@@ -72,6 +72,9 @@ class ChaosRun {
   #identities = 0;
   #isServerUp = true;
 
+  /** How many fire times each schedule skipped. */
+  readonly #skipped = new Map<string, number>();
+
   constructor(options: ChaosOptions, folder: string) {
     this.#options = options;
     this.#random = randomFrom(options.seed);
@@ -107,12 +110,13 @@ class ChaosRun {
   }
 
   async #addSchedules(startMs: number, endMs: number): Promise<void> {
+    const range = { startTime: new Date(startMs), endTime: new Date(endMs) };
+    for (const overlap of OVERLAPS) {
+      const trigger = new IntervalTrigger({ milliseconds: OVERLAP_PERIOD_MS, ...range });
+      await this.#client.addSchedule("slow", trigger, { id: overlap, overlap, coalesce: "all" });
+    }
     for (const [index, periodMs] of PERIODS_MS.entries()) {
-      const trigger = new IntervalTrigger({
-        milliseconds: periodMs,
-        startTime: new Date(startMs),
-        endTime: new Date(endMs),
-      });
+      const trigger = new IntervalTrigger({ milliseconds: periodMs, ...range });
       const task = (["quick", "slow", "limited"] as const)[index % 3] ?? "quick";
       await this.#client.addSchedule(task, trigger, { id: scheduleId(periodMs), coalesce: "all" });
     }
@@ -185,6 +189,7 @@ class ChaosRun {
       const jobs = await this.#client.getJobs({ limit: 1 });
       const schedules = await this.#client.getSchedules({ limit: 1000 });
       const isDone = jobs.items.length === 0 && schedules.items.every(({ nextFireTime }) => nextFireTime === null);
+      for (const { id, skippedCount } of schedules.items) this.#skipped.set(id, skippedCount);
       if (isDone) return;
       if (Date.now() > deadline) {
         this.#violations.push(`work was left ${HEAL_MS} ms after the last fault`);
@@ -206,6 +211,7 @@ class ChaosRun {
       if (jobIds.size > 1) this.#violations.push(`${occurrence} was enqueued ${jobIds.size} times`);
     }
     const occurrences = this.#checkOccurrences(ended, startMs, endMs);
+    this.#checkSkips(ended, Math.floor((endMs - startMs) / OVERLAP_PERIOD_MS) + 1);
     const endedNames = new Set(ended.map(({ name }) => name));
     const acknowledged = this.#names.filter((name) => name !== "");
     for (const name of acknowledged) if (!endedNames.has(name)) this.#violations.push(`job ${name} was never executed`);
@@ -230,6 +236,19 @@ class ChaosRun {
       }
     }
     return count;
+  }
+
+  /** Every occurrence was executed or is counted as skipped. One that was executed, lost with its process before that
+   *  was recorded, and then replaced, is both. */
+  #checkSkips(ended: readonly LedgerEntry[], occurrences: number): void {
+    for (const overlap of OVERLAPS) {
+      const executed = new Set(ended.flatMap(({ scheduleId: id, fireTime }) => (id === overlap ? [fireTime] : [])))
+        .size;
+      const skipped = this.#skipped.get(overlap) ?? 0;
+      const isComplete = executed + skipped === occurrences || (overlap !== "skip" && executed + skipped > occurrences);
+      const text = `of ${occurrences} occurrences, ${executed} were executed and ${skipped} were skipped`;
+      if (!isComplete || executed === 0 || skipped === 0) this.#violations.push(`with ${overlap}, ${text}`);
+    }
   }
 
   #spawn(identity: string): void {

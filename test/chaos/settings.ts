@@ -6,3 +6,8 @@ export const FREEZE_MS = 2500;
 
 /** Periods of the schedules, in milliseconds. */
 export const PERIODS_MS: readonly number[] = [100, 250, 400, 1000];
+
+/** Policies of schedules whose runs may not overlap, and the period of these schedules, in milliseconds: shorter than
+ *  their runs. */
+export const OVERLAPS = ["skip", "replaceQueued"] as const;
+export const OVERLAP_PERIOD_MS = 100;

@@ -57,6 +57,30 @@ describe("cancelJob", () => {
     expect(held[0]?.context.signal.reason).toMatchObject({ code: "jobCancelled" });
   });
 
+  test("aborts a job that runs elsewhere at once where an event tells of it, and heeds no event that lies", async () => {
+    const { scheduler: worker, clock, store } = setUp();
+    const { scheduler: client } = setUp({ clock, dataStore: store });
+    const { handler, held } = heldHandler();
+    const task = worker.task("t", { maxRunningJobs: 2 }, handler);
+    await worker.start();
+    const [first, second] = await worker.addJobs([{ task }, { task }]);
+    await clock.advance("PT1S");
+    expect(await client.cancelJob(first?.id ?? "")).toBe(true);
+    await clock.settle();
+    const aborted = held.map(({ context }) => [context.job.id, context.signal.aborted]);
+    expect(Object.fromEntries(aborted)).toEqual({ [first?.id ?? ""]: true, [second?.id ?? ""]: false });
+    const broker = new LocalEventBroker();
+    const { scheduler: other } = setUp({ clock, dataStore: store, eventBroker: broker });
+    const { handler: another, held: heldToo } = heldHandler();
+    const lied = other.task("u", another);
+    await other.start();
+    const { id: jobId } = await other.addJob(lied);
+    await clock.settle();
+    await broker.publish([{ type: "jobCancelRequested", timestampMs: clock.now(), jobId }]);
+    await clock.settle();
+    expect(heldToo.map(({ context }) => context.signal.aborted)).toEqual([false]);
+  });
+
   test("ends a job whose handler ignores its signal after a grace", async () => {
     const { scheduler, clock } = setUp();
     const { handler } = heldHandler();

@@ -78,6 +78,22 @@ describe("overlap", () => {
     expect([skips, (await scheduler.getSchedule("s")).skippedCount]).toEqual([[], 0]);
   });
 
+  test("cancelRunning aborts a run in another scheduler as soon as that hears of it", async () => {
+    const { clock, store, scheduler: worker } = setUp({ role: "worker" });
+    const { scheduler: planner } = setUp({ clock, dataStore: store, role: "scheduler" });
+    const { handler, held } = heldHandler();
+    worker.task("t", { overlap: "cancelRunning" }, handler);
+    await worker.start();
+    await planner.start();
+    const hasAsked = planner.nextEvent("jobCancelRequested");
+    await planner.addSchedule("t", everySecond(), { id: "s" });
+    await clock.advance({ milliseconds: 900 });
+    expect(held[0]?.context.signal.aborted).toBe(false);
+    await clock.advance({ milliseconds: 600 });
+    expect(held[0]?.context.signal.reason).toMatchObject({ code: "jobCancelled" });
+    expect((await hasAsked).jobId).toBe(held[0]?.context.job.id);
+  });
+
   test("is taken from the task where the schedule has none, and a schedule's own comes first", async () => {
     const { scheduler } = await overlapping(undefined, { overlap: "skip" });
     expect((await scheduler.getSchedule("s")).overlap).toBe("skip");

@@ -213,7 +213,8 @@ export class Engine {
     const wasResident = this.#isResident;
     this.#isResident = false;
     this.#cleaning.abort();
-    await Promise.all([this.#loop.stop(), this.#background, this.#unclaimed.stopped(), ticking]);
+    const others = [this.#unclaimed.stopped(), this.#keeper.settled(), ticking];
+    await Promise.all([this.#loop.stop(), this.#background, ...others]);
     await this.#settle(limits);
     if (wasResident && !limits.isOver) await this.#signOff();
   }
@@ -284,6 +285,9 @@ export class Engine {
     events.watch("scheduleUpdated", onSchedule);
     this.#watchJobs();
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
+    events.watch("jobCancelRequested", ({ jobId }) => {
+      if (this.#isResident) this.#keeper.heedCancellation(jobId);
+    });
     events.watch("jobReleased", ({ schedulerId }) => {
       // A job of ours may wait for the slot of the released job. Our own releases are followed by an acquisition
       // anyway.

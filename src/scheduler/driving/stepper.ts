@@ -14,7 +14,7 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAdded, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
 import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
@@ -441,12 +441,20 @@ export class Stepper {
       }
       if (result.overlap !== undefined) {
         happened.push(...skipEvents(env, schedule, plan, result.overlap));
-        for (const jobId of result.overlap.cancelRequested) this.#parts.runner.cancel(jobId);
+        this.#cancel(result.overlap.cancelRequested, happened);
       }
       const { paused, nextFireTime } = plan;
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));
     });
     return jobsAdded;
+  }
+
+  #cancel(jobIds: readonly string[], happened: EventRecord[]): void {
+    const { env, runner } = this.#parts;
+    for (const jobId of jobIds) {
+      if (runner.running.has(jobId)) runner.cancel(jobId);
+      else happened.push(jobCancelRequested(env, jobId));
+    }
   }
 
   #nextStepId(): string {

@@ -129,6 +129,10 @@ export function jobRetried(
   return { type: "jobRetried", timestampMs: clock.now(), jobId, taskId, scheduleId, attempt, runAtMs, error };
 }
 
+export function jobCancelRequested({ clock }: Origin, jobId: string): EventRecord {
+  return { type: "jobCancelRequested", timestampMs: clock.now(), jobId };
+}
+
 /** @param schedulerId the scheduler that held the job, or null */
 export function jobReleased({ clock }: Origin, result: JobResultRecord, schedulerId: string | null): EventRecord {
   return {

@@ -21,6 +21,9 @@ export class LeaseKeeper {
   /** Other runs of the same identity, and until when they count as alive. */
   #twins: ReadonlyMap<string, number> = new Map();
   #hasWarned = false;
+  /** Whether somebody is said to have asked to cancel a job since the store was last asked. */
+  #isToAsk = false;
+  #asking: Promise<void> | null = null;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -75,6 +78,33 @@ export class LeaseKeeper {
     } catch (error) {
       for (const attempt of attempts) if (attempt.leaseEndsAt <= clock.now()) loseLease(attempt);
       throw error;
+    }
+  }
+
+  /** An event says that somebody asked to cancel a job. If the job runs here, the store is asked whether that is so,
+   *  because anybody may send events. */
+  heedCancellation(jobId: string): void {
+    if (this.#options.runner.running.get(jobId)?.isAborted !== false) return;
+    this.#isToAsk = true;
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = null;
+    });
+  }
+
+  /** Resolves when the store has been asked about cancellations. */
+  async settled(): Promise<void> {
+    await this.#asking;
+  }
+
+  async #ask(): Promise<void> {
+    while (this.#isToAsk) {
+      this.#isToAsk = false;
+      try {
+        await this.runOnce();
+      } catch (error) {
+        const { logger } = this.#options.env;
+        logger.warn("escapement: a job that may be cancelled hears of it when its lease is next extended", error);
+      }
     }
   }
 

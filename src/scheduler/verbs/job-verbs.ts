@@ -4,6 +4,7 @@ import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import { jobCancelRequested } from "../events/event-records.ts";
 import {
   type CheckedJobOptions,
   checkId,
@@ -125,7 +126,9 @@ export class JobVerbs {
     await ready();
     const report = await env.store.cancelJob(id, env.clock.now());
     if (report.status === "missing") return false;
-    if (report.status === "cancelled") {
+    if (report.status === "requested" && !this.#runner.running.has(id)) {
+      env.events.publish([jobCancelRequested(env, id)]);
+    } else if (report.status === "cancelled") {
       const happened: EventRecord[] = [];
       this.#runner.recordEnd(report.result, happened);
       env.events.publish(happened);
