@@ -19,7 +19,7 @@ export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON }
 export { type AndOptions, AndTrigger, OrTrigger } from "./triggers/combining.ts";
 export { type CronOptions, CronTrigger } from "./triggers/cron.ts";
 export { CronBatch } from "./triggers/cron-batch.ts";
-export { DateTrigger } from "./triggers/date.ts";
+export { type DateOptions, DateTrigger } from "./triggers/date.ts";
 export type { DateRange } from "./triggers/excluded-dates.ts";
 export { type Excluded, type ExcludingOptions, ExcludingTrigger } from "./triggers/excluding.ts";
 export type { FireTimesOptions } from "./triggers/fire-time-range.ts";

@@ -60,23 +60,39 @@ export type {
   PrintOptions,
   RetryOptions,
   RunJobOptions,
+  ScheduleDefaults,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
 } from "./scheduler/options/options.ts";
+export type {
+  OptionsWithPayload,
+  RequiredPayload,
+  ScheduledTaskOptions,
+} from "./scheduler/options/payload-argument.ts";
 export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts";
 export { Scheduler } from "./scheduler/scheduler.ts";
 export type {
+  AddedJobs,
   JobContext,
+  JobsOf,
   NamedFunction,
   NewJob,
+  PayloadOf,
+  ResultOf,
   SchedulerClient,
   Task,
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
+export {
+  type DefinedTask,
+  type DefinedTasks,
+  defineTasks,
+  type TaskDefinition,
+} from "./scheduler/tasks/defined-tasks.ts";
 export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
@@ -94,7 +110,7 @@ export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON }
 export { type AndOptions, AndTrigger, OrTrigger } from "./triggers/combining.ts";
 export { type CronOptions, CronTrigger } from "./triggers/cron.ts";
 export { CronBatch } from "./triggers/cron-batch.ts";
-export { DateTrigger } from "./triggers/date.ts";
+export { type DateOptions, DateTrigger } from "./triggers/date.ts";
 export type { DateRange } from "./triggers/excluded-dates.ts";
 export { type Excluded, type ExcludingOptions, ExcludingTrigger } from "./triggers/excluding.ts";
 export type { FireTimesOptions } from "./triggers/fire-time-range.ts";

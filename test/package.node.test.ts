@@ -60,11 +60,22 @@ describe("the packed tarball", () => {
     expect(await readdir(join(project, "node_modules", "escapement"))).not.toContain("node_modules");
   });
 
-  test("type-checks in a strict project that looks into declarations", async () => {
+  test.each([
+    ["this TypeScript", [tool("tsc")], ["es2024", "dom", "esnext.temporal", "esnext.disposable", "esnext.intl"]],
+    ["this TypeScript, without the types of Temporal", [tool("tsc")], ["es2022", "dom", "esnext.disposable"]],
+    [
+      "TypeScript 5.9",
+      ["node", join(ROOT, "node_modules/typescript59/bin/tsc")],
+      ["es2022", "dom", "esnext.disposable"],
+    ],
+  ])("type-checks in strict projects that look into declarations: %s", async (_, tsc, lib) => {
     await copyFile(join(ROOT, "test/package/consumer/types.ts"), join(project, "types.ts"));
-    const options = ["--strict", "--module", "nodenext", "--target", "es2022", "--skipLibCheck", "false", "--noEmit"];
-    const lib = ["--lib", "es2024,dom,esnext.temporal,esnext.disposable,esnext.intl,esnext.date", "--types", ""];
-    expect(await runOk([tool("tsc"), ...options, ...lib, "types.ts"], { cwd: project })).toBe("");
+    const strict = { strict: true, skipLibCheck: false, noEmit: true, types: [] };
+    for (const exactOptionalPropertyTypes of [false, true]) {
+      const compilerOptions = { ...strict, module: "nodenext", target: "es2022", lib, exactOptionalPropertyTypes };
+      await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["types.ts"] }));
+      expect(await runOk([...tsc, "-p", "tsconfig.json"], { cwd: project })).toBe("");
+    }
   });
 
   test.each([

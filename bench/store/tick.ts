@@ -124,6 +124,7 @@ function step(
 function schedule(index: number): ScheduleRecord {
   return {
     id: `schedule-${index}`,
+    name: null,
     taskId: "noop",
     trigger: '{"type":"interval","hours":1}',
     triggerRule: '{"type":"interval","hours":1}',

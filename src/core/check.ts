@@ -126,12 +126,24 @@ function unknownOptions(
     // that the hints do not apply there.
     const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));
     const lower = name.toLowerCase();
-    const synonym = !isKnown && synonyms && Object.hasOwn(synonyms, lower) ? (synonyms[lower] ?? null) : null;
+    const inner = path.length > 0 && Object.hasOwn(INNER_SYNONYMS, lower) ? INNER_SYNONYMS[lower] : undefined;
+    const outer = synonyms !== undefined && Object.hasOwn(synonyms, lower) ? (synonyms[lower] ?? null) : null;
+    const synonym = isKnown ? (known.find((option) => option === inner) ?? null) : outer;
     const advice = isKnown || synonym !== null ? null : (elsewhere?.(name) ?? null);
     issues.push(unknownOption([...path, name].join("."), known, { synonym, advice }));
   }
   return issues;
 }
+
+/** Other words for options of objects within options. */
+const INNER_SYNONYMS: Readonly<Record<string, string>> = {
+  attempts: "maxAttempts",
+  retries: "maxAttempts",
+  limit: "maxAttempts",
+  count: "maxAttempts",
+  delay: "initial",
+  multiplier: "factor",
+};
 
 /** The names of the options that an object of this schema may have. */
 export function namesOf(schema: object): readonly string[] {

@@ -3,7 +3,8 @@ import { mustBe } from "./option-errors.ts";
 import { nearest } from "./suggest.ts";
 import { Temporal } from "./temporal.ts";
 
-/** A length of time: ISO 8601 text (`"PT5M"`), an object (`{ minutes: 5 }`) or a `Temporal.Duration`. Not a bare
+/** A length of time: short text (`"5m"`, `"1h 30m"`), an object (`{ minutes: 5 }`), ISO 8601 text (`"PT5M"`) or a
+ *  `Temporal.Duration`. The units of short text are `w`, `d`, `h`, `m`, `s` and `ms`, the longest first. Not a bare
  *  number, because its unit would be a guess. A day counts 24 hours, and a week counts seven such days. Months and
  *  years are refused, because they have no fixed length. */
 export type Duration = Temporal.Duration | Temporal.DurationLike | string;
@@ -19,6 +20,21 @@ const MS_PER_UNIT = {
   nanoseconds: 1e-6,
 } as const;
 
+/** The units of short text, the longest first, with their milliseconds and the other words that callers write. */
+const SHORT_UNITS: readonly (readonly [unit: string, ms: number, words: RegExp])[] = [
+  ["w", MS_PER_UNIT.weeks, /^w(ks?|eeks?)?$/i],
+  ["d", MS_PER_UNIT.days, /^d(ays?)?$/i],
+  ["h", MS_PER_UNIT.hours, /^h(rs?|ours?)?$/i],
+  ["m", MS_PER_UNIT.minutes, /^m(ins?|inutes?)?$/i],
+  ["s", MS_PER_UNIT.seconds, /^s(ecs?|econds?)?$/i],
+  ["ms", MS_PER_UNIT.milliseconds, /^(ms(ecs?)?|millis?|milliseconds?)$/i],
+];
+/** One group for each unit. At most one space between, because more of them would be costly to match. */
+const SHORT_TEXT = new RegExp(`^${SHORT_UNITS.map(([unit]) => `(?:(\\d+(?:\\.\\d+)?)${unit})?`).join(" ?")}$`);
+/** Longer text is no short duration. */
+const SHORT_LENGTH_MAX = 60;
+const NO_FIXED_LENGTH = "years and months have no fixed length; use days or smaller units";
+
 /**
  * Whole milliseconds of a {@link Duration}, which must not be negative.
  *
@@ -26,6 +42,8 @@ const MS_PER_UNIT = {
  *   years
  */
 export function toDurationMs(value: Duration, name: string): number {
+  const shortMs = typeof value === "string" ? shortTextMs(value) : null;
+  if (shortMs !== null) return Math.round(shortMs);
   let duration: Temporal.Duration;
   try {
     // A native Duration is no instance of the polyfill's class, but its text always is readable.
@@ -34,12 +52,20 @@ export function toDurationMs(value: Duration, name: string): number {
     throw invalidDuration(name, value, problemOf(value), cause);
   }
   if (duration.years !== 0 || duration.months !== 0) {
-    throw invalidDuration(name, value, "years and months have no fixed length; use days or smaller units");
+    throw invalidDuration(name, value, NO_FIXED_LENGTH);
   }
   let ms = 0;
   for (const unit of Object.keys(MS_PER_UNIT) as (keyof typeof MS_PER_UNIT)[]) ms += duration[unit] * MS_PER_UNIT[unit];
   if (ms < 0) throw invalidDuration(name, value, "must not be negative");
   return Math.round(ms);
+}
+
+/** Milliseconds of text such as `1h 30m`; null for other text. */
+function shortTextMs(text: string): number | null {
+  if (text.length > SHORT_LENGTH_MAX || text.trim() === "") return null;
+  const match = SHORT_TEXT.exec(text);
+  if (match === null) return null;
+  return SHORT_UNITS.reduce((sum, [, ms], index) => sum + Number(match[index + 1] ?? 0) * ms, 0);
 }
 
 function isForeignDuration(value: unknown): boolean {
@@ -55,6 +81,7 @@ function problemOf(value: unknown): string {
   if (typeof value === "number" && Number.isFinite(value)) {
     return `a bare number has no unit; write { seconds: ${value} } or { milliseconds: ${value} }`;
   }
+  if (typeof value === "string") return problemOfText(value);
   if (typeof value === "object" && value !== null) {
     const units = Object.keys(MS_PER_UNIT);
     for (const name of Object.keys(value)) {
@@ -65,8 +92,25 @@ function problemOf(value: unknown): string {
   return "not a duration";
 }
 
+function problemOfText(text: string): string {
+  if (text.length > SHORT_LENGTH_MAX) return "not a duration";
+  if (/^\s*\d+(\.\d+)?\s*$/.test(text)) return `it has no unit; write "${text.trim()}s" or "${text.trim()}ms"`;
+  // Numbers, each with a word, such as "5 minutes" or "1 hour and 30 min".
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s?([a-z]+)/gi)];
+  const isNegative = text.trimStart().startsWith("-");
+  if (isNegative || parts.length === 0 || text.replaceAll(/\d+(?:\.\d+)?\s?[a-z]+|and|[\s,]/gi, "") !== "") {
+    return isNegative ? "must not be negative" : "not a duration";
+  }
+  if (parts.some(([, , word = ""]) => /^(mo|months?|y|yrs?|years?)$/i.test(word))) return NO_FIXED_LENGTH;
+  const amounts = SHORT_UNITS.flatMap(([unit, , words]) =>
+    parts.filter(([, , word = ""]) => words.test(word)).map(([, amount = ""]) => ({ unit, amount })),
+  );
+  const isClear = amounts.length === parts.length && new Set(amounts.map(({ unit }) => unit)).size === parts.length;
+  return isClear ? `write "${amounts.map(({ unit, amount }) => amount + unit).join(" ")}"` : "not a duration";
+}
+
 function invalidDuration(name: string, value: unknown, problem: string, cause?: unknown): OptionsError {
-  const message = mustBe('a duration such as "PT5M" or { minutes: 5 }', value, name, problem);
+  const message = mustBe('a duration such as "5m" or { minutes: 5 }', value, name, problem);
   return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
 }
 

@@ -35,12 +35,11 @@ export function outside(element: StoppedElement, value: number): CronSyntaxError
 /** The error for a step that is so large that only the first value would match. */
 export function stepTooLarge(element: StoppedElement, first: number, span: number): CronSyntaxError {
   const only = element.field === DAY_OF_WEEK ? (WEEKDAY_NAMES[first % 7] ?? "") : String(first);
-  return elementError(
-    element,
-    `has a step larger than its range of ${span}`,
-    only,
-    `write "${only}" for that value alone`,
-  );
+  // "fri/2" is likely meant as every second Friday, which no crontab can say.
+  const isWeekly = element.field === DAY_OF_WEEK && !/[-*]/.test(element.text.slice(element.start, element.end));
+  const other = "; every second week is new CalendarIntervalTrigger({ weeks: 2, startDate })";
+  const advice = `write "${only}" for that value alone${isWeekly ? other : ""}`;
+  return elementError(element, `has a step larger than its range of ${span}`, only, advice);
 }
 
 /** The error for letters that are no name. The reader stopped before the letters. */

@@ -88,6 +88,12 @@ export function checkFieldNames(fields: CronFields): void {
   for (const name of Object.keys(fields)) {
     const names: readonly string[] = FIELD_NAMES;
     if (names.includes(name)) continue;
+    if (OPTION_NAMES.includes(name)) {
+      throw new CronSyntaxError(
+        `${quote(name)} is not a cron field; it is an option and comes second: new CronTrigger(fields, { ${name} })`,
+        { field: null, element: name, position: 0, suggestion: null },
+      );
+    }
     const suggestion = /^(weekday|dow|day_?of_?week)s?$/i.test(name) ? "dayOfWeek" : nearest(name, names);
     const advice = suggestion === null ? null : `did you mean ${quote(suggestion)}?`;
     throw new CronSyntaxError(
@@ -96,6 +102,9 @@ export function checkFieldNames(fields: CronFields): void {
     );
   }
 }
+
+/** Options of a cron trigger, which callers write among its fields. */
+const OPTION_NAMES: readonly string[] = ["timeZone", "startTime", "endTime", "dst", "dayMatch"];
 
 /** The crontab text that a nickname stands for.
  *  @throws {CronSyntaxError} */

@@ -64,12 +64,10 @@ export function canonicalTimeZone(timeZone: string): string {
   } catch (cause) {
     const shown = JSON.stringify(String(timeZone).slice(0, 80));
     const near = nearestName(String(timeZone));
-    throw new OptionsError(
-      `timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ${shown}` +
-        (near === null ? "" : `: did you mean "${near}"?`),
-      [{ path: "timeZone", message: "unknown time zone" }],
-      { cause },
-    );
+    const message =
+      `must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ${shown}` +
+      (near === null ? "" : `: did you mean "${near}"?`);
+    throw new OptionsError(`timeZone ${message}`, [{ path: "timeZone", message }], { cause });
   }
 }
 

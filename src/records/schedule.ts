@@ -3,6 +3,8 @@ import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "./policies.ts";
 /** A schedule, in the form that stores keep. Times are epoch milliseconds. */
 export interface ScheduleRecord {
   readonly id: string;
+  /** A name for people, which need not be unique; null for none. */
+  readonly name: string | null;
   readonly taskId: string;
   /** The trigger's JSON as text, with the trigger's anchor (its start). */
   readonly trigger: string;

@@ -15,6 +15,7 @@ import type {
   ScheduleRemoval,
   ScheduleUpdate,
 } from "./options/options.ts";
+import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Listing } from "./views/page.ts";
@@ -49,8 +50,9 @@ export interface SchedulerClient {
   // ---- schedules
 
   /**
-   * Adds a schedule. A trigger without a start counts from now. If the id exists, `conflictPolicy` decides: by default,
-   * what changed since the program last added the schedule is applied.
+   * Adds a schedule. A trigger without a start counts from now: an `IntervalTrigger` fires at once, unless its
+   * `firstRun` says otherwise. If the id exists, `conflictPolicy` decides: by default, what changed since the program
+   * last added the schedule is applied.
    *
    * A schedule that has no fire time left stays in the store until a clean-up removes the schedule. From then on its id
    * is free: a schedule that is added under this id starts anew, and a `DateTrigger` whose time is past fires once
@@ -58,8 +60,11 @@ export interface SchedulerClient {
    * program should no longer add this schedule. Or choose `cleanupInterval: null`, which keeps ended schedules (and
    * expired results too).
    * @param task a task, its id, or a function with a name, which becomes a task of that name
+   * @param trigger a trigger, or crontab text such as `"0 9 * * mon-fri"`, where 0 is Sunday. Text is read in the time
+   *   zone that this scheduler has as its option `timeZone`: UTC unless given. The zone is stored with the schedule
    * @returns the schedule as it is stored: where nothing changed, the schedule that had the id before
    * @throws {OptionsError} for an invalid trigger or invalid options
+   * @throws {CronSyntaxError} for crontab text that cannot be understood
    * @throws {TaskLookupError} when neither this scheduler nor the store knows the task
    * @throws {PayloadError} when the task's schema rejects the payload
    * @throws {SerializationError} when the payload cannot be stored without loss
@@ -69,8 +74,8 @@ export interface SchedulerClient {
    */
   addSchedule<P>(
     task: Task<P> | string | NamedFunction<P>,
-    trigger: Trigger,
-    options?: ScheduleOptions<NoInfer<P>>,
+    trigger: Trigger | string,
+    ...options: OptionsWithPayload<ScheduleOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<Schedule>;
 
   /** The schedule as it is now. @throws {ScheduleLookupError} when there is no schedule with this id */
@@ -155,13 +160,16 @@ export interface SchedulerClient {
    * @example
    * const job = await scheduler.addJob(report, { runAt: "2030-01-31T09:00:00Z", idempotencyKey: "january" });
    */
-  addJob<P>(task: Task<P> | string | NamedFunction<P>, options?: JobOptions<NoInfer<P>>): Promise<Job>;
+  addJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    ...options: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
+  ): Promise<Job<Awaited<R>>>;
 
   /** Adds many jobs (at most 10,000) in one commit: all or none. Returns them in the same order. Rejects with the same
    *  errors as {@link addJob}.
    *  @example
    *  await scheduler.addJobs(["Ada", "Alan"].map((name) => ({ task: "greet", payload: { name } }))); */
-  addJobs<P>(jobs: readonly NewJob<P>[]): Promise<Job[]>;
+  addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>>;
 
   /**
    * Prepares a job that the application's own transaction adds, so that the application's rows and the job are
@@ -176,7 +184,7 @@ export interface SchedulerClient {
    */
   prepareJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    options?: JobOptions<NoInfer<P>>,
+    ...options: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<PreparedJob<Awaited<R>>>;
 
   /**
@@ -196,7 +204,7 @@ export interface SchedulerClient {
    */
   runJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    options?: RunJobOptions<NoInfer<P>>,
+    ...options: OptionsWithPayload<RunJobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<Awaited<R>>;
 
   /** An unfinished job. @throws {JobLookupError} when there is no unfinished job with this id: it never existed, or it
@@ -277,10 +285,35 @@ export interface Task<P = unknown, R = unknown> {
 /** A function with a name: the name is the task's id. */
 export type NamedFunction<P = never, R = unknown> = TaskHandler<P, R>;
 
-/** One entry of {@link SchedulerClient.addJobs}. */
-export interface NewJob<P = unknown> extends JobOptions<P> {
-  task: Task<P> | string | NamedFunction<P>;
-}
+/** One entry of {@link SchedulerClient.addJobs}: a task with the options of its job. `T` is the type of what stands for
+ *  the task: a {@link Task}, text (its id) or a function with a name. */
+export type NewJob<T = Task | string> = { readonly task: T } & JobOptions<PayloadOf<T>> & RequiredPayload<PayloadOf<T>>;
+
+/** The list that `addJobs` takes, with an entry for each of `Tasks`. */
+export type JobsOf<Tasks extends readonly unknown[]> = { readonly [Index in keyof Tasks]: NewJob<Tasks[Index]> };
+
+/** What `addJobs` returns: a job for each of `Tasks`. */
+export type AddedJobs<Tasks extends readonly unknown[]> = {
+  -readonly [Index in keyof Tasks]: Job<ResultOf<Tasks[Index]>>;
+};
+
+/** The type of the payload that a task (or its id, or a named function) takes. */
+export type PayloadOf<T> = T extends string
+  ? unknown
+  : T extends (...given: infer Given) => unknown
+    ? Given extends readonly [infer P, ...unknown[]]
+      ? P
+      : unknown
+    : T extends Task<infer P>
+      ? P
+      : unknown;
+
+/** The type of the value that the handler of a task (or of an id, or a named function) returns. */
+export type ResultOf<T> = T extends (...given: never) => infer R
+  ? Awaited<R>
+  : T extends Task<unknown, infer R>
+    ? Awaited<R>
+    : unknown;
 
 /** Runs a task's jobs: a handler gets the payload and the context, and returns the result or a promise of it. */
 export type TaskHandler<P = unknown, R = unknown> = (payload: P, context: JobContext) => R | Promise<R>;

@@ -27,6 +27,7 @@ import {
   checkStopOptions,
   checkSubscribeOptions,
   checkTickOptions,
+  checkTrigger,
 } from "./options/check-options.ts";
 import type {
   JobFilterOptions,
@@ -40,15 +41,26 @@ import type {
   ScheduleUpdate,
   TaskSettings,
 } from "./options/options.ts";
+import type { OptionsWithPayload, RequiredPayload, ScheduledTaskOptions } from "./options/payload-argument.ts";
 import type { SchedulerOptions } from "./options/scheduler-options.ts";
 import { AttemptContext } from "./running/attempt-context.ts";
-import type { NamedFunction, NewJob, SchedulerClient, Task, TaskHandler } from "./scheduler-client.ts";
+import type {
+  AddedJobs,
+  JobsOf,
+  NamedFunction,
+  NewJob,
+  SchedulerClient,
+  Task,
+  TaskHandler,
+} from "./scheduler-client.ts";
 import { currentJob } from "./tasks/current-job.ts";
+import { tasksToUse } from "./tasks/defined-tasks.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
 import { printSchedules, removeSchedules } from "./verbs/many-schedules.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
+import { scheduledTask } from "./verbs/scheduled-task.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
 import type { VerbContext } from "./verbs/verb-context.ts";
 import type { Job } from "./views/job.ts";
@@ -63,10 +75,9 @@ import type { TaskView } from "./views/task-view.ts";
  * except firing and running.
  *
  * @example
- * const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: "file:jobs.db" }) });
- * const report = scheduler.task("report", async () => console.log("Good morning"));
- * const weekdaysAtNine = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
- * await scheduler.addSchedule(report, weekdaysAtNine, { id: "report" });
+ * const dataStore = new LibsqlDataStore({ url: "file:jobs.db" });
+ * const scheduler = new Scheduler({ dataStore, timeZone: "Europe/Berlin" });
+ * await scheduler.schedule("report", "0 9 * * mon-fri", () => console.log("Good morning"));
  * await scheduler.runUntilStopped();
  */
 export class Scheduler implements SchedulerClient, AsyncDisposable {
@@ -74,6 +85,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #role: "both" | "scheduler" | "worker";
   readonly #env: Environment;
   readonly #tasks: TaskRegistry;
+  readonly #inherited: VerbContext["inherited"];
   readonly #engine: Engine;
   readonly #lifecycle: Lifecycle;
   readonly #taskVerbs: TaskVerbs;
@@ -102,6 +114,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     this.#env = env;
     const executors = { inline: new InlineExecutor(), ...options.executors };
     this.#role = checked.role;
+    this.#inherited = { timeZone: checked.timeZone, scheduleDefaults: { ...options.scheduleDefaults } };
     this.#tasks = new TaskRegistry({
       store,
       defaults: checked.taskDefaults,
@@ -126,6 +139,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     });
     const context: VerbContext = {
       env,
+      inherited: this.#inherited,
       tasks: this.#tasks,
       client: this,
       ready: () => this.#ready(),
@@ -298,6 +312,22 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return task;
   }
 
+  /**
+   * Registers the handlers of tasks that {@link defineTasks} defined, as {@link task} does. Tasks without a handler are
+   * left to other programs.
+   * @param settings go over the settings of each task, for example `{ executor: "threads" }`. Default: `{}`
+   * @throws {OptionsError} when no task has a handler, or an id is registered here with another handler; and what
+   *   {@link task} throws
+   * @throws {SchedulerStateError} once the scheduler has stopped
+   * @example
+   * scheduler.use(tasks);
+   */
+  use(tasks: Readonly<Record<string, Task>>, settings: TaskSettings = {}): void {
+    this.#lifecycle.assertUsable();
+    this.#tasks.use(tasksToUse(tasks), settings);
+    if (this.state !== "stopped") this.#saveTasksLater();
+  }
+
   async getTasks(): Promise<TaskView[]> {
     return this.#taskVerbs.all();
   }
@@ -308,10 +338,48 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   // ---- schedules
 
+  /**
+   * Registers a task and adds its schedule, both under one id. Call it at every start: the handler is not stored, and a
+   * schedule that is there already takes over what the program declares now. Its fire times go on when the trigger is
+   * the same.
+   * @param trigger a trigger, or crontab text as {@link addSchedule} takes it
+   * @param options options of the schedule and settings of the task, a `schema` too. A setting that both have goes to
+   *   the task, and the schedule inherits it
+   * @param handler runs the jobs
+   * @returns the schedule as it is stored
+   * @throws what {@link task} and {@link addSchedule} throw
+   * @example
+   * await scheduler.schedule("report", "0 9 * * mon-fri", { timeout: "5m" }, () => console.log("Good morning"));
+   */
+  schedule<R = unknown>(id: string, trigger: Trigger | string, handler: TaskHandler<undefined, R>): Promise<Schedule>;
+  schedule<P, R = unknown, I = P>(
+    id: string,
+    trigger: Trigger | string,
+    options: ScheduledTaskOptions<NoInfer<I>> & RequiredPayload<NoInfer<I>> & { schema: StandardSchemaV1<I, P> },
+    handler: TaskHandler<P, R>,
+  ): Promise<Schedule>;
+  schedule<P = undefined, R = unknown>(
+    id: string,
+    trigger: Trigger | string,
+    options: ScheduledTaskOptions<P> & RequiredPayload<NoInfer<P>>,
+    handler: TaskHandler<P, R>,
+  ): Promise<Schedule>;
+  async schedule(
+    id: string,
+    trigger: Trigger | string,
+    optionsOrHandler: object | TaskHandler<never>,
+    handler?: TaskHandler<never>,
+  ): Promise<Schedule> {
+    const given = scheduledTask(id, trigger, optionsOrHandler, handler);
+    checkTrigger(trigger, "schedule()", this.#inherited.timeZone);
+    const task = this.task(id, given.settings, given.handler);
+    return this.#scheduleVerbs.add(task as Task, trigger, given.options, "schedule()");
+  }
+
   async addSchedule<P>(
     task: Task<P> | string | NamedFunction<P>,
-    trigger: Trigger,
-    options: ScheduleOptions<NoInfer<P>> = {},
+    trigger: Trigger | string,
+    ...[options = {}]: OptionsWithPayload<ScheduleOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<Schedule> {
     return this.#scheduleVerbs.add(task as Task, trigger, options);
   }
@@ -358,24 +426,27 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   // ---- jobs
 
-  async addJob<P>(task: Task<P> | string | NamedFunction<P>, options: JobOptions<NoInfer<P>> = {}): Promise<Job> {
-    return this.#jobVerbs.add(task as Task, options);
+  async addJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    ...[options = {}]: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
+  ): Promise<Job<Awaited<R>>> {
+    return (await this.#jobVerbs.add(task as Task, options)) as Job<Awaited<R>>;
   }
 
-  async addJobs<P>(jobs: readonly NewJob<P>[]): Promise<Job[]> {
-    return this.#jobVerbs.addMany(jobs as readonly NewJob[]);
+  async addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {
+    return (await this.#jobVerbs.addMany(jobs as readonly NewJob[])) as AddedJobs<Tasks>;
   }
 
   async prepareJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    options: JobOptions<NoInfer<P>> = {},
+    ...[options = {}]: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<PreparedJob<Awaited<R>>> {
     return (await this.#jobVerbs.prepare(task as Task, options)) as PreparedJob<Awaited<R>>;
   }
 
   async runJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    options: RunJobOptions<NoInfer<P>> = {},
+    ...[options = {}]: OptionsWithPayload<RunJobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<Awaited<R>> {
     return (await this.#jobVerbs.run(task as Task, options)) as Awaited<R>;
   }

@@ -14,12 +14,23 @@ export type DateLike = Temporal.PlainDate | string;
 export function toEpochDay(value: DateLike, path: string): number {
   try {
     if (typeof value !== "string" && !("monthCode" in value)) throw new TypeError("not a date");
+    // Temporal would drop a time of day in silence.
+    if (TIME_OF_DAY.test(String(value))) throw new TypeError("more than a date");
     const { year, month, day } = Temporal.PlainDate.from(String(value)).withCalendar("iso8601");
     return epochDayOf(year, month - 1, day);
   } catch (cause) {
-    const message = mustBe('a date such as "2026-12-25" or a Temporal.PlainDate', value, path);
+    const message = mustBe('a date such as "2026-12-25" or a Temporal.PlainDate', value, path, dateAdvice(value));
     throw new OptionsError(`${path} ${message}`, [{ path, message }], { cause });
   }
+}
+
+const TIME_OF_DAY = /^[+-]?\d+-\d\d-\d\d[t ]/i;
+
+function dateAdvice(value: unknown): string | null {
+  if (value instanceof Date)
+    return "a Date is an instant, and its date depends on the time zone; write the date as text";
+  const text = typeof value === "string" || Object(value) === value ? String(value) : "";
+  return TIME_OF_DAY.test(text) ? `a date has no time of day; write "${text.slice(0, text.search(/[t ]/i))}"` : null;
 }
 
 /** A day of the Gregorian calendar. The month counts from 0. */

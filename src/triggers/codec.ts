@@ -25,7 +25,7 @@ export interface TriggerCodec {
 }
 
 const builtIn: Readonly<Record<string, TriggerCodec>> = {
-  date: codec(({ runTime }) => new DateTrigger(text(runTime, "runTime"))),
+  date: codec(({ runTime, ...options }) => new DateTrigger(text(runTime, "runTime"), checkedLater(options))),
   interval: codec(({ anchor, ...options }) => {
     return new IntervalTrigger(checkedLater(options), anchor === undefined ? null : toEpochMs(text(anchor, "anchor")));
   }),

@@ -1,5 +1,4 @@
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { shown } from "../core/option-errors.ts";
 import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 import { cronText } from "../cron/canonical-text.ts";
 import type { CompiledCron } from "../cron/compiled-cron.ts";
@@ -20,6 +19,7 @@ import {
   optional,
   resolveTimeZone,
   text,
+  timeZoneAdvice,
 } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
@@ -27,7 +27,7 @@ import { boundsText, isoIn, isoOf } from "./words.ts";
 
 /** What applies to a {@link CronTrigger} besides its fields. */
 export interface CronOptions {
-  /** IANA name, or `"local"` for the host's. Default: `"UTC"`. */
+  /** IANA name, or `"local"` for the host's. Default: `"UTC"`, and not the zone of the host. */
   readonly timeZone?: string | undefined;
   /** Earliest fire time, inclusive. */
   readonly startTime?: InstantLike | undefined;
@@ -61,7 +61,8 @@ export let partsOf: (trigger: CronTrigger) => { compiled: CompiledCron; floorMs:
  * Fires when a clock on the wall shows a time that all fields match.
  *
  * Fields take a number or text in the cron dialect. Unset fields below the least significant one that is set take
- * their minimum, the others every value.
+ * their minimum, the others every value. The weekdays 0 and 7 are Sunday, as in crontab; in APScheduler 0 is Monday, so
+ * that names (`mon`) are safer. The time zone is UTC unless `timeZone` says otherwise.
  *
  * @example
  * new CronTrigger({ hour: 9, dayOfWeek: "mon-fri" }, { timeZone: "Europe/Berlin" });
@@ -97,7 +98,7 @@ export class CronTrigger extends Trigger {
     // Checking costs more than parsing does, so what cannot be wrong is not checked.
     const checked = isTimeZoneAlone(options)
       ? { ...UNSET, timeZone: options.timeZone ?? UNSET.timeZone }
-      : checkOptions(rules, options, "CronTrigger", optionsAdvice);
+      : checkOptions(rules, options, "CronTrigger", timeZoneAdvice);
     const { startTime: startMs, endTime: endMs } = checked;
     checkOrder("CronTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);
     checkOrder("CronTrigger", startMs, endMs, ["startTime", "endTime"]);
@@ -118,7 +119,8 @@ export class CronTrigger extends Trigger {
    *
    * @param text 5 fields (minute hour day month weekday), 6 (seconds first) or 7 (and year last), or a nickname such as
    * `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
-   *   `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here.
+   *   `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here. The weekdays 0 and 7
+   *   are Sunday (in APScheduler 0 is Monday), and the time zone is UTC unless `timeZone` says otherwise.
    * @throws {CronSyntaxError} with the field, the element, its position and often a suggestion
    * @throws {OptionsError} for unknown or invalid options
    * @example
@@ -234,8 +236,4 @@ function isTimeZoneAlone(options: CronOptions): boolean {
   if (options === NO_OPTIONS) return true;
   for (const name in options) if (name !== "timeZone" || typeof options.timeZone !== "string") return false;
   return typeof options === "object" && options !== null;
-}
-
-function optionsAdvice(value: unknown): string | null {
-  return typeof value === "string" ? `write { timeZone: ${shown(value)} }` : null;
 }

@@ -1,30 +1,52 @@
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import type { InstantLike } from "../core/temporal.ts";
-
-import { checkOptions, checkOrder, instantMs } from "./options.ts";
+import { type InstantLike, type Temporal, toEpochMs } from "../core/temporal.ts";
+import { civilTimeMs } from "./civil-time.ts";
+import { checkOptions, checkOrder, converted, optional, resolveTimeZone, text, timeZoneAdvice } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
-import type { TriggerJSON } from "./trigger-json.ts";
-import { isoOf } from "./words.ts";
+import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
+import { isoIn, isoOf } from "./words.ts";
 
-const rules = { runTime: instantMs };
+/** What applies to a {@link DateTrigger} besides its time. */
+export interface DateOptions {
+  /** The zone of a time that has none, and of `describe()`: an IANA name, or `"local"` for the host's. Default: none,
+   *  so that the time must be an instant. */
+  readonly timeZone?: string | undefined;
+}
+
+const rules = { timeZone: optional(text) };
 
 /**
  * Fires once.
  *
+ * A civil time (`"2030-01-31 09:00"`) is read in the option `timeZone`. Where clocks are put forward over this time, it
+ * fires as long after the change as the time lies in the gap (02:30 is 03:30). Where the time exists twice, it fires
+ * the first time. Temporal calls this rule `compatible`.
+ *
  * @example
  * const trigger = new DateTrigger("2030-01-31T09:00:00+01:00[Europe/Berlin]");
+ * const same = new DateTrigger("2030-01-31 09:00", { timeZone: "Europe/Berlin" });
  */
 export class DateTrigger extends Trigger {
   readonly #runMs: number;
+  readonly #timeZone: string | null;
 
   /**
-   * @param runTime when it fires
-   * @throws {OptionsError} when it is no instant, or after the year 9999
+   * @param runTime when it fires: an instant, or with `timeZone` also a civil time: text without an offset, or a
+   *   `Temporal.PlainDateTime`. A date alone is its midnight
+   * @throws {OptionsError} when it is no such time, or after the year 9999
    */
-  constructor(runTime: InstantLike) {
+  constructor(runTime: InstantLike | Temporal.PlainDateTime, options: DateOptions = {}) {
     super();
-    this.#runMs = checkOptions(rules, { runTime }, "DateTrigger").runTime;
+    const { timeZone } = checkOptions(rules, options, "DateTrigger", timeZoneAdvice);
+    this.#timeZone = timeZone === undefined ? null : resolveTimeZone(timeZone);
+    const zone = this.#timeZone;
+    const read = converted((value: InstantLike) => civilTimeMs(value, zone) ?? toEpochMs(value, ""));
+    this.#runMs = checkOptions({ runTime: read }, { runTime }, "DateTrigger").runTime;
     checkOrder("DateTrigger", this.#runMs, FIRE_TIME_MS_MAX, ["runTime", "the end of the year 9999"]);
+  }
+
+  override get timeZone(): string {
+    return this.#timeZone ?? super.timeZone;
   }
 
   override get startMs(): number {
@@ -42,10 +64,11 @@ export class DateTrigger extends Trigger {
   }
 
   describe(): string {
-    return `Once, at ${isoOf(this.#runMs)}`;
+    return `Once, at ${isoIn(this.#runMs, this.timeZone)}`;
   }
 
   toJSON(): TriggerJSON {
-    return { type: "date", version: 1, runTime: isoOf(this.#runMs) };
+    const timeZone = this.#timeZone ?? undefined;
+    return withoutUndefined({ type: "date", version: 1, runTime: isoOf(this.#runMs), timeZone });
   }
 }

@@ -1,5 +1,6 @@
+import { OptionsError } from "../core/errors.ts";
 import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
-import { mustBe, optionsError } from "../core/option-errors.ts";
+import { isPlain, mustBe, optionsError, shown } from "../core/option-errors.ts";
 import { dayAt, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import { checkOrder } from "./options.ts";
@@ -73,19 +74,48 @@ export class ExcludedDates {
   }
 }
 
+function dayOf(date: DateLike, path: string): number {
+  try {
+    return toEpochDay(date, path);
+  } catch (error) {
+    throw error instanceof OptionsError
+      ? optionsError("ExcludingTrigger", error.issues, { cause: error.cause })
+      : error;
+  }
+}
+
+function isRange(item: unknown): item is DateRange {
+  return typeof item === "object" && item !== null && "from" in item && "until" in item;
+}
+
+function rangeProblem(item: Readonly<Record<string, unknown>>): string {
+  const last = ["to", "end", "till", "through"].find((name) => name in item);
+  const advice = "from" in item && last !== undefined ? `the last date is named "until", not "${last}"` : null;
+  return mustBe('a date such as "2026-12-25", or { from, until }', item, "", advice);
+}
+
+function listAdvice(value: unknown): string | null {
+  if (typeof value === "string") return `write [${shown(value)}]`;
+  if (value instanceof Date) return 'write the date as text, in a list: ["2026-12-25"]';
+  return isPlain(value) ? "write it in a list: [{ from, until }]" : null;
+}
+
 function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
   if (!Array.isArray(dates) || dates.length > EXCLUDED_DATES_MAX) {
-    const message = mustBe(`a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`, dates);
+    const what = `a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
+    const message = mustBe(what, dates, "", Array.isArray(dates) ? null : listAdvice(dates));
     throw optionsError("ExcludingTrigger", [{ path: "excluded", message }]);
   }
   const spans = dates.map((item: DateLike | DateRange, index): [number, number] => {
     const path = `excluded.${index}`;
-    if (typeof item !== "object" || item === null || !("from" in item && "until" in item)) {
-      const day = toEpochDay(item, path);
+    if (isPlain(item) && !isRange(item))
+      throw optionsError("ExcludingTrigger", [{ path, message: rangeProblem(item) }]);
+    if (!isRange(item)) {
+      const day = dayOf(item, path);
       return [day, day];
     }
-    const first = toEpochDay(item.from, `${path}.from`);
-    const last = toEpochDay(item.until, `${path}.until`);
+    const first = dayOf(item.from, `${path}.from`);
+    const last = dayOf(item.until, `${path}.until`);
     checkOrder("ExcludingTrigger", first, last, [`${path}.from`, `${path}.until`]);
     return [first, last];
   });

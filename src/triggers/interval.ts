@@ -1,7 +1,7 @@
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { optionsError } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
-import { amount, type Checked, checkOptions, checkOrder, instantMs, optional } from "./options.ts";
+import { amount, type Checked, checkOptions, checkOrder, instantMs, jitterAdvice, oneOf, optional } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
@@ -31,6 +31,10 @@ export interface IntervalOptions {
   readonly startTime?: InstantLike | undefined;
   /** The last possible fire time, inclusive. Default: none. */
   readonly endTime?: InstantLike | undefined;
+  /** When a schedule that is added with this trigger first fires: at once (`"immediately"`), or one period later
+   *  (`"afterInterval"`, as in APScheduler 3). Not together with `startTime`, which names the first fire time itself.
+   *  Default: `"immediately"`. */
+  readonly firstRun?: "immediately" | "afterInterval" | undefined;
 }
 
 const rules = {
@@ -42,6 +46,7 @@ const rules = {
   milliseconds: optional(amount, 0),
   startTime: optional(instantMs),
   endTime: optional(instantMs, FIRE_TIME_MS_MAX),
+  firstRun: optional(oneOf(["immediately", "afterInterval"]), "immediately"),
 };
 
 /**
@@ -49,7 +54,8 @@ const rules = {
  * calendars have no effect on the period.
  *
  * A trigger without `startTime` counts from the instant that it is asked about, so `next(after)` is one period after
- * `after`. `addSchedule` gives such a trigger a start (an anchor), which is stored with the schedule.
+ * `after`. `addSchedule` gives such a trigger a start (an anchor), which is stored with the schedule: the schedule
+ * fires at once, and then on its period. With `firstRun: "afterInterval"` it first fires one period later.
  *
  * @example
  * const trigger = new IntervalTrigger({ minutes: 90, startTime: "2030-01-01T00:00:00Z" });
@@ -58,8 +64,11 @@ export class IntervalTrigger extends Trigger {
   readonly #intervalMs: number;
   readonly #startMs: number | null;
   readonly #endMs: number;
-  /** Whether the rule itself names no start: then the start, if there is one, is the anchor that `startingAt` set. */
+  /** Whether the rule itself names no start: then the start, if there is one, comes from the anchor that `startingAt`
+   *  set. */
   readonly #isAnchor: boolean;
+  /** From the anchor to the first fire time. */
+  readonly #firstDelayMs: number;
 
   /**
    * @param options at least one unit above zero; the sum must be a whole number of milliseconds
@@ -68,12 +77,17 @@ export class IntervalTrigger extends Trigger {
    */
   constructor(options: IntervalOptions, anchorMs: number | null = null) {
     super();
-    const checked = checkOptions(rules, options, "IntervalTrigger", optionsAdvice);
+    const checked = checkOptions(rules, options, "IntervalTrigger", optionsAdvice, elsewhere);
     this.#intervalMs = sum(checked);
+    this.#firstDelayMs = checked.firstRun === "afterInterval" ? this.#intervalMs : 0;
     const { startTime: startMs = null, endTime: endMs } = checked;
     checkOrder("IntervalTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);
     checkOrder("IntervalTrigger", startMs, endMs, ["startTime", "endTime"]);
-    this.#startMs = startMs ?? anchorMs;
+    if (startMs !== null && this.#firstDelayMs > 0) {
+      const message = 'cannot be "afterInterval" beside startTime, which names the first fire time itself';
+      throw optionsError("IntervalTrigger", [{ path: "firstRun", message }]);
+    }
+    this.#startMs = startMs ?? (anchorMs === null ? null : anchorMs + this.#firstDelayMs);
     this.#isAnchor = startMs === null;
     this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
   }
@@ -121,7 +135,12 @@ export class IntervalTrigger extends Trigger {
       return [count, unit.slice(0, -1)] as const;
     });
     const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoOf(this.#endMs);
-    return periodText(amounts) + boundsText(this.startMs === null ? null : isoOf(this.startMs), until);
+    const isDelayed = this.#firstDelayMs > 0;
+    return (
+      periodText(amounts) +
+      (isDelayed ? ", first after one period" : "") +
+      boundsText(this.startMs === null ? null : isoOf(this.startMs), until)
+    );
   }
 
   toJSON(): TriggerJSON {
@@ -129,7 +148,7 @@ export class IntervalTrigger extends Trigger {
       type: "interval",
       version: 1,
       ...this.#options(),
-      ...(this.#isAnchor && this.#startMs !== null ? { anchor: isoOf(this.#startMs) } : {}),
+      ...(this.#isAnchor && this.#startMs !== null ? { anchor: isoOf(this.#startMs - this.#firstDelayMs) } : {}),
     };
   }
 
@@ -138,6 +157,7 @@ export class IntervalTrigger extends Trigger {
       milliseconds: this.#intervalMs,
       ...(this.startMs === null ? {} : { startTime: isoOf(this.startMs) }),
       ...(this.#endMs === FIRE_TIME_MS_MAX ? {} : { endTime: isoOf(this.#endMs) }),
+      ...(this.#firstDelayMs === 0 ? {} : { firstRun: "afterInterval" }),
     };
   }
 }
@@ -155,6 +175,15 @@ function sum(options: Checked<typeof rules>): number {
         ? "needs an interval shorter than 8,030 years"
         : "needs an interval of whole milliseconds";
   throw optionsError("IntervalTrigger", [{ path: "", message }]);
+}
+
+function elsewhere(name: string): string | null {
+  if (name === "years" || name === "months") {
+    return `it has no fixed length; write new CalendarIntervalTrigger({ ${name}: ... })`;
+  }
+  return name === "timeZone" || name === "timezone"
+    ? "elapsed time is the same in every zone; new CalendarIntervalTrigger({ days, timeZone }) follows the wall clock"
+    : jitterAdvice(name);
 }
 
 function optionsAdvice(value: unknown): string | null {

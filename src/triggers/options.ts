@@ -5,6 +5,7 @@ import {
   mustBe,
   mustBeOneOf,
   optionsError,
+  shown,
   takes,
   unknownOption,
 } from "../core/option-errors.ts";
@@ -34,6 +35,7 @@ export type Checked<Rules> = { readonly [Name in keyof Rules]: Rules[Name] exten
  *
  * @param where the trigger's class, which begins the message
  * @param instead what to do about something that is no options object, or null
+ * @param elsewhere what to do about a name that is no option here, or null
  * @throws {OptionsError} with one issue per problem; unknown names are problems
  */
 export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
@@ -41,6 +43,7 @@ export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>
   value: unknown,
   where: string,
   instead: (value: unknown) => string | null = () => null,
+  elsewhere: (name: string) => string | null = jitterAdvice,
 ): Checked<Rules> {
   const names = Object.keys(rules);
   if (!canHoldOptions(value, names)) {
@@ -55,13 +58,23 @@ export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>
   }
   for (const name in value) {
     const synonym = ZONE_NAMES.includes(name) && names.includes("timeZone") ? "timeZone" : null;
-    if (!Object.hasOwn(rules, name)) issues.push(unknownOption(name, names, { synonym }));
+    if (!Object.hasOwn(rules, name)) issues.push(unknownOption(name, names, { synonym, advice: elsewhere(name) }));
   }
   if (issues.length > 0) throw optionsError(where, issues);
   return checked as Checked<Rules>;
 }
 
 const ZONE_NAMES: readonly string[] = ["tz", "zone"];
+
+/** What to do about the option `jitter`, which other schedulers' triggers have. */
+export function jitterAdvice(name: string): string | null {
+  return name === "jitter" ? "it belongs to the schedule: addSchedule(task, trigger, { maxJitter })" : null;
+}
+
+/** What to do about a time zone that stands in the place of the options. */
+export function timeZoneAdvice(value: unknown): string | null {
+  return typeof value === "string" ? `write { timeZone: ${shown(value)} }` : null;
+}
 
 /** An option that may be left out. */
 export function optional<T>(rule: Rule<T>): Rule<T | undefined>;

@@ -33,7 +33,7 @@ describe("names", () => {
   ])("the unknown zone %j is refused", (name, message) => {
     const error = errorOf(() => new CompiledCron(specOf({ timeZone: name })));
     expect(error).toBeInstanceOf(OptionsError);
-    expect(error).toMatchObject({ message, issues: [{ path: "timeZone", message: "unknown time zone" }] });
+    expect(error).toMatchObject({ message, issues: [{ path: "timeZone", message: message.replace("timeZone ", "") }] });
   });
 
   test("a megabyte of name is refused in a short message", () => {

@@ -5,6 +5,8 @@ import {
   CalendarIntervalTrigger,
   CronTrigger,
   DateTrigger,
+  defineTasks,
+  ExcludingTrigger,
   InlineExecutor,
   IntervalTrigger,
   LocalEventBroker,
@@ -91,10 +93,15 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
       "LibsqlDataStore(...)",
   ],
   [
-    "a time zone of the scheduler",
-    () => newScheduler({ timeZone: "Europe/Berlin" }),
-    "new Scheduler(): timeZone is no option here; it belongs to the trigger: " +
-      "CronTrigger.fromCrontab(text, { timeZone })",
+    "a time zone that nobody knows",
+    () => newScheduler({ timeZone: "Europe/Berln" }),
+    'new Scheduler(): timeZone must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ' +
+      '"Europe/Berln": did you mean "Europe/Berlin"?',
+  ],
+  [
+    "a time zone by another name",
+    () => newScheduler({ timezone: "Europe/Berlin" }),
+    'new Scheduler(): timezone is no option; did you mean "timeZone"?',
   ],
   [
     "a role that is none",
@@ -126,7 +133,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a bare number as lease",
     () => newScheduler({ leaseDuration: 60_000 }),
-    'new Scheduler(): leaseDuration must be a duration such as "PT5M" or { minutes: 5 }; got 60000: ' +
+    'new Scheduler(): leaseDuration must be a duration such as "5m" or { minutes: 5 }; got 60000: ' +
       "a bare number has no unit; write { seconds: 60000 } or { milliseconds: 60000 }",
   ],
   [
@@ -142,7 +149,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a wrong value far inside",
     () => newScheduler({ taskDefaults: { retry: { backoff: { max: 5 } } } }),
-    'new Scheduler(): taskDefaults.retry.backoff.max must be a duration such as "PT5M" or { minutes: ' +
+    'new Scheduler(): taskDefaults.retry.backoff.max must be a duration such as "5m" or { minutes: ' +
       "5 }; got 5: a bare number has no unit; write { seconds: 5 } or { milliseconds: 5 }",
   ],
   [
@@ -151,11 +158,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     [
       "new Scheduler(): 4 problems",
       '- role must be "both", "scheduler" or "worker"; got "boss": did you mean "both"?',
-      '- maxIdle must be a duration such as "PT5M" or { minutes: 5 }; got 5: a bare number has no ' +
+      '- maxIdle must be a duration such as "5m" or { minutes: 5 }; got 5: a bare number has no ' +
         "unit; write { seconds: 5 } or { milliseconds: 5 }",
       "- colour is no option; the options are dataStore, eventBroker, executors, role, identity, " +
-        "maxConcurrentJobs, taskDefaults, leaseDuration, cleanupInterval, maxIdle, version, logger, clock and " +
-        "random",
+        "maxConcurrentJobs, taskDefaults, scheduleDefaults, timeZone, leaseDuration, cleanupInterval, maxIdle, " +
+        "version, logger, clock and random",
       '- loger is no option; did you mean "logger"?',
     ].join("\n"),
   ],
@@ -168,19 +175,45 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a bare number as timeout",
     () => settings({ timeout: 5000 }),
-    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got 5000: a bare ' +
+    'task "report": timeout must be a duration such as "5m" or { minutes: 5 }; got 5000: a bare ' +
       "number has no unit; write { seconds: 5000 } or { milliseconds: 5000 }",
   ],
   [
     "a timeout with a unit that is none",
     () => settings({ timeout: { minute: 5 } }),
-    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got { minute: 5 }: ' +
+    'task "report": timeout must be a duration such as "5m" or { minutes: 5 }; got { minute: 5 }: ' +
       'not a duration; did you mean "minutes"?',
   ],
   [
     "a timeout that is text without a meaning",
     () => settings({ timeout: "soon" }),
-    'task "report": timeout must be a duration such as "PT5M" or { minutes: 5 }; got "soon": not a ' + "duration",
+    'task "report": timeout must be a duration such as "5m" or { minutes: 5 }; got "soon": not a ' + "duration",
+  ],
+  [
+    "a duration in the place of the settings",
+    () => settings("PT5S"),
+    'task "report" takes an object of options; got "PT5S": write { timeout: "PT5S" }',
+  ],
+  [
+    "a timeout in words",
+    () => settings({ timeout: "5 minutes" }),
+    'task "report": timeout must be a duration such as "5m" or { minutes: 5 }; got "5 minutes": write "5m"',
+  ],
+  [
+    "attempts by a shorter name",
+    () => settings({ retry: { attempts: 3 } }),
+    'task "report": retry.attempts is no option; did you mean "maxAttempts"?',
+  ],
+  [
+    "a backoff that is a number",
+    () => settings({ retry: { maxAttempts: 3, backoff: 10 } }),
+    'task "report": retry.backoff must be an object; got 10: write { initial: { seconds: 10 } }',
+  ],
+  [
+    "a default of tasks among those of schedules",
+    () => newScheduler({ scheduleDefaults: { misfireGraceTime: "5m" } }),
+    "new Scheduler(): scheduleDefaults.misfireGraceTime is no option; the options are coalesce, maxJitter, " +
+      "maxCatchUp, priority and conflictPolicy",
   ],
   [
     "retries as a number",
@@ -218,7 +251,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "metadata with a date",
     () => settings({ metadata: { since: new Date(0) } }),
     'task "report": metadata must be an object of JSON data: an object of class Date at since cannot ' +
-      "be carried as JSON without loss",
+      "be carried as JSON without loss; write date.toISOString()",
   ],
   [
     "metadata that is a list",
@@ -236,9 +269,21 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     'task "report" needs a handler: task(id, handler) or task(id, settings, handler)',
   ],
   [
-    "a crontab in the place of the trigger",
-    () => call("addSchedule")(task, "0 9 * * *"),
-    'addSchedule(): trigger must be a trigger; got "0 9 * * *": write CronTrigger.fromCrontab("0 9 * * *")',
+    "a duration in the place of the trigger",
+    () => call("addSchedule")(task, "90m"),
+    'addSchedule(): trigger must be a trigger or crontab text; got "90m": write new IntervalTrigger({ minutes: 90 })',
+  ],
+  [
+    "a date in the place of the trigger",
+    () => call("addSchedule")(task, "2030-01-01T09:00:00Z"),
+    'addSchedule(): trigger must be a trigger or crontab text; got "2030-01-01T09:00:00Z": write ' +
+      'new DateTrigger("2030-01-01T09:00:00Z")',
+  ],
+  [
+    "a crontab in an object",
+    () => call("addSchedule")(task, { cron: "0 9 * * *" }),
+    'addSchedule(): trigger must be a trigger or crontab text; got { cron: "0 9 * * *" }: write the text itself: ' +
+      '"0 9 * * *"',
   ],
   [
     "the trigger before the task",
@@ -249,20 +294,20 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "units in the place of the trigger",
     () => call("addSchedule")(task, { minutes: 5 }),
-    "addSchedule(): trigger must be a trigger; got { minutes: 5 }: write new IntervalTrigger({ " +
+    "addSchedule(): trigger must be a trigger or crontab text; got { minutes: 5 }: write new IntervalTrigger({ " +
       "minutes: 5 }), or new CronTrigger({ hour: 9 })",
   ],
   [
     "a trigger's JSON in its place",
     () => call("addSchedule")(task, minutely.toJSON()),
-    'addSchedule(): trigger must be a trigger; got { type: "interval", version: 1, milliseconds: ' +
+    'addSchedule(): trigger must be a trigger or crontab text; got { type: "interval", version: 1, milliseconds: ' +
       "60000 }: write triggerFromJSON(json)",
   ],
   [
     "a time zone of a schedule",
     () => addSchedule({ timezone: "Europe/Berlin" }),
     "addSchedule(): timezone is no option here; it belongs to the trigger: " +
-      "CronTrigger.fromCrontab(text, { timeZone })",
+      "CronTrigger.fromCrontab(text, { timeZone }), or to new Scheduler({ timeZone }), for crontab text",
   ],
   [
     "a start time of a schedule",
@@ -308,7 +353,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "a change of the time zone",
     () => call("updateSchedule")("report", { timeZone: "Europe/Berlin" }),
     "updateSchedule(): timeZone is no option here; it belongs to the trigger: " +
-      "CronTrigger.fromCrontab(text, { timeZone })",
+      "CronTrigger.fromCrontab(text, { timeZone }), or to new Scheduler({ timeZone }), for crontab text",
   ],
   [
     "a payload in the place of the options",
@@ -371,6 +416,38 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "addJob(): signal is no option here; runJob(task, { signal }) takes it",
   ],
   [
+    "a bound function as a task",
+    () => call("addJob")(function send() {}.bind(null)),
+    'the bound function "bound send" has no name of its own; register it: scheduler.task("send", handler)',
+  ],
+  [
+    "a function without a name as a task",
+    () => call("addJob")((() => () => {})()),
+    "an anonymous function has no name to be found by; register it: scheduler.task(id, handler)",
+  ],
+  ["no task", () => call("addJob")(undefined), "the task must be a task, its id or a named function; got undefined"],
+  [
+    "all tasks in the place of one",
+    () => call("addJob")(defineTasks({ mail: {} })),
+    "the task must be a task, its id or a named function; got { mail: a DefinedTask }: pass one of its tasks",
+  ],
+  [
+    "a handler before the options",
+    () => call("schedule")("report", "@daily", () => {}, { priority: 1 }),
+    "schedule(): handler must be a function, the last argument: schedule(id, trigger, handler) or schedule(id, " +
+      "trigger, options, handler)",
+  ],
+  [
+    "an id among the options of schedule()",
+    () => call("schedule")("report", "@daily", { id: "x" }, () => {}),
+    "schedule(): id is no option here; the id comes first: schedule(id, trigger, options, handler)",
+  ],
+  [
+    "a typo among the options of schedule()",
+    () => call("schedule")("report", "@daily", { maxRuningJobs: 2 }, () => {}),
+    'schedule(): maxRuningJobs is no option; did you mean "maxRunningJobs"?',
+  ],
+  [
     "a controller in the place of its signal",
     () => call("runJob")(task, { signal: new AbortController() }),
     "runJob(): signal must be an AbortSignal; got an AbortController: pass its signal",
@@ -418,6 +495,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "previewSchedule(): limit is missing; it must be a whole number from 0 to 1000",
   ],
   [
+    "a bare number for the preview",
+    () => call("previewSchedule")("report", 3),
+    "previewSchedule() takes an object of options; got 3: write { limit: 3 }",
+  ],
+  [
     "a bare number for the stop",
     () => call("stop")(5000),
     "stop() takes an object of options; got 5000: write { drainTimeout: { milliseconds: 5000 } }",
@@ -425,7 +507,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a bare number as drain time",
     () => call("stop")({ drainTimeout: 5000 }),
-    'stop(): drainTimeout must be a duration such as "PT5M" or { minutes: 5 }; got 5000: a bare ' +
+    'stop(): drainTimeout must be a duration such as "5m" or { minutes: 5 }; got 5000: a bare ' +
       "number has no unit; write { seconds: 5000 } or { milliseconds: 5000 }",
   ],
   [
@@ -568,6 +650,53 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "IntervalTrigger: seconds must be a number of 0 or more; got -5",
   ],
   ["no period", () => newInterval({}), "IntervalTrigger needs an interval longer than zero, such as { minutes: 5 }"],
+  [
+    "a period of months",
+    () => newInterval({ months: 1 }),
+    "IntervalTrigger: months is no option here; it has no fixed length; write new CalendarIntervalTrigger({ " +
+      "months: ... })",
+  ],
+  [
+    "a time zone of a period",
+    () => newInterval({ hours: 24, timeZone: "Europe/Berlin" }),
+    "IntervalTrigger: timeZone is no option here; elapsed time is the same in every zone; new " +
+      "CalendarIntervalTrigger({ days, timeZone }) follows the wall clock",
+  ],
+  [
+    "a jitter of a trigger",
+    () => newInterval({ hours: 1, jitter: 120 }),
+    "IntervalTrigger: jitter is no option here; it belongs to the schedule: addSchedule(task, trigger, { maxJitter })",
+  ],
+  [
+    "a start date with a time",
+    () => create(CalendarIntervalTrigger)({ days: 1, startDate: "2026-12-25T09:00" }),
+    'CalendarIntervalTrigger: startDate must be a date such as "2026-12-25" or a Temporal.PlainDate; got ' +
+      '"2026-12-25T09:00": a date has no time of day; write "2026-12-25"',
+  ],
+  [
+    "an excluded date as text",
+    () => create(ExcludingTrigger)(minutely, "2026-12-25"),
+    'ExcludingTrigger: excluded must be a trigger or a list of at most 10000 dates; got "2026-12-25": write ' +
+      '["2026-12-25"]',
+  ],
+  [
+    "an excluded range by another name",
+    () => create(ExcludingTrigger)(minutely, [{ from: "2026-12-24", to: "2026-12-26" }]),
+    'ExcludingTrigger: excluded.0 must be a date such as "2026-12-25", or { from, until }; got { from: "2026-12-24", ' +
+      'to: "2026-12-26" }: the last date is named "until", not "to"',
+  ],
+  [
+    "an excluded range without a list",
+    () => create(ExcludingTrigger)(minutely, { from: "2026-12-24", until: "2026-12-26" }),
+    'ExcludingTrigger: excluded must be a trigger or a list of at most 10000 dates; got { from: "2026-12-24", ' +
+      'until: "2026-12-26" }: write it in a list: [{ from, until }]',
+  ],
+  [
+    "an excluded Date",
+    () => create(ExcludingTrigger)(minutely, [new Date(0)]),
+    'ExcludingTrigger: excluded.0 must be a date such as "2026-12-25" or a Temporal.PlainDate; got the Date ' +
+      "1970-01-01T00:00:00.000Z: a Date is an instant, and its date depends on the time zone; write the date as text",
+  ],
   [
     "half a day",
     () => create(CalendarIntervalTrigger)({ days: 1.5 }),

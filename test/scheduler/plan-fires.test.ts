@@ -8,6 +8,7 @@ import { CountingTrigger, everySecond, START_MS } from "./support.ts";
 function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
   return {
     id: "s",
+    name: null,
     taskId: "t",
     trigger: "",
     triggerRule: "",

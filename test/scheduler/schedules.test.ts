@@ -201,7 +201,7 @@ describe("updateSchedule", () => {
     await expect(scheduler.updateSchedule("s", { id: "x" } as object)).rejects.toMatchObject({
       issues: [{ path: "id" }],
     });
-    await expect(scheduler.updateSchedule("s", { trigger: "daily" as unknown as Trigger })).rejects.toMatchObject({
+    await expect(scheduler.updateSchedule("s", { trigger: 5 as unknown as Trigger })).rejects.toMatchObject({
       issues: [{ path: "trigger" }],
     });
     await expect(scheduler.updateSchedule("no", { priority: 1 })).rejects.toMatchObject({ code: "scheduleLookup" });

@@ -8,7 +8,7 @@ const WINDOW: ScheduleWindow = { dueBy: T0, limit: 4, bytesMax: 1000, after: nul
 /** Schedules as they are read, one row for each size. */
 function rowsOf(...sizes: number[]): LookedSchedule[] {
   return sizes.map((bytes, index) => {
-    const { payload: _payload, metadata: _metadata, ...schedule } = makeSchedule({ id: `s${index}` });
+    const { payload: _payload, metadata: _metadata, name: _name, ...schedule } = makeSchedule({ id: `s${index}` });
     return { ...schedule, nextFireTime: T0 + index, favourite: null, bytes };
   });
 }

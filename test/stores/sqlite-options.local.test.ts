@@ -102,9 +102,9 @@ describe("options of SqliteDataStore", () => {
       { retry: { attempts: 3, backoff: { initial: 20 } } },
       [
         "(connection, options): 2 problems",
-        '- retry.backoff.initial must be a duration such as "PT5M" or { minutes: 5 }; got 20: a bare number has no ' +
+        '- retry.backoff.initial must be a duration such as "5m" or { minutes: 5 }; got 20: a bare number has no ' +
           "unit; write { seconds: 20 } or { milliseconds: 20 }",
-        "- retry.attempts is no option; the options are maxAttempts, maxDuration, maxBusyDuration and backoff",
+        '- retry.attempts is no option; did you mean "maxAttempts"?',
       ].join("\n"),
     ],
     [

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.ts";
+import { Temporal } from "../../src/core/temporal.ts";
+import { triggerFromJSON } from "../../src/triggers/codec.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
 
@@ -29,6 +31,74 @@ describe("DateTrigger", () => {
     expect(() => new DateTrigger(new Date(Number.NaN))).toThrow(OptionsError);
     expect(() => new DateTrigger(5 as never)).toThrow(OptionsError);
     expect(() => new DateTrigger(new Date(8e15))).toThrow(OptionsError);
+  });
+});
+
+describe("DateTrigger at a civil time", () => {
+  const timeZone = "Europe/Berlin";
+  const described = (...given: ConstructorParameters<typeof DateTrigger>): string =>
+    new DateTrigger(...given).describe();
+
+  test.each<[what: string, runTime: string | Temporal.PlainDateTime, at: string]>([
+    ["a time of the wall clock", "2030-01-01 09:00", "2030-01-01T09:00:00+01:00"],
+    ["the same in ISO 8601", "2030-01-01T09:00:00", "2030-01-01T09:00:00+01:00"],
+    ["midnight where there is no time", "2030-01-01", "2030-01-01T00:00:00+01:00"],
+    ["a Temporal.PlainDateTime", Temporal.PlainDateTime.from("2030-01-01T09:00"), "2030-01-01T09:00:00+01:00"],
+    ["an hour later in a gap", "2030-03-31 02:30", "2030-03-31T03:30:00+02:00"],
+    ["the first of two", "2030-10-27 02:30", "2030-10-27T02:30:00+02:00"],
+    ["an instant, which the zone only shows", "2030-01-01T09:00:00Z", "2030-01-01T10:00:00+01:00"],
+  ])("fires at %s", (_what, runTime, at) => {
+    expect(described(runTime, { timeZone })).toBe(`Once, at ${at}`);
+  });
+
+  test("keeps its zone in JSON, as Temporal spells it", () => {
+    const trigger = new DateTrigger("2030-01-01 09:00", { timeZone: "europe/berlin" });
+    expect(trigger.toJSON()).toEqual({ type: "date", version: 1, runTime: "2030-01-01T08:00:00Z", timeZone });
+    expect(triggerFromJSON(trigger.toJSON()).next("2029-01-01T00:00:00Z")?.timeZoneId).toBe(timeZone);
+    expect(triggerFromJSON(trigger.toJSON()).isSameRule(trigger)).toBe(true);
+  });
+
+  test.each<[runTime: unknown, message: string]>([
+    ["2030-01-01 09:00", 'got "2030-01-01 09:00": write new DateTrigger("2030-01-01 09:00:00", { timeZone: "Eur'],
+    [Temporal.PlainDateTime.from("2030-01-01T09:00"), "got a PlainDateTime: write new DateTrigger("],
+    ["2030-02-30 09:00", 'runTime must be a date and a time that exist; got "2030-02-30 09:00"'],
+  ])("is refused without a zone, or where it does not exist: %s", (runTime, message) => {
+    expect(() => new DateTrigger(runTime as string)).toThrow(message);
+  });
+});
+
+describe("IntervalTrigger, first after one period", () => {
+  const trigger = new IntervalTrigger({ hours: 1, firstRun: "afterInterval" });
+  const from = "2030-01-01T00:00:00Z";
+  const times = (of: IntervalTrigger): string[] =>
+    [...of.fireTimes({ from, limit: 2 })].map((at) => at.toInstant().toString());
+
+  test("counts from its anchor without firing at it", () => {
+    expect(trigger.firstMs(ms(from))).toBe(ms(from) + HOUR);
+    expect(new IntervalTrigger({ hours: 1 }).firstMs(ms(from))).toBe(ms(from));
+    expect(times(trigger)).toEqual(["2030-01-01T01:00:00Z", "2030-01-01T02:00:00Z"]);
+    const anchored = trigger.startingAt(from);
+    expect(anchored.nextMs(ms("2020-01-01T00:00:00Z"))).toBe(ms(from) + HOUR);
+    expect(anchored.previousMs(ms(from) + HOUR)).toBeNull();
+    expect(anchored.previousMs(ms(from) + 2 * HOUR)).toBe(ms(from) + HOUR);
+    expect(anchored.startingAt("2031-01-01T00:00:00Z")).toBe(anchored);
+  });
+
+  test("comes back from JSON, with or without its anchor", () => {
+    const anchored = trigger.startingAt(from);
+    const json = { type: "interval", version: 1, milliseconds: HOUR, firstRun: "afterInterval" };
+    expect(trigger.toJSON()).toEqual(json);
+    expect(anchored.toJSON()).toEqual({ ...json, anchor: from });
+    expect(triggerFromJSON(anchored.toJSON()).nextMs(0)).toBe(ms(from) + HOUR);
+    expect(anchored.isSameRule(trigger)).toBe(true);
+    expect(trigger.isSameRule(new IntervalTrigger({ hours: 1 }))).toBe(false);
+    expect(trigger.describe()).toBe("Every hour, first after one period");
+  });
+
+  test("is not for a rule that names its first fire time", () => {
+    expect(() => new IntervalTrigger({ hours: 1, startTime: from, firstRun: "afterInterval" })).toThrow(
+      'IntervalTrigger: firstRun cannot be "afterInterval" beside startTime, which names the first fire time itself',
+    );
   });
 });
 

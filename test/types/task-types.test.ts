@@ -1,6 +1,8 @@
 import * as v from "valibot";
 import { describe, expectTypeOf, test } from "vitest";
 import {
+  type DefinedTask,
+  defineTasks,
   everyTrigger,
   type Job,
   type JobClient,
@@ -8,6 +10,7 @@ import {
   type JobResult,
   type Listing,
   type NamedFunction,
+  type NewJob,
   type Page,
   type Schedule,
   type ScheduleClient,
@@ -85,6 +88,123 @@ describe("types", () => {
     });
     // @ts-expect-error a number is asked for
     typesOnly(() => scheduler.addJob(double, { payload: "2" }));
+  });
+
+  test("a payload that a task needs may not be left out", () => {
+    const greet = scheduler.task("greet", { schema: person }, () => {});
+    const double = (value: number): number => 2 * value;
+    const maybe = scheduler.task("maybe", (_name: string | undefined) => {});
+    // @ts-expect-error no options at all
+    typesOnly(() => scheduler.addJob(greet));
+    // @ts-expect-error other options
+    typesOnly(() => scheduler.addJob(greet, { priority: 1 }));
+    // @ts-expect-error undefined is no payload of this task
+    typesOnly(() => scheduler.addJob(greet, { payload: undefined }));
+    // @ts-expect-error the same for runJob
+    typesOnly(() => scheduler.runJob(greet));
+    // @ts-expect-error the same for schedules
+    typesOnly(() => scheduler.addSchedule(greet, everyTrigger, { id: "s" }));
+    // @ts-expect-error the same for named functions
+    typesOnly(() => scheduler.addJob(double));
+    // @ts-expect-error the same for a list
+    typesOnly(() => scheduler.addJobs([{ task: greet }]));
+    // @ts-expect-error and for one entry of it
+    typesOnly((): NewJob<typeof greet> => ({ task: greet, priority: 1 }));
+    typesOnly(() => [scheduler.addJob(maybe), scheduler.addJob("greet"), scheduler.addJob(maybe, { payload: "Ada" })]);
+  });
+
+  test("a job and its result carry the type of what the handler returns", () => {
+    const count = scheduler.task("count", async (text: string) => text.length);
+    typesOnly(async () => {
+      const job = await scheduler.addJob(count, { payload: "Ada" });
+      expectTypeOf(job).toEqualTypeOf<Job<number>>();
+      expectTypeOf(await job.wait()).toEqualTypeOf<number>();
+      expectTypeOf(await job.result()).toEqualTypeOf<JobResult<number> | null>();
+      expectTypeOf((await scheduler.addJob("count")).wait).returns.resolves.toEqualTypeOf<unknown>();
+    });
+  });
+
+  test("a list of jobs may mix tasks", () => {
+    const add = scheduler.task("add", ([a, b]: [number, number]) => a + b);
+    const tidy = scheduler.task("tidy", () => "tidied");
+    async function double(value: number): Promise<number> {
+      return 2 * value;
+    }
+    typesOnly(async () => {
+      const jobs = await scheduler.addJobs([
+        { task: add, payload: [1, 2], priority: 1 },
+        { task: tidy },
+        { task: double, payload: 2 },
+        { task: "other", payload: { any: "thing" } },
+      ]);
+      expectTypeOf(jobs).toEqualTypeOf<[Job<number>, Job<string>, Job<number>, Job<unknown>]>();
+      const many = await scheduler.addJobs([1, 2].map((payload) => ({ task: double, payload })));
+      expectTypeOf(many).toEqualTypeOf<Job<number>[]>();
+    });
+    // @ts-expect-error the second payload is of the wrong type
+    typesOnly(() => scheduler.addJobs([{ task: tidy }, { task: double, payload: "2" }]));
+    // @ts-expect-error an unknown option
+    typesOnly(() => scheduler.addJobs([{ task: tidy, prority: 2 }]));
+    // @ts-expect-error each payload is of the wrong type
+    typesOnly(() => scheduler.addJobs(["1"].map((payload) => ({ task: double, payload }))));
+  });
+
+  test("flow through schedule()", () => {
+    typesOnly(() => [
+      scheduler.schedule("a", "@daily", () => {}),
+      scheduler.schedule("b", everyTrigger, { priority: 1, timeout: "5m" }, () => {}),
+      scheduler.schedule("c", everyTrigger, { payload: "Ada" }, (name: string) => name),
+      scheduler.schedule("d", everyTrigger, { schema: person, payload: { name: "Ada", born: "1815" } }, (payload) => {
+        expectTypeOf(payload).toEqualTypeOf<{ name: string; born: number }>();
+      }),
+    ]);
+    // @ts-expect-error the handler needs a payload
+    typesOnly(() => scheduler.schedule("e", "@daily", (name: string) => name));
+    // @ts-expect-error the handler needs a payload, and there are options
+    typesOnly(() => scheduler.schedule("f", "@daily", { priority: 1 }, (name: string) => name));
+    // @ts-expect-error the payload is of the wrong type
+    typesOnly(() => scheduler.schedule("g", "@daily", { payload: 1 }, (name: string) => name));
+    // @ts-expect-error the schema needs a payload
+    typesOnly(() => scheduler.schedule("h", "@daily", { schema: person }, () => {}));
+    // @ts-expect-error the id comes first
+    typesOnly(() => scheduler.schedule("i", "@daily", { id: "i" }, () => {}));
+  });
+
+  test("flow through defineTasks", () => {
+    const tasks = defineTasks({
+      greet: {
+        schema: person,
+        settings: { timeout: "5m" },
+        handler: async (payload, context) => {
+          expectTypeOf(payload).toEqualTypeOf<{ name: string; born: number }>();
+          expectTypeOf(context).toEqualTypeOf<JobContext>();
+          return payload.born;
+        },
+      },
+      double: { handler: (value: number) => 2 * value },
+      tidy: { handler: () => {} },
+      attempt: { handler: (_none, { attempt }) => attempt },
+      elsewhere: { schema: person },
+    });
+    expectTypeOf(tasks.greet).toEqualTypeOf<DefinedTask<{ name: string; born: string }, number>>();
+    expectTypeOf(tasks.double).toEqualTypeOf<DefinedTask<number, number>>();
+    expectTypeOf(tasks.tidy).toEqualTypeOf<DefinedTask<undefined, void>>();
+    expectTypeOf(tasks.attempt).toEqualTypeOf<DefinedTask<undefined, number>>();
+    expectTypeOf(tasks.elsewhere).toEqualTypeOf<DefinedTask<{ name: string; born: string }, unknown>>();
+    typesOnly(async () => {
+      scheduler.use(tasks, { executor: "threads" });
+      const number = await scheduler.runJob(tasks.greet, { payload: { name: "Ada", born: "1815" } });
+      expectTypeOf(number).toEqualTypeOf<number>();
+      await scheduler.addJob(tasks.tidy);
+    });
+    // @ts-expect-error what is passed is the schema's input
+    typesOnly(() => scheduler.addJob(tasks.greet, { payload: { name: "Ada", born: 1815 } }));
+    // @ts-expect-error the payload is needed
+    typesOnly(() => scheduler.addSchedule(tasks.elsewhere, "@daily"));
+    // @ts-expect-error the handler does not fit the schema
+    typesOnly(() => defineTasks({ greet: { schema: person, handler: (name: string) => name } }));
+    // @ts-expect-error an unknown part
+    typesOnly(() => defineTasks({ greet: { schema: person, timeout: "5m" } }));
   });
 
   test("events are told apart by their type", () => {

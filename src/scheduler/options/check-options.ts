@@ -4,6 +4,7 @@ import { mustBe, optionsError } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import { CronTrigger } from "../../triggers/cron.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
   CheckedEventsOptions,
@@ -28,6 +29,7 @@ import {
   signalOptionAdvice,
   stopAdvice,
   taskAdvice,
+  textAdvice,
   triggerAdvice,
 } from "./option-hints.ts";
 import * as schemas from "./option-schemas.ts";
@@ -47,7 +49,10 @@ const HOMES: readonly { readonly names: readonly string[]; readonly advice: (nam
   {
     names: ["timeZone", "tz", "startTime", "endTime", "startDate", "endDate", "dst", "dayMatch"],
     advice: (name) =>
-      `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${isSameWord(name, "tz") ? "timeZone" : name} })`,
+      isSameWord(name, "tz") || name === "timeZone"
+        ? "it belongs to the trigger: CronTrigger.fromCrontab(text, { timeZone }), " +
+          "or to new Scheduler({ timeZone }), for crontab text"
+        : `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${name} })`,
   },
   {
     names: namesOf(schemas.taskSettingsSchema),
@@ -63,7 +68,8 @@ const HOMES: readonly { readonly names: readonly string[]; readonly advice: (nam
     advice: (name) => `it is an option of jobs: addJob(task, { ${name} })`,
   },
   {
-    names: namesOf(schemas.scheduleOptionsSchema),
+    // A name is more likely a part of the payload.
+    names: namesOf(schemas.scheduleOptionsSchema).filter((option) => option !== "name"),
     advice: (name) => `it is an option of schedules: addSchedule(task, trigger, { ${name} })`,
   },
 ];
@@ -96,7 +102,6 @@ const JOB_SYNONYMS = {
 };
 
 const SCHEDULE_SYNONYMS = {
-  name: "id",
   scheduleid: "id",
   jitter: "maxJitter",
   replaceexisting: "conflictPolicy",
@@ -123,6 +128,9 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
     broker: "eventBroker",
     concurrency: "maxConcurrentJobs",
     maxworkers: "maxConcurrentJobs",
+    tz: "timeZone",
+    zone: "timeZone",
+    jobdefaults: "taskDefaults",
   },
 });
 export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.taskSettingsSchema, {
@@ -138,6 +146,18 @@ export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(sch
   elsewhere: elsewhereOrPayload(namesOf(schemas.scheduleOptionsSchema)),
   synonyms: SCHEDULE_SYNONYMS,
 });
+export const SCHEDULE_OPTION_NAMES: readonly string[] = namesOf(schemas.scheduleOptionsSchema);
+/** What `schedule` gets besides the trigger and the handler. */
+export const checkScheduledTask: Checker<unknown> = checker(schemas.scheduledTaskSchema, {
+  instead: scheduleAdvice,
+  elsewhere: (name) =>
+    name === "id"
+      ? "the id comes first: schedule(id, trigger, options, handler)"
+      : elsewhereOrPayload(namesOf(schemas.scheduledTaskSchema))(name),
+  synonyms: SCHEDULE_SYNONYMS,
+});
+/** Names of the options of `schedule` that are settings of the task. */
+export const TASK_SETTING_NAMES: readonly string[] = namesOf(schemas.taskSettingsSchema);
 export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(schemas.scheduleChangesSchema, {
   instead: (value) => (value instanceof Trigger ? "pass it as { trigger }" : null),
   elsewhere: (name) =>
@@ -173,6 +193,7 @@ export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefi
 );
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
+  { instead: (value) => (typeof value === "number" ? `write { limit: ${value} }` : null) },
 );
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
@@ -216,11 +237,14 @@ export const checkNoTrigger: Checker<unknown> = (value, where) => {
   throw optionsError(where, [{ path: "task", message }]);
 };
 
-export const checkTrigger: Checker<Trigger> = (value, where) => {
+/** A trigger, or crontab text, which is read in a time zone. @throws {CronSyntaxError} */
+export function checkTrigger(value: unknown, where: string, timeZone: string): Trigger {
   if (value instanceof Trigger) return value;
-  const message = mustBe("a trigger", value, "", triggerAdvice(value));
+  const advice = typeof value === "string" ? textAdvice(value) : triggerAdvice(value);
+  if (typeof value === "string" && advice === null) return CronTrigger.fromCrontab(value, { timeZone });
+  const message = mustBe("a trigger or crontab text", value, "", advice);
   throw optionsError(where, [{ path: "trigger", message }]);
-};
+}
 
 function isTask(value: unknown): boolean {
   if (typeof value === "function" || typeof value === "string") return true;

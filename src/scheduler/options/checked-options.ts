@@ -51,7 +51,9 @@ export interface CheckedTaskSettings {
 }
 
 export interface CheckedScheduleChanges {
-  trigger?: Trigger | undefined;
+  name?: string | null | undefined;
+  nextFireTime?: number | undefined;
+  trigger?: Trigger | string | undefined;
   payload?: unknown;
   coalesce?: CoalescePolicy | undefined;
   misfireGraceTime?: number | null | undefined;
@@ -65,6 +67,7 @@ export interface CheckedScheduleChanges {
 }
 
 export interface CheckedScheduleOptions {
+  name?: string | null | undefined;
   id?: string | undefined;
   conflictPolicy: ConflictPolicy;
   paused?: boolean | undefined;
@@ -105,6 +108,7 @@ export interface CheckedSchedulerOptions {
   identity?: string | undefined;
   maxConcurrentJobs: number;
   taskDefaults: CheckedTaskDefaults;
+  timeZone: string;
   leaseDuration: number;
   cleanupInterval: number | null;
   maxIdle?: number | undefined;

@@ -14,7 +14,8 @@ export function checkMetadata(value: unknown): { readonly metadata: Metadata } |
     text = json.serialize(value);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/;.*/s, "") : String(error);
-    return { problem: `must be an object of JSON data: ${reason}` };
+    const advice = reason.includes("class Date") ? "write date.toISOString()" : "write it as plain data";
+    return { problem: `must be an object of JSON data: ${reason}; ${advice}` };
   }
   if (text.length > SERIALIZED_LENGTH_MAX) {
     return { problem: `must have at most ${SERIALIZED_LENGTH_MAX} characters as JSON; it has ${text.length}` };

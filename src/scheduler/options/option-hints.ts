@@ -1,4 +1,5 @@
 import { hasMethods } from "../../core/check.ts";
+import { toDurationMs } from "../../core/duration.ts";
 import { isPlain, shown } from "../../core/option-errors.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 
@@ -36,23 +37,54 @@ export function retryAdvice(value: unknown): string | null {
   return typeof value === "number" ? `write { maxAttempts: ${value} }` : null;
 }
 
+export function backoffAdvice(value: unknown): string | null {
+  if (typeof value === "string") return `write { initial: ${shown(value)} }`;
+  return typeof value === "number" ? `write { initial: { seconds: ${value} } }` : null;
+}
+
 export function signalAdvice(value: unknown): string | null {
   return value instanceof AbortController ? "pass its signal" : null;
 }
 
 export function taskAdvice(value: unknown): string | null {
+  if (typeof value === "string" && durationOrNull(value) !== null) return `write { timeout: ${shown(value)} }`;
   return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value
     ? "pass it as { schema }"
     : null;
 }
 
 export function triggerAdvice(value: unknown): string | null {
-  if (typeof value === "string") return `write CronTrigger.fromCrontab(${shown(value)})`;
   if (value instanceof Date) return "write new DateTrigger(date)";
   if (!isPlain(value)) return null;
   if (typeof value.type === "string" && "version" in value) return "write triggerFromJSON(json)";
   if (typeof value.id === "string") return "the task comes first, then the trigger";
+  const text = [value.cron, value.crontab, value.expression].find((item) => typeof item === "string");
+  if (text !== undefined) return `write the text itself: ${shown(text)}`;
   return "write new IntervalTrigger({ minutes: 5 }), or new CronTrigger({ hour: 9 })";
+}
+
+/** What was meant by text that is no crontab; null for all other text. */
+export function textAdvice(text: string): string | null {
+  if (/^\d{4}-\d\d-\d\d/.test(text)) return `write new DateTrigger(${shown(text)})`;
+  const ms = durationOrNull(text);
+  if (ms === null || ms === 0) return null;
+  const [unit = "milliseconds", unitMs = 1] = UNITS.find(([, size]) => ms % size === 0) ?? [];
+  return `write new IntervalTrigger({ ${unit}: ${ms / unitMs} })`;
+}
+
+const UNITS: readonly (readonly [unit: string, ms: number])[] = [
+  ["days", 86_400_000],
+  ["hours", 3_600_000],
+  ["minutes", 60_000],
+  ["seconds", 1000],
+];
+
+function durationOrNull(text: string): number | null {
+  try {
+    return toDurationMs(text, "");
+  } catch {
+    return null;
+  }
 }
 
 export function jobAdvice(value: unknown): string | null {

@@ -15,6 +15,7 @@ import {
   wholeNumber,
 } from "../../core/check.ts";
 import type { Clock } from "../../core/clock.ts";
+import { OptionsError } from "../../core/errors.ts";
 import {
   BULK_ADD_MAX,
   CATCH_UP_MAX,
@@ -31,6 +32,7 @@ import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
   CheckedEventsOptions,
@@ -49,6 +51,7 @@ import type {
 import { checkMetadata } from "./metadata.ts";
 import {
   BROKER_METHODS,
+  backoffAdvice,
   EXECUTOR_METHODS,
   executorAdvice,
   executorsAdvice,
@@ -63,6 +66,8 @@ import {
 // time have no default here.
 
 const name = textUpTo(ID_LENGTH_MAX);
+
+const CONFLICT_POLICIES = ["update", "doNothing", "replace", "error"] as const;
 
 const metadata = v.pipe(
   v.unknown(),
@@ -84,12 +89,15 @@ const standardSchema = v.custom<StandardSchemaV1>(
   says("a Standard Schema (valibot, zod, arktype, ...)"),
 );
 
-const backoffDefaults = objectOf({
-  initial: v.optional(durationMs(), { seconds: 1 }),
-  factor: v.optional(numberFrom(1), 2),
-  max: v.optional(durationMs(), { hours: 1 }),
-  jitter: v.optional(oneOf(["full", "none"]), "full"),
-});
+const backoffDefaults = objectOf(
+  {
+    initial: v.optional(durationMs(), { seconds: 1 }),
+    factor: v.optional(numberFrom(1), 2),
+    max: v.optional(durationMs(), { hours: 1 }),
+    jitter: v.optional(oneOf(["full", "none"]), "full"),
+  },
+  backoffAdvice,
+);
 
 const retryDefaults = objectOf(
   { maxAttempts: v.optional(wholeNumber(1), 1), backoff: v.optional(backoffDefaults, {}) },
@@ -109,13 +117,14 @@ const taskDefaults = objectOf({
 });
 
 /** Settings of one task, which go over the defaults of its scheduler. A setting that is not given is left out. */
-export const taskSettingsSchema: v.GenericSchema<unknown, CheckedTaskSettings> = v.partial(
+const taskSettings = v.partial(
   objectOf({
     ...taskDefaults.entries,
     retry: v.partial(objectOf({ ...retryDefaults.entries, backoff: v.partial(backoffDefaults) }, retryAdvice)),
     schema: standardSchema,
   }),
 );
+export const taskSettingsSchema: v.GenericSchema<unknown, CheckedTaskSettings> = taskSettings;
 
 const executors = v.pipe(
   // v.record alone would accept a list.
@@ -130,6 +139,20 @@ const executors = v.pipe(
   ),
 );
 
+const timeZone = converted((value: unknown) => {
+  if (typeof value !== "string") throw new OptionsError(mustBe('an IANA time zone such as "Europe/Berlin"', value));
+  resolveTimeZone(value);
+  return value;
+});
+
+const scheduleDefaults = objectOf({
+  coalesce: v.optional(oneOf(["latest", "earliest", "all"])),
+  maxJitter: v.optional(durationMs()),
+  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX))),
+  priority: v.optional(wholeNumber()),
+  conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES)),
+});
+
 export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOptions> = v.strictObject({
   dataStore: v.optional(implementing<DataStore>("a DataStore", STORE_METHODS, storeAdvice)),
   eventBroker: v.optional(implementing<EventBroker>("an EventBroker", BROKER_METHODS)),
@@ -138,6 +161,8 @@ export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOp
   identity: v.optional(name),
   maxConcurrentJobs: v.optional(wholeNumber(1), 100),
   taskDefaults: v.optional(taskDefaults, {}),
+  scheduleDefaults: v.optional(scheduleDefaults),
+  timeZone: v.optional(timeZone, "UTC"),
   leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
   cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
   maxIdle: v.optional(durationMs(1)),
@@ -156,6 +181,7 @@ const inherited = {
 
 const scheduleSettings = {
   ...inherited,
+  name: v.optional(v.nullable(name)),
   payload: v.optional(anything),
   coalesce: v.optional(oneOf(["latest", "earliest", "all"]), "latest"),
   misfireGraceTime: v.optional(v.nullable(durationMs())),
@@ -165,21 +191,29 @@ const scheduleSettings = {
   maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX)), null),
 };
 
-export const scheduleOptionsSchema: v.GenericSchema<unknown, CheckedScheduleOptions> = v.strictObject({
+const newScheduleEntries = {
   ...scheduleSettings,
-  id: v.optional(name),
-  conflictPolicy: v.optional(oneOf(["update", "doNothing", "replace", "error"]), "update"),
+  conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES), "update"),
   paused: v.optional(trueOrFalse),
+};
+
+export const scheduleOptionsSchema: v.GenericSchema<unknown, CheckedScheduleOptions> = v.strictObject({
+  ...newScheduleEntries,
+  id: v.optional(name),
 });
+
+/** Options of `schedule`: those of a schedule, and settings of its task. */
+export const scheduledTaskSchema: v.GenericSchema = v.strictObject({ ...newScheduleEntries, ...taskSettings.entries });
 
 /** Changes of a schedule. Fields that are not given stay as they are. */
 export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChanges> = v.partial(
   v.strictObject({
     ...scheduleSettings,
-    trigger: v.custom<Trigger>(
-      (value) => value instanceof Trigger,
-      ({ input }) => mustBe("a trigger", input, "", triggerAdvice(input)),
+    trigger: v.custom<Trigger | string>(
+      (value) => value instanceof Trigger || typeof value === "string",
+      ({ input }) => mustBe("a trigger or crontab text", input, "", triggerAdvice(input)),
     ),
+    nextFireTime: instantMs,
   }),
 );
 

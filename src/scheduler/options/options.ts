@@ -7,30 +7,30 @@ import type { Trigger } from "../../triggers/trigger.ts";
  *  the scheduler's `taskDefaults`. Metadata is merged key by key. */
 export interface TaskSettings {
   /** Name of the executor that runs the task's jobs. Default: `"inline"`. */
-  executor?: string;
+  executor?: string | undefined;
   /** Most jobs of the task that run at once, counted over all schedulers of the store; null is unlimited. Default:
    *  1. */
-  maxRunningJobs?: number | null;
+  maxRunningJobs?: number | null | undefined;
   /** How late a job of a schedule may start, for example `{ minutes: 5 }`; a job that is later ends as
    *  `missedStartDeadline`. Null is unlimited. Default: null. */
-  misfireGraceTime?: Duration | null;
+  misfireGraceTime?: Duration | null | undefined;
   /** How many attempts a failing job gets (default: 1, which is no retry), and the pauses between the attempts. */
-  retry?: RetryOptions;
+  retry?: RetryOptions | undefined;
   /** How many times a job that was lost with its process, or that `stop()` aborted, goes back to the queue; then it
    *  ends as `abandoned`. 0 means that a job is started at most once, unless its handler fails and `retry` allows more.
    *  Jobs that were lost start one after the other, the next one after a few seconds, because one of them may be what
    *  ended their process. Default: 3. */
-  maxRecoveries?: number;
+  maxRecoveries?: number | undefined;
   /** Longest run of one attempt, for example `{ seconds: 30 }`; null is unlimited. Default: null. */
-  timeout?: Duration | null;
+  timeout?: Duration | null | undefined;
   /** How long results are kept; zero keeps none. Default: 24 hours. */
-  resultExpirationTime?: Duration;
+  resultExpirationTime?: Duration | undefined;
   /** What a fire of the task's schedules does while an earlier run of the same schedule is unfinished: `"queue"`,
    *  `"skip"`, `"replaceQueued"` or `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: `"queue"`. */
-  overlap?: RunOverlapPolicy;
+  overlap?: RunOverlapPolicy | undefined;
   /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`.
    *  Default: `{}`. */
-  metadata?: Metadata;
+  metadata?: Metadata | undefined;
 }
 
 /**
@@ -40,33 +40,35 @@ export interface TaskSettings {
  */
 export interface RetryOptions {
   /** Attempts in all, the first included. Default: 1. */
-  maxAttempts?: number;
+  maxAttempts?: number | undefined;
   backoff?: {
     /** Pause before the second attempt. Default: 1 s. */
-    initial?: Duration;
+    initial?: Duration | undefined;
     /** Each pause is the pause before, multiplied by this factor; at least 1. Default: 2. */
-    factor?: number;
+    factor?: number | undefined;
     /** Longest pause. Default: 1 h. */
-    max?: Duration;
+    max?: Duration | undefined;
     /** `"full"` (default) waits a random time between zero and the pause; `"none"` waits the pause itself. */
-    jitter?: "full" | "none";
+    jitter?: "full" | "none" | undefined;
   };
 }
 
 /** Options of a schedule. */
 export interface ScheduleOptions<P = unknown> {
   /** Choose an id to find the schedule again, or to add the same schedule at every start. Default: a new UUID. */
-  id?: string;
+  id?: string | undefined;
+  /** A name for people, at most 256 characters, which need not be unique. Default: null. */
+  name?: string | null | undefined;
   /** What the handler gets. Default: undefined. */
-  payload?: P;
+  payload?: P | undefined;
   /** What becomes of several fire times that are due at once: `"latest"` or `"earliest"` make one job, for that fire
    *  time; `"all"` makes a job for each. Default: `"latest"`. */
-  coalesce?: CoalescePolicy;
+  coalesce?: CoalescePolicy | undefined;
   /** How late a job may start; null is unlimited. Default: the task's `misfireGraceTime`. */
-  misfireGraceTime?: Duration | null;
+  misfireGraceTime?: Duration | null | undefined;
   /** Each fire is delayed by a random time of at most this length, which never reaches the next fire time. Default:
    *  zero, no delay. */
-  maxJitter?: Duration;
+  maxJitter?: Duration | undefined;
   /**
    * What happens when a schedule with this id exists. Default: `"update"`.
    * - `"update"` applies what the program changed since it last added the schedule: task, trigger, payload and
@@ -78,59 +80,68 @@ export interface ScheduleOptions<P = unknown> {
    * - `"replace"` does what `"update"` does, at every call, and whatever the versions are.
    * - `"error"` rejects with `ConflictingIdError`.
    */
-  conflictPolicy?: ConflictPolicy;
+  conflictPolicy?: ConflictPolicy | undefined;
   /** Add the schedule paused. If it is given, a schedule that is updated or replaced gets it too. Default: a new
    *  schedule is not paused. */
-  paused?: boolean;
+  paused?: boolean | undefined;
   /** What a fire does while an earlier run of the schedule is unfinished: `"queue"`, `"skip"`, `"replaceQueued"` or
    *  `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: the task's `overlap`. */
-  overlap?: RunOverlapPolicy;
+  overlap?: RunOverlapPolicy | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
-  metadata?: Metadata;
+  metadata?: Metadata | undefined;
   /** Name of the executor that runs the jobs. Default: the task's. */
-  executor?: string;
+  executor?: string | undefined;
   /** Jobs with a higher priority run first. Default: 0. */
-  priority?: number;
+  priority?: number | undefined;
   /** How long results of the schedule's jobs are kept; zero keeps none. Default: the task's. */
-  resultExpirationTime?: Duration;
+  resultExpirationTime?: Duration | undefined;
   /** With `coalesce: "all"`: make jobs for at most so many missed fire times, the newest ones; 1 to 10,000. Default:
    *  null, for all of them. */
-  maxCatchUp?: number | null;
+  maxCatchUp?: number | null | undefined;
 }
+
+/** Settings that the schedules of a scheduler inherit, unless they say otherwise: see {@link ScheduleOptions}. */
+export type ScheduleDefaults = Pick<
+  ScheduleOptions,
+  "coalesce" | "maxJitter" | "maxCatchUp" | "priority" | "conflictPolicy"
+>;
 
 /** What `updateSchedule` changes. Fields that are not given stay as they are. */
 export interface ScheduleUpdate<P = unknown> extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused"> {
-  /** A trigger with a new rule counts from now. A trigger with the same rule as before leaves the fire times as they
-   *  are. */
-  trigger?: Trigger;
+  /** A trigger, or crontab text in the time zone of the scheduler. A trigger with a new rule counts from now. A trigger
+   *  with the same rule as before leaves the fire times as they are. */
+  trigger?: Trigger | string | undefined;
+  /** The schedule fires at this instant next, whatever its trigger says, and from then on as the trigger says. An
+   *  instant that is past is due at once. It must be later than the last fire time. */
+  nextFireTime?: InstantLike | undefined;
 }
 
 /** Options of a job. */
 export interface JobOptions<P = unknown> {
   /** What the handler gets. Default: undefined. */
-  payload?: P;
+  payload?: P | undefined;
   /** The job does not start before this instant, for example `"2030-01-31T09:00:00Z"`. Default: now. */
-  runAt?: InstantLike;
+  runAt?: InstantLike | undefined;
   /** Jobs with a higher priority run first. Default: 0. */
-  priority?: number;
+  priority?: number | undefined;
   /** A key that only one unfinished job of the task may have. Adding another job of the task with this key returns the
    *  existing job. Default: none. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
-  metadata?: Metadata;
+  metadata?: Metadata | undefined;
   /** Name of the executor that runs the job. Default: the task's. */
-  executor?: string;
+  executor?: string | undefined;
   /** How long the result is kept; zero keeps none. Default: the task's. */
-  resultExpirationTime?: Duration;
+  resultExpirationTime?: Duration | undefined;
   /** The job does not start after this instant: it then ends as `missedStartDeadline`. A job that runs again, because
    *  it failed or is known to have started before its process was lost, was in time. Default: none. */
-  startDeadline?: InstantLike;
+  startDeadline?: InstantLike | undefined;
 }
 
 /** Options of `runJob`. */
 export interface RunJobOptions<P = unknown> extends JobOptions<P> {
   /** Ends the wait; the job goes on. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Filter of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */

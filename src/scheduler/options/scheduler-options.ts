@@ -5,48 +5,55 @@ import type { RandomSource } from "../../core/ids.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import type { TaskSettings } from "./options.ts";
+import type { ScheduleDefaults, TaskSettings } from "./options.ts";
 
 /** Options of a `Scheduler`. */
 export interface SchedulerOptions {
   /** Where tasks, schedules, jobs and results are kept. Default: a new `MemoryDataStore`. The last scheduler of this
    *  process that uses the store closes the store when that scheduler stops. */
-  dataStore?: DataStore;
+  dataStore?: DataStore | undefined;
   /** How schedulers hear of each other's changes. Default: the `LocalEventBroker` of the data store object, which all
    *  schedulers of this process share that share this object. Closed in the same way as the store. */
-  eventBroker?: EventBroker;
+  eventBroker?: EventBroker | undefined;
   /** Executors by name. Default: `{ inline: new InlineExecutor() }`; the name `inline` always exists. Executors are
    *  closed in the same way as the store. */
-  executors?: Record<string, JobExecutor>;
+  executors?: Record<string, JobExecutor> | undefined;
   /** Whether this scheduler turns schedules into jobs (`"scheduler"`), runs jobs (`"worker"`), or does both. Default:
    *  `"both"`. */
-  role?: "both" | "scheduler" | "worker";
+  role?: "both" | "scheduler" | "worker" | undefined;
   /** Name of this scheduler in leases and events, unique among the schedulers that run on the store. On start, the
    *  scheduler gives up leases that dead processes left under the same name: those that stopped, or that have said for
    *  `leaseDuration` nothing. It takes nothing from a living one, and warns of it. Default: a new UUID. */
   identity?: string;
   /** Most jobs that this scheduler runs at once. When all of them wait for other jobs (see `runJob`), it runs one more,
    *  so that they can go on. Default: 100. */
-  maxConcurrentJobs?: number;
+  maxConcurrentJobs?: number | undefined;
   /** Settings that tasks inherit, for example `{ timeout: { minutes: 5 } }`. Default: `{}`. */
-  taskDefaults?: TaskSettings;
+  taskDefaults?: TaskSettings | undefined;
+  /** Settings that the schedules inherit which this scheduler adds, for example `{ coalesce: "all" }`. What tasks and
+   *  schedules both have, such as `misfireGraceTime`, belongs to `taskDefaults`. Default: `{}`. */
+  scheduleDefaults?: ScheduleDefaults | undefined;
+  /** The time zone in which `addSchedule`, `schedule` and `updateSchedule` read crontab text: an IANA name, or
+   *  `"local"` for the host's. It is resolved when the schedule is added, and stored with it. Triggers that are built
+   *  have a zone of their own. Default: `"UTC"`. */
+  timeZone?: string | undefined;
   /** How long a job stays leased to a scheduler that gives no sign of life; then others may take the job. A living
    *  scheduler extends its leases every third of this time. Default: 60 s; at least 100 ms. */
-  leaseDuration?: Duration;
+  leaseDuration?: Duration | undefined;
   /** Pause between clean-ups, which remove expired results and ended schedules; null for no clean-ups. Default: 15
    *  minutes. Ticks ask as often whether results have expired, and take one step of at most 1000 if so. */
-  cleanupInterval?: Duration | null;
+  cleanupInterval?: Duration | null | undefined;
   /** Longest time that this scheduler sleeps before it looks into the store without an event. Default: 10 s where other
    *  processes may write to the store, else a minute. */
-  maxIdle?: Duration;
+  maxIdle?: Duration | undefined;
   /** Version of the program, 0 or more, for example the number of its build. The settings of a task that a program of a
    *  higher version declared are never replaced by those of a lower one, or of one without a version: while a deploy is
    *  under way, and old processes still start, the newest settings stay. Default: none. */
-  version?: number;
+  version?: number | undefined;
   /** Where the scheduler reports problems. Default: `console`, for warnings and errors only. */
   logger?: Logger;
   /** Where the scheduler gets the time and its sleeps from; a `VirtualClock` in tests. Default: `systemClock`. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** Returns random numbers, uniform in [0, 1), for ids, jitter and backoff. Default: `Math.random`. */
-  random?: RandomSource;
+  random?: RandomSource | undefined;
 }

@@ -1,5 +1,5 @@
-import { OptionsError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
+import { mustBe, optionsError } from "../../core/option-errors.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
 import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
@@ -61,9 +61,9 @@ export class AttemptContext implements JobContext {
 
   #publishProgress(fraction: number, note: string | undefined): void {
     if (!(fraction >= 0 && fraction <= 1)) {
-      const message = "must be a number from 0 to 1";
-      throw new OptionsError(`progress(): fraction ${message}; got ${String(fraction)}`, [
-        { path: "fraction", message },
+      const advice = fraction > 1 && fraction <= 100 ? `write ${fraction / 100} for ${fraction} %` : null;
+      throw optionsError("progress()", [
+        { path: "fraction", message: mustBe("a number from 0 to 1", fraction, "", advice) },
       ]);
     }
     // No event of an attempt may follow the event of its end.

@@ -25,18 +25,31 @@ export function assertText(text: unknown): void {
 }
 
 /** A payload as text; null for undefined. @throws {SerializationError} when it cannot be serialized, or is too large */
-function payloadText(serializer: Serializer, payload: unknown): string | null {
+function payloadText(serializer: Serializer, taskId: string, payload: unknown): string | null {
   if (payload === undefined) return null;
-  const text = serializer.serialize(payload);
+  const text = serialized(serializer, taskId, payload);
   assertText(text);
   if (!isStorable(text)) {
-    throw new SerializationError(`the payload as text must be ${STORABLE}: its serializer has to escape them`);
+    throw new SerializationError(
+      `the payload of task "${taskId}" as text must be ${STORABLE}: its serializer has to escape them`,
+    );
   }
   if (text.length <= SERIALIZED_LENGTH_MAX) return text;
   throw new SerializationError(
-    `the payload is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
+    `the payload of task "${taskId}" is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
       "store it elsewhere and pass a reference",
   );
+}
+
+function serialized(serializer: Serializer, taskId: string, payload: unknown): string {
+  try {
+    return serializer.serialize(payload);
+  } catch (error) {
+    if (!(error instanceof SerializationError)) throw error;
+    throw new SerializationError(`the payload of task "${taskId}" cannot be stored: ${error.message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** A payload for a task, checked and serialized. The text holds the value that the caller passed, not the value that
@@ -47,7 +60,7 @@ export async function payloadTextOf(
   taskId: string,
   payload: unknown,
 ): Promise<string | null> {
-  const schema = tasks.get(taskId)?.schema ?? null;
+  const schema = tasks.schemaOf(taskId);
   if (schema !== null) await checkPayload(schema, payload, taskId);
-  return payloadText(serializer, payload);
+  return payloadText(serializer, taskId, payload);
 }

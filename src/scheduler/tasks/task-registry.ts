@@ -1,5 +1,5 @@
 import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
-import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { isPlain, mustBe, optionsError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
 import { textHash } from "../../core/text-hash.ts";
@@ -13,6 +13,7 @@ import {
 } from "../options/check-options.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
+import { DefinedTask } from "./defined-tasks.ts";
 
 /** What became of a task that was declared to the store. */
 export interface SavedTask {
@@ -41,6 +42,8 @@ export interface RegistryOptions {
  *  store yet. */
 export class TaskRegistry {
   readonly #byId = new Map<string, RegisteredTask>();
+  /** Tasks that were passed as references, and have no handler here. */
+  readonly #references = new Map<string, { readonly task: DefinedTask; readonly record: TaskRecord }>();
   readonly #unsaved = new Set<string>();
   readonly #store: DataStore;
   readonly #defaults: CheckedTaskDefaults;
@@ -82,12 +85,15 @@ export class TaskRegistry {
    *  name */
   idOf(task: Task | string | NamedFunction): string {
     if (typeof task === "string") return checkId(task, "task id");
-    if (typeof task !== "function") return checkId(task?.id, "task id");
-    if (task.name === "") {
-      throw new OptionsError(
-        "an anonymous function has no name to be found by; register it: scheduler.task(id, handler)",
-        [{ path: "task", message: "a function without a name" }],
-      );
+    if (task instanceof DefinedTask) this.#refer(task);
+    if (typeof task !== "function") return checkId(idIn(task), "task id");
+    const bound = /^bound (.*)$/s.exec(task.name);
+    if (task.name === "" || bound !== null) {
+      const [what, id] =
+        bound === null ? ["an anonymous function has no name to be found by", "id"] : nameOfBound(bound[1] ?? "");
+      throw new OptionsError(`${what}; register it: scheduler.task(${id}, handler)`, [
+        { path: "task", message: "a function without a name of its own" },
+      ]);
     }
     const registered = this.#byId.get(task.name);
     if (registered === undefined) this.register(task.name, {}, task as TaskHandler<never, unknown>);
@@ -98,6 +104,34 @@ export class TaskRegistry {
       );
     }
     return task.name;
+  }
+
+  /** Registers the handlers of defined tasks. The settings go over those of each task. @throws {OptionsError} */
+  use(tasks: readonly DefinedTask[], settings: TaskSettings): void {
+    checkTaskSettings(settings, "use()");
+    for (const { id, handler } of tasks) {
+      const registered = this.#byId.get(id);
+      if (registered === undefined || registered.handler === handler) continue;
+      const message = `must be a new id, because a task "${id}" with another handler is registered here already`;
+      throw optionsError("use()", [{ path: id, message }]);
+    }
+    for (const task of tasks) {
+      const schema = task.schema === null ? {} : { schema: task.schema };
+      const merged = { ...task.settings, ...withoutUndefined(settings), ...schema };
+      this.register(task.id, merged, task.handler as TaskHandler<never, unknown>);
+    }
+  }
+
+  /** Remembers the schema and the settings of a task that has no handler here. */
+  #refer(task: DefinedTask): void {
+    if (this.#byId.has(task.id) || this.#references.get(task.id)?.task === task) return;
+    const checked = checkTaskSettings(task.settings, `task "${task.id}"`);
+    this.#references.set(task.id, { task, record: toRecord(task.id, this.#defaults, checked) });
+  }
+
+  /** The schema of a task's payloads, as far as it is known here. */
+  schemaOf(id: string): StandardSchemaV1 | null {
+    return this.#byId.get(id)?.schema ?? this.#references.get(id)?.task.schema ?? null;
   }
 
   /** For a scheduler that is about to run jobs. @throws {OptionsError} when it lacks the executor of a task */
@@ -126,9 +160,11 @@ export class TaskRegistry {
     throw new HandlerLookupError(`this scheduler has no handler for task "${id}"; register one: scheduler.task()`, id);
   }
 
-  /** The settings of a task, from this registry or else from the store. @throws {TaskLookupError} */
+  /** The settings of a task, from this registry or else from the store or else from a reference. @throws
+   *  {TaskLookupError} */
   async settingsOf(id: string): Promise<TaskRecord> {
-    const record = this.#byId.get(id)?.record ?? (await this.#store.getTask(id));
+    const record =
+      this.#byId.get(id)?.record ?? (await this.#store.getTask(id)) ?? this.#references.get(id)?.record ?? null;
     if (record !== null) return record;
     throw new TaskLookupError(
       `no task "${id}" is known here or in the data store; ` +
@@ -184,6 +220,7 @@ export class TaskRegistry {
 
   forget(id: string): void {
     this.#byId.delete(id);
+    this.#references.delete(id);
     this.#unsaved.delete(id);
     this.#queues = null;
   }
@@ -193,6 +230,19 @@ export class TaskRegistry {
     this.#queues ??= executors.flatMap((executor) => [...this.#byId.keys()].map((taskId) => ({ executor, taskId })));
     return this.#queues;
   }
+}
+
+/** The id of what stands for a task. @throws {OptionsError} when it stands for none */
+function idIn(task: unknown): string {
+  if (typeof task === "object" && task !== null && "id" in task) return task.id as string;
+  const isMap = isPlain(task) && Object.values(task).some((item) => item instanceof DefinedTask);
+  const advice = isMap ? "pass one of its tasks" : task instanceof Promise ? "await it first" : null;
+  const message = mustBe("a task, its id or a named function", task, "", advice);
+  throw new OptionsError(`the task ${message}`, [{ path: "task", message }]);
+}
+
+function nameOfBound(name: string): [what: string, id: string] {
+  return [`the bound function "bound ${name}" has no name of its own`, name === "" ? "id" : `"${name}"`];
 }
 
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {

@@ -3,6 +3,7 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 
 /** What a program declares of a schedule, besides whether it is paused; by the names of the options. */
 const DECLARED = {
+  name: "name",
   task: "taskId",
   trigger: "triggerRule",
   payload: "payload",

@@ -1,5 +1,6 @@
 import { firstFence } from "../../core/ids.ts";
-import { INSTANT_MS_MAX } from "../../core/temporal.ts";
+import { optionsError } from "../../core/option-errors.ts";
+import { INSTANT_MS_MAX, instantOf } from "../../core/temporal.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -16,6 +17,7 @@ export function newScheduleRecord(
   const { id, task, trigger, payload, now } = facts;
   return {
     id,
+    name: options.name ?? null,
     taskId: task.id,
     ...triggerFields(trigger, now),
     payload,
@@ -66,7 +68,9 @@ export function scheduleChanges(
   const isNewRule = trigger !== undefined && ruleKey(trigger) !== schedule.triggerRule;
   return {
     ...(isNewRule ? triggerFields(trigger, now) : {}),
+    ...(options.nextFireTime === undefined ? {} : { nextFireTime: notBefore(schedule, options.nextFireTime) }),
     ...(payload === undefined ? {} : { payload }),
+    ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.executor === undefined ? {} : { executor: options.executor }),
     ...(options.priority === undefined ? {} : { priority: options.priority }),
     ...(options.coalesce === undefined ? {} : { coalesce: options.coalesce }),
@@ -77,6 +81,15 @@ export function scheduleChanges(
     ...(options.overlap === undefined ? {} : { overlap: options.overlap }),
     ...(options.metadata === undefined ? {} : { metadata: { ...taskMetadata, ...options.metadata } }),
   };
+}
+
+/** A fire time that a caller chose. @throws {OptionsError} when the schedule has passed it already */
+function notBefore({ lastFireTime }: ScheduleRecord, fireTime: number): number {
+  if (lastFireTime === null || fireTime > lastFireTime) return fireTime;
+  const message =
+    `must be later than the last fire time, ${instantOf(lastFireTime)}; got ${instantOf(fireTime)}: ` +
+    "a schedule never goes back; runScheduleNow(id) adds an extra job";
+  throw optionsError("updateSchedule()", [{ path: "nextFireTime", message }]);
 }
 
 /** A new job that no schedule made. */

@@ -1,5 +1,6 @@
 import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
+import { canHoldOptions } from "../../core/option-errors.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -15,8 +16,9 @@ import {
   checkScheduleOptions,
   checkTrigger,
   checkUnpauseOptions,
+  SCHEDULE_OPTION_NAMES,
 } from "../options/check-options.ts";
-import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
+import type { ScheduleDefaults, ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
 import type { NamedFunction, Task } from "../scheduler-client.ts";
 import { payloadTextOf } from "../tasks/payload.ts";
 import type { Job } from "../views/job.ts";
@@ -37,11 +39,16 @@ export class ScheduleVerbs {
     this.#jobs = jobs;
   }
 
-  async add(task: Task | string | NamedFunction, trigger: Trigger, options: ScheduleOptions): Promise<Schedule> {
-    const { env, tasks, ready } = this.#context;
-    const checked = checkScheduleOptions(options, "addSchedule()");
-    checkNoTrigger(task, "addSchedule()");
-    checkTrigger(trigger, "addSchedule()");
+  async add(
+    task: Task | string | NamedFunction,
+    rule: Trigger | string,
+    options: ScheduleOptions,
+    where = "addSchedule()",
+  ): Promise<Schedule> {
+    const { env, tasks, ready, inherited } = this.#context;
+    const checked = checkScheduleOptions(withDefaults(options, inherited.scheduleDefaults), where);
+    checkNoTrigger(task, where);
+    const trigger = checkTrigger(rule, where, inherited.timeZone);
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
@@ -104,7 +111,9 @@ export class ScheduleVerbs {
   }
 
   async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
-    const { trigger, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
+    const { trigger: rule, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
+    const { timeZone } = this.#context.inherited;
+    const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
     const { taskId } = await this.#record(id);
     // A payload that is given as undefined removes the stored payload. If none is given, the stored payload stays.
     const payload = "payload" in changes ? await this.#payloadText(taskId, checked.payload) : undefined;
@@ -155,8 +164,12 @@ export class ScheduleVerbs {
     if (nextFireTime === null) return [];
     // A new trigger may start before the last fire time of the old trigger, and such fire times do not fire.
     const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
-    const from = zonedOf(Math.max(fromMs ?? earliest, earliest), "UTC");
-    return [...this.#scheduleOf(record).trigger.fireTimes({ from, limit })];
+    const startMs = Math.max(fromMs ?? earliest, earliest);
+    const { trigger } = this.#scheduleOf(record);
+    const fireTimes = [...trigger.fireTimes({ from: zonedOf(startMs, "UTC"), limit })];
+    // The next fire time may be one that a caller chose, and not one of the trigger.
+    if (startMs !== nextFireTime || fireTimes[0]?.epochMilliseconds === nextFireTime) return fireTimes;
+    return [zonedOf(nextFireTime, trigger.timeZone), ...fireTimes].slice(0, limit);
   }
 
   async #record(id: string): Promise<ScheduleRecord> {
@@ -194,6 +207,13 @@ export class ScheduleVerbs {
   #scheduleOf(record: ScheduleRecord): Schedule {
     return new Schedule(record, this.#context.env.store.serializer, this.#context.client);
   }
+}
+
+/** The options with those that they leave out. What is no object of options is left to the check. */
+function withDefaults(options: ScheduleOptions, defaults: ScheduleDefaults): ScheduleOptions {
+  if (Object.keys(defaults).length === 0 || !canHoldOptions(options, SCHEDULE_OPTION_NAMES)) return options;
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
 }
 
 function noSchedule(id: string): ScheduleLookupError {

@@ -1,6 +1,7 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
+import type { ScheduleDefaults } from "../options/options.ts";
 import type { SchedulerClient } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { Closing } from "./closing.ts";
@@ -8,6 +9,8 @@ import type { Closing } from "./closing.ts";
 /** What `TaskVerbs`, `ScheduleVerbs` and `JobVerbs` share. */
 export interface VerbContext {
   readonly env: Environment;
+  /** What schedules inherit that are added here; `timeZone` is that of crontab text. */
+  readonly inherited: { readonly timeZone: string; readonly scheduleDefaults: ScheduleDefaults };
   readonly tasks: TaskRegistry;
   /** The scheduler itself, for the verbs of schedules and jobs. */
   readonly client: SchedulerClient;

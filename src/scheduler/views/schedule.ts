@@ -50,6 +50,10 @@ export class Schedule {
     this.#client = client;
   }
 
+  /** A name for people; null for none. */
+  get name(): string | null {
+    return this.#record.name;
+  }
   /** The trigger, with its start. @throws {DeserializationError} when this library does not know the trigger's kind */
   get trigger(): Trigger {
     return parseTrigger(this.#record.trigger);
@@ -187,6 +191,7 @@ export class Schedule {
   toJSON(): Record<string, unknown> {
     return {
       id: this.id,
+      name: this.name,
       taskId: this.taskId,
       trigger: readable(() => JSON.parse(this.#record.trigger)),
       payload: readable(() => this.payload),

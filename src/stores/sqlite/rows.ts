@@ -311,7 +311,7 @@ export function toTask([[id, maxRunningJobs, declaration, version], stored]: Tas
     timeoutMs: details.timeoutMs,
     resultExpirationMs: details.resultExpirationMs,
     retry: details.retry,
-    overlap: details.overlap ?? "queue",
+    overlap: details.overlap,
     metadata: details.metadata,
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),

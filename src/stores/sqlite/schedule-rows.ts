@@ -42,7 +42,7 @@ export type ScheduleRow = [
 /** What {@link lookedScheduleAsJson} yields. */
 export type LookedScheduleRow = [
   [...Columns, favourite: string | null, bytes: number],
-  Omit<Details, "payload" | "metadata">,
+  Omit<Details, "payload" | "metadata" | "name">,
 ];
 
 /** SQL that yields a schedule's row as JSON text. `table` is the name or alias of the table in the statement. */
@@ -54,7 +54,7 @@ export function scheduleAsJson(table: string): string {
   );
 }
 
-/** The same SQL as {@link scheduleAsJson}, but without payload and metadata. `now` is the SQL of the present. */
+/** The same SQL as {@link scheduleAsJson}, but without payload, metadata and name. `now` is the SQL of the present. */
 export function lookedScheduleAsJson({ incarnations }: TableNames, table: string, now: string): string {
   const favourite =
     `(SELECT CAST(c.identity AS TEXT) FROM ${incarnations} c WHERE c.identity = ${table}.acquired_by ` +
@@ -62,7 +62,7 @@ export function lookedScheduleAsJson({ incarnations }: TableNames, table: string
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
   const columns = [...COLUMNS.map((column) => readableColumn(table, column)), favourite, bytes];
-  return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload')`]);
+  return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload', '$.name')`]);
 }
 
 /** About how many bytes the numbers of a row add to its texts. */
@@ -91,8 +91,9 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
 export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
   const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
-  const { resultExpirationMs, maxRecoveries, overlap } = schedule;
+  const { name, resultExpirationMs, maxRecoveries, overlap } = schedule;
   return {
+    name,
     payload,
     executor,
     priority,
@@ -113,6 +114,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
   const [skippedCount, declaration, version] = others;
   return {
     ...planned(known, details),
+    name: details.name ?? null,
     payload: details.payload ?? null,
     metadata: fieldsOf(metadata, {}),
     nextFireTime,

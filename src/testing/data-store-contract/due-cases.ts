@@ -9,6 +9,7 @@ function seen(record: ScheduleRecord): object {
   const {
     payload: _,
     metadata: _ignored,
+    name: _name,
     skippedCount: _count,
     declaration: _hash,
     version: _version,
@@ -39,6 +40,7 @@ export const dueCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
+        name: "n",
         payload: '"p"',
         executor: "threads",
         priority: -3,

@@ -49,6 +49,7 @@ export function makeTask(fields: Partial<TaskRecord> = {}): TaskRecord {
 export function makeSchedule(fields: Partial<ScheduleRecord> = {}): ScheduleRecord {
   return {
     id: "schedule",
+    name: null,
     taskId: "task",
     trigger: '{"type":"interval","start":1}',
     triggerRule: '{"type":"interval"}',

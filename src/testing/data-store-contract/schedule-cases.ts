@@ -10,6 +10,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
+        name: "Täglich",
         payload: '{"to":"x"}',
         executor: "threads",
         priority: -3,
@@ -71,6 +72,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       const replacement = makeSchedule({
         ...OTHER_RULE,
         taskId: "other",
+        name: "other",
         payload: null,
         metadata: { new: 2 },
         priority: 5,
@@ -299,6 +301,14 @@ export const scheduleCases: readonly DataStoreCase[] = [
         lastFireTime: T0 - 1,
       } as const;
       equal(await store.updateSchedule("schedule", changes), { ...makeSchedule(), ...changes, fence: 1 }, "the answer");
+    },
+  },
+  {
+    name: "schedules: a name can be taken away",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ name: "Daily" })));
+      equal(await store.updateSchedule("schedule", { name: null }), makeSchedule({ fence: 1 }), "the answer");
     },
   },
   {
