@@ -35,12 +35,38 @@ export function processId(): number | null {
 /** The name of this machine; null where the runtime does not know the name, or does not let this program read
  *  it. */
 export function hostName(): string | null {
+  if (!mayReadHostName()) return null;
   const os = builtinModule("node:os") as { hostname?(): string } | undefined;
   try {
     const name = os?.hostname?.();
     return name === undefined || name === "" ? null : name;
   } catch {
     return null;
+  }
+}
+
+/** The kind of host that runs this program, where it has no name of its own. */
+export function hostKind(): "deno" | "worker" | "browser" | "host" {
+  const { Deno, navigator, document } = globalThis as unknown as HostGlobals;
+  if (Deno !== undefined) return "deno";
+  if (navigator?.userAgent === "Cloudflare-Workers") return "worker";
+  return document === undefined ? "host" : "browser";
+}
+
+interface HostGlobals {
+  readonly Deno?: { readonly permissions?: { querySync?(query: object): { readonly state: string } } };
+  readonly navigator?: { readonly userAgent?: string };
+  readonly document?: object;
+}
+
+/** Deno would ask at the terminal for a permission that is not given yet. */
+function mayReadHostName(): boolean {
+  const { Deno } = globalThis as unknown as HostGlobals;
+  if (Deno === undefined) return true;
+  try {
+    return Deno.permissions?.querySync?.({ name: "sys", kind: "hostname" }).state === "granted";
+  } catch {
+    return false;
   }
 }
 

@@ -254,7 +254,8 @@ export interface JobContext {
   readonly signal: AbortSignal;
   /** The scheduler that runs the attempt. For example, add the next job with it. */
   readonly scheduler: SchedulerClient;
-  /** The logger of the scheduler. */
+  /** The logger of the scheduler. Its lines name the task and the job: as bindings (`taskId`, `jobId`, `scheduleId`,
+   *  `attempt`) where the scheduler's logger is structured, else as text in front. */
   readonly logger: Logger;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
    *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction */

@@ -28,7 +28,8 @@ const ERROR_CODES = {
 const EVENT_TYPES = [
   ...(["taskAdded", "taskUpdated", "taskRemoved", "scheduleAdded", "scheduleUpdated", "scheduleRemoved"] as const),
   ...(["jobAdded", "jobAcquired", "jobProgressed", "jobRetried", "jobReleased"] as const),
-  ...(["schedulerStarted", "schedulerStopped", "scheduleFailed"] as const),
+  ...(["schedulerStarted", "schedulerPaused", "schedulerResumed", "schedulerStopped"] as const),
+  ...(["scheduleFailed", "scheduleBacklogged"] as const),
 ] satisfies main.EventType[];
 
 describe("the main entry", () => {

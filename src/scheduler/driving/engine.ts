@@ -120,6 +120,7 @@ export class Engine {
 
   /** Gives up leases that dead processes of this identity left behind, and starts the loop. */
   async begin(): Promise<void> {
+    if (this.#isEnding) return;
     const { env } = this.#parts;
     const { store, clock, identity, incarnation, leaseMs } = env;
     await this.#openExecutors();
@@ -188,6 +189,11 @@ export class Engine {
     const { events, logger } = this.#parts.env;
     const wasResident = this.#isResident;
     this.#isEnding = true;
+    const runningCount = this.runner.running.size;
+    if (runningCount > 0) {
+      const count = runningCount === 1 ? "1 job" : `${runningCount} jobs`;
+      logger.info(`escapement: waits for ${count} to end, for ${limits.drainMs / 1000} s at most`);
+    }
     const drained = (this.#isResident ? this.#loop.drain() : Promise.resolve()).then(() => {
       this.#beginsNothing = true;
       this.runner.giveBackWaiting();
@@ -198,6 +204,7 @@ export class Engine {
     await Promise.race([drained, limits.drained]);
     this.#stepper.close();
     this.runner.abortAll(limits.graceMs);
+    void limits.hurried.then(() => this.runner.abortAll(0));
     await limits.within(this.#finish(limits, ticking));
     if (limits.isOver) {
       logger.warn(
@@ -205,7 +212,9 @@ export class Engine {
       );
     }
     this.#additions.rejectAll(new SchedulerStateError("the scheduler stopped before the job was added"));
-    if (wasResident) events.publish([schedulerStopped(this.#parts.env)]);
+    if (!wasResident) return;
+    events.publish([schedulerStopped(this.#parts.env)]);
+    logger.info("escapement: stopped");
   }
 
   async #finish(limits: StopLimits, ticking: Promise<unknown> | null): Promise<void> {

@@ -46,12 +46,11 @@ export class EventHub {
     this.#unsubscribe ??= this.#broker.subscribe((record) => this.#dispatch(record));
   }
 
-  /** Stops to receive, and ends every iteration and wait. */
+  /** Stops to receive, and ends every iteration and wait. Listeners stay, and hear of the next run. */
   close(): void {
     this.#unsubscribe?.();
     this.#unsubscribe = null;
     for (const listener of [...this.#closeListeners]) listener();
-    this.#byType.clear();
     this.#watchers.clear();
   }
 

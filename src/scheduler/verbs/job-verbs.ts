@@ -30,11 +30,16 @@ import type { VerbContext } from "./verb-context.ts";
 /** What a scheduler does with jobs and results; documented at `SchedulerClient`. */
 export class JobVerbs {
   readonly #context: VerbContext;
-  readonly #runner: JobRunner;
+  readonly #runnerNow: () => JobRunner;
 
-  constructor(context: VerbContext, runner: JobRunner) {
+  /** @param runnerNow the runner of the present run of the scheduler */
+  constructor(context: VerbContext, runnerNow: () => JobRunner) {
     this.#context = context;
-    this.#runner = runner;
+    this.#runnerNow = runnerNow;
+  }
+
+  get #runner(): JobRunner {
+    return this.#runnerNow();
   }
 
   async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
@@ -64,12 +69,20 @@ export class JobVerbs {
     signal?.throwIfAborted();
     const record = await this.#newRecord(task, jobOptions);
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
+    const { log } = this.#runner;
+    let awaitedId = record.id;
+    log.awaits(awaitedId);
     const result = await this.#waitForResult(signal, async () => {
       const [addition] = await this.#context.addJobs([{ ...record, resultExpirationMs }]);
       // With an idempotency key it may be another job, which keeps its result as long as it was told.
       const job = addition?.job ?? record;
+      if (job.id !== awaitedId) {
+        log.awaitsNoMore(awaitedId);
+        awaitedId = job.id;
+        log.awaits(awaitedId);
+      }
       return { jobId: job.id, isUnfinished: true, keepsResult: job.resultExpirationMs > 0 };
-    });
+    }).finally(() => log.awaitsNoMore(awaitedId));
     return this.#resultOf(result).unwrap();
   }
 
