@@ -184,6 +184,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StepReport",
       "StepRequest",
       "StoreCapabilities",
+      "StoreInspection",
+      "TaskBacklog",
       "TaskChange",
       "TaskRecord",
       "Twin",
