@@ -72,6 +72,13 @@ export type {
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
+export type {
+  BackloggedSchedule,
+  DueJob,
+  DueSchedule,
+  LiveScheduler,
+  SchedulerHealth,
+} from "./scheduler/views/health.ts";
 export type { Job } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Page } from "./scheduler/views/page.ts";

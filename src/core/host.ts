@@ -8,6 +8,7 @@ interface HostProcess {
   getBuiltinModule?(id: string): unknown;
   on?(signal: HostSignal, listener: () => void): unknown;
   off?(signal: HostSignal, listener: () => void): unknown;
+  kill?(pid: number, signal: 0): unknown;
 }
 
 /** A signal that asks a process to end: Ctrl-C, and what service managers send. */
@@ -42,6 +43,22 @@ export function hostName(): string | null {
     return name === undefined || name === "" ? null : name;
   } catch {
     return null;
+  }
+}
+
+/** Whether a process of this machine lives; null where that is unknown. */
+export function isProcessAlive(pid: number): boolean | null {
+  const host = hostProcess();
+  // Deno would ask for the permission to run programs.
+  if (host?.kill === undefined || hostKind() === "deno") return null;
+  try {
+    host.kill(pid, 0);
+    return true;
+  } catch (error) {
+    const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+    if (code === "ESRCH") return false;
+    // The process lives, and belongs to somebody else.
+    return code === "EPERM" ? true : null;
   }
 }
 

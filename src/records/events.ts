@@ -45,8 +45,9 @@ interface EventFactsByType {
    *  for it. */
   jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
   /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
-   *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name. Published once for each
-   *  task, executor and process. */
+   *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name (`"executor"`). Published
+   *  once for each task, executor and process. `"worker"`: the scheduler that says so runs no jobs; or somebody waits
+   *  for the job there, and nobody is alive who runs jobs. */
   jobUnclaimed: JobFacts &
     SchedulerFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" };
   /** An attempt begins. `attempt` is 1 for the first. `scheduledFireTimeMs` is null for a job that no fire time

@@ -13,6 +13,7 @@ import type {
   ScheduleOptions,
   ScheduleUpdate,
 } from "./options/options.ts";
+import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Page } from "./views/page.ts";
@@ -187,8 +188,8 @@ export interface SchedulerClient {
   // ---- events
 
   /**
-   * Calls a listener for each event of the given types (null: all types), until the listener is unsubscribed or the
-   * scheduler has stopped. An error that the listener throws, or that its promise rejects with, is logged.
+   * Calls a listener for each event of the given types (null: all types), until the listener is unsubscribed. While the
+   * scheduler is stopped there are no events; the listener hears of the next run. An error that the listener throws, or that its promise rejects with, is logged.
    * @param options.once call the listener for the first event only. Default: false
    * @throws {OptionsError} for an unknown type
    * @example
@@ -212,6 +213,16 @@ export interface SchedulerClient {
     types?: EventFilter<T>,
     options?: EventsOptions,
   ): AsyncIterableIterator<SchedulerEvent<T>>;
+
+  /**
+   * How the store and the schedulers on it are: whether the store answers, how late the oldest due job and schedule
+   * are, the backlog of each task, the living schedulers, what nobody runs, and what piles up. It costs two reads, and
+   * one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts.
+   * @example
+   * const { isStoreReached, oldestDueJob } = await scheduler.health();
+   * const isWell = isStoreReached && (oldestDueJob?.lateMs ?? 0) < 60_000;
+   */
+  health(): Promise<SchedulerHealth>;
 
   /** Removes expired results, and schedules that have no fire time and no unfinished job left. A scheduler that was
    *  started does this by itself, every `cleanupInterval`, and `tick()` when results have expired. */

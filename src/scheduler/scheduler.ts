@@ -47,11 +47,13 @@ import { AttemptContext } from "./running/attempt-context.ts";
 import type { NamedFunction, NewJob, SchedulerClient, Task, TaskHandler } from "./scheduler-client.ts";
 import { currentJob } from "./tasks/current-job.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
+import { checkHealth } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
 import type { VerbContext } from "./verbs/verb-context.ts";
+import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Page } from "./views/page.ts";
@@ -76,6 +78,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #tasks: TaskRegistry;
   #engine: Engine;
   readonly #lifecycle: Lifecycle;
+  readonly #verbContext: VerbContext;
   readonly #taskVerbs: TaskVerbs;
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
@@ -153,6 +156,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       },
       mayBegin: () => this.#engine.mayBegin(),
     };
+    this.#verbContext = context;
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, () => this.#engine.runner);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
@@ -456,6 +460,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     options: EventsOptions = {},
   ): AsyncIterableIterator<SchedulerEvent<T>> {
     return this.#listening().events(types, checkEventsOptions(options, "events()"));
+  }
+
+  async health(): Promise<SchedulerHealth> {
+    return checkHealth(this.#verbContext);
   }
 
   async cleanup(): Promise<void> {

@@ -58,7 +58,7 @@ describe("the main entry", () => {
     ...["start", "runUntilStopped", "stop", "pause", "resume", "tick", "task", "getTasks", "removeTask"],
     ...["addSchedule", "getSchedule", "getSchedules", "updateSchedule", "removeSchedule", "pauseSchedule"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
-    ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "cleanup"],
+    ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "health", "cleanup"],
   ])("a scheduler has %s()", (name) => {
     expect(main.Scheduler.prototype).toHaveProperty(name, expect.any(Function));
   });

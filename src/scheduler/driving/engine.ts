@@ -13,6 +13,8 @@ import type { CheckedSchedulerOptions } from "../options/check-options.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import { JobRunner } from "../running/job-runner.ts";
 import { LeaseKeeper } from "../running/lease-keeper.ts";
+import { tellLeftLeases } from "../running/left-leases.ts";
+import { ScheduleBacklogs } from "../running/schedule-backlogs.ts";
 import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
@@ -47,6 +49,7 @@ export class Engine {
   readonly #keeper: LeaseKeeper;
   readonly #loop: Loop;
   readonly #unclaimed: UnclaimedJobs;
+  readonly #backlogs: ScheduleBacklogs;
   readonly #cleaning = new AbortController();
   readonly #tickCleaning: TickCleaning;
   #background: Promise<unknown> = Promise.resolve();
@@ -78,6 +81,7 @@ export class Engine {
       missing: (queue) => (hasJobRole ? this.runner.missing(queue) : "worker"),
       executors: Object.keys(executors),
     });
+    this.#backlogs = new ScheduleBacklogs(env);
     const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
     const { runner } = this;
     const additions = this.#additions;
@@ -101,6 +105,9 @@ export class Engine {
       keeper: this.#keeper,
       maxIdleMs,
       isPaused,
+      onFirstLook: ({ leaseEndsAt }) => {
+        if (sharedByProcesses && leaseEndsAt !== null) void tellLeftLeases(env, this.runner);
+      },
     });
   }
 
@@ -137,6 +144,7 @@ export class Engine {
     this.#isResident = true;
     this.#loop.start();
     this.#unclaimed.start(this.#cleaning.signal);
+    if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning.signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
   }
 
@@ -222,7 +230,13 @@ export class Engine {
     const wasResident = this.#isResident;
     this.#isResident = false;
     this.#cleaning.abort();
-    await Promise.all([this.#loop.stop(), this.#background, this.#unclaimed.stopped(), ticking]);
+    await Promise.all([
+      this.#loop.stop(),
+      this.#background,
+      this.#unclaimed.stopped(),
+      this.#backlogs.stopped(),
+      ticking,
+    ]);
     await this.#settle(limits);
     if (wasResident && !limits.isOver) await this.#signOff();
   }
@@ -290,7 +304,10 @@ export class Engine {
       if (nextFireTimeMs !== null) this.#loop.lookForSchedule(nextFireTimeMs);
     };
     events.watch("scheduleAdded", onSchedule);
-    events.watch("scheduleUpdated", onSchedule);
+    events.watch("scheduleUpdated", (schedule) => {
+      onSchedule(schedule);
+      this.#backlogs.fired();
+    });
     this.#watchJobs();
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobReleased", ({ schedulerId }) => {

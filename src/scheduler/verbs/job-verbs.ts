@@ -24,6 +24,7 @@ import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { newJobRecord } from "./new-records.ts";
+import { NoWorker } from "./no-worker.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -31,11 +32,13 @@ import type { VerbContext } from "./verb-context.ts";
 export class JobVerbs {
   readonly #context: VerbContext;
   readonly #runnerNow: () => JobRunner;
+  readonly #noWorker: NoWorker;
 
   /** @param runnerNow the runner of the present run of the scheduler */
   constructor(context: VerbContext, runnerNow: () => JobRunner) {
     this.#context = context;
     this.#runnerNow = runnerNow;
+    this.#noWorker = new NoWorker(context.env);
   }
 
   get #runner(): JobRunner {
@@ -171,6 +174,7 @@ export class JobVerbs {
     return {
       isRunning: (id) => this.#runner.running.has(id),
       isLost: (id) => handler !== null && !mayBegin() && !this.#runner.holds(id),
+      waitsLong: (id) => this.#noWorker.check(id),
       giveUp: (id) => {
         const reason = new SchedulerStateError(
           `the scheduler stops, and nobody is left to run job ${id}; the job that waits for it goes back to the queue`,
