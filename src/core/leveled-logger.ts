@@ -7,7 +7,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Facts that every line of a logger carries. */
-export type LogBindings = Readonly<Record<string, unknown>>;
+type LogBindings = Readonly<Record<string, unknown>>;
 
 /** The logger of a scheduler: guarded, and silent below its level. */
 export interface LeveledLogger extends Logger {

@@ -189,7 +189,8 @@ export interface SchedulerClient {
 
   /**
    * Calls a listener for each event of the given types (null: all types), until the listener is unsubscribed. While the
-   * scheduler is stopped there are no events; the listener hears of the next run. An error that the listener throws, or that its promise rejects with, is logged.
+   * scheduler is stopped there are no events; the listener hears of the next run. An error that the listener throws, or
+   * that its promise rejects with, is logged.
    * @param options.once call the listener for the first event only. Default: false
    * @throws {OptionsError} for an unknown type
    * @example

@@ -188,7 +188,8 @@ export interface DataStore extends AsyncDisposable {
   // ---- what people see
 
   /** What is in the store, for people who watch over it, as of one instant. The counts cost about as much as there are
-   *  tasks, however many jobs wait. Nothing else reads these counts; the limits of tasks count leases anew each time. */
+   *  tasks, however many jobs wait. Nothing else reads these counts; the limits of tasks count leases anew each
+   *  time. */
   inspect(now: number): Promise<StoreInspection>;
 }
 

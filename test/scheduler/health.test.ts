@@ -45,14 +45,14 @@ describe("health()", () => {
       oldestDueSchedule: { id: "s", taskId: "slow", nextFireTime: "2030-01-01T00:00:21Z", lateMs: 500 },
       backlog: [
         { taskId: "orphan", waiting: 2, running: 0 },
-        { taskId: "slow", waiting: 21, running: 1 },
+        { taskId: "slow", waiting: 20, running: 1 },
       ],
       schedulers: [
         { identity: "firing", role: "scheduler", isResident: false, tasks: [], executors: ["inline"] },
         { identity: "worker", role: "worker", isResident: true, tasks: ["slow"], executors: ["inline"] },
       ],
       unhandledTasks: ["orphan"],
-      backloggedSchedules: [{ scheduleId: "s", taskId: "slow", unfinished: 20 }],
+      backloggedSchedules: [{ scheduleId: "s", taskId: "slow", unfinished: 21 }],
     });
     expect(health.oldestDueJob?.runAt.epochMilliseconds).toBe(Date.parse(START));
     expect(health.schedulers[0]?.aliveUntil.epochMilliseconds).toBeGreaterThan(clock.now());

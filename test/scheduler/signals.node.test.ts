@@ -54,7 +54,7 @@ describe.each(["Node", "Deno", "Bun"] as const)("on %s", (runtime) => {
       child.process.kill(signal);
       await child.prints(new RegExp(`${signal}: ${STOPS}[\\s\\S]*waits for 1 job to end, for 30 s at most`));
       child.process.stdin?.write("go on\n");
-      expect(await child.ended).toBe(0);
+      expect(await endOf(child)).toBe(0);
       expect(child.output).not.toContain("the job is aborted");
       expect(child.output).toMatch(/the job ends\n[\s\S]*stopped\n[\s\S]*after the stop, with 0 listeners/);
     },

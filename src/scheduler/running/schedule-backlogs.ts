@@ -3,14 +3,7 @@ import { BACKLOG_CHECK_MS, BACKLOG_JOBS_MAX, BACKLOG_PAGE_SIZE, BACKLOG_TASKS_MA
 import type { DataStore, TaskBacklog } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleBacklogged } from "../events/event-records.ts";
-
-/** A schedule whose jobs pile up. */
-export interface ScheduleBacklog {
-  readonly scheduleId: string;
-  readonly taskId: string;
-  /** How many of its jobs are unfinished. Counted up to a bound. */
-  readonly unfinished: number;
-}
+import type { BackloggedSchedule } from "../views/health.ts";
 
 /** The schedules with many unfinished jobs, the largest backlog first. Costs one small read for each task that has many
  *  unfinished jobs, and none where no task has. Looks at the oldest jobs of these tasks only.
@@ -18,12 +11,12 @@ export interface ScheduleBacklog {
 export async function backloggedSchedules(
   store: DataStore,
   tasks: readonly TaskBacklog[],
-): Promise<readonly ScheduleBacklog[]> {
+): Promise<readonly BackloggedSchedule[]> {
   const large = tasks
     .filter(({ waiting, running }) => waiting + running > BACKLOG_JOBS_MAX)
     .sort((a, b) => b.waiting + b.running - a.waiting - a.running)
     .slice(0, BACKLOG_TASKS_MAX);
-  const found: ScheduleBacklog[] = [];
+  const found: BackloggedSchedule[] = [];
   for (const { taskId } of large) {
     const { items } = await store.getJobs({ taskId, limit: BACKLOG_PAGE_SIZE, cursor: null });
     const counts = new Map<string, number>();
