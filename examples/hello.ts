@@ -11,15 +11,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import {
-  CronTrigger,
-  DateTrigger,
-  IntervalTrigger,
-  type Job,
-  type Schedule,
-  Scheduler,
-  type SchedulerEvent,
-} from "escapement";
+import { CronTrigger, DateTrigger, IntervalTrigger, type Job, type Schedule, Scheduler } from "escapement";
 import { LibsqlDataStore } from "escapement/libsql";
 
 const { values: options } = parseArgs({
@@ -73,13 +65,11 @@ await scheduler.addSchedule(greet, new DateTrigger(new Date(Date.now() + 6000)),
   payload: "one-off",
 });
 
-scheduler.subscribe("jobRetried", (event) => {
+// The log of the scheduler tells of lost jobs and of failures.
+scheduler.subscribe("jobRetried", () => {
   counts.recovered++;
-  console.log(yellow(`  recovered  job ${event.jobId} of "${event.taskId}" was lost with its process and runs again`));
 });
-scheduler.subscribe("jobReleased", reportFailure);
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(signal));
-if (options.for !== undefined) setTimeout(() => void stop(`--for ${options.for}`), Number(options.for) * 1000);
+if (options.for !== undefined) setTimeout(() => void scheduler.stop(), Number(options.for) * 1000);
 
 console.log(dim("  local time         scheduled                 started                   late"));
 await scheduler.start();
@@ -87,16 +77,12 @@ scheduler.runJob(greet, { payload: "world" }).then(
   (returned) => console.log(dim(`  a job run by hand returned: ${returned}`)),
   (error: Error) => console.log(yellow(`  a job run by hand did not return: ${error.message}`)),
 );
+// Ctrl-C lets running jobs end; once more aborts them.
 await scheduler.runUntilStopped();
 console.log(
   `${bold("Stopped.")} ${counts.fired} jobs ran, ${counts.missed} missed fire times were made up for by a later one, ` +
     `${counts.recovered} lost jobs were recovered. Start again to see what was missed meanwhile.`,
 );
-
-async function stop(reason: string): Promise<void> {
-  console.log(`\n${reason}: draining, then stopping ...`);
-  await scheduler.stop({ drainTimeout: { seconds: 10 } });
-}
 
 function printFire(job: Job, note = ""): void {
   const startedAt = new Date();
@@ -136,11 +122,6 @@ function countMissed(trigger: Schedule["trigger"], from: NonNullable<Schedule["n
   let count = 0;
   for (const _ of trigger.fireTimes({ from, until: new Date(), limit })) count++;
   return count === limit ? `${limit} or more` : String(count);
-}
-
-function reportFailure(event: SchedulerEvent<"jobReleased">): void {
-  if (event.outcome !== "success")
-    console.log(yellow(`  ${event.outcome}  job ${event.jobId}: ${event.error?.message ?? ""}`));
 }
 
 /** On the wall of the schedule's zone, which its metadata names; else of the host's. */

@@ -61,6 +61,8 @@ export type {
   StepReport,
   StepRequest,
   StoreCapabilities,
+  StoreInspection,
+  TaskBacklog,
   TaskChange,
   Twin,
   View,

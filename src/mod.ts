@@ -33,7 +33,10 @@ export {
   StoreUnavailableError,
   TaskLookupError,
 } from "./core/errors.ts";
+export { fromLogTape, type LogTapeLike } from "./core/from-logtape.ts";
+export { fromPino, type PinoLike } from "./core/from-pino.ts";
 export type { RandomSource } from "./core/ids.ts";
+export type { LogLevel } from "./core/leveled-logger.ts";
 export type { Logger } from "./core/logger.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { type InstantLike, Temporal } from "./core/temporal.ts";
@@ -94,6 +97,13 @@ export {
   type TaskDefinition,
 } from "./scheduler/tasks/defined-tasks.ts";
 export type { Job, JobClient } from "./scheduler/views/job.ts";
+export type {
+  BackloggedSchedule,
+  DueJob,
+  DueSchedule,
+  LiveScheduler,
+  SchedulerHealth,
+} from "./scheduler/views/health.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";

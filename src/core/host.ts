@@ -8,6 +8,7 @@ interface HostProcess {
   getBuiltinModule?(id: string): unknown;
   on?(signal: HostSignal, listener: () => void): unknown;
   off?(signal: HostSignal, listener: () => void): unknown;
+  kill?(pid: number, signal: 0): unknown;
 }
 
 /** A signal that asks a process to end: Ctrl-C, and what service managers send. */
@@ -35,12 +36,54 @@ export function processId(): number | null {
 /** The name of this machine; null where the runtime does not know the name, or does not let this program read
  *  it. */
 export function hostName(): string | null {
+  if (!mayReadHostName()) return null;
   const os = builtinModule("node:os") as { hostname?(): string } | undefined;
   try {
     const name = os?.hostname?.();
     return name === undefined || name === "" ? null : name;
   } catch {
     return null;
+  }
+}
+
+/** Whether a process of this machine lives; null where that is unknown. */
+export function isProcessAlive(pid: number): boolean | null {
+  const host = hostProcess();
+  // Deno would ask for the permission to run programs.
+  if (host?.kill === undefined || hostKind() === "deno") return null;
+  try {
+    host.kill(pid, 0);
+    return true;
+  } catch (error) {
+    const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+    if (code === "ESRCH") return false;
+    // The process lives, and belongs to somebody else.
+    return code === "EPERM" ? true : null;
+  }
+}
+
+/** The kind of host that runs this program, where it has no name of its own. */
+export function hostKind(): "deno" | "worker" | "browser" | "host" {
+  const { Deno, navigator, document } = globalThis as unknown as HostGlobals;
+  if (Deno !== undefined) return "deno";
+  if (navigator?.userAgent === "Cloudflare-Workers") return "worker";
+  return document === undefined ? "host" : "browser";
+}
+
+interface HostGlobals {
+  readonly Deno?: { readonly permissions?: { querySync?(query: object): { readonly state: string } } };
+  readonly navigator?: { readonly userAgent?: string };
+  readonly document?: object;
+}
+
+/** Deno would ask at the terminal for a permission that is not given yet. */
+function mayReadHostName(): boolean {
+  const { Deno } = globalThis as unknown as HostGlobals;
+  if (Deno === undefined) return true;
+  try {
+    return Deno.permissions?.querySync?.({ name: "sys", kind: "hostname" }).state === "granted";
+  } catch {
+    return false;
   }
 }
 

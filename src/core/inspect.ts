@@ -1,7 +1,14 @@
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/** Lets Node, Bun and Deno print an object as what a function returns. The object is otherwise as it was. */
+export function printedAs<T extends object>(object: T, print: () => unknown): T {
+  return Object.defineProperty(object, INSPECT, { value: print });
+}
+
 /** Lets Node, Bun and Deno print instances of a class as their JSON, because an object that has only getters would be
  *  printed as empty. */
 export function printAsJSON<T extends { toJSON(): unknown }>(prototype: T): void {
-  Object.defineProperty(prototype, Symbol.for("nodejs.util.inspect.custom"), {
+  Object.defineProperty(prototype, INSPECT, {
     value(this: T): unknown {
       return this.toJSON();
     },

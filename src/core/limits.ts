@@ -124,6 +124,20 @@ export const UNREADABLE_PAUSE_MS_MAX = 60_000;
 export const UNCLAIMED_MS = 60_000;
 export const UNCLAIMED_WATCHED_MAX = 1000;
 
+/** How long somebody waits for a job before it is looked whether anybody is alive who runs jobs, in milliseconds. */
+export const NO_WORKER_MS = 5000;
+
+/** Most unfinished jobs of a schedule that are no backlog, and the pause between two looks for backlogs, in
+ *  milliseconds. A look reads the oldest jobs of the tasks with the most: so many jobs of so many tasks. */
+export const BACKLOG_JOBS_MAX = 10;
+export const BACKLOG_CHECK_MS = 60_000;
+export const BACKLOG_PAGE_SIZE = 100;
+export const BACKLOG_TASKS_MAX = 10;
+
+/** Jobs of a page, and most pages, that a start reads to tell of leases that a dead process left. */
+export const LEFT_LEASES_PAGE_SIZE = 200;
+export const LEFT_LEASES_PAGES_MAX = 5;
+
 /** How long a handler whose signal was aborted may still run, in milliseconds, before the job's outcome is recorded
  *  without it. This is long enough to clean up. A handler that ignores its signal does not block others for longer. */
 export const ABORT_GRACE_MS = 5000;

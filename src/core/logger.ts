@@ -1,8 +1,10 @@
-/** Where a scheduler reports problems. `console` is a `Logger`, and so are the loggers of pino, winston and others. A
- *  method that throws, or whose promise rejects, disturbs nobody.
+/** Where a scheduler tells what it does, and what goes wrong. `console` is a `Logger`. An error is the last argument.
+ *  `fromPino` and `fromLogTape` make loggers of theirs into one. A method that throws, or whose promise rejects,
+ *  disturbs nobody. If the logger has a method `child`, handlers get a child with `taskId`, `jobId`, `scheduleId` and
+ *  `attempt` as `context.logger`.
  *
  *  @example
- *  const scheduler = new Scheduler({ logger: console });
+ *  const scheduler = new Scheduler({ logger: console, logLevel: "warn" });
  */
 export interface Logger {
   debug(message: string, ...details: unknown[]): void;

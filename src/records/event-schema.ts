@@ -39,6 +39,12 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     scheduleId: id,
     finished: v.boolean(),
   }),
+  scheduleBacklogged: v.object({
+    type: v.literal("scheduleBacklogged"),
+    ...schedule,
+    schedulerId: id,
+    unfinished: count,
+  }),
   scheduleFailed: v.object({ type: v.literal("scheduleFailed"), ...schedule, error }),
   scheduleOutdated: v.object({
     type: v.literal("scheduleOutdated"),
@@ -68,7 +74,14 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     executor: id,
     missing: v.picklist(["task", "executor", "worker"]),
   }),
-  jobAcquired: v.object({ type: v.literal("jobAcquired"), ...job, schedulerId: id, attempt }),
+  jobAcquired: v.object({
+    type: v.literal("jobAcquired"),
+    ...job,
+    schedulerId: id,
+    attempt,
+    // Earlier versions do not say it.
+    scheduledFireTimeMs: v.optional(v.nullable(ms), null),
+  }),
   jobProgressed: v.object({
     type: v.literal("jobProgressed"),
     ...job,
@@ -87,6 +100,8 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     startedAtMs: v.nullable(ms),
   }),
   schedulerStarted: v.object({ type: v.literal("schedulerStarted"), ...scheduler }),
+  schedulerPaused: v.object({ type: v.literal("schedulerPaused"), ...scheduler }),
+  schedulerResumed: v.object({ type: v.literal("schedulerResumed"), ...scheduler }),
   schedulerStopped: v.object({ type: v.literal("schedulerStopped"), ...scheduler }),
 };
 

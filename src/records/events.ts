@@ -32,6 +32,10 @@ interface EventFactsByType {
   scheduleUpdated: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   /** A schedule was removed. `finished`: by the clean-up, because it had no fire time left. */
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
+  /** More than 10 jobs of the schedule are unfinished, because they take longer than the pauses between its fire times,
+   *  or nobody runs them. Published once until the schedule has caught up, by each process. `unfinished` counts
+   *  them up to 100. */
+  scheduleBacklogged: ScheduleFacts & SchedulerFacts & { readonly unfinished: number };
   /** The schedule's trigger failed, and the schedule was paused. */
   scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
   /** A scheduler declared the schedule (`conflictPolicy: "update"`), and the store keeps what a program with a higher
@@ -53,12 +57,14 @@ interface EventFactsByType {
    *  for it. */
   jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
   /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
-   *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name. Published once for each
-   *  task, executor and process. */
+   *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name (`"executor"`). Published
+   *  once for each task, executor and process. `"worker"`: the scheduler that says so runs no jobs; or somebody waits
+   *  for the job there, and nobody is alive who runs jobs. */
   jobUnclaimed: JobFacts &
     SchedulerFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" };
-  /** An attempt begins. `attempt` is 1 for the first. */
-  jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number };
+  /** An attempt begins. `attempt` is 1 for the first. `scheduledFireTimeMs` is null for a job that no fire time
+   *  made. */
+  jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number; readonly scheduledFireTimeMs: number | null };
   /** A handler reported its progress. `fraction` is 0 to 1. */
   jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
   /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
@@ -75,6 +81,9 @@ interface EventFactsByType {
     readonly startedAtMs: number | null;
   };
   schedulerStarted: SchedulerFacts;
+  /** `pause()` was called, or the scheduler was started paused. */
+  schedulerPaused: SchedulerFacts;
+  schedulerResumed: SchedulerFacts;
   schedulerStopped: SchedulerFacts;
 }
 
@@ -89,6 +98,7 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "scheduleAdded",
   "scheduleUpdated",
   "scheduleRemoved",
+  "scheduleBacklogged",
   "scheduleFailed",
   "scheduleOutdated",
   "occurrenceSkipped",
@@ -101,6 +111,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "jobCancelRequested",
   "jobReleased",
   "schedulerStarted",
+  "schedulerPaused",
+  "schedulerResumed",
   "schedulerStopped",
 ]);
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { IdGenerator, RandomSource } from "../core/ids.ts";
-import type { Logger } from "../core/logger.ts";
+import type { LeveledLogger } from "../core/leveled-logger.ts";
 import type { DataStore } from "../stores/data-store.ts";
 import type { EventHub } from "./events/event-hub.ts";
 
@@ -11,7 +11,7 @@ export interface Environment {
   readonly random: RandomSource;
   readonly ids: IdGenerator;
   readonly events: EventHub;
-  readonly logger: Logger;
+  readonly logger: LeveledLogger;
   readonly identity: string;
   /** The id of this run of the scheduler, which differs from the ids of other runs under the same identity. */
   readonly incarnation: string;

@@ -16,6 +16,7 @@ import type {
   ScheduleUpdate,
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
+import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Listing } from "./views/page.ts";
@@ -243,8 +244,9 @@ export interface SchedulerClient {
   // ---- events
 
   /**
-   * Calls a listener for each event of the given types (null: all types), until the listener is unsubscribed or the
-   * scheduler has stopped. An error that the listener throws, or that its promise rejects with, is logged.
+   * Calls a listener for each event of the given types (null: all types), until the listener is unsubscribed. While the
+   * scheduler is stopped there are no events; the listener hears of the next run. An error that the listener throws, or
+   * that its promise rejects with, is logged.
    * @param options.once call the listener for the first event only. Default: false
    * @throws {OptionsError} for an unknown type
    * @example
@@ -268,6 +270,16 @@ export interface SchedulerClient {
     types?: EventFilter<T>,
     options?: EventsOptions,
   ): AsyncIterableIterator<SchedulerEvent<T>>;
+
+  /**
+   * How the store and the schedulers on it are: whether the store answers, how late the oldest due job and schedule
+   * are, the backlog of each task, the living schedulers, what nobody runs, and what piles up. It costs two reads, and
+   * one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts.
+   * @example
+   * const { isStoreReached, oldestDueJob } = await scheduler.health();
+   * const isWell = isStoreReached && (oldestDueJob?.lateMs ?? 0) < 60_000;
+   */
+  health(): Promise<SchedulerHealth>;
 
   /** Removes expired results, and schedules that have no fire time and no unfinished job left. A scheduler that was
    *  started does this by itself, every `cleanupInterval`, and `tick()` when results have expired. */
@@ -335,7 +347,8 @@ export interface JobContext {
   readonly signal: AbortSignal;
   /** The scheduler that runs the attempt. For example, add the next job with it. */
   readonly scheduler: SchedulerClient;
-  /** The logger of the scheduler. */
+  /** The logger of the scheduler. Its lines name the task and the job: as bindings (`taskId`, `jobId`, `scheduleId`,
+   *  `attempt`) where the scheduler's logger is structured, else as text in front. */
   readonly logger: Logger;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
    *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction */

@@ -1,8 +1,9 @@
 import { systemClock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import { SchedulerStateError } from "../core/errors.ts";
+import { defaultIdentity } from "../core/identity.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
-import { guardedLogger, type Logger } from "../core/logger.ts";
+import { leveledLogger } from "../core/leveled-logger.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { InstantLike, Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
@@ -13,14 +14,17 @@ import { cleanUp } from "./driving/clean-up.ts";
 import { defaultBroker } from "./driving/default-broker.ts";
 import { Engine } from "./driving/engine.ts";
 import { Lifecycle, type SchedulerState } from "./driving/lifecycle.ts";
+import { SignalStop } from "./driving/signal-stop.ts";
+import { startedLine } from "./driving/started-line.ts";
 import { StopLimits } from "./driving/stop-limits.ts";
 import type { TickReport } from "./driving/tick.ts";
 import type { Environment } from "./environment.ts";
 import { type EventFilter, EventHub, type EventsOptions, type Subscription } from "./events/event-hub.ts";
-import { schedulerStarted } from "./events/event-records.ts";
+import { schedulerPaused, schedulerResumed, schedulerStarted } from "./events/event-records.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import {
   checkEventsOptions,
+  checkNextEventOptions,
   checkRunOptions,
   checkSchedulerOptions,
   checkStartOptions,
@@ -56,6 +60,7 @@ import type {
 import { currentJob } from "./tasks/current-job.ts";
 import { tasksToUse } from "./tasks/defined-tasks.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
+import { checkHealth } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
 import { printSchedules, removeSchedules } from "./verbs/many-schedules.ts";
@@ -63,6 +68,7 @@ import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
 import { scheduledTask } from "./verbs/scheduled-task.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
 import type { VerbContext } from "./verbs/verb-context.ts";
+import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Listing } from "./views/page.ts";
@@ -86,19 +92,21 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #env: Environment;
   readonly #tasks: TaskRegistry;
   readonly #inherited: VerbContext["inherited"];
-  readonly #engine: Engine;
+  #engine: Engine;
   readonly #lifecycle: Lifecycle;
+  readonly #verbContext: VerbContext;
   readonly #taskVerbs: TaskVerbs;
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
-  readonly #closing = new Closing();
+  readonly #signals: SignalStop;
+  #closing = new Closing();
   #ticking: Promise<unknown> | null = null;
 
   /** @throws {OptionsError} for unknown or invalid options, with the path to each */
   constructor(options: SchedulerOptions = {}) {
     const checked = checkSchedulerOptions(options, "new Scheduler()");
     const clock = options.clock ?? systemClock;
-    const logger = guardedLogger(options.logger ?? quietConsole);
+    const logger = leveledLogger(options.logger, checked.logLevel);
     const random = guardedRandom(options.random ?? systemRandom, (fault) =>
       logger.error("escapement: the given random() failed; Math.random takes its place", fault),
     );
@@ -106,11 +114,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     const broker = options.eventBroker ?? defaultBroker(store);
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
-    this.identity = checked.identity ?? ids.next(clock.now());
+    this.identity = checked.identity ?? defaultIdentity();
     const leaseMs = checked.leaseDuration;
     // Not from an injected source, because a test's constant would give two runs one incarnation.
-    const incarnation = new IdGenerator().next(clock.now());
-    const env = { store, clock, random, ids, events, logger, identity: this.identity, incarnation, leaseMs };
+    const newIncarnation = (): string => new IdGenerator().next(clock.now());
+    const incarnation = newIncarnation();
+    const facts = { identity: this.identity, incarnation, leaseMs };
+    const env: Environment = { store, clock, random, ids, events, logger, ...facts };
     this.#env = env;
     const executors = { inline: new InlineExecutor(), ...options.executors };
     this.#role = checked.role;
@@ -122,21 +132,37 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       executors: Object.keys(executors),
       runsJobs: () => checked.role === "worker" || (checked.role === "both" && this.state !== "stopped"),
     });
-    this.#engine = new Engine({
-      env,
-      broker,
-      executors,
-      tasks: this.#tasks,
-      options: checked,
-      contextOf: (attempt) => new AttemptContext(attempt, env, this),
-      isPaused: () => this.state === "paused",
-    });
+    const newEngine = (runEnv: Environment): Engine =>
+      new Engine({
+        env: runEnv,
+        broker,
+        executors,
+        tasks: this.#tasks,
+        options: checked,
+        contextOf: (attempt) => new AttemptContext(attempt, runEnv, this),
+        isPaused: () => this.state === "paused",
+      });
+    this.#engine = newEngine(env);
     this.#lifecycle = new Lifecycle({
       open: () => this.#engine.open(),
-      begin: () => this.#taskVerbs.save().then(() => this.#engine.begin()),
+      begin: () => {
+        const engine = this.#engine;
+        return this.#taskVerbs.save().then(() => engine.begin());
+      },
       end: (limits) => this.#engine.end(limits, this.#ticking, () => this.#closing.wake()),
       close: (limits) => this.#close(limits),
+      renew: () => {
+        this.#engine = newEngine({ ...env, incarnation: newIncarnation() });
+        this.#closing = new Closing();
+        this.#tasks.declareAnew();
+      },
     });
+    this.#signals = new SignalStop({
+      logger,
+      stop: () => this.#stopInBackground(checkStopOptions({}, "stop()").drainTimeout),
+      hurry: () => this.#lifecycle.hurry(),
+    });
+    const closing = (): Closing => this.#closing;
     const context: VerbContext = {
       env,
       inherited: this.#inherited,
@@ -144,15 +170,18 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       client: this,
       ready: () => this.#ready(),
       addJobs: (jobs) => this.#engine.addJobs(jobs),
-      closing: this.#closing,
+      get closing() {
+        return closing();
+      },
       mayBegin: () => this.#engine.mayBegin(),
     };
+    this.#verbContext = context;
     this.#taskVerbs = new TaskVerbs(context);
-    this.#jobVerbs = new JobVerbs(context, this.#engine.runner);
+    this.#jobVerbs = new JobVerbs(context, () => this.#engine.runner);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
   }
 
-  /** What the scheduler does at present. `stopped` both before the start and after the stop; a stop is final. */
+  /** What the scheduler does at present. `stopped` both before a start and after a stop. */
   get state(): SchedulerState {
     return this.#lifecycle.state;
   }
@@ -161,30 +190,50 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   /**
    * Starts to work in the background: opens the store, gives up leases that dead processes of this identity left
-   * behind, then fires schedules and runs jobs.
+   * behind, then fires schedules and runs jobs. A scheduler that has stopped may be started again: it opens its store,
+   * its broker and its executors again, and its tasks and the listeners of `subscribe` are still there.
    * @param options.paused start without firing or running, until `resume()` is called. Default: false
+   * @param options.handleSignals let SIGINT (Ctrl-C) and SIGTERM stop the scheduler once it has started, as
+   *   {@link runUntilStopped} does. Default: false, because the signals are the program's
    * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
-   * @throws {SchedulerStateError} when the scheduler was started or stopped before, while a tick is under way, or when
+   * @throws {SchedulerStateError} when the scheduler is started already or stops, while a tick is under way, or when
    *   `stop()` is called during the start
    * @throws {StoreUnavailableError} when the store cannot be opened; `start` may be called again
    */
-  async start(options: { paused?: boolean } = {}): Promise<void> {
-    const { paused } = checkStartOptions(options, "start()");
+  async start(options: { paused?: boolean; handleSignals?: boolean } = {}): Promise<void> {
+    const { paused, handleSignals } = checkStartOptions(options, "start()");
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way; await it before start()");
     if (this.#role !== "scheduler") this.#tasks.assertExecutors();
     await this.#lifecycle.start(paused);
-    this.#env.events.publish([schedulerStarted(this.#env)]);
+    if (handleSignals) this.#listenToSignals();
+    const { events, logger } = this.#env;
+    events.publish([schedulerStarted(this.#env), ...(paused ? [schedulerPaused(this.#env)] : [])]);
+    logger.info(startedLine({ identity: this.identity, role: this.#role, taskIds: this.#tasks.ids, paused }));
   }
 
   /**
-   * Starts the scheduler unless it was started already, and resolves when the scheduler has stopped: because `stop()`
-   * was called, or because the signal was aborted.
+   * Starts the scheduler unless it was started before, and resolves when the scheduler has stopped: because `stop()`
+   * was called, the signal was aborted, or the process got SIGINT (Ctrl-C) or SIGTERM. It starts no scheduler that was
+   * stopped before: then it resolves at once, because a signal may have come between `start()` and this call.
+   *
+   * The first SIGINT or SIGTERM stops the scheduler with the defaults of {@link stop}: running jobs may end. The second
+   * aborts them at once. Both are told in the log. The process is not ended: after the stop it ends by itself when
+   * nothing else keeps it busy, with the exit code 0 unless the program sets another. From then on a signal ends the
+   * process as usual. Runtimes without signals (Workers, browsers) have none to handle.
    * @param options.signal stops the scheduler, with the defaults of {@link stop}
+   * @param options.handleSignals whether SIGINT and SIGTERM stop the scheduler. Default: true
    * @throws what {@link start} throws
+   * @example
+   * await scheduler.runUntilStopped();
+   * await database.close();
    */
-  async runUntilStopped(options: { signal?: AbortSignal } = {}): Promise<void> {
-    const { signal } = checkRunOptions(options, "runUntilStopped()");
-    this.#lifecycle.assertUsable();
+  async runUntilStopped(options: { signal?: AbortSignal; handleSignals?: boolean } = {}): Promise<void> {
+    const { signal, handleSignals } = checkRunOptions(options, "runUntilStopped()");
+    if (this.#lifecycle.hasStopped) {
+      this.#env.logger.info("escapement: runUntilStopped() found the scheduler stopped; start() begins again");
+      return;
+    }
+    if (handleSignals) this.#listenToSignals();
     const { drainTimeout } = checkStopOptions({}, "stop()");
     const onAbort = (): void => this.#stopInBackground(drainTimeout);
     if (signal?.aborted === true) onAbort();
@@ -196,7 +245,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
         await this.#lifecycle.stopped;
       }
     } catch (error) {
-      if (!this.#lifecycle.isEnding) throw error;
+      if (!this.#lifecycle.isEnding) {
+        this.#signals.end();
+        throw error;
+      }
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
@@ -204,11 +256,12 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   }
 
   /**
-   * Stops for good. The scheduler begins no new work, and running jobs may end within `drainTimeout`, those of a
-   * `tick()` too. Then the signals of the jobs that still run are aborted; a job that does not end within 5 s more goes
-   * back to the queue, for other schedulers. A handler that awaits a job of the queue (`runJob`) is aborted earlier, as
-   * soon as nobody is left who could run that job: on a store that no other process and no other scheduler uses. At
-   * last the store, the broker and the executors are closed, except those that another scheduler of this process uses.
+   * Stops the scheduler, until `start()` or `tick()` begins again; until then everything else is refused. The scheduler
+   * begins no new work, and running jobs may end within `drainTimeout`, those of a `tick()` too. Then the signals of
+   * the jobs that still run are aborted; a job that does not end within 5 s more goes back to the queue, for other
+   * schedulers. A handler that awaits a job of the queue (`runJob`) is aborted earlier, as soon as nobody is left who
+   * could run that job: on a store that no other process and no other scheduler uses. At last the store, the broker and
+   * the executors are closed, except those that another scheduler of this process uses.
    *
    * Whatever hangs, the stop ends 2 s after that: what it could not record runs when the leases end. Idempotent. A
    * handler of this scheduler's own jobs may await this method too: then it begins the stop and resolves at once,
@@ -233,35 +286,41 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   /** Fires no schedules and starts no jobs until `resume()` is called; running jobs go on. Idempotent.
    *  @throws {SchedulerStateError} when the scheduler is not started */
   pause(): void {
-    this.#lifecycle.pause();
+    if (!this.#lifecycle.pause()) return;
+    this.#env.events.publish([schedulerPaused(this.#env)]);
+    this.#env.logger.info("escapement: paused");
   }
 
   /** Goes on after `pause()`. Schedules and jobs that became due in the meantime are due now. Idempotent.
    *  @throws {SchedulerStateError} when the scheduler is not started */
   resume(): void {
-    this.#lifecycle.resume();
+    const wasPaused = this.#lifecycle.resume();
     this.#engine.wake();
+    if (!wasPaused) return;
+    this.#env.events.publish([schedulerResumed(this.#env)]);
+    this.#env.logger.info("escapement: resumed");
   }
 
   /**
-   * Does the work that is due now, and returns. For places where nothing may stay resident, and for tests.
+   * Does the work that is due now, and returns. For places where nothing may stay resident, and for tests. After a stop
+   * it opens the store again.
    * @param options.maxDuration begin no new work after this time; jobs that have begun are finished. Default: 30 s
    * @param options.maxJobs start at most so many jobs. Default: unlimited
    * @param options.signal begin no new work once the signal is aborted
    * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
-   * @throws {SchedulerStateError} when the scheduler runs or was stopped, or another tick is under way
+   * @throws {SchedulerStateError} when the scheduler runs or stops, or another tick is under way
    * @throws {StoreUnavailableError} when the store cannot be reached: nothing is lost; tick again
    * @example
    * const { nextWakeAt, exhausted } = await scheduler.tick({ maxDuration: { seconds: 20 } });
    */
   async tick(options: { maxDuration?: Duration; maxJobs?: number; signal?: AbortSignal } = {}): Promise<TickReport> {
     const { maxDuration, maxJobs, signal } = checkTickOptions(options, "tick()");
-    this.#lifecycle.assertUsable();
     if (this.state !== "stopped") {
       throw new SchedulerStateError(`tick() is for a scheduler that was not started; this one is ${this.state}`);
     }
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way already; await it first");
     if (this.#role !== "scheduler") this.#tasks.assertExecutors();
+    this.#lifecycle.revive();
     const ticking = this.#tick({
       deadline: this.#env.clock.now() + maxDuration,
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
@@ -286,7 +345,6 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    * @returns the task, to be passed to `addSchedule`, `addJob` and `runJob`; it carries the payload's type
    * @throws {OptionsError} for an invalid id, settings or handler; and when the scheduler runs jobs (it was started, or
    *   its role is `"worker"`), and lacks the task's executor
-   * @throws {SchedulerStateError} once the scheduler has stopped
    * @example
    * const greet = scheduler.task("greet", { schema: v.object({ name: v.string() }) }, ({ name }) => `Hello, ${name}`);
    * await scheduler.addJob(greet, { payload: { name: "Ada" } });
@@ -303,7 +361,6 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     settingsOrHandler: (TaskSettings & { schema?: StandardSchemaV1 }) | TaskHandler<never>,
     handler?: TaskHandler<never>,
   ): Task {
-    this.#lifecycle.assertUsable();
     const task =
       typeof settingsOrHandler === "function" && handler === undefined
         ? this.#tasks.register(id, {}, settingsOrHandler)
@@ -485,7 +542,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     types: EventFilter<T>,
     options: { signal?: AbortSignal } = {},
   ): Promise<SchedulerEvent<T>> {
-    const { signal } = checkRunOptions(options, "nextEvent()");
+    const { signal } = checkNextEventOptions(options, "nextEvent()");
     return this.#listening().nextEvent(types, signal === undefined ? {} : { signal });
   }
 
@@ -494,6 +551,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     options: EventsOptions = {},
   ): AsyncIterableIterator<SchedulerEvent<T>> {
     return this.#listening().events(types, checkEventsOptions(options, "events()"));
+  }
+
+  async health(): Promise<SchedulerHealth> {
+    return checkHealth(this.#verbContext);
   }
 
   async cleanup(): Promise<void> {
@@ -525,6 +586,11 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     return this.#lifecycle.stop(() => new StopLimits(this.#env.clock, drainMs));
   }
 
+  #listenToSignals(): void {
+    this.#signals.listen();
+    void this.#lifecycle.stopped.then(() => this.#signals.end());
+  }
+
   #stopInBackground(drainMs: number): void {
     this.#stopWithin(drainMs).catch((error: unknown) => this.#env.logger.error("escapement: stop failed", error));
   }
@@ -547,10 +613,3 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     );
   }
 }
-
-const quietConsole: Logger = {
-  debug: () => {},
-  info: () => {},
-  warn: (...args) => console.warn(...args),
-  error: (...args) => console.error(...args),
-};

@@ -310,6 +310,8 @@ function sampleOf(type: EventType): EventRecord {
       return { type, ...schedule, nextFireTimeMs: null };
     case "scheduleRemoved":
       return { type, timestampMs, scheduleId: "schedule", finished: true };
+    case "scheduleBacklogged":
+      return { type, ...schedule, schedulerId: "scheduler", unfinished: 11 };
     case "scheduleFailed":
       return { type, ...schedule, error };
     case "scheduleOutdated":
@@ -323,7 +325,7 @@ function sampleOf(type: EventType): EventRecord {
     case "jobUnclaimed":
       return { type, ...job, schedulerId: "scheduler", executor: "threads", missing: "executor" };
     case "jobAcquired":
-      return { type, ...job, schedulerId: "scheduler", attempt: 2 };
+      return { type, ...job, schedulerId: "scheduler", attempt: 2, scheduledFireTimeMs: 1_800_000_000_000 };
     case "jobProgressed":
       return { type, ...job, fraction: 0.25, note: null };
     case "jobRetried":
@@ -333,6 +335,8 @@ function sampleOf(type: EventType): EventRecord {
     case "jobReleased":
       return { type, ...job, schedulerId: null, outcome: "error", error, scheduledFireTimeMs: null, startedAtMs: 5 };
     case "schedulerStarted":
+    case "schedulerPaused":
+    case "schedulerResumed":
     case "schedulerStopped":
       return { type, timestampMs, schedulerId: "scheduler" };
     default:

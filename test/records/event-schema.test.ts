@@ -16,6 +16,24 @@ describe("events that a broker received", () => {
     expect(read([{ ...EVENT, more: 1 }])).toEqual({ events: [EVENT], refused: [] });
   });
 
+  test("of an earlier version are completed, and those of this version are kept as they are", () => {
+    const old = {
+      type: "jobAcquired",
+      timestampMs: 1,
+      taskId: "t",
+      jobId: "j",
+      scheduleId: "s",
+      schedulerId: "x",
+      attempt: 1,
+    };
+    const paused = { type: "schedulerPaused", timestampMs: 1, schedulerId: "x" };
+    const present = [{ ...old, scheduledFireTimeMs: 5 }, paused, { ...paused, type: "schedulerResumed" }];
+    expect(read([old, ...present])).toEqual({
+      events: [{ ...old, scheduledFireTimeMs: null }, ...present],
+      refused: [],
+    });
+  });
+
   test("are dropped with a reason when they are none, and the others stay", () => {
     expect(read([null, EVENT, { ...EVENT, taskId: 7 }, { type: "toString" }])).toEqual({
       events: [EVENT],

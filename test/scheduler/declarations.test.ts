@@ -12,6 +12,7 @@ async function deploy(store: MemoryDataStore, settings: TaskSettings, version?: 
     dataStore: store,
     clock,
     logger,
+    logLevel: "warn" as const,
     identity: "program",
     ...(version === undefined ? {} : { version }),
   };

@@ -65,6 +65,7 @@ describe("events", () => {
         scheduleId: "s",
         schedulerId: scheduler.identity,
         attempt: 1,
+        scheduledFireTimeMs: 1893456000000,
         timestampMs: 1893456000000,
       },
       {

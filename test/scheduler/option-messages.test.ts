@@ -162,7 +162,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
         "unit; write { seconds: 5 } or { milliseconds: 5 }",
       "- colour is no option; the options are dataStore, eventBroker, executors, role, identity, " +
         "maxConcurrentJobs, taskDefaults, scheduleDefaults, timeZone, leaseDuration, cleanupInterval, maxIdle, " +
-        "version, logger, clock and random",
+        "version, logger, logLevel, clock and random",
       '- loger is no option; did you mean "logger"?',
     ].join("\n"),
   ],

@@ -28,7 +28,8 @@ const ERROR_CODES = {
 const EVENT_TYPES = [
   ...(["taskAdded", "taskUpdated", "taskRemoved", "scheduleAdded", "scheduleUpdated", "scheduleRemoved"] as const),
   ...(["jobAdded", "jobAcquired", "jobProgressed", "jobRetried", "jobReleased"] as const),
-  ...(["schedulerStarted", "schedulerStopped", "scheduleFailed"] as const),
+  ...(["schedulerStarted", "schedulerPaused", "schedulerResumed", "schedulerStopped"] as const),
+  ...(["scheduleFailed", "scheduleBacklogged"] as const),
 ] satisfies main.EventType[];
 
 describe("the main entry", () => {
@@ -58,7 +59,7 @@ describe("the main entry", () => {
     ...["addSchedule", "getSchedule", "getSchedules", "updateSchedule", "removeSchedule", "pauseSchedule"],
     ...["removeSchedules", "printSchedules", "prepareJob"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
-    ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "cleanup"],
+    ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "health", "cleanup"],
   ])("a scheduler has %s()", (name) => {
     expect(main.Scheduler.prototype).toHaveProperty(name, expect.any(Function));
   });

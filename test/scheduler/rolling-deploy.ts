@@ -72,7 +72,8 @@ export function rollingDeployCases(makeStores: MakeStores): void {
     const stores = await makeStores({ old: serializer("old"), new: serializer("new") });
     const make = (version: Version, options: SchedulerOptions = {}): Program => {
       const { logger, entries } = recordingLogger();
-      const scheduler = new Scheduler({ clock, logger, dataStore: stores[version], identity: version, ...options });
+      const quiet = { clock, logger, logLevel: "warn" } as const;
+      const scheduler = new Scheduler({ ...quiet, dataStore: stores[version], identity: version, ...options });
       onTestFinished(() => scheduler.stop());
       const ran: unknown[] = [];
       scheduler.task("both", { maxRunningJobs: null }, (payload: unknown) => {

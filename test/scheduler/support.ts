@@ -57,7 +57,7 @@ export function setUp(options: SchedulerOptions & { clock?: VirtualClock; dataSt
   const clock = options.clock ?? new VirtualClock(START);
   const store = options.dataStore ?? new MemoryDataStore();
   const { logger, entries } = recordingLogger();
-  const scheduler = new Scheduler({ logger, random: () => 0.5, ...options, clock, dataStore: store });
+  const scheduler = new Scheduler({ logger, logLevel: "warn", random: () => 0.5, ...options, clock, dataStore: store });
   onTestFinished(() => stopNow(scheduler, clock));
   return { clock, store, scheduler, log: entries };
 }

@@ -23,8 +23,9 @@ describe("a job whose task or executor no scheduler has", () => {
       ["t", "gpu", "executor", true],
       ["t", "disk", "executor", true],
     ]);
-    expect(log.map(({ level }) => level)).toEqual(["warn", "warn"]);
-    expect(log[0]?.message).toContain('of task "t" waits for executor "gpu" since 2030-01-01T00:00:00Z');
+    const told = log.filter(({ message }) => message.includes("waits for executor"));
+    expect(told.map(({ level }) => level)).toEqual(["warn", "warn"]);
+    expect(told[0]?.message).toContain('of task "t" waits for executor "gpu" since 2030-01-01T00:00:00Z');
   });
 
   test("is told of where a handler is missing, and where no scheduler runs jobs", async () => {
@@ -43,7 +44,9 @@ describe("a job whose task or executor no scheduler has", () => {
     await scheduler.start();
     await worker.start();
     await clock.advance("PT3M");
-    expect([unclaimed.sort(), log.length, workerLog.length]).toEqual([["task", "worker"], 1, 1]);
+    // The schedule piles up, too.
+    const told = log.filter(({ message }) => message.includes("waits for executor"));
+    expect([unclaimed.sort(), told.length, workerLog.length]).toEqual([["task", "worker"], 1, 1]);
   });
 
   test("is told of by ticks, too", async () => {

@@ -219,8 +219,10 @@ export class SimulatedProcess implements Caller {
     };
   }
 
-  /** Nothing in a simulation is an error of the program but what the store refuses: outages are warnings. */
+  /** Nothing in a simulation is an error of the program but what the store refuses and how jobs end: outages are
+   *  warnings. */
   #failed(args: readonly unknown[]): void {
+    if (String(args[0]).startsWith("escapement: job ")) return;
     if (args.some((arg) => arg instanceof RefusedError)) return;
     this.#world.history.violate(`${this.name} logged an error: ${args.join(" ")}`);
   }

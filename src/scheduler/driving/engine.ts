@@ -13,6 +13,8 @@ import type { CheckedSchedulerOptions } from "../options/check-options.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
 import { JobRunner } from "../running/job-runner.ts";
 import { LeaseKeeper } from "../running/lease-keeper.ts";
+import { tellLeftLeases } from "../running/left-leases.ts";
+import { ScheduleBacklogs } from "../running/schedule-backlogs.ts";
 import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
@@ -47,6 +49,7 @@ export class Engine {
   readonly #keeper: LeaseKeeper;
   readonly #loop: Loop;
   readonly #unclaimed: UnclaimedJobs;
+  readonly #backlogs: ScheduleBacklogs;
   readonly #cleaning = new AbortController();
   readonly #tickCleaning: TickCleaning;
   #background: Promise<unknown> = Promise.resolve();
@@ -78,6 +81,7 @@ export class Engine {
       missing: (queue) => (hasJobRole ? this.runner.missing(queue) : "worker"),
       executors: Object.keys(executors),
     });
+    this.#backlogs = new ScheduleBacklogs(env);
     const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
     const { runner } = this;
     const additions = this.#additions;
@@ -101,6 +105,9 @@ export class Engine {
       keeper: this.#keeper,
       maxIdleMs,
       isPaused,
+      onFirstLook: ({ leaseEndsAt }) => {
+        if (sharedByProcesses && leaseEndsAt !== null) void tellLeftLeases(env, this.runner);
+      },
     });
   }
 
@@ -120,6 +127,7 @@ export class Engine {
 
   /** Gives up leases that dead processes of this identity left behind, and starts the loop. */
   async begin(): Promise<void> {
+    if (this.#isEnding) return;
     const { env } = this.#parts;
     const { store, clock, identity, incarnation, leaseMs } = env;
     await this.#openExecutors();
@@ -136,6 +144,7 @@ export class Engine {
     this.#isResident = true;
     this.#loop.start();
     this.#unclaimed.start(this.#cleaning.signal);
+    if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning.signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
   }
 
@@ -188,6 +197,11 @@ export class Engine {
     const { events, logger } = this.#parts.env;
     const wasResident = this.#isResident;
     this.#isEnding = true;
+    const runningCount = this.runner.running.size;
+    if (runningCount > 0) {
+      const count = runningCount === 1 ? "1 job" : `${runningCount} jobs`;
+      logger.info(`escapement: waits for ${count} to end, for ${limits.drainMs / 1000} s at most`);
+    }
     const drained = (this.#isResident ? this.#loop.drain() : Promise.resolve()).then(() => {
       this.#beginsNothing = true;
       this.runner.giveBackWaiting();
@@ -198,6 +212,7 @@ export class Engine {
     await Promise.race([drained, limits.drained]);
     this.#stepper.close();
     this.runner.abortAll(limits.graceMs);
+    void limits.hurried.then(() => this.runner.abortAll(0));
     await limits.within(this.#finish(limits, ticking));
     if (limits.isOver) {
       logger.warn(
@@ -205,7 +220,9 @@ export class Engine {
       );
     }
     this.#additions.rejectAll(new SchedulerStateError("the scheduler stopped before the job was added"));
-    if (wasResident) events.publish([schedulerStopped(this.#parts.env)]);
+    if (!wasResident) return;
+    events.publish([schedulerStopped(this.#parts.env)]);
+    logger.info("escapement: stopped");
   }
 
   async #finish(limits: StopLimits, ticking: Promise<unknown> | null): Promise<void> {
@@ -213,7 +230,7 @@ export class Engine {
     const wasResident = this.#isResident;
     this.#isResident = false;
     this.#cleaning.abort();
-    const others = [this.#unclaimed.stopped(), this.#keeper.settled(), ticking];
+    const others = [this.#unclaimed.stopped(), this.#backlogs.stopped(), this.#keeper.settled(), ticking];
     await Promise.all([this.#loop.stop(), this.#background, ...others]);
     await this.#settle(limits);
     if (wasResident && !limits.isOver) await this.#signOff();
@@ -282,7 +299,10 @@ export class Engine {
       if (nextFireTimeMs !== null) this.#loop.lookForSchedule(nextFireTimeMs);
     };
     events.watch("scheduleAdded", onSchedule);
-    events.watch("scheduleUpdated", onSchedule);
+    events.watch("scheduleUpdated", (schedule) => {
+      onSchedule(schedule);
+      this.#backlogs.fired();
+    });
     this.#watchJobs();
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobCancelRequested", ({ jobId }) => {

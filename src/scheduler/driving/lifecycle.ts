@@ -1,7 +1,7 @@
 import { SchedulerStateError } from "../../core/errors.ts";
 import type { StopLimits } from "./stop-limits.ts";
 
-/** What a scheduler does at present. `stopped` both before the start and after the stop. */
+/** What a scheduler does at present. `stopped` both before a start and after a stop. */
 export type SchedulerState = "stopped" | "starting" | "started" | "paused" | "stopping";
 
 /** What the state machine calls when the state changes. */
@@ -14,12 +14,14 @@ export interface LifecycleSteps {
   end(limits: StopLimits): Promise<void>;
   /** Closes what `open` and `begin` opened. */
   close(limits: StopLimits): Promise<void>;
+  /** Makes the parts of the next run, after a stop. */
+  renew(): void;
 }
 
 /**
  * The states of a scheduler: stopped -> starting -> started <-> paused -> stopping -> stopped. Before the first start
- * the scheduler is a client of its store, and the store is opened at the first use. A scheduler that was stopped stays
- * stopped.
+ * the scheduler is a client of its store, and the store is opened at the first use. After a stop, only a start or a
+ * tick opens it again, because nobody would close it after a call that came too late.
  */
 export class Lifecycle {
   readonly #steps: LifecycleSteps;
@@ -27,18 +29,24 @@ export class Lifecycle {
   #opened: Promise<void> | null = null;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
-  readonly #stopped: Promise<void>;
+  #limits: StopLimits | null = null;
+  /** Counts the runs: what is left of an earlier run changes nothing in this one. */
+  #run = 0;
+  #stopped: Promise<void> = Promise.resolve();
   #resolveStopped: () => void = () => {};
 
   constructor(steps: LifecycleSteps) {
     this.#steps = steps;
-    this.#stopped = new Promise((resolve) => {
-      this.#resolveStopped = resolve;
-    });
+    this.#beginRun();
   }
 
   get state(): SchedulerState {
     return this.#state;
+  }
+
+  /** Whether the scheduler has stopped, and nothing has begun anew. */
+  get hasStopped(): boolean {
+    return this.#stopping !== null && this.#state === "stopped";
   }
 
   /** Whether `stop` was called. */
@@ -60,8 +68,9 @@ export class Lifecycle {
   async ready(): Promise<void> {
     this.assertUsable();
     // A try that failed is forgotten, so that the next call tries again.
+    const run = this.#run;
     this.#opened ??= this.#steps.open().catch((error: unknown) => {
-      this.#opened = null;
+      if (run === this.#run) this.#opened = null;
       throw error;
     });
     await this.#opened;
@@ -69,11 +78,31 @@ export class Lifecycle {
 
   /** @throws {SchedulerStateError} once the scheduler has stopped; while it stops, running jobs may still use it */
   assertUsable(): void {
-    if (this.#stopping !== null && this.#state === "stopped") throw wasStopped();
+    if (this.hasStopped) throw wasStopped();
+  }
+
+  /** A scheduler that has stopped begins a new run: with `start`, or as a client. @throws {SchedulerStateError} while
+   *  it stops */
+  revive(): void {
+    if (this.#stopping === null) return;
+    if (!this.hasStopped) throw new SchedulerStateError("the scheduler stops; await stop(), then begin again");
+    this.#steps.renew();
+    this.#beginRun();
+  }
+
+  #beginRun(): void {
+    this.#run++;
+    this.#opened = null;
+    this.#starting = null;
+    this.#stopping = null;
+    this.#limits = null;
+    this.#stopped = new Promise((resolve) => {
+      this.#resolveStopped = resolve;
+    });
   }
 
   async start(paused: boolean): Promise<void> {
-    if (this.#stopping !== null) throw wasStopped();
+    this.revive();
     if (this.#state !== "stopped") {
       throw new SchedulerStateError(`start() was called on a scheduler that is ${this.#state} already; call it once`);
     }
@@ -83,37 +112,50 @@ export class Lifecycle {
   }
 
   async #begin(paused: boolean): Promise<void> {
+    const run = this.#run;
+    const isEnding = (): boolean => this.isEnding || run !== this.#run;
     try {
       await this.ready();
-      if (!this.isEnding) await this.#steps.begin();
+      if (!isEnding()) await this.#steps.begin();
     } catch (error) {
       // A start that failed leaves a client that may be started again.
-      if (!this.isEnding) this.#state = "stopped";
+      if (!isEnding()) this.#state = "stopped";
       throw error;
     }
-    if (this.isEnding) throw new SchedulerStateError("stop() was called while the scheduler was starting");
+    if (isEnding()) throw new SchedulerStateError("stop() was called while the scheduler was starting");
     this.#state = paused ? "paused" : "started";
   }
 
-  pause(): void {
-    this.#change("started", "paused", "pause");
+  /** Returns whether this call paused the scheduler. */
+  pause(): boolean {
+    return this.#change("started", "paused", "pause");
   }
 
-  resume(): void {
-    this.#change("paused", "started", "resume");
+  /** Returns whether the scheduler was paused. */
+  resume(): boolean {
+    return this.#change("paused", "started", "resume");
   }
 
-  #change(from: SchedulerState, to: SchedulerState, verb: string): void {
-    if (this.#state === to) return;
+  #change(from: SchedulerState, to: SchedulerState, verb: string): boolean {
+    if (this.#state === to) return false;
     if (this.#state !== from) {
       throw new SchedulerStateError(`${verb}() needs a scheduler that is ${from}; this one is ${this.#state}`);
     }
     this.#state = to;
+    return true;
+  }
+
+  /** A stop that is under way ends what still runs at once. */
+  hurry(): void {
+    this.#limits?.hurry();
   }
 
   /** @param limits makes the limits of a stop that begins */
   stop(limits: () => StopLimits): Promise<void> {
-    this.#stopping ??= this.#end(limits());
+    if (this.#stopping === null) {
+      this.#limits = limits();
+      this.#stopping = this.#end(this.#limits);
+    }
     return this.#stopping;
   }
 
@@ -140,6 +182,6 @@ export class Lifecycle {
 
 function wasStopped(): SchedulerStateError {
   return new SchedulerStateError(
-    "this scheduler was stopped, which is final; create a new Scheduler on the same data store",
+    "this scheduler was stopped; start() or tick() begins again, and then everything else works too",
   );
 }

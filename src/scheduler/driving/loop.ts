@@ -22,6 +22,8 @@ export interface LoopOptions {
   readonly keeper: LeaseKeeper;
   readonly maxIdleMs: number;
   readonly isPaused: () => boolean;
+  /** Called with what the first look showed. */
+  readonly onFirstLook: (seen: Seen) => void;
 }
 
 /** What the loop does after a round: it goes on at once, waits for a known fire time, or waits until it looks again.
@@ -51,6 +53,7 @@ export class Loop {
   #hasEnded = false;
   /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
+  #hasLooked = false;
   #stepsInTurn = 0;
   #turnBeganAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
@@ -157,6 +160,8 @@ export class Loop {
       // What made the last answer out of date may have come during the step that acquired nothing.
       this.#isFruitless = false;
       seen = await stepper.look(now, LOOK_AHEAD_MS);
+      if (!this.#hasLooked) this.#options.onFirstLook(seen);
+      this.#hasLooked = true;
     }
     return this.#act(seen);
   }

@@ -7,21 +7,45 @@ import { ABORT_GRACE_MS, STOP_SETTLE_MS } from "../../core/limits.ts";
  * the three together.
  */
 export class StopLimits {
-  /** How long a handler whose signal was aborted may take, in milliseconds: nothing where nothing drains. */
-  readonly graceMs: number;
   /** Resolves when running jobs have had their time. */
   readonly drained: Promise<void>;
+  /** Resolves when somebody is in a hurry. */
+  readonly hurried: Promise<void>;
+  /** How long running jobs may take at most, in milliseconds. */
+  readonly drainMs: number;
   readonly #over: Promise<void>;
   readonly #timers = new AbortController();
+  #graceMs: number;
   #isOver = false;
+  #isHurried = false;
+  #resolveHurried: () => void = () => {};
 
   constructor(clock: Clock, drainMs: number) {
     const { signal } = this.#timers;
-    this.graceMs = drainMs === 0 ? 0 : ABORT_GRACE_MS;
-    this.drained = sleepFor(clock, drainMs, signal);
-    this.#over = sleepFor(clock, drainMs + this.graceMs + STOP_SETTLE_MS, signal).then(() => {
+    this.drainMs = drainMs;
+    this.#graceMs = drainMs === 0 ? 0 : ABORT_GRACE_MS;
+    this.hurried = new Promise((resolve) => {
+      this.#resolveHurried = resolve;
+    });
+    this.drained = Promise.race([sleepFor(clock, drainMs, signal), this.hurried]);
+    const settled = this.hurried.then(() => sleepFor(clock, STOP_SETTLE_MS, signal));
+    const late = sleepFor(clock, drainMs + this.#graceMs + STOP_SETTLE_MS, signal);
+    this.#over = Promise.race([late, settled]).then(() => {
       this.#isOver = true;
     });
+  }
+
+  /** How long a handler whose signal was aborted may take, in milliseconds: nothing where nothing drains. */
+  get graceMs(): number {
+    return this.#graceMs;
+  }
+
+  /** Running jobs have no more time, and their handlers no grace. Idempotent. */
+  hurry(): void {
+    if (this.#isHurried) return;
+    this.#isHurried = true;
+    this.#graceMs = 0;
+    this.#resolveHurried();
   }
 
   /** Whether the time is up, or the stop has ended. */

@@ -1,4 +1,5 @@
 import { sleepFor } from "../../core/clock.ts";
+import { printedAs } from "../../core/inspect.ts";
 import { instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { Seen } from "../../stores/data-store.ts";
@@ -55,7 +56,7 @@ export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickRe
     }
     const { schedulesProcessed, jobsAdded, jobsRun, exhausted } = work;
     const nextWakeAt = instantOrNull(exhausted ? env.clock.now() : work.nextDueAt);
-    return { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAt, exhausted };
+    return printable({ schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAt, exhausted });
   } catch (error) {
     // This tick takes no more steps, and without one these jobs would wait for their start for ever.
     runner.giveBackUnstarted();
@@ -67,6 +68,13 @@ export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickRe
     keeping.abort();
     await kept;
   }
+}
+
+/** The report as it was, which consoles print with its instant as text: Node prints instants that are not its own as
+ *  empty. */
+function printable(report: TickReport): TickReport {
+  const print = (): unknown => ({ ...report, nextWakeAt: report.nextWakeAt?.toString() ?? null });
+  return printedAs(report, print);
 }
 
 interface Work {

@@ -47,7 +47,7 @@ export class EventHub {
     this.#unsubscribe ??= this.#broker.subscribe((record) => this.#dispatch(record));
   }
 
-  /** Stops to receive, and ends every iteration and wait. */
+  /** Stops to receive, and ends every iteration and wait. Listeners stay, and hear of the next run. */
   close(): void {
     try {
       this.#unsubscribe?.();
@@ -57,7 +57,6 @@ export class EventHub {
     }
     this.#unsubscribe = null;
     for (const listener of [...this.#closeListeners]) listener();
-    this.#byType.clear();
     this.#watchers.clear();
   }
 

@@ -47,6 +47,14 @@ export function scheduleRemoved({ clock }: Origin, scheduleId: string, finished:
   return { type: "scheduleRemoved", timestampMs: clock.now(), scheduleId, finished };
 }
 
+export function scheduleBacklogged(
+  { clock, identity }: Origin,
+  { scheduleId, taskId, unfinished }: Pick<EventRecord<"scheduleBacklogged">, "scheduleId" | "taskId" | "unfinished">,
+): EventRecord {
+  const type = "scheduleBacklogged";
+  return { type, timestampMs: clock.now(), scheduleId, taskId, schedulerId: identity, unfinished };
+}
+
 export function scheduleFailed(
   { clock }: Origin,
   { id: scheduleId, taskId }: Pick<ScheduleRecord, "id" | "taskId">,
@@ -112,8 +120,17 @@ export function jobUnclaimed(
 }
 
 export function jobAcquired({ clock, identity }: Origin, job: JobRecord, attempt: number): EventRecord {
-  const { id: jobId, taskId, scheduleId } = job;
-  return { type: "jobAcquired", timestampMs: clock.now(), jobId, taskId, scheduleId, schedulerId: identity, attempt };
+  const { id: jobId, taskId, scheduleId, scheduledFireTime: scheduledFireTimeMs } = job;
+  return {
+    type: "jobAcquired",
+    timestampMs: clock.now(),
+    jobId,
+    taskId,
+    scheduleId,
+    schedulerId: identity,
+    attempt,
+    scheduledFireTimeMs,
+  };
 }
 
 /** @param fraction 0 to 1 */
@@ -153,6 +170,14 @@ export function jobReleased({ clock }: Origin, result: JobResultRecord, schedule
 
 export function schedulerStarted({ clock, identity }: Origin): EventRecord {
   return { type: "schedulerStarted", timestampMs: clock.now(), schedulerId: identity };
+}
+
+export function schedulerPaused({ clock, identity }: Origin): EventRecord {
+  return { type: "schedulerPaused", timestampMs: clock.now(), schedulerId: identity };
+}
+
+export function schedulerResumed({ clock, identity }: Origin): EventRecord {
+  return { type: "schedulerResumed", timestampMs: clock.now(), schedulerId: identity };
 }
 
 export function schedulerStopped({ clock, identity }: Origin): EventRecord {

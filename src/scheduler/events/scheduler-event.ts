@@ -7,8 +7,9 @@ type Times<R> = { readonly timestamp: Temporal.Instant } & (R extends { nextFire
   (R extends { fireTimeMs: number } ? { readonly fireTime: Temporal.Instant } : unknown) &
   (R extends { runAtMs: number } ? { readonly runAt: Temporal.Instant } : unknown) &
   (R extends { scheduledFireTimeMs: number | null }
-    ? { readonly scheduledFireTime: Temporal.Instant | null; readonly startedAt: Temporal.Instant | null }
-    : unknown);
+    ? { readonly scheduledFireTime: Temporal.Instant | null }
+    : unknown) &
+  (R extends { startedAtMs: number | null } ? { readonly startedAt: Temporal.Instant | null } : unknown);
 
 /** An event as listeners get it: the fields of its record, and its instants also as `Temporal.Instant`. For example,
  *  `timestamp` beside `timestampMs`. */

@@ -14,9 +14,11 @@ import type {
   CheckedRemoval,
   CheckedResultOptions,
   CheckedRunJobOptions,
+  CheckedRunOptions,
   CheckedScheduleChanges,
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
+  CheckedStartOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
 } from "./checked-options.ts";
@@ -169,16 +171,20 @@ export const checkNewJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema,
   instead: (value) => (isTask(value) ? "write { task }" : null),
 });
 export const checkRunJobOptions: Checker<CheckedRunJobOptions> = checker(schemas.runJobOptionsSchema, jobHints);
-export const checkStartOptions: Checker<{ paused: boolean }> = checker(schemas.startOptionsSchema);
+export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
 });
 export const checkTickOptions: Checker<CheckedTickOptions> = checker(schemas.tickOptionsSchema, {
   instead: signalOptionAdvice,
 });
-export const checkRunOptions: Checker<{ signal?: AbortSignal | undefined }> = checker(schemas.runOptionsSchema, {
+export const checkRunOptions: Checker<CheckedRunOptions> = checker(schemas.runOptionsSchema, {
   instead: signalOptionAdvice,
 });
+export const checkNextEventOptions: Checker<{ signal?: AbortSignal | undefined }> = checker(
+  schemas.nextEventOptionsSchema,
+  { instead: signalOptionAdvice },
+);
 export const checkResultOptions: Checker<CheckedResultOptions> = checker(schemas.resultOptionsSchema, {
   instead: signalOptionAdvice,
 });

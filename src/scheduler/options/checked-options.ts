@@ -1,3 +1,4 @@
+import type { LogLevel } from "../../core/leveled-logger.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type {
   CoalescePolicy,
@@ -112,7 +113,18 @@ export interface CheckedSchedulerOptions {
   leaseDuration: number;
   cleanupInterval: number | null;
   maxIdle?: number | undefined;
+  logLevel?: LogLevel | undefined;
   version?: number | undefined;
+}
+
+export interface CheckedStartOptions {
+  paused: boolean;
+  handleSignals: boolean;
+}
+
+export interface CheckedRunOptions {
+  signal?: AbortSignal | undefined;
+  handleSignals: boolean;
 }
 
 export interface CheckedTickOptions {

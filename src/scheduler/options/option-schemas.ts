@@ -16,6 +16,7 @@ import {
 } from "../../core/check.ts";
 import type { Clock } from "../../core/clock.ts";
 import { OptionsError } from "../../core/errors.ts";
+import { LOG_LEVELS } from "../../core/leveled-logger.ts";
 import {
   BULK_ADD_MAX,
   CATCH_UP_MAX,
@@ -42,9 +43,11 @@ import type {
   CheckedRemoval,
   CheckedResultOptions,
   CheckedRunJobOptions,
+  CheckedRunOptions,
   CheckedScheduleChanges,
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
+  CheckedStartOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
 } from "./checked-options.ts";
@@ -168,6 +171,7 @@ export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOp
   maxIdle: v.optional(durationMs(1)),
   version: v.optional(wholeNumber(0)),
   logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
+  logLevel: v.optional(oneOf(LOG_LEVELS)),
   clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
 });
@@ -238,8 +242,9 @@ export const runJobOptionsSchema: v.GenericSchema<unknown, CheckedRunJobOptions>
   signal: v.optional(signal),
 });
 
-export const startOptionsSchema: v.GenericSchema<unknown, { paused: boolean }> = v.strictObject({
+export const startOptionsSchema: v.GenericSchema<unknown, CheckedStartOptions> = v.strictObject({
   paused: v.optional(trueOrFalse, false),
+  handleSignals: v.optional(trueOrFalse, false),
 });
 
 export const stopOptionsSchema: v.GenericSchema<unknown, { drainTimeout: number }> = v.strictObject({
@@ -252,7 +257,12 @@ export const tickOptionsSchema: v.GenericSchema<unknown, CheckedTickOptions> = v
   signal: v.optional(signal),
 });
 
-export const runOptionsSchema: v.GenericSchema<unknown, { signal?: AbortSignal | undefined }> = v.strictObject({
+export const runOptionsSchema: v.GenericSchema<unknown, CheckedRunOptions> = v.strictObject({
+  signal: v.optional(signal),
+  handleSignals: v.optional(trueOrFalse, true),
+});
+
+export const nextEventOptionsSchema: v.GenericSchema<unknown, { signal?: AbortSignal | undefined }> = v.strictObject({
   signal: v.optional(signal),
 });
 

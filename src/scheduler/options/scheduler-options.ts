@@ -2,6 +2,7 @@ import type { EventBroker } from "../../brokers/event-broker.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Duration } from "../../core/duration.ts";
 import type { RandomSource } from "../../core/ids.ts";
+import type { LogLevel } from "../../core/leveled-logger.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { DataStore } from "../../stores/data-store.ts";
@@ -23,8 +24,9 @@ export interface SchedulerOptions {
   role?: "both" | "scheduler" | "worker" | undefined;
   /** Name of this scheduler in leases and events, unique among the schedulers that run on the store. On start, the
    *  scheduler gives up leases that dead processes left under the same name: those that stopped, or that have said for
-   *  `leaseDuration` nothing. It takes nothing from a living one, and warns of it. Default: a new UUID. */
-  identity?: string;
+   *  `leaseDuration` nothing. It takes nothing from a living one, and warns of it. Default, also for undefined: host
+   *  name, process id and a random part, such as `"web-1-4711-k3f9x2"`. */
+  identity?: string | undefined;
   /** Most jobs that this scheduler runs at once. When all of them wait for other jobs (see `runJob`), it runs one more,
    *  so that they can go on. Default: 100. */
   maxConcurrentJobs?: number | undefined;
@@ -50,8 +52,15 @@ export interface SchedulerOptions {
    *  higher version declared are never replaced by those of a lower one, or of one without a version: while a deploy is
    *  under way, and old processes still start, the newest settings stay. Default: none. */
   version?: number | undefined;
-  /** Where the scheduler reports problems. Default: `console`, for warnings and errors only. */
-  logger?: Logger;
+  /** Where the scheduler tells what it does, and what goes wrong. Default: `console`. */
+  logger?: Logger | undefined;
+  /** What the logger gets. Jobs that fail for good, are given up or cannot be read, and schedules that are paused
+   *  because they are broken are of the level `"error"`; retries, recovered jobs, missed deadlines, outages and stuck
+   *  work `"warn"`; start, stop, pause, resume and signals `"info"`; each attempt `"debug"`. Default: `"info"` for
+   *  `console`, because it is a line or two in the life of a process, and says under which name and with which tasks
+   *  the scheduler runs; everything for another logger, which has a level of its own. An error that `runJob` throws
+   *  here is told at `"debug"`, because its caller has it. */
+  logLevel?: LogLevel | undefined;
   /** Where the scheduler gets the time and its sleeps from; a `VirtualClock` in tests. Default: `systemClock`. */
   clock?: Clock | undefined;
   /** Returns random numbers, uniform in [0, 1), for ids, jitter and backoff. Default: `Math.random`. */

@@ -13,6 +13,7 @@ export class AttemptContext implements JobContext {
   readonly #env: Environment;
   readonly #scheduler: SchedulerClient;
   #job: Job | null = null;
+  #logger: Logger | null = null;
 
   constructor(attempt: JobAttempt, env: Environment, scheduler: SchedulerClient) {
     this.#attempt = attempt;
@@ -23,7 +24,8 @@ export class AttemptContext implements JobContext {
   /** Whether this is an attempt of that scheduler, and under way. What its handler left behind, a timer for example,
    *  still has this context. */
   isUnderWayIn(env: Environment): boolean {
-    return env === this.#env && !this.#attempt.hasEnded;
+    // Each run of a scheduler has an environment of its own; the events are those of all its runs.
+    return env.events === this.#env.events && !this.#attempt.hasEnded;
   }
 
   /** Ends the attempt early. */
@@ -51,7 +53,10 @@ export class AttemptContext implements JobContext {
     return this.#scheduler;
   }
   get logger(): Logger {
-    return this.#env.logger;
+    const { id: jobId, taskId, scheduleId } = this.#attempt.job;
+    const bindings = { taskId, jobId, scheduleId, attempt: this.attempt };
+    this.#logger ??= this.#env.logger.child(bindings, `[${taskId} ${jobId}]`);
+    return this.#logger;
   }
 
   /** A bound function, so that it may be taken out of the context. */

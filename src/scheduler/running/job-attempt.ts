@@ -45,6 +45,7 @@ export class JobAttempt {
   #reject: ((reason: unknown) => void) | null = null;
   #end: AbortController | null = null;
   #hasEnded = false;
+  #thrown: unknown;
 
   constructor(job: JobRecord, task: RegisteredTask, executor: JobExecutor, env: AttemptEnvironment) {
     this.job = job;
@@ -84,6 +85,11 @@ export class JobAttempt {
     return this.#hasEnded;
   }
 
+  /** What the handler threw, for the log: results keep less of it. Undefined when it threw nothing. */
+  get thrown(): unknown {
+    return this.#thrown;
+  }
+
   /** The lease was extended; `until` is in epoch milliseconds. */
   extendTo(until: number): void {
     this.#leaseEndsAt = until;
@@ -119,6 +125,7 @@ export class JobAttempt {
 
   #endedWith(ending: AttemptEnding): AttemptOutcome {
     this.#hasEnded = true;
+    if (ending.kind === "threw") this.#thrown = ending.error;
     this.#end?.abort();
     const { job, number } = this;
     const { clock, random, isShared } = this.#env;

@@ -12,6 +12,7 @@ import type { JobContext } from "../scheduler-client.ts";
 import { currentJob } from "../tasks/current-job.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
+import { JobLog } from "./job-log.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
 import { SuspectLine } from "./suspects.ts";
 import { type Wait, Waits } from "./waits.ts";
@@ -29,6 +30,7 @@ export interface RunnerOptions {
 /** Runs leased jobs, never more than `maxConcurrentJobs` at once, and keeps their outcomes until a step has told the
  *  store. */
 export class JobRunner {
+  readonly log: JobLog;
   readonly #options: RunnerOptions;
   readonly #running = new Map<string, JobAttempt>();
   /** Attempts that lost their lease and still run, while a newer attempt of the same job runs here too. */
@@ -47,6 +49,7 @@ export class JobRunner {
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.log = new JobLog(options.env);
     const { env, contextOf } = options;
     const { clock, random, store } = env;
     const { serializer, capabilities } = store;
@@ -252,6 +255,7 @@ export class JobRunner {
     const { env } = this.#options;
     for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
       this.#lose(jobId);
+      this.log.recovered({ jobId, taskId, scheduleId }, attempt);
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
     }
     for (const result of report.ended) this.recordEnd(result, happened);
@@ -261,6 +265,7 @@ export class JobRunner {
   recordEnd(result: JobResultRecord, happened: EventRecord[]): void {
     this.#lose(result.jobId);
     this.#outcomes[result.outcome]++;
+    this.log.ended(result);
     happened.push(jobReleased(this.#options.env, result, null));
   }
 
@@ -283,6 +288,7 @@ export class JobRunner {
       this.#waits.forget(before);
     }
     this.#running.set(job.id, attempt);
+    this.log.begins(job, attempt.number);
     happened.push(jobAcquired(this.#options.env, job, attempt.number));
     return attempt;
   }
@@ -365,9 +371,11 @@ export class JobRunner {
       env.logger.warn(`escapement: the outcome of job ${jobId} does not count, because its lease was lost`);
     } else if (release.kind === "finish") {
       this.#outcomes[release.result.outcome]++;
+      this.log.ended(release.result, attempt.thrown);
       happened.push(jobReleased(env, release.result, env.identity));
     } else if (release.kind === "retry") {
       const { runAt: runAtMs } = release;
+      this.log.retried({ jobId, taskId, scheduleId }, attempt.number, runAtMs, { thrown: attempt.thrown, error });
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
     }
   }

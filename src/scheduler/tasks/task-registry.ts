@@ -183,6 +183,11 @@ export class TaskRegistry {
     return [...this.#byId.keys()];
   }
 
+  /** The store may have been emptied meanwhile: all tasks are written or compared again. */
+  declareAnew(): void {
+    for (const id of this.#byId.keys()) this.#unsaved.add(id);
+  }
+
   /** Whether there are tasks that may not be in the store yet. */
   get hasUnsaved(): boolean {
     return this.#unsaved.size > 0;

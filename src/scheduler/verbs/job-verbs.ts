@@ -27,17 +27,25 @@ import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import { newJobRecord } from "./new-records.ts";
 import { preparedJob } from "./prepare-job.ts";
+import { NoWorker } from "./no-worker.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with jobs and results; documented at `SchedulerClient`. */
 export class JobVerbs {
   readonly #context: VerbContext;
-  readonly #runner: JobRunner;
+  readonly #runnerNow: () => JobRunner;
+  readonly #noWorker: NoWorker;
 
-  constructor(context: VerbContext, runner: JobRunner) {
+  /** @param runnerNow the runner of the present run of the scheduler */
+  constructor(context: VerbContext, runnerNow: () => JobRunner) {
     this.#context = context;
-    this.#runner = runner;
+    this.#runnerNow = runnerNow;
+    this.#noWorker = new NoWorker(context.env);
+  }
+
+  get #runner(): JobRunner {
+    return this.#runnerNow();
   }
 
   async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
@@ -71,12 +79,20 @@ export class JobVerbs {
     signal?.throwIfAborted();
     const record = await this.#newRecord(task, jobOptions);
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
+    const { log } = this.#runner;
+    let awaitedId = record.id;
+    log.awaits(awaitedId);
     const result = await this.#waitForResult(signal, async () => {
       const [addition] = await this.#context.addJobs([{ ...record, resultExpirationMs }]);
       // With an idempotency key it may be another job, which keeps its result as long as it was told.
       const job = addition?.job ?? record;
+      if (job.id !== awaitedId) {
+        log.awaitsNoMore(awaitedId);
+        awaitedId = job.id;
+        log.awaits(awaitedId);
+      }
       return { jobId: job.id, isUnfinished: true, keepsResult: job.resultExpirationMs > 0 };
-    });
+    }).finally(() => log.awaitsNoMore(awaitedId));
     return this.#resultOf(result).unwrap();
   }
 
@@ -175,6 +191,7 @@ export class JobVerbs {
     return {
       isRunning: (id) => this.#runner.running.has(id),
       isLost: (id) => handler !== null && !mayBegin() && !this.#runner.holds(id),
+      waitsLong: (id) => this.#noWorker.check(id),
       giveUp: (id) => {
         const reason = new SchedulerStateError(
           `the scheduler stops, and nobody is left to run job ${id}; the job that waits for it goes back to the queue`,

@@ -1,5 +1,5 @@
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
-import { RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "../../core/limits.ts";
+import { NO_WORKER_MS, RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "../../core/limits.ts";
 import { Wakeup } from "../../core/wakeup.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -21,6 +21,8 @@ export interface HereAndNow {
   readonly isRunning: (jobId: string) => boolean;
   /** Whether a handler of this scheduler waits in vain: unless the job has ended, nobody is left to run it. */
   readonly isLost: (jobId: string) => boolean;
+  /** Somebody has waited for a job for a while. Never rejects. */
+  readonly waitsLong: (jobId: string) => Promise<void>;
   /** Ends that handler's attempt. Returns the reason. */
   readonly giveUp: (jobId: string) => SchedulerStateError;
 }
@@ -60,6 +62,7 @@ export async function waitForResult(
     const { jobId, isUnfinished, keepsResult } = await begin();
     awaitedId = jobId;
     if (!isUnfinished) ended.set(jobId, null);
+    let longAt = clock.now() + NO_WORKER_MS;
     for (let pauseMs = RESULT_POLL_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RESULT_POLL_MS_MAX)) {
       if (!ended.has(jobId)) await wakeup.wait(clock.now() + pauseMs);
       signal?.throwIfAborted();
@@ -75,6 +78,9 @@ export async function waitForResult(
       const found = await resultUnlessUnfinished(store, jobId, clock.now(), told);
       if (found !== null) return found;
       if (isLost) throw here.giveUp(jobId);
+      if (clock.now() < longAt) continue;
+      longAt = Number.POSITIVE_INFINITY;
+      await here.waitsLong(jobId);
     }
   } finally {
     subscription.unsubscribe();

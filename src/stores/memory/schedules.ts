@@ -11,6 +11,7 @@ import type {
   SchedulePlan,
   Seen,
   StepRequest,
+  StoreInspection,
   View,
 } from "../data-store.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
@@ -120,6 +121,20 @@ export class MemorySchedules {
       },
     );
     return { due, nextFireAt };
+  }
+
+  /** The schedule that waits longest for a fire that is due. */
+  oldestDue(now: number): StoreInspection["oldestDueSchedule"] {
+    let oldest: StoreInspection["oldestDueSchedule"] = null;
+    this.#waiting.visitFrom(
+      () => true,
+      (entry) => {
+        const nextFireTime = fireTimeOf(entry);
+        if (nextFireTime <= now) oldest = { id: entry.record.id, taskId: entry.record.taskId, nextFireTime };
+        return false;
+      },
+    );
+    return oldest;
   }
 
   /** Commits a plan. Returns the changed schedule (no copy); null when the plan does not count. */

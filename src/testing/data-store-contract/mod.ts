@@ -4,6 +4,7 @@ import type { DataStoreCase } from "./contract-case.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
+import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { lookCases } from "./look-cases.ts";
@@ -57,4 +58,5 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...cancellationCases,
   ...resultCases,
   ...recordCases,
+  ...inspectionCases,
 ]);

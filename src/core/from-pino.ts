@@ -1,0 +1,34 @@
+import type { Logger } from "./logger.ts";
+
+/** What {@link fromPino} needs of a logger of pino. */
+export interface PinoLike {
+  debug(facts: object, message?: string): void;
+  info(facts: object, message?: string): void;
+  warn(facts: object, message?: string): void;
+  error(facts: object, message?: string): void;
+  child(bindings: Record<string, unknown>): PinoLike;
+}
+
+/**
+ * Makes a logger of pino into a {@link Logger}. Pino takes facts before the message: an error becomes `{ err }`, with
+ * its stack and its causes, and what else stands behind the message becomes `{ details }`. Lines of handlers carry
+ * `taskId`, `jobId`, `scheduleId` and `attempt`. The level is that of the logger of pino.
+ *
+ * @example
+ * const scheduler = new Scheduler({ logger: fromPino(pino()) });
+ */
+export function fromPino(logger: PinoLike): Logger {
+  const at =
+    (level: keyof Logger) =>
+    (message: string, ...details: unknown[]): void =>
+      logger[level](factsOf(details, "err"), message);
+  const child = (bindings: Record<string, unknown>): Logger => fromPino(logger.child(bindings));
+  return Object.assign({ debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, { child });
+}
+
+/** What stands behind a message, as named facts: the first error, and the rest. */
+export function factsOf(details: readonly unknown[], errorName: string): Record<string, unknown> {
+  const error = details.find((detail) => detail instanceof Error);
+  const rest = details.filter((detail) => detail !== error);
+  return { ...(error === undefined ? {} : { [errorName]: error }), ...(rest.length === 0 ? {} : { details: rest }) };
+}

@@ -1,0 +1,68 @@
+import { guardedLogger, type Logger } from "./logger.ts";
+
+/** Levels of the log, from the most talkative to none at all. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+
+/** How much a scheduler tells its logger: lines of this level and of those behind it in the list. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Facts that every line of a logger carries. */
+type LogBindings = Readonly<Record<string, unknown>>;
+
+/** The logger of a scheduler: guarded, and silent below its level. */
+export interface LeveledLogger extends Logger {
+  /** Whether lines of the level `debug` are shown. Who makes many of them asks first. */
+  readonly showsDebug: boolean;
+  /** A logger whose lines carry these facts: as bindings, where the given logger has a method `child` (pino, winston),
+   *  else as the text in front of each line. An empty text leaves the lines as they are. */
+  child(bindings: LogBindings, prefix: string): Logger;
+}
+
+const silent = (): void => {};
+
+/** The logger that a scheduler uses: the given one at every level, or `console` from `info` on. A level that is given
+ *  counts for both. `console` may be given, too. */
+export function leveledLogger(given: Logger = console, level?: LogLevel): LeveledLogger {
+  return atLevel(given, level ?? (given === console ? "info" : "debug"));
+}
+
+function atLevel(logger: Logger, level: LogLevel): LeveledLogger {
+  const guarded = guardedLogger(logger);
+  const shows = (name: keyof Logger): boolean => LOG_LEVELS.indexOf(name) >= LOG_LEVELS.indexOf(level);
+  return {
+    debug: shows("debug") ? guarded.debug : silent,
+    info: shows("info") ? guarded.info : silent,
+    warn: shows("warn") ? guarded.warn : silent,
+    error: shows("error") ? guarded.error : silent,
+    showsDebug: shows("debug"),
+    child: (bindings, prefix) => atLevel(childOf(logger, bindings) ?? prefixed(logger, prefix), level),
+  };
+}
+
+/** A child of a structured logger; null where the logger makes none. */
+function childOf(logger: Logger, bindings: LogBindings): Logger | null {
+  if (!("child" in logger) || typeof logger.child !== "function") return null;
+  try {
+    const child: unknown = logger.child({ ...bindings });
+    return isLogger(child) ? child : null;
+  } catch {
+    return null;
+  }
+}
+
+function isLogger(value: unknown): value is Logger {
+  if (typeof value !== "object" && typeof value !== "function") return false;
+  const names = ["debug", "info", "warn", "error"] as const;
+  return value !== null && names.every((name) => typeof Reflect.get(value, name) === "function");
+}
+
+function prefixed(logger: Logger, prefix: string): Logger {
+  if (prefix === "") return logger;
+  const at =
+    (level: keyof Logger) =>
+    (message: unknown, ...details: unknown[]): unknown =>
+      typeof message === "string"
+        ? logger[level](`${prefix} ${message}`, ...details)
+        : logger[level](prefix, message, ...details);
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}

@@ -1,0 +1,109 @@
+import { instantOf } from "../../core/temporal.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+import type { Environment } from "../environment.ts";
+import { reviveError } from "../views/job-error.ts";
+
+interface JobFacts {
+  readonly jobId: string;
+  readonly taskId: string;
+  readonly scheduleId: string | null;
+}
+
+/** Why a job failed: what was thrown, where that is known, and what is kept of it. */
+interface Failure {
+  readonly thrown: unknown;
+  readonly error: SerializedError | null;
+}
+
+const NO_FAILURE: Failure = Object.freeze({ thrown: undefined, error: null });
+
+/** Tells the log what becomes of jobs: each failure once, with its stack and its causes. */
+export class JobLog {
+  readonly #logger: Environment["logger"];
+  /** Jobs whose error somebody here awaits (`runJob`), with the number of those who do. */
+  readonly #awaited = new Map<string, number>();
+
+  constructor({ logger }: Environment) {
+    this.#logger = logger;
+  }
+
+  /** Somebody here awaits a job, and is thrown its error. So the error is no line of its own above `debug`. */
+  awaits(jobId: string): void {
+    this.#awaited.set(jobId, (this.#awaited.get(jobId) ?? 0) + 1);
+  }
+
+  awaitsNoMore(jobId: string): void {
+    const left = (this.#awaited.get(jobId) ?? 1) - 1;
+    if (left > 0) this.#awaited.set(jobId, left);
+    else this.#awaited.delete(jobId);
+  }
+
+  /** An attempt begins. */
+  begins({ id: jobId, taskId, scheduleId }: JobRecord, attempt: number): void {
+    if (this.#logger.showsDebug)
+      this.#logger.debug(`${nameOf({ jobId, taskId, scheduleId })} begins (attempt ${attempt})`);
+  }
+
+  /** An attempt failed, and the job runs again at `runAt` (epoch milliseconds). */
+  retried(job: JobFacts, attempt: number, runAt: number, failure: Failure): void {
+    const text = `failed (attempt ${attempt}), and runs again at ${instantOf(runAt)}`;
+    this.#tell("warn", job, attempt, text, failure);
+  }
+
+  /** An attempt was lost with its process, and the job runs again. */
+  recovered(job: JobFacts, attempt: number): void {
+    this.#tell("warn", job, attempt, `was lost with its process (attempt ${attempt}), and runs again`, NO_FAILURE);
+  }
+
+  /** The job ended. */
+  ended(result: JobResultRecord, thrown?: unknown): void {
+    const { outcome, attempts, error } = result;
+    if (outcome === "success") {
+      if (this.#logger.showsDebug) this.#logger.debug(`${nameOf(result)} has ended (attempt ${attempts})`);
+      return;
+    }
+    const level = outcome === "error" && this.#awaited.has(result.jobId) ? "debug" : LEVELS[outcome];
+    this.#tell(level, result, attempts, TEXTS[outcome](attempts), { thrown, error });
+  }
+
+  #tell(
+    level: "debug" | "warn" | "error",
+    job: JobFacts,
+    attempt: number,
+    text: string,
+    { thrown, error }: Failure,
+  ): void {
+    const { jobId, taskId, scheduleId } = job;
+    const logger = this.#logger.child({ taskId, jobId, scheduleId, attempt }, "");
+    const message = `${nameOf(job)} ${text}`;
+    if (error === null) logger[level](message);
+    else logger[level](message, thrown instanceof Error ? thrown : reviveError(error));
+  }
+}
+
+const LEVELS = {
+  error: "error",
+  deserializationFailed: "error",
+  abandoned: "error",
+  missedStartDeadline: "warn",
+  cancelled: "debug",
+} as const;
+
+const TEXTS = {
+  error: (attempts: number) => `failed (attempt ${attempts})`,
+  deserializationFailed: () => "never runs, because its payload cannot be read",
+  abandoned: (attempts: number) => `was lost with its process ${times(attempts)}, and is given up (see maxRecoveries)`,
+  missedStartDeadline: () => "was not started before its deadline, and never runs",
+  cancelled: () => "was cancelled",
+};
+
+function nameOf({ jobId, taskId, scheduleId }: JobFacts): string {
+  const schedule = scheduleId === null ? "" : ` (schedule "${scheduleId}")`;
+  return `escapement: job ${jobId} of task "${taskId}"${schedule}`;
+}
+
+function times(count: number): string {
+  return ["never", "once", "twice"][count] ?? `${count} times`;
+}

@@ -1,0 +1,97 @@
+import { sleepFor } from "../../core/clock.ts";
+import { BACKLOG_CHECK_MS, BACKLOG_JOBS_MAX, BACKLOG_PAGE_SIZE, BACKLOG_TASKS_MAX } from "../../core/limits.ts";
+import type { DataStore, TaskBacklog } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+import { scheduleBacklogged } from "../events/event-records.ts";
+import type { BackloggedSchedule } from "../views/health.ts";
+
+/** The schedules with many unfinished jobs, the largest backlog first. Costs one small read for each task that has many
+ *  unfinished jobs, and none where no task has. Looks at the oldest jobs of these tasks only.
+ *  @throws {StoreUnavailableError} */
+export async function backloggedSchedules(
+  store: DataStore,
+  tasks: readonly TaskBacklog[],
+): Promise<readonly BackloggedSchedule[]> {
+  const large = tasks
+    .filter(({ waiting, running }) => waiting + running > BACKLOG_JOBS_MAX)
+    .sort((a, b) => b.waiting + b.running - a.waiting - a.running)
+    .slice(0, BACKLOG_TASKS_MAX);
+  const found: BackloggedSchedule[] = [];
+  for (const { taskId } of large) {
+    const { items } = await store.getJobs({ taskId, limit: BACKLOG_PAGE_SIZE, cursor: null });
+    const counts = new Map<string, number>();
+    for (const { scheduleId } of items) {
+      if (scheduleId !== null) counts.set(scheduleId, (counts.get(scheduleId) ?? 0) + 1);
+    }
+    for (const [scheduleId, unfinished] of counts) {
+      if (unfinished > BACKLOG_JOBS_MAX) found.push({ scheduleId, taskId, unfinished });
+    }
+  }
+  return found.sort((a, b) => b.unfinished - a.unfinished);
+}
+
+/** Tells of schedules whose jobs pile up: of each once, until it has caught up. It looks into the store once a minute,
+ *  and only while schedules fire. */
+export class ScheduleBacklogs {
+  readonly #env: Environment;
+  /** Ids of schedules that were told of and have not caught up. */
+  #told: ReadonlySet<string> = new Set();
+  #hasFired = false;
+  #signal: AbortSignal | null = null;
+  #running: Promise<void> | null = null;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  /** Looks by itself from now on. */
+  start(signal: AbortSignal): void {
+    this.#signal = signal;
+  }
+
+  /** A schedule fired, here or elsewhere. */
+  fired(): void {
+    this.#hasFired = true;
+    const signal = this.#signal;
+    if (signal === null || signal.aborted || this.#running !== null) return;
+    this.#running = this.#checkWhileFiring(signal).finally(() => {
+      this.#running = null;
+    });
+  }
+
+  /** Resolves when it has ended what it was doing, after the signal was aborted. */
+  async stopped(): Promise<void> {
+    await this.#running;
+  }
+
+  async #checkWhileFiring(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#env;
+    while (this.#hasFired) {
+      this.#hasFired = false;
+      await sleepFor(clock, BACKLOG_CHECK_MS, signal);
+      if (signal.aborted) return;
+      try {
+        await this.#check();
+      } catch (error) {
+        logger.warn("escapement: schedules whose jobs pile up could not be looked after; tried again later", error);
+      }
+    }
+  }
+
+  async #check(): Promise<void> {
+    const { store, clock, events, logger } = this.#env;
+    const { tasks } = await store.inspect(clock.now());
+    const found = await backloggedSchedules(store, tasks);
+    const untold = found.filter(({ scheduleId }) => !this.#told.has(scheduleId));
+    this.#told = new Set(found.map(({ scheduleId }) => scheduleId));
+    events.publish(untold.map((backlog) => scheduleBacklogged(this.#env, backlog)));
+    for (const { scheduleId, taskId, unfinished } of untold) {
+      const count = unfinished < BACKLOG_PAGE_SIZE ? unfinished : `${unfinished} or more`;
+      logger.warn(
+        `escapement: ${count} jobs of schedule "${scheduleId}" are unfinished, because they are added faster than ` +
+          `they end; let the schedule fire less often or skip (overlap: "skip"), raise maxRunningJobs of task ` +
+          `"${taskId}", or start more workers`,
+      );
+    }
+  }
+}

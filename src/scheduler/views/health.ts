@@ -1,0 +1,152 @@
+import { printAsJSON } from "../../core/inspect.ts";
+import { instantOf, type Temporal } from "../../core/temporal.ts";
+import type { SchedulerRecord, SchedulerRole } from "../../records/scheduler.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+import type { StoreInspection, TaskBacklog } from "../../stores/data-store.ts";
+
+/** What a look at the store found out; times in epoch milliseconds. */
+export interface StoreFacts {
+  readonly inspection: StoreInspection;
+  readonly schedulers: readonly SchedulerRecord[];
+  readonly backloggedSchedules: readonly BackloggedSchedule[];
+  /** How long the store took to answer. */
+  readonly latencyMs: number;
+  readonly clockSkewMs: number | null;
+}
+
+/** A schedule of which more than 10 jobs are unfinished. */
+export interface BackloggedSchedule {
+  readonly scheduleId: string;
+  readonly taskId: string;
+  /** How many of its jobs are unfinished; 100 stands for that many or more. */
+  readonly unfinished: number;
+}
+
+/** A job that is due and waits. */
+export interface DueJob {
+  readonly id: string;
+  readonly taskId: string;
+  readonly runAt: Temporal.Instant;
+  readonly lateMs: number;
+}
+
+/** A schedule that is due and has not fired. */
+export interface DueSchedule {
+  readonly id: string;
+  readonly taskId: string;
+  readonly nextFireTime: Temporal.Instant;
+  readonly lateMs: number;
+}
+
+/** A scheduler that is alive. */
+export interface LiveScheduler {
+  readonly identity: string;
+  readonly role: SchedulerRole;
+  /** Whether it was started; false for one that ticks. */
+  readonly isResident: boolean;
+  /** The tasks for which it has handlers, and the executors that it has. */
+  readonly tasks: readonly string[];
+  readonly executors: readonly string[];
+  /** Until when it counts as alive, unless it says so again. */
+  readonly aliveUntil: Temporal.Instant;
+}
+
+/** How a scheduler's store and the schedulers on it are, as of one moment. Instants are made when somebody reads them.
+ *  Everything is JSON, too: `Response.json(await scheduler.health())`. */
+export class SchedulerHealth {
+  /** Identity of the scheduler that looked. */
+  readonly identity: string;
+  readonly #checkedAt: number;
+  readonly #store: StoreFacts | null;
+  /** Why the store could not be reached; null when it was reached. */
+  readonly storeError: SerializedError | null;
+
+  static {
+    printAsJSON(SchedulerHealth.prototype);
+  }
+
+  constructor(identity: string, checkedAt: number, store: StoreFacts | null, storeError: SerializedError | null) {
+    this.identity = identity;
+    this.#checkedAt = checkedAt;
+    this.#store = store;
+    this.storeError = storeError;
+  }
+
+  get checkedAt(): Temporal.Instant {
+    return instantOf(this.#checkedAt);
+  }
+  /** Whether the store answered. If not, the lists are empty and the other facts null. */
+  get isStoreReached(): boolean {
+    return this.#store !== null;
+  }
+  /** How long the store took to answer, in milliseconds. */
+  get latencyMs(): number | null {
+    return this.#store?.latencyMs ?? null;
+  }
+  /** How far the store's own clock is ahead of the scheduler's, in milliseconds; null for a store without a clock. Half
+   *  of the latency is its precision. */
+  get clockSkewMs(): number | null {
+    return this.#store?.clockSkewMs ?? null;
+  }
+  /** The job that has been due for the longest time and waits; null when no job is due. */
+  get oldestDueJob(): DueJob | null {
+    const job = this.#store?.inspection.oldestDueJob ?? null;
+    if (job === null) return null;
+    const { id, taskId, runAt } = job;
+    return { id, taskId, runAt: instantOf(runAt), lateMs: this.#checkedAt - runAt };
+  }
+  /** The schedule that has been due for the longest time; null when none is due. */
+  get oldestDueSchedule(): DueSchedule | null {
+    const schedule = this.#store?.inspection.oldestDueSchedule ?? null;
+    if (schedule === null) return null;
+    const { id, taskId, nextFireTime } = schedule;
+    return { id, taskId, nextFireTime: instantOf(nextFireTime), lateMs: this.#checkedAt - nextFireTime };
+  }
+  /** The tasks that have unfinished jobs, with the numbers of those that wait and of those that run, by id. */
+  get backlog(): readonly TaskBacklog[] {
+    return this.#store?.inspection.tasks ?? [];
+  }
+  /** The schedulers that are alive on the store, by identity. */
+  get schedulers(): readonly LiveScheduler[] {
+    return (this.#store?.schedulers ?? []).map(({ identity, role, isResident, tasks, executors, aliveUntil }) => ({
+      identity,
+      role,
+      isResident,
+      tasks,
+      executors,
+      aliveUntil: instantOf(aliveUntil),
+    }));
+  }
+  /** Ids of the tasks that have jobs waiting, and that no living scheduler runs. */
+  get unhandledTasks(): readonly string[] {
+    const workers = (this.#store?.schedulers ?? []).filter(({ role }) => role !== "scheduler");
+    // Of a scheduler of an earlier version it is unknown what it runs. Every other has an executor.
+    if (workers.some(({ executors }) => executors.length === 0)) return [];
+    const handled = new Set(workers.flatMap(({ tasks }) => tasks));
+    return this.backlog
+      .filter(({ taskId, waiting }) => waiting > 0 && !handled.has(taskId))
+      .map(({ taskId }) => taskId);
+  }
+  /** The schedules whose jobs pile up, the largest backlog first. At most 10 tasks are looked at. */
+  get backloggedSchedules(): readonly BackloggedSchedule[] {
+    return this.#store?.backloggedSchedules ?? [];
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { oldestDueJob: job, oldestDueSchedule: schedule } = this;
+    return {
+      identity: this.identity,
+      checkedAt: this.checkedAt.toString(),
+      isStoreReached: this.isStoreReached,
+      storeError: this.storeError,
+      latencyMs: this.latencyMs,
+      clockSkewMs: this.clockSkewMs,
+      oldestDueJob: job === null ? null : { ...job, runAt: job.runAt.toString() },
+      oldestDueSchedule: schedule === null ? null : { ...schedule, nextFireTime: schedule.nextFireTime.toString() },
+      backlog: this.backlog,
+      schedulers: this.schedulers.map((live) => ({ ...live, aliveUntil: live.aliveUntil.toString() })),
+      unhandledTasks: this.unhandledTasks,
+      backloggedSchedules: this.backloggedSchedules,
+    };
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { MemoryDataStore, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
+import { drain, VirtualClock } from "../../src/testing/mod.ts";
+import { everySecond, heldHandler, recordingLogger, START, setUp } from "./support.ts";
+
+describe("health()", () => {
+  test("of a store with nothing in it says that all is well", async () => {
+    const { scheduler } = setUp({ identity: "me" });
+    const health = await scheduler.health();
+    expect(health.toJSON()).toEqual({
+      identity: "me",
+      checkedAt: "2030-01-01T00:00:00Z",
+      isStoreReached: true,
+      storeError: null,
+      latencyMs: 0,
+      clockSkewMs: null,
+      oldestDueJob: null,
+      oldestDueSchedule: null,
+      backlog: [],
+      schedulers: [],
+      unhandledTasks: [],
+      backloggedSchedules: [],
+    });
+  });
+
+  test("tells what waits and runs, what is late, who lives, what nobody runs, and what piles up", async () => {
+    const { scheduler: worker, clock, store } = setUp({ identity: "worker", role: "worker" });
+    const { scheduler: client } = setUp({ clock, dataStore: store, identity: "client" });
+    const { handler } = heldHandler();
+    const slow = worker.task("slow", handler);
+    client.task("orphan", () => {});
+    await worker.start();
+    await client.addSchedule("slow", everySecond(), { id: "s", coalesce: "all" });
+    const { id } = await client.addJob("orphan");
+    await client.addJob("orphan", { runAt: "2030-01-02T00:00:00Z" });
+    await clock.advance("PT20S");
+    const { scheduler: firing } = setUp({ clock, dataStore: store, identity: "firing", role: "scheduler" });
+    await firing.tick();
+    await worker.addJob(slow);
+    await clock.advance("PT1.5S");
+    const health = await client.health();
+    expect(health.toJSON()).toMatchObject({
+      identity: "client",
+      oldestDueJob: { id, taskId: "orphan", runAt: "2030-01-01T00:00:00Z", lateMs: 21_500 },
+      oldestDueSchedule: { id: "s", taskId: "slow", nextFireTime: "2030-01-01T00:00:21Z", lateMs: 500 },
+      backlog: [
+        { taskId: "orphan", waiting: 2, running: 0 },
+        { taskId: "slow", waiting: 20, running: 1 },
+      ],
+      schedulers: [
+        { identity: "firing", role: "scheduler", isResident: false, tasks: [], executors: ["inline"] },
+        { identity: "worker", role: "worker", isResident: true, tasks: ["slow"], executors: ["inline"] },
+      ],
+      unhandledTasks: ["orphan"],
+      backloggedSchedules: [{ scheduleId: "s", taskId: "slow", unfinished: 21 }],
+    });
+    expect(health.oldestDueJob?.runAt.epochMilliseconds).toBe(Date.parse(START));
+    expect(health.schedulers[0]?.aliveUntil.epochMilliseconds).toBeGreaterThan(clock.now());
+    expect(JSON.parse(JSON.stringify(health))).toEqual(health.toJSON());
+  });
+
+  test("never rejects: an outage and a stop are facts", async () => {
+    const dataStore = new MemoryDataStore();
+    dataStore.inspect = () => Promise.reject(new StoreUnavailableError("no disk"));
+    const { scheduler } = setUp({ dataStore });
+    const down = await scheduler.health();
+    await scheduler.stop();
+    const stopped = await scheduler.health();
+    expect(
+      [down, stopped].map(({ isStoreReached, storeError, backlog }) => [isStoreReached, storeError?.code, backlog]),
+    ).toEqual([
+      [false, "storeUnavailable", []],
+      [false, "schedulerState", []],
+    ]);
+  });
+
+  test("tells how far the clock of the store is ahead", async () => {
+    const dataStore = new MemoryDataStore();
+    const clock = new VirtualClock(START);
+    const inspect = dataStore.inspect.bind(dataStore);
+    dataStore.inspect = async (now) => ({ ...(await inspect(now)), storeNow: clock.now() + 1500 });
+    await using scheduler = new Scheduler({ dataStore, clock, logger: recordingLogger().logger });
+    expect((await scheduler.health()).clockSkewMs).toBe(1500);
+  });
+});
+
+describe("what consoles print", () => {
+  const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+  const printed = (value: object): unknown => (Reflect.get(value, INSPECT) as () => unknown).call(value);
+
+  test("of a tick is its report with the instant as text", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    const report = await scheduler.tick();
+    expect(printed(report)).toEqual({ ...report, nextWakeAt: "2030-01-01T00:00:01Z" });
+    await scheduler.removeSchedule("s");
+    expect(printed(await scheduler.tick())).toMatchObject({ nextWakeAt: null, exhausted: false });
+    await drain(scheduler);
+  });
+
+  test("of health is its JSON", async () => {
+    const { scheduler } = setUp();
+    const health = await scheduler.health();
+    expect(printed(health)).toEqual(health.toJSON());
+  });
+});

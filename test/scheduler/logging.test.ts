@@ -1,0 +1,181 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { IntervalTrigger, type LogLevel, Scheduler } from "../../src/mod.ts";
+import { drain, VirtualClock } from "../../src/testing/mod.ts";
+import { everySecond, leaseAndDie, recordingLogger, rejectionOf, START, START_MS, setUp } from "./support.ts";
+
+/** Lines as "level message", with ids cut out; the errors behind them, by their message and that of their cause. */
+function lines(entries: ReturnType<typeof recordingLogger>["entries"]): string[] {
+  return entries.map(({ level, message, details }) => {
+    const errors = details.map((detail) => {
+      if (!(detail instanceof Error)) return String(detail);
+      const cause = detail.cause instanceof Error ? ` < ${detail.cause.name}: ${detail.cause.message}` : "";
+      return `${detail.name}: ${detail.message}${cause}`;
+    });
+    return [level, message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID"), ...errors].join(" | ");
+  });
+}
+
+describe("the log of a scheduler", () => {
+  test("tells of each failure of a job once, with its stack and its cause, and of each retry", async () => {
+    const { scheduler, clock, log } = setUp();
+    const cause = new RangeError("no such account");
+    scheduler.task("pay", { retry: { maxAttempts: 2, backoff: { jitter: "none" } } }, () => {
+      throw new TypeError("cannot pay", { cause });
+    });
+    await scheduler.start();
+    await scheduler.addJob("pay");
+    await clock.advance("PT1M");
+    expect(lines(log)).toEqual([
+      'warn | escapement: job ID of task "pay" failed (attempt 1), and runs again at 2030-01-01T00:00:01Z | ' +
+        "TypeError: cannot pay < RangeError: no such account",
+      'error | escapement: job ID of task "pay" failed (attempt 2) | ' +
+        "TypeError: cannot pay < RangeError: no such account",
+    ]);
+    expect(log.map(({ details }) => (details[0] as Error).stack)).toEqual([
+      expect.stringContaining("logging.test"),
+      expect.stringContaining("logging.test"),
+    ]);
+  });
+
+  test("leaves the error of a job that somebody here awaits to its caller", async () => {
+    const { scheduler, log } = setUp({ logLevel: "debug" });
+    scheduler.task("pay", () => {
+      throw new TypeError("cannot pay");
+    });
+    await scheduler.start();
+    const error = await rejectionOf(scheduler.runJob("pay"));
+    await scheduler.addJob("pay");
+    await scheduler.nextEvent("jobReleased");
+    expect((error as Error).message).toBe("cannot pay");
+    const failures = lines(log).filter((line) => line.includes("failed"));
+    expect(failures).toEqual([
+      'debug | escapement: job ID of task "pay" failed (attempt 1) | TypeError: cannot pay',
+      'error | escapement: job ID of task "pay" failed (attempt 1) | TypeError: cannot pay',
+    ]);
+  });
+
+  test("tells of missed deadlines, of lost and abandoned jobs, and of broken schedules", async () => {
+    const { scheduler, clock, store, log } = setUp();
+    scheduler.task("t", { maxRecoveries: 1, maxRunningJobs: null }, () => {});
+    await scheduler.addJob("t", { startDeadline: new Date(START_MS + 1000) });
+    await clock.advance("PT5S");
+    await drain(scheduler);
+    await scheduler.addJob("t");
+    await leaseAndDie(store, clock.now());
+    await clock.advance("PT61S");
+    await leaseAndDie(store, clock.now());
+    await clock.advance("PT61S");
+    await drain(scheduler);
+    const broken = new IntervalTrigger({ hours: 1 });
+    await scheduler.addSchedule("t", broken, { id: "s" });
+    const saved = IntervalTrigger.prototype.nextMs;
+    IntervalTrigger.prototype.nextMs = () => clock.now() - 1;
+    await drain(scheduler);
+    IntervalTrigger.prototype.nextMs = saved;
+    expect(lines(log)).toEqual([
+      'warn | escapement: job ID of task "t" was not started before its deadline, and never runs',
+      'error | escapement: job ID of task "t" was lost with its process twice, and is given up (see maxRecoveries)',
+      expect.stringMatching(/^error \| escapement: schedule "s" was paused because it failed \| /),
+    ]);
+  });
+
+  test("tells of its life at the level info, and of each attempt at the level debug", async () => {
+    const { scheduler, clock, log } = setUp({ logLevel: "debug", identity: "me" });
+    scheduler.task("t", () => {});
+    await scheduler.start({ paused: true });
+    await scheduler.addSchedule("t", everySecond(), { id: "s" });
+    scheduler.resume();
+    await clock.settle();
+    scheduler.pause();
+    await scheduler.stop();
+    expect(lines(log)).toEqual([
+      'info | escapement: started as "me", paused: fires schedules and runs the tasks "t"',
+      "info | escapement: resumed",
+      'debug | escapement: job ID of task "t" (schedule "s") begins (attempt 1)',
+      'debug | escapement: job ID of task "t" (schedule "s") has ended (attempt 1)',
+      "info | escapement: paused",
+      "info | escapement: stopped",
+    ]);
+  });
+
+  test.each([
+    ["debug", ["debug", "info", "warn", "error"]],
+    ["info", ["info", "warn", "error"]],
+    ["warn", ["warn", "error"]],
+    ["error", ["error"]],
+    ["silent", []],
+  ] satisfies [LogLevel, LogLevel[]][])("shows from the level %s on, to handlers too", async (logLevel, shown) => {
+    const { scheduler, log } = setUp({ logLevel });
+    scheduler.task("t", (_, { logger }) => {
+      for (const level of ["debug", "info", "warn", "error"] as const) logger[level]("from the handler");
+    });
+    await scheduler.addJob("t");
+    await drain(scheduler);
+    const own = log.filter(({ message }) => message.includes("from the handler"));
+    expect(own.map(({ level }) => level)).toEqual(shown);
+  });
+
+  test("is the console from the level info on, unless told otherwise", async () => {
+    const seen: string[] = [];
+    for (const level of ["debug", "info", "warn", "error"] as const) {
+      const spy = vi.spyOn(console, level).mockImplementation((text: unknown) => void seen.push(`${level} ${text}`));
+      onTestFinished(() => spy.mockRestore());
+    }
+    for (const options of [{}, { logger: console }, { logLevel: "silent" }] as const) {
+      const scheduler = new Scheduler({ ...options, identity: "me", clock: new VirtualClock(START) });
+      scheduler.task("t", (_, { logger }) => logger.debug("details"));
+      await scheduler.start();
+      await scheduler.runJob("t");
+      await scheduler.stop();
+    }
+    const once = [
+      'info escapement: started as "me": fires schedules and runs the tasks "t"',
+      "info escapement: stopped",
+    ];
+    expect(seen).toEqual([...once, ...once]);
+  });
+});
+
+describe("the logger of a handler", () => {
+  test("names the task and the job in front of each line", async () => {
+    const { scheduler, log } = setUp();
+    scheduler.task("t", (_, { logger }) => logger.warn("careful", 7));
+    const { id } = await scheduler.addJob("t");
+    await drain(scheduler);
+    expect(log).toEqual([{ level: "warn", message: `[t ${id}] careful`, details: [7] }]);
+  });
+
+  test("is a child with the task and the job where the scheduler's logger makes children", async () => {
+    const { logger, entries } = recordingLogger();
+    const bound: unknown[] = [];
+    const child = (bindings: object): typeof logger => {
+      bound.push(bindings);
+      return logger;
+    };
+    const { scheduler } = setUp({ logger: Object.assign({ child }, logger) });
+    scheduler.task("t", (_: object, { logger }) => logger.warn("careful"));
+    const { id } = await scheduler.addJob("t", { payload: {} });
+    await drain(scheduler);
+    expect(entries).toEqual([{ level: "warn", message: "careful", details: [] }]);
+    expect(bound).toEqual([{ taskId: "t", jobId: id, scheduleId: null, attempt: 1 }]);
+  });
+
+  test("writes the text in front where the child is no logger, or making it fails", async () => {
+    for (const child of [
+      () => ({}),
+      () => null,
+      () => Promise.reject,
+      () => {
+        throw new Error("no child");
+      },
+    ]) {
+      // biome-ignore format: one line
+      const { logger, entries } = recordingLogger();
+      const { scheduler } = setUp({ logger: Object.assign({ child }, logger) });
+      scheduler.task("t", (_, { logger }) => logger.warn("careful"));
+      const { id } = await scheduler.addJob("t");
+      await drain(scheduler);
+      expect(entries.map(({ message }) => message)).toEqual([`[t ${id}] careful`]);
+    }
+  });
+});
