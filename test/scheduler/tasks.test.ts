@@ -25,6 +25,7 @@ describe("tasks", () => {
       executor: "inline",
       maxRunningJobs: 5,
       misfireGraceTime: null,
+      overlap: "queue",
       maxRecoveries: 3,
       timeout: null,
       resultExpirationTime: "PT24H",
