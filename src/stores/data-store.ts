@@ -95,11 +95,11 @@ export interface DataStore extends AsyncDisposable {
    *    nobody. A plan that does not count changes nothing. If a step has several plans of one schedule, only the first
    *    can count.
    *
-   *    A plan with an `overlap` that counts heeds the unfinished jobs that fire times of its schedule made. With `skip`,
-   *    its fire makes no job if there is such a job. Otherwise, such jobs without a lease are removed, without a result
-   *    (at most `OVERLAP_JOBS_PER_PLAN_MAX`, the earliest fire times first), and with `cancelRunning`, such jobs under a
-   *    lease (as many at most) get `cancelRequested`. The schedule's `skippedCount` grows by the fire times that were
-   *    `passed`, by 1 for a fire that made no job because of `skip`, and by 1 for each job that was removed.
+   *    A plan with an `overlap` that counts heeds the unfinished jobs that fire times of its schedule made. With
+   *    `skip`, its fire makes no job if there is such a job. Otherwise, such jobs without a lease are removed, without
+   *    a result (at most 100, the earliest fire times first), and with `cancelRunning`, such jobs under a lease (as
+   *    many at most) get `cancelRequested`. The schedule's `skippedCount` grows by the fire times that were `passed`,
+   *    by 1 for a fire that made no job because of `skip`, and by 1 for each job that was removed.
    * 5. *Acquisition* of at most `jobs.limit` jobs that are unleased, have `runAt <= now` and no `cancelRequested`, and
    *    whose `(executor, taskId)` is among `jobs.queues`. Their order is priority (higher first), then `runAt`, then
    *    addition. A task never has more than its `maxRunningJobs` jobs under live leases, counted over all schedulers;
@@ -118,8 +118,8 @@ export interface DataStore extends AsyncDisposable {
    * - Additions and fires are never made twice, see {@link addJobs}. `addedJobIds` names the jobs of the plan that
    *   exist.
    * - `committed` is true when the schedule is as an earlier try left the schedule. It may be false for a plan that an
-   *   earlier try committed, if others have changed the schedule since. `overlap` is as that try told, if `committed` is
-   *   true, and absent if not.
+   *   earlier try committed, if others have changed the schedule since. `overlap` is as that try told, if `committed`
+   *   is true, and absent if not.
    * - `acquired` holds the jobs that any try of the step leased and that the scheduler still holds, topped up to the
    *   limit. These jobs are named even while a lease waits for recovery.
    * - Recovered jobs may be named by the earlier try alone.
@@ -139,8 +139,8 @@ export interface DataStore extends AsyncDisposable {
    * - `replace`: every field except `createdAt`, `lastFireTime`, `skippedCount` and `fence` is replaced. When
    *   `triggerRule` is equal, the stored `trigger` (with its anchor) and `nextFireTime` stay too. `paused` stays unless
    *   the addition `setsPaused`. `fence` grows by 1; `change` is `replaced`.
-   * - `update`: as `replace`, but only if the `declaration` differs from the stored one; `change` is `updated`. If it is
-   *   equal, the stored schedule stays, whoever edited it since (`kept`), and a higher `version` replaces the stored
+   * - `update`: as `replace`, but only if the `declaration` differs from the stored one; `change` is `updated`. If it
+   *   is equal, the stored schedule stays, whoever edited it since (`kept`), and a higher `version` replaces the stored
    *   one. If it differs and the stored `version` is higher, nothing changes (`outdated`). No version is lower than
    *   every version.
    * - `error`: nothing of the whole call is written; `conflictId` names the first id that is in use.

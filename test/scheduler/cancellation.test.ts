@@ -57,7 +57,7 @@ describe("cancelJob", () => {
     expect(held[0]?.context.signal.reason).toMatchObject({ code: "jobCancelled" });
   });
 
-  test("aborts a job that runs elsewhere at once where an event tells of it, and heeds no event that lies", async () => {
+  test("aborts a job that runs elsewhere at once where an event tells of it, and no event that lies", async () => {
     const { scheduler: worker, clock, store } = setUp();
     const { scheduler: client } = setUp({ clock, dataStore: store });
     const { handler, held } = heldHandler();

@@ -16,7 +16,7 @@ function twoStarts(versions: { first?: number; second?: number } = {}) {
 const hourly = (): IntervalTrigger => new IntervalTrigger({ hours: 1 });
 
 describe('conflictPolicy "update", the default,', () => {
-  test("applies what the program changed, and keeps the history and, of the same rule, the next fire time", async () => {
+  test("applies what the program changed, and keeps the history and the next fire time of the same rule", async () => {
     const { first, second, clock } = twoStarts();
     await first.addSchedule("t", hourly(), { id: "s", payload: "old", priority: 1 });
     await drain(first);

@@ -109,7 +109,7 @@ export const declarationCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "schedule declarations: a lower version never overwrites a higher one, and no version is lower than every one",
+    name: "schedule declarations: a lower version never overwrites a higher one, and none is lower than every one",
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", version: 5, priority: 5 });
