@@ -57,6 +57,8 @@ export type {
   StepReport,
   StepRequest,
   StoreCapabilities,
+  StoreInspection,
+  TaskBacklog,
   TaskChange,
   Twin,
   View,

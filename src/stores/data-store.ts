@@ -184,6 +184,12 @@ export interface DataStore extends AsyncDisposable {
   /** Removes expired results, and schedules that have no fire time left and no unfinished job; at most `limit` of
    *  each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
+
+  // ---- what people see
+
+  /** What is in the store, for people who watch over it, as of one instant. The counts cost about as much as there are
+   *  tasks, however many jobs wait. Nothing else reads these counts; the limits of tasks count leases anew each time. */
+  inspect(now: number): Promise<StoreInspection>;
 }
 
 /** What became of a task that was put. */
@@ -476,4 +482,27 @@ export type CancelReport =
 export interface CleanupReport {
   readonly removedResults: number;
   readonly removedScheduleIds: readonly string[];
+}
+
+/** What a store tells of itself to people. */
+export interface StoreInspection {
+  /** The tasks that have unfinished jobs, by id. */
+  readonly tasks: readonly TaskBacklog[];
+  /** The unleased job with the earliest `runAt`, if its `runAt <= now`; null when no job is due. A store may leave out
+   *  jobs where those that are ready have more than 10,000 different combinations of task, executor and priority. */
+  readonly oldestDueJob: { readonly id: string; readonly taskId: string; readonly runAt: number } | null;
+  /** The schedule with the earliest `nextFireTime` of those that are not paused, if its `nextFireTime <= now`; null
+   *  when no schedule is due. */
+  readonly oldestDueSchedule: { readonly id: string; readonly taskId: string; readonly nextFireTime: number } | null;
+  /** What the clock of the store's own machine says, in epoch milliseconds; null for a store without a clock. */
+  readonly storeNow: number | null;
+}
+
+/** How many unfinished jobs a task has. */
+export interface TaskBacklog {
+  readonly taskId: string;
+  /** Jobs without a lease: those that are due, and those that are to run later. */
+  readonly waiting: number;
+  /** Jobs under a lease, live or not. */
+  readonly running: number;
 }

@@ -179,6 +179,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StepReport",
       "StepRequest",
       "StoreCapabilities",
+      "StoreInspection",
+      "TaskBacklog",
       "TaskChange",
       "TaskRecord",
       "Twin",

@@ -230,6 +230,10 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getJobResult", () => this.#store.getJobResult(jobId, now));
   }
 
+  inspect(now: number): Promise<contract.StoreInspection> {
+    return this.#call("inspect", () => this.#store.inspect(now));
+  }
+
   getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
     return this.#call("getJobResults", () => this.#store.getJobResults(filter, now));
   }

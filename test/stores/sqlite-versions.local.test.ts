@@ -140,6 +140,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
     { version: 1 },
     { version: 2 },
     { version: 3 },
+    { version: 4 },
   ]);
 });
 
@@ -321,3 +322,27 @@ test.each([1, 2])("texts of version %d that no client can read become readable",
   const queues = neutral.map((text) => ({ executor: text, taskId: text }));
   expect((await take(store, { queues })).acquired.map(({ id }) => id)).toEqual(["job-0", "job-1"]);
 });
+
+test.each([1, 2, 3])(
+  "the unfinished jobs of version %d are counted, and so are those of its processes",
+  async (version) => {
+    await migrateTo(version);
+    const lease = ["scheduler-a", T0 + LEASE_MS, "old/1", 4, 0, 1, 0, JOB_DETAILS];
+    const noLease = [null, null, null, 0, 0, 0, 0, JOB_DETAILS];
+    await addJob("ready", "task", "inline", null, null, null, 0, T0, 1, ...noLease);
+    await addJob("leased", "task", "inline", null, null, null, 0, T0, 2, ...lease);
+    await addJob("other", "other", "inline", null, null, null, 0, T0, 0, ...noLease);
+    await openStore();
+    const { tasks } = await store.inspect(T0);
+    expect(tasks).toEqual([
+      { taskId: "other", waiting: 1, running: 0 },
+      { taskId: "task", waiting: 1, running: 1 },
+    ]);
+    await addJob("late", "new", "inline", null, null, null, 0, T0, 1, ...noLease);
+    await run("DELETE FROM escapement_jobs WHERE id IN ('ready', 'leased')");
+    expect((await store.inspect(T0)).tasks).toEqual([
+      { taskId: "new", waiting: 1, running: 0 },
+      { taskId: "other", waiting: 1, running: 0 },
+    ]);
+  },
+);

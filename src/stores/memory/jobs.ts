@@ -17,6 +17,7 @@ import type {
   ReleaseStatus,
   Seen,
   StepRequest,
+  StoreInspection,
   View,
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
@@ -114,6 +115,21 @@ export class MemoryJobs {
       fire.runAt <= fire.createdAt,
     );
     return true;
+  }
+
+  inspect(now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
+    const tasks = [...this.#countByTask].map(([taskId, count]) => {
+      const running = this.#queues.running(taskId);
+      return { taskId, waiting: count - running, running };
+    });
+    tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    let oldest: JobRecord | null = null;
+    for (const { record } of this.#byId.values()) {
+      const isDue = record.acquiredBy === null && record.runAt <= now;
+      if (isDue && (oldest === null || record.runAt < oldest.runAt)) oldest = record;
+    }
+    const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
+    return { tasks, oldestDueJob };
   }
 
   get(id: string): JobRecord | null {

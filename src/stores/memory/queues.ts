@@ -61,6 +61,11 @@ export class MemoryQueues {
     countIn(this.#runningByTask, taskId, change);
   }
 
+  /** How many jobs of a task are leased. */
+  running(taskId: string): number {
+    return this.#runningByTask.get(taskId) ?? 0;
+  }
+
   hasReady(queues: readonly JobQueue[]): boolean {
     for (const { executor, taskId } of queues) {
       const ready = this.#ready.get(executor)?.get(taskId);

@@ -9,6 +9,7 @@ import type {
   SchedulePlan,
   Seen,
   StepRequest,
+  StoreInspection,
   View,
 } from "../data-store.ts";
 import { countIn } from "./queues.ts";
@@ -115,6 +116,20 @@ export class MemorySchedules {
       },
     );
     return { due, nextFireAt };
+  }
+
+  /** The schedule that waits longest for a fire that is due. */
+  oldestDue(now: number): StoreInspection["oldestDueSchedule"] {
+    let oldest: StoreInspection["oldestDueSchedule"] = null;
+    this.#waiting.visitFrom(
+      () => true,
+      (entry) => {
+        const nextFireTime = fireTimeOf(entry);
+        if (nextFireTime <= now) oldest = { id: entry.record.id, taskId: entry.record.taskId, nextFireTime };
+        return false;
+      },
+    );
+    return oldest;
   }
 
   /** Commits a plan. Returns the changed schedule (no copy); null when the plan does not count. */

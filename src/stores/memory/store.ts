@@ -181,6 +181,11 @@ export class MemoryDataStore implements contract.DataStore {
     };
   }
 
+  async inspect(now: number): Promise<contract.StoreInspection> {
+    const { tasks, oldestDueJob } = this.#jobs.inspect(now);
+    return { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
+  }
+
   #addJobs(jobs: readonly JobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
     return jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
   }

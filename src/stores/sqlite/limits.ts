@@ -87,3 +87,7 @@ export const COALESCED_LENGTH_MAX = 500_000;
 /** WAL pages (4 KiB each) after which SQLite moves them into the database file. This is four times SQLite's default,
  *  because a busy queue rewrites the same pages over and over, and each move costs two fsyncs. */
 export const WAL_CHECKPOINT_PAGES = 4000;
+
+/** Most combinations of task, executor and priority in which an inspection looks for the oldest job. Each costs some
+ *  microseconds, so that hostile priorities cost a tenth of a second at most. */
+export const INSPECTED_QUEUES_MAX = 10_000;

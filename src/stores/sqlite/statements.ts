@@ -1,5 +1,6 @@
 import { NO_VERSION } from "../task-declarations.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
+import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
 import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
 import { type PlanStatements, planStatements } from "./plan-statements.ts";
@@ -45,7 +46,8 @@ export interface Statements
     RecoveryStatements,
     ScheduleStatements,
     PlanStatements,
-    AcquisitionStatements {}
+    AcquisitionStatements,
+    InspectionStatements {}
 
 export function makeStatements(names: TableNames): Statements {
   return Object.freeze({
@@ -57,6 +59,7 @@ export function makeStatements(names: TableNames): Statements {
     ...scheduleStatements(names),
     ...planStatements(names),
     ...acquisitionStatements(names),
+    ...inspectionStatements(names),
   });
 }
 

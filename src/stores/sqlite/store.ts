@@ -10,6 +10,7 @@ import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import { Connection } from "./connection.ts";
 import type { SqlDriver } from "./driver.ts";
+import { inspect } from "./inspection.ts";
 import { SqliteJobs } from "./jobs.ts";
 import { SqliteLeases } from "./leases.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
@@ -45,6 +46,7 @@ interface OpenStore {
   readonly leases: SqliteLeases;
   readonly steps: SqliteSteps;
   readonly results: SqliteResults;
+  readonly inspect: (now: number) => Promise<contract.StoreInspection>;
 }
 
 /** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
@@ -177,6 +179,10 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.cleanup(request));
   }
 
+  async inspect(now: number): Promise<contract.StoreInspection> {
+    return this.#use((open) => open.inspect(now));
+  }
+
   get #opened(): OpenStore {
     if (this.#open === null) throw new StoreUnavailableError("the data store is not open: await open() first");
     return this.#open;
@@ -209,6 +215,7 @@ export class SqlDataStore implements contract.DataStore {
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, statements, names),
         results: new SqliteResults(connection, statements),
+        inspect: (at) => inspect(connection, statements, at),
       };
     } catch (error) {
       await connection.close();

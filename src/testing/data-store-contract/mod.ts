@@ -3,6 +3,7 @@ import { cancellationCases } from "./cancellation-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
+import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { lookCases } from "./look-cases.ts";
@@ -53,4 +54,5 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...cancellationCases,
   ...resultCases,
   ...recordCases,
+  ...inspectionCases,
 ]);

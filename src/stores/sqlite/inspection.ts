@@ -1,0 +1,89 @@
+import type { StoreInspection } from "../data-store.ts";
+import { statement } from "./batch.ts";
+import type { Connection } from "./connection.ts";
+import { INSPECTED_QUEUES_MAX } from "./limits.ts";
+import { jsonArray, numberOrNull } from "./rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+const { delayed, ready, leased } = JOB_STATE;
+
+export interface InspectionStatements {
+  readonly inspect: string;
+}
+
+/** What {@link InspectionStatements.inspect} yields for each task. */
+type CountRow = [taskId: string, waiting: number, running: number];
+/** What it yields for the oldest job and for the oldest schedule that are due. */
+type DueRow = [id: string, taskId: string, at: number];
+
+/** The statement of an inspection: one, so that everything in it is of one instant. ?1 now. */
+export function inspectionStatements(names: TableNames): InspectionStatements {
+  return {
+    inspect:
+      `SELECT (${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
+      `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
+      "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now",
+  };
+}
+
+/** What is in a `SqlDataStore`, for people. */
+export async function inspect(
+  connection: Connection,
+  { inspect: sql }: InspectionStatements,
+  now: number,
+): Promise<StoreInspection> {
+  const rows = await connection.readFresh(statement(sql, now));
+  const [job] = jsonArray<DueRow>(rows, "oldest_job");
+  const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
+  return {
+    tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running]) => ({ taskId, waiting, running })),
+    oldestDueJob: job === undefined ? null : { id: job[0], taskId: job[1], runAt: job[2] },
+    oldestDueSchedule:
+      schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
+    storeNow: numberOrNull(rows, "store_now"),
+  };
+}
+
+/** The leases are counted anew, because they are as few as the jobs that run. */
+function countsByTask({ jobs, counts }: TableNames): string {
+  return (
+    "SELECT json_group_array(json_array(task_id, unfinished - running, running)) FROM (" +
+    "SELECT c.task_id, c.unfinished, coalesce(r.n, 0) AS running " +
+    `FROM ${counts} c LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
+    `WHERE state = ${leased} AND acquired_until > 0 GROUP BY task_id) r ON r.task_id = c.task_id ` +
+    "WHERE c.task_id > '' AND c.unfinished > 0 ORDER BY c.task_id)"
+  );
+}
+
+/**
+ * The index of ready jobs has their `run_at` behind task, executor and priority. So the oldest job of each combination
+ * of these is the first of the combination, and from each combination one search leads to the next.
+ */
+function oldestDueJob({ jobs }: TableNames): string {
+  const first = (condition: string): string =>
+    `(SELECT seq FROM ${jobs} WHERE state = ${ready} AND ${condition} ` +
+    "ORDER BY task_id, executor, priority DESC, run_at, seq LIMIT 1)";
+  const next = [
+    "task_id = j.task_id AND executor = j.executor AND priority < j.priority",
+    "task_id = j.task_id AND executor > j.executor",
+    "task_id > j.task_id",
+  ];
+  const oldest = `SELECT j.id, j.task_id, j.run_at FROM ${jobs} j`;
+  return (
+    `WITH RECURSIVE heads (seq) AS (SELECT ${first("task_id > ''")} ` +
+    `UNION ALL SELECT coalesce(${next.map(first).join(", ")}) FROM heads h CROSS JOIN ${jobs} j ON j.seq = h.seq ` +
+    `LIMIT ${INSPECTED_QUEUES_MAX}) ` +
+    "SELECT json_group_array(json_array(id, task_id, run_at)) FROM (SELECT id, task_id, run_at FROM (" +
+    `SELECT * FROM (${oldest} WHERE j.state = ${delayed} AND j.run_at <= ?1 ORDER BY j.run_at LIMIT 1) UNION ALL ` +
+    "SELECT j.id, j.task_id, j.run_at FROM heads h " +
+    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE j.run_at <= ?1) ORDER BY run_at LIMIT 1)`
+  );
+}
+
+function oldestDueSchedule({ schedules }: TableNames): string {
+  return (
+    "SELECT json_group_array(json_array(id, task_id, next_fire_time)) FROM (" +
+    `SELECT id, task_id, next_fire_time FROM ${schedules} WHERE paused = 0 AND acquired_until IS NULL ` +
+    "AND next_fire_time IS NOT NULL AND next_fire_time <= ?1 ORDER BY next_fire_time, id LIMIT 1)"
+  );
+}
