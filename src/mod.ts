@@ -48,6 +48,8 @@ export type { TickReport } from "./scheduler/driving/tick.ts";
 export type { EventFilter, EventsOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type {
+  BulkJobOptions,
+  BulkResultOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -69,6 +71,7 @@ export type {
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
+export type { Attempt } from "./scheduler/views/attempt.ts";
 export type { Job } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Page } from "./scheduler/views/page.ts";

@@ -1,4 +1,6 @@
-import type { JobOutcome } from "./policies.ts";
+import type { AttemptRecord, JobProgress } from "./attempt.ts";
+import type { JobRecord } from "./job.ts";
+import type { JobOutcome, Metadata } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
 /** How a job ended, in the form that stores keep. Times are epoch milliseconds. */
@@ -19,4 +21,42 @@ export interface JobResultRecord {
   readonly error: SerializedError | null;
   /** The instant from which on the result counts as removed. */
   readonly expiresAt: number;
+  /** What the job was, so that it can be added once more; absent in results of earlier versions. */
+  readonly job?: KeptJob;
+  /** The attempts that failed before the last one, the oldest first; absent for none. */
+  readonly attemptHistory?: readonly AttemptRecord[];
+  /** What the handler last said about its progress; absent for nothing. */
+  readonly progress?: JobProgress;
+  /** The id of the job that this job repeated; absent for none. */
+  readonly retryOf?: string;
+}
+
+/** What a result keeps of its job. */
+export interface KeptJob {
+  readonly payload: string | null;
+  /** Whether the payload was left out, because the store would not take it with the result, or because the job's row
+   *  was damaged. */
+  readonly omitsPayload?: true;
+  readonly metadata: Metadata;
+  readonly executor: string;
+  readonly priority: number;
+  readonly fireTime: number | null;
+  readonly idempotencyKey: string | null;
+  readonly maxRecoveries: number;
+  readonly createdAt: number;
+}
+
+/** The part of a result that comes from its job as it is. */
+type KeptFacts = Pick<JobResultRecord, "job" | "attemptHistory" | "progress" | "retryOf">;
+
+/** What the result of a job keeps of the job. */
+export function keptFacts(job: JobRecord): KeptFacts {
+  const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
+  const { attemptHistory, progress, retryOf } = job;
+  return {
+    job: { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt },
+    ...(attemptHistory === undefined ? {} : { attemptHistory }),
+    ...(progress === undefined ? {} : { progress }),
+    ...(retryOf === undefined ? {} : { retryOf }),
+  };
 }

@@ -29,6 +29,8 @@ import {
   checkTickOptions,
 } from "./options/check-options.ts";
 import type {
+  BulkJobOptions,
+  BulkResultOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -43,6 +45,7 @@ import { AttemptContext } from "./running/attempt-context.ts";
 import type { NamedFunction, NewJob, SchedulerClient, Task, TaskHandler } from "./scheduler-client.ts";
 import { currentJob } from "./tasks/current-job.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
+import { BulkVerbs } from "./verbs/bulk-verbs.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
@@ -75,6 +78,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #taskVerbs: TaskVerbs;
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
+  readonly #bulkVerbs: BulkVerbs;
   readonly #closing = new Closing();
   #ticking: Promise<unknown> | null = null;
 
@@ -130,6 +134,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     };
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, this.#engine.runner);
+    this.#bulkVerbs = new BulkVerbs(context, this.#jobVerbs);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
   }
 
@@ -378,6 +383,22 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async cancelJob(id: string): Promise<boolean> {
     return this.#jobVerbs.cancel(id);
+  }
+
+  async retryJob(id: string): Promise<Job> {
+    return this.#bulkVerbs.retry(id);
+  }
+
+  async retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
+    return this.#bulkVerbs.retryMany(filter);
+  }
+
+  async cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number }> {
+    return this.#bulkVerbs.cancelMany(filter);
+  }
+
+  async removeJobResults(filter: BulkResultOptions): Promise<{ removed: number }> {
+    return this.#bulkVerbs.removeResults(filter);
   }
 
   // ---- events

@@ -1,3 +1,4 @@
+import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { ConflictPolicy, JobOutcome } from "../records/policies.ts";
@@ -75,10 +76,10 @@ export interface DataStore extends AsyncDisposable {
    *
    * 1. *Releases* of jobs that the scheduler holds. A release counts only if the stored `fence` and `acquiredBy` are
    *    its `fence` and the step's `schedulerId`. `finish` removes the job and keeps its result (unless
-   *    `expiresAt <= now`). `retry` puts the job back with the new `runAt` and `failedAttempts`. `giveUp` puts the job
-   *    back as it was. A job that is to be cancelled, or that is given up after it `hasStarted`, is not put back:
-   *    *recovery* ends it, or takes it back. `start` says that the job is about to start: it keeps its lease, and
-   *    `startedFence` becomes its fence.
+   *    `expiresAt <= now`). `retry` puts the job back with the new `runAt`, `failedAttempts` and `attemptHistory`.
+   *    `giveUp` puts the job back as it was. A job that is to be cancelled, or that is given up after it `hasStarted`,
+   *    is not put back: *recovery* ends it, or takes it back. `start` says that the job is about to start: it keeps its
+   *    lease, and `startedFence` becomes its fence.
    * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held the lease. A job that may have
    *    started goes back to the queue with `recoveries` + 1, or ends as `abandoned` when its `recoveries` have reached
    *    `maxRecoveries`. A job that was lost before (`recoveries` > 0) and whose `startedFence` is not its fence has not
@@ -179,8 +180,13 @@ export interface DataStore extends AsyncDisposable {
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
-  /** A page of results that have not expired at `now`, ordered by job id. */
+  /** A page of results that have not expired at `now`, ordered by `finishedAt`, and where that is equal, in the order
+   *  in which the store got them. A cursor stays good while results come and go: the next page has what follows the
+   *  page before in the order, and was not in it. @throws {OptionsError} for a cursor that is none of this store's */
   getJobResults(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>>;
+  /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. After an answer that was
+   *  lost, a repetition counts only what it removes itself. */
+  removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
   /** Removes expired results, and schedules that have no fire time left and no unfinished job; at most `limit` of
    *  each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
@@ -188,7 +194,7 @@ export interface DataStore extends AsyncDisposable {
   // ---- what people see
 
   /** What is in the store, for people who watch over it, as of one instant. The counts cost about as much as there are
-   *  tasks, however many jobs wait. Nothing else reads these counts; the limits of tasks count leases anew each time. */
+   *  tasks, however many jobs wait. Nothing else reads these counts: the limits of tasks count leases anew. */
   inspect(now: number): Promise<StoreInspection>;
 }
 
@@ -217,10 +223,20 @@ export interface JobFilter extends PageRequest {
   readonly scheduleId?: string;
 }
 
-export interface JobResultFilter extends PageRequest {
+/** Which results; absent fields do not matter. */
+export interface JobResultSelection {
   readonly taskId?: string;
   readonly scheduleId?: string;
   readonly outcome?: JobOutcome;
+  /** `finishedAt` is this instant or later. */
+  readonly finishedAfter?: number;
+  /** `finishedAt` is before this instant. */
+  readonly finishedBefore?: number;
+}
+
+export interface JobResultFilter extends PageRequest, JobResultSelection {
+  /** Default: `newest`, which is the opposite order. */
+  readonly order?: "newest" | "oldest";
 }
 
 export interface ScheduleAddition {
@@ -253,7 +269,13 @@ export interface JobQueue {
 
 export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "finish"; readonly result: JobResultRecord }
-  | { readonly kind: "retry"; readonly runAt: number; readonly failedAttempts: number }
+  | {
+      readonly kind: "retry";
+      readonly runAt: number;
+      readonly failedAttempts: number;
+      /** Replaces that of the job; absent leaves it as it is. */
+      readonly attemptHistory?: readonly AttemptRecord[];
+    }
   | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
   | { readonly kind: "start" }
 );
@@ -419,7 +441,8 @@ export interface RecoveredJob {
 export interface RecoveryReport {
   /** Jobs that went back to the queue. */
   readonly recovered: readonly RecoveredJob[];
-  /** Jobs that ended as `abandoned` or `cancelled`. */
+  /** Jobs that ended as `abandoned` or `cancelled`, without what the kept result has of its job (`job`,
+   *  `attemptHistory`, `progress`, `retryOf`), so that the answer stays small. */
   readonly ended: readonly JobResultRecord[];
 }
 
@@ -429,6 +452,8 @@ export interface HeldJob {
   readonly fence: number;
   /** Whether it has started: then `startedFence` becomes its fence. */
   readonly hasStarted?: boolean;
+  /** Replaces the `progress` of the job, if the lease is extended; absent leaves it as it is. */
+  readonly progress?: JobProgress;
 }
 
 export interface LeaseExtension {
@@ -474,6 +499,7 @@ export interface Twin {
   readonly aliveUntil: number;
 }
 
+/** `result` as in {@link RecoveryReport.ended}. */
 export type CancelReport =
   | { readonly status: "cancelled"; readonly result: JobResultRecord }
   | { readonly status: "requested"; readonly taskId: string; readonly acquiredBy: string }

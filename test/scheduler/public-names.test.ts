@@ -58,6 +58,7 @@ describe("the main entry", () => {
     ...["addSchedule", "getSchedule", "getSchedules", "updateSchedule", "removeSchedule", "pauseSchedule"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
     ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "cleanup"],
+    ...["retryJob", "retryJobs", "cancelJobs", "removeJobResults"],
   ])("a scheduler has %s()", (name) => {
     expect(main.Scheduler.prototype).toHaveProperty(name, expect.any(Function));
   });

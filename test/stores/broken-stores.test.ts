@@ -7,6 +7,7 @@ import { brokenLeases } from "./broken/leases.ts";
 import { brokenLooks } from "./broken/looks.ts";
 import { brokenPlans } from "./broken/plans.ts";
 import { brokenRecords } from "./broken/records.ts";
+import { brokenResults } from "./broken/results.ts";
 import { brokenSteps } from "./broken/steps.ts";
 import { brokenTasks } from "./broken/tasks.ts";
 
@@ -19,6 +20,7 @@ const BROKEN_STORES = [
   ...brokenSteps,
   ...brokenTasks,
   ...brokenInspections,
+  ...brokenResults,
 ];
 
 /** The name of the first case of a section that a store fails. */

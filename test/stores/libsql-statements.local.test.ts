@@ -96,6 +96,21 @@ describe("statements of LibsqlDataStore", () => {
     }
   });
 
+  for (const [key, sql] of Object.entries(makeStatements(names).getResults)) {
+    test(`the results of "${key}" come from an index in the order of the ends, and are not sorted`, async () => {
+      const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
+      const [index] = key.split(" ");
+      const suffix = { all: "finished", task: "task", schedule: "schedule" }[index ?? ""] ?? "unsuccessful";
+      const equal = index === "all" ? "" : "\\w+=\\? AND ";
+      const range = `\\(${equal}<expr>>\\? AND <expr><\\?\\)`;
+      expect(plan.rows.map((row) => String(row.detail))).toEqual([
+        expect.stringMatching(
+          new RegExp(`^SEARCH escapement_results USING INDEX escapement_results_${suffix} ${range}`),
+        ),
+      ]);
+    });
+  }
+
   for (const { name, sql } of statements) {
     test(`${name} reads no table from end to end`, async () => {
       expect(await fullScans(sql)).toEqual([]);

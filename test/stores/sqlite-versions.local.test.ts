@@ -118,7 +118,8 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
     ["lost", 4],
     ["ready", 4],
   ]);
-  expect(await store.getJobResult("done", T0)).toEqual(makeResult(makeJob({ id: "done" })));
+  const { job: _unknown, ...result } = makeResult(makeJob({ id: "done" }));
+  expect(await store.getJobResult("done", T0)).toEqual(result);
 
   const seen = await look(store, { schedules: {}, tasks: [makeTask({ maxRunningJobs: 2 })] });
   expect({ ...seen, due: seen.due.map(({ id, favourite }) => [id, favourite]) }).toEqual({
@@ -315,7 +316,7 @@ test.each([1, 2])("texts of version %d that no client can read become readable",
   expect(jobs.map((job) => [job.taskId, job.executor, job.scheduleId, job.idempotencyKey])).toEqual(
     neutral.map((text) => [text, text, text, text]),
   );
-  const results = await store.getJobResults({ limit: 9, cursor: null }, T0);
+  const results = await store.getJobResults({ limit: 9, cursor: null, order: "oldest" }, T0);
   expect(results.items.map(({ jobId, taskId, scheduleId }) => [jobId, taskId, scheduleId])).toEqual(
     neutral.map((text) => [text, text, text]),
   );
@@ -346,3 +347,38 @@ test.each([1, 2, 3])(
     ]);
   },
 );
+
+test("results of version 3, and those of its processes that still run, are in the order of the ends", async () => {
+  await migrateTo(3);
+  const addResult = (id: string, finishedAt: number): Promise<readonly unknown[]> =>
+    run(
+      "INSERT OR REPLACE INTO escapement_results (job_id, task_id, schedule_id, outcome, expires_at, details) " +
+        "VALUES (?1, 'task', 's', 'error', ?2, ?3)",
+      id,
+      T0 + 86_400_000,
+      `{"finishedAt":${finishedAt},"attempts":1}`,
+    );
+  await addResult("c", T0 + 3);
+  await addResult("a", T0 + 1);
+  await addJob("leased", "task", "inline", null, null, null, 0, T0, 2, "scheduler-a", T0, "o", 1, 0, 0, 0, JOB_DETAILS);
+  await openStore();
+  await addResult("b", T0 + 2);
+  const leased = await store.getJob("leased");
+  expect(leased).toEqual(makeJob({ id: "leased", acquiredBy: "scheduler-a", acquiredUntil: T0, fence: 1 }));
+  await release(store, leased === null ? [] : [finish(leased, { finishedAt: T0 + 4, outcome: "error" })], {
+    now: T0 - 1,
+  });
+  for (const selection of [{}, { taskId: "task" }, { outcome: "error" }, { finishedBefore: T0 + 5 }] as const) {
+    const { items } = await store.getJobResults({ limit: 9, cursor: null, ...selection }, T0);
+    expect(items.map(({ jobId, finishedAt }) => [jobId, finishedAt])).toEqual([
+      ["leased", T0 + 4],
+      ["c", T0 + 3],
+      ["b", T0 + 2],
+      ["a", T0 + 1],
+    ]);
+  }
+  const first = await store.getJobResults({ scheduleId: "s", limit: 2, cursor: null }, T0);
+  const second = await store.getJobResults({ scheduleId: "s", limit: 2, cursor: first.cursor }, T0);
+  expect([...first.items, ...second.items].map(({ jobId }) => jobId)).toEqual(["c", "b", "a"]);
+  expect(await store.removeJobResults({ finishedBefore: T0 + 3 }, 9)).toBe(2);
+});

@@ -33,7 +33,8 @@ export function errorFromRecord(result: JobResultRecord): Error {
   }
 }
 
-function reviveError(record: SerializedError): Error {
+/** The error that was carried as text: with its name, message, stack, code and causes, but not of its class. */
+export function reviveError(record: SerializedError): Error {
   const options = record.cause === undefined ? undefined : { cause: reviveError(record.cause) };
   if (record.code === "jobTimeout") return withFacts(new JobTimeoutError(record.message, options), record);
   const error = withFacts(new Error(record.message, options), record);

@@ -1,6 +1,6 @@
 import { Heap } from "../../core/heap.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import { type JobResultRecord, keptFacts } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   CancelReport,
@@ -24,7 +24,7 @@ import { endedWithoutRun } from "../ended-without-run.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
-import { pageOf } from "./tables.ts";
+import { frozenCopy, pageOf } from "./tables.ts";
 
 /** A `RecoveryReport` that is still being written. */
 export interface RecoveryNotes {
@@ -200,7 +200,7 @@ export class MemoryJobs {
     const lost: string[] = [];
     const cancelRequested: string[] = [];
     const extended = new Set<JobEntry>();
-    for (const { jobId, fence, hasStarted } of extension.jobs) {
+    for (const { jobId, fence, hasStarted, progress } of extension.jobs) {
       const entry = this.#byId.get(jobId);
       if (entry === undefined || entry.record.fence !== fence || entry.record.acquiredBy !== extension.schedulerId) {
         lost.push(jobId);
@@ -208,6 +208,7 @@ export class MemoryJobs {
       }
       extended.add(entry);
       if (hasStarted === true) entry.record.startedFence = fence;
+      if (progress !== undefined) entry.record.progress = frozenCopy(progress);
       this.#endLeaseAt(entry, Math.max(entry.record.acquiredUntil ?? 0, extension.until));
       if (entry.record.cancelRequested) cancelRequested.push(jobId);
     }
@@ -223,7 +224,7 @@ export class MemoryJobs {
       record.cancelRequested = true;
       return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
     }
-    return { status: "cancelled", result: this.#end(entry, endedWithoutRun(record, "cancelled", now), now) };
+    return { status: "cancelled", result: this.#endWithoutRun(entry, "cancelled", now) };
   }
 
   #insert(record: JobRecord, isReady: boolean): void {
@@ -238,7 +239,14 @@ export class MemoryJobs {
     this.#queues.add(entry, isReady);
   }
 
-  #end(entry: JobEntry, result: JobResultRecord, now: number): JobResultRecord {
+  /** Returns what the reports tell: the result without what the store keeps of the job. */
+  #endWithoutRun(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number): JobResultRecord {
+    const result = endedWithoutRun(entry.record, outcome, now);
+    this.#end(entry, { ...result, ...keptFacts(entry.record) }, now);
+    return result;
+  }
+
+  #end(entry: JobEntry, result: JobResultRecord, now: number): void {
     const { record } = entry;
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
@@ -250,7 +258,6 @@ export class MemoryJobs {
     }
     countIn(this.#countByTask, record.taskId, -1);
     this.#results.keep(result, now);
-    return result;
   }
 
   #release(release: JobRelease, step: StepRequest, report: RecoveryNotes): ReleaseStatus {
@@ -270,7 +277,7 @@ export class MemoryJobs {
     } else if (isStart) {
       record.startedFence = record.fence;
     } else if (record.cancelRequested) {
-      report.ended.push(this.#end(entry, endedWithoutRun(record, "cancelled", now), now));
+      report.ended.push(this.#endWithoutRun(entry, "cancelled", now));
     } else if (release.kind === "giveUp" && release.hasStarted === true) {
       record.startedFence = record.fence;
       this.#takeBack(entry, now, report, stepId);
@@ -278,6 +285,7 @@ export class MemoryJobs {
       if (release.kind === "retry") {
         record.runAt = release.runAt;
         record.failedAttempts = release.failedAttempts;
+        if (release.attemptHistory !== undefined) record.attemptHistory = frozenCopy(release.attemptHistory);
       }
       this.#queue(entry, stepId, release.kind === "giveUp" || record.runAt <= now);
     }
@@ -291,7 +299,7 @@ export class MemoryJobs {
     const mayHaveStarted = record.recoveries === 0 || record.startedFence === record.fence;
     if (record.cancelRequested || (mayHaveStarted && record.recoveries >= record.maxRecoveries)) {
       const outcome = record.cancelRequested ? "cancelled" : "abandoned";
-      ended.push(this.#end(entry, endedWithoutRun(record, outcome, now), now));
+      ended.push(this.#endWithoutRun(entry, outcome, now));
       return;
     }
     if (mayHaveStarted) record.recoveries++;

@@ -1,9 +1,12 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
+import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 // Rows travel as JSON text in both directions: many rows go in as one parameter, and a row comes out as one value. The
 // client spends microseconds on every single value of a result, which is more than SQLite needs for the whole row.
@@ -15,7 +18,11 @@ const DAMAGED_JOB = '{"payload":"this row is damaged"}';
 /** SQL that yields a job's row as JSON text: its columns, then its details. `table` is the name or alias of the table
  *  in the statement. */
 export function jobAsJson(table: string): string {
-  return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB)]);
+  return rowAsJson(
+    table,
+    [...JOB_COLUMNS, "attempt_history", "progress"],
+    [validJson(`${table}.details`, DAMAGED_JOB)],
+  );
 }
 
 /** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
@@ -25,7 +32,7 @@ export function endedJobAsJson(table: string): string {
 }
 
 export function resultAsJson(table: string): string {
-  const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at"];
+  const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at", "rowid", "finished_at"];
   return rowAsJson(table, columns, [validJson(`${table}.details`)]);
 }
 
@@ -96,13 +103,29 @@ export type JobRow = [
     acquiredUntil: number | null,
     fence: number,
     startedFence: number,
+    attemptHistory?: string | null,
+    progress?: string | null,
   ],
   Partial<JobRecord>,
 ];
 
 export type ResultRow = [
-  [jobId: string, taskId: string, scheduleId: string | null, outcome: JobResultRecord["outcome"], expiresAt: number],
-  Partial<JobResultRecord>,
+  [
+    jobId: string,
+    taskId: string,
+    scheduleId: string | null,
+    outcome: JobResultRecord["outcome"],
+    expiresAt: number,
+    /** Of the row, not of the record: what tells apart the results of one instant. */
+    rowid: number,
+    finishedAt: number | null,
+  ],
+  Omit<Partial<JobResultRecord>, "job" | "attemptHistory" | "progress" | "retryOf"> & {
+    readonly job?: Partial<KeptJob>;
+    readonly attemptHistory?: JobResultRecord["attemptHistory"] | null;
+    readonly progress?: JobProgress | null;
+    readonly retryOf?: string | null;
+  },
 ];
 
 export type TaskRow = [
@@ -178,11 +201,12 @@ export function jobDetails(job: JobRecord): string {
     resultExpirationMs: job.resultExpirationMs,
     maxRecoveries: job.maxRecoveries,
     metadata: job.metadata,
+    retryOf: job.retryOf,
   });
 }
 
 export function toJob([columns, details]: JobRow): JobRecord {
-  return {
+  const job: Mutable<JobRecord> = {
     id: columns[0],
     taskId: columns[1],
     scheduleId: columns[2],
@@ -209,11 +233,29 @@ export function toJob([columns, details]: JobRow): JobRecord {
     fence: columns[13],
     startedFence: columns[14],
   };
+  // Most jobs have none of these.
+  if (details.retryOf !== undefined) job.retryOf = details.retryOf;
+  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(columns[15]);
+  if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
+  const progress = jsonOrUndefined<JobProgress>(columns[16]);
+  if (progress !== undefined) job.progress = progress;
+  return job;
+}
+
+/** The text of a column that people see and nothing depends on; undefined where it is damaged. */
+function jsonOrUndefined<T>(text: string | null | undefined): T | undefined {
+  if (text === null || text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The columns of a result as `keepResults` reads them. */
 export function resultRow(result: JobResultRecord): (string | number | null)[] {
-  return [result.jobId, result.taskId, result.scheduleId, result.outcome, result.expiresAt, resultDetails(result)];
+  const { jobId, taskId, scheduleId, outcome, expiresAt, finishedAt } = result;
+  return [jobId, taskId, scheduleId, outcome, expiresAt, finishedAt, resultDetails(result)];
 }
 
 function resultDetails(result: JobResultRecord): string {
@@ -224,10 +266,44 @@ function resultDetails(result: JobResultRecord): string {
     attempts: result.attempts,
     returnValue: result.returnValue ?? undefined,
     error: result.error ?? undefined,
+    job: result.job === undefined ? undefined : keptJob(result.job),
+    attemptHistory: result.attemptHistory,
+    progress: result.progress,
+    retryOf: result.retryOf,
   });
 }
 
+/** What nearly all jobs have is left out. */
+function keptJob({ payload, metadata, executor, priority, fireTime, idempotencyKey, ...rest }: KeptJob): object {
+  return {
+    ...rest,
+    payload: payload ?? undefined,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+    executor: executor === EXECUTOR_DEFAULT ? undefined : executor,
+    priority: priority === 0 ? undefined : priority,
+    fireTime: fireTime ?? undefined,
+    idempotencyKey: idempotencyKey ?? undefined,
+  };
+}
+
+const EXECUTOR_DEFAULT = "inline";
+
+function toKeptJob(kept: Partial<KeptJob>): KeptJob {
+  return {
+    payload: kept.payload ?? null,
+    ...(kept.omitsPayload === true ? { omitsPayload: true } : {}),
+    metadata: kept.metadata ?? {},
+    executor: kept.executor ?? EXECUTOR_DEFAULT,
+    priority: kept.priority ?? 0,
+    fireTime: kept.fireTime ?? null,
+    idempotencyKey: kept.idempotencyKey ?? null,
+    maxRecoveries: kept.maxRecoveries ?? 0,
+    createdAt: kept.createdAt ?? 0,
+  };
+}
+
 export function toResult([columns, details]: ResultRow): JobResultRecord {
+  const { job, attemptHistory, progress, retryOf } = details;
   return {
     jobId: columns[0],
     taskId: columns[1],
@@ -235,11 +311,15 @@ export function toResult([columns, details]: ResultRow): JobResultRecord {
     scheduledFireTime: details.scheduledFireTime ?? null,
     outcome: columns[3],
     startedAt: details.startedAt ?? null,
-    finishedAt: details.finishedAt ?? 0,
+    finishedAt: details.finishedAt ?? columns[6] ?? 0,
     attempts: details.attempts ?? 0,
     returnValue: details.returnValue ?? null,
     error: details.error ?? null,
     expiresAt: columns[4],
+    ...(job === undefined ? {} : { job: toKeptJob(job) }),
+    ...(attemptHistory === undefined || attemptHistory === null ? {} : { attemptHistory }),
+    ...(progress === undefined || progress === null ? {} : { progress }),
+    ...(retryOf === undefined || retryOf === null ? {} : { retryOf }),
   };
 }
 

@@ -33,6 +33,11 @@ export const JOB_STATE: { readonly delayed: 0; readonly ready: 1; readonly lease
  *  afterwards. */
 export const REMOVED = "''";
 
+/** SQL of the instant at which a result's job ended. Processes of earlier versions that still run leave the column
+ *  empty. Indexes have this very text. */
+export const FINISHED_AT =
+  "coalesce(finished_at, CASE WHEN json_valid(details) THEN details->>'finishedAt' END, expires_at)";
+
 export function tableNames(prefix: string): TableNames {
   return Object.freeze({
     schema: `${prefix}schema`,
@@ -206,7 +211,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   },
   {
     version: 4,
-    statements: (names: TableNames): readonly string[] => [...countUnfinishedJobs(names)],
+    statements: (names: TableNames): readonly string[] => [...countUnfinishedJobs(names), ...keepMoreOfJobs(names)],
   },
 ]);
 
@@ -219,5 +224,24 @@ function countUnfinishedJobs({ jobs, counts }: TableNames): string[] {
       "ON CONFLICT (task_id) DO UPDATE SET unfinished = unfinished + 1; END",
     `CREATE TRIGGER ${jobs}_removed AFTER DELETE ON ${jobs} BEGIN ` +
       `UPDATE ${counts} SET unfinished = unfinished - 1 WHERE task_id = OLD.task_id; END`,
+  ];
+}
+
+function keepMoreOfJobs({ jobs, results }: TableNames): string[] {
+  return [
+    // What people see of a job, as JSON.
+    `ALTER TABLE ${jobs} ADD COLUMN attempt_history TEXT`,
+    `ALTER TABLE ${jobs} ADD COLUMN progress TEXT`,
+
+    // The lists of results are in the order of `FINISHED_AT`. The key of the rows, which every index carries, orders
+    // the results of one instant.
+    `ALTER TABLE ${results} ADD COLUMN finished_at INTEGER`,
+    `DROP INDEX ${results}_task`,
+    `DROP INDEX ${results}_schedule`,
+    `DROP INDEX ${results}_unsuccessful`,
+    `CREATE INDEX ${results}_finished ON ${results} (${FINISHED_AT})`,
+    `CREATE INDEX ${results}_task ON ${results} (task_id, ${FINISHED_AT})`,
+    `CREATE INDEX ${results}_schedule ON ${results} (schedule_id, ${FINISHED_AT}) WHERE schedule_id IS NOT NULL`,
+    `CREATE INDEX ${results}_unsuccessful ON ${results} (outcome, ${FINISHED_AT}) WHERE outcome <> 'success'`,
   ];
 }

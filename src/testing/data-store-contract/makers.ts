@@ -1,5 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import { type JobResultRecord, keptFacts } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
@@ -123,6 +123,7 @@ export function makeResult(job: JobRecord, fields: Partial<JobResultRecord> = {}
     returnValue: '"done"',
     error: null,
     expiresAt: T0 + 86_400_000,
+    ...keptFacts(job),
     ...fields,
   };
 }

@@ -3,6 +3,7 @@ import { cancellationCases } from "./cancellation-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
+import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
@@ -55,4 +56,5 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...resultCases,
   ...recordCases,
   ...inspectionCases,
+  ...historyCases,
 ]);
