@@ -186,9 +186,9 @@ export class JobRunner {
     this.#releases.unknown(batch);
   }
 
-  /** The store will never take this outcome. It may without the payload, which it has taken once, but not with a result.
-   *  It may without the return value: then the job ends as an error, because its handler has done its work. It may
-   *  without both. Otherwise the job counts as lost with its process. */
+  /** The store will never take this outcome. It may without the payload, which it has taken once, but not with a
+   *  result. It may without the return value: then the job ends as an error, because its handler has done its work. It
+   *  may without both. Otherwise the job counts as lost with its process. */
   releaseRefused(ended: EndedAttempt, error: unknown): void {
     const { release } = ended;
     if (release.kind === "finish") {
