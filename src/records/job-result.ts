@@ -46,17 +46,28 @@ export interface KeptJob {
   readonly createdAt: number;
 }
 
-/** The part of a result that comes from its job as it is. */
-type KeptFacts = Pick<JobResultRecord, "job" | "attemptHistory" | "progress" | "retryOf">;
-
 /** What the result of a job keeps of the job. */
-export function keptFacts(job: JobRecord): KeptFacts {
+export function keptJobOf(job: JobRecord): KeptJob {
   const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
-  const { attemptHistory, progress, retryOf } = job;
-  return {
-    job: { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt },
-    ...(attemptHistory === undefined ? {} : { attemptHistory }),
-    ...(progress === undefined ? {} : { progress }),
-    ...(retryOf === undefined ? {} : { retryOf }),
-  };
+  return { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
 }
+
+/**
+ * The result of a job, with what it keeps of the job. The result itself is changed, because every job that ends comes
+ * by here, and a copy would cost more than all the rest.
+ * @param progress what the handler said in the last attempt; null leaves that of the job
+ */
+export function withKeptFacts(
+  result: Mutable<JobResultRecord>,
+  job: JobRecord,
+  progress: JobProgress | null,
+): JobResultRecord {
+  result.job = keptJobOf(job);
+  const last = progress ?? job.progress;
+  if (last !== undefined) result.progress = last;
+  if (job.attemptHistory !== undefined) result.attemptHistory = job.attemptHistory;
+  if (job.retryOf !== undefined) result.retryOf = job.retryOf;
+  return result;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -7,8 +7,8 @@ import {
   SchedulerStateError,
 } from "../../src/core/errors.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
-import { keptFacts } from "../../src/records/job-result.ts";
 import { type AttemptEnding, type AttemptFacts, attemptOutcome } from "../../src/scheduler/running/attempt-outcome.ts";
+import { keptFacts } from "../../src/testing/data-store-contract/makers.ts";
 
 const NOW = 1_000_000;
 

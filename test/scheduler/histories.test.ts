@@ -173,7 +173,8 @@ describe("what a result keeps of its job", () => {
     await scheduler.start();
     await clock.advance("PT1S");
     const result = await scheduler.getJobResult(id);
-    expect([result?.outcome, result?.returnValue, result?.payload, result?.metadata]).toEqual([
+    const kept: unknown[] = [result?.outcome, result?.returnValue, result?.payload, result?.metadata];
+    expect(kept).toEqual([
       ...["success", "x".repeat(1000), undefined, { a: 1 }],
     ]);
     expect(await rejectionOf(scheduler.retryJob(id))).toMatchObject({ code: "jobLookup", id });
@@ -183,7 +184,8 @@ describe("what a result keeps of its job", () => {
     );
     await clock.advance("PT1S");
     const refused = await scheduler.getJobResult(large.id);
-    expect([refused?.outcome, refused?.returnValue, refused?.payload, refused?.error?.message]).toEqual([
+    const left: unknown[] = [refused?.outcome, refused?.returnValue, refused?.payload, refused?.error?.message];
+    expect(left).toEqual([
       ...["error", undefined, "small", expect.stringContaining("refuses the result")],
     ]);
   });

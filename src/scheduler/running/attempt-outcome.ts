@@ -3,7 +3,7 @@ import type { RandomSource } from "../../core/ids.ts";
 import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "../../core/limits.ts";
 import { type AttemptRecord, type JobProgress, withAttempt } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
-import { keptFacts } from "../../records/job-result.ts";
+import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobOutcome, RetryPolicy } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
@@ -108,7 +108,7 @@ function finished(
   returnValue: string | null,
   error: SerializedError | null,
 ): AttemptOutcome {
-  const result = {
+  const end: JobResultRecord = {
     jobId: job.id,
     taskId: job.taskId,
     scheduleId: job.scheduleId,
@@ -120,10 +120,9 @@ function finished(
     returnValue,
     error,
     expiresAt: now + job.resultExpirationMs,
-    // A result that is not kept need not know.
-    ...(job.resultExpirationMs === 0 ? null : keptFacts(job)),
-    ...(progress === null ? null : { progress }),
   };
+  // A result that is not kept need not know what its job was.
+  const result = job.resultExpirationMs === 0 ? end : withKeptFacts(end, job, progress);
   return { release: { jobId: job.id, fence: job.fence, kind: "finish", result }, error };
 }
 

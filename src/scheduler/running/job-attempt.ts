@@ -142,10 +142,8 @@ export class JobAttempt {
     const { job, number } = this;
     const { clock, random, isShared } = this.#env;
     const { retry } = this.task.record;
-    const facts = {
-      ...{ job, number, startedAt: this.#startedAt, now: clock.now(), progress: this.#progress },
-      ...{ retry, random, isShared },
-    };
+    const [startedAt, now, progress] = [this.#startedAt, clock.now(), this.#progress];
+    const facts = { job, number, startedAt, now, progress, retry, random, isShared };
     return attemptOutcome(facts, ending);
   }
 

@@ -2,7 +2,7 @@ import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationEr
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
-import { type JobResultRecord, keptFacts } from "../../records/job-result.ts";
+import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { HeldJob, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
@@ -386,9 +386,7 @@ function smallerResult(result: JobResultRecord, job: JobRecord, error: unknown):
   if (hasPayload && result.returnValue !== null) return withoutPayload(result);
   if (result.returnValue !== null) {
     const failure = serializedError(resultRefused(result.jobId, error));
-    const { job: kept } = keptFacts(job);
-    const facts = kept === undefined ? {} : { job: kept };
-    return { ...result, ...facts, outcome: "error", returnValue: null, error: failure };
+    return { ...result, job: keptJobOf(job), outcome: "error", returnValue: null, error: failure };
   }
   return hasPayload ? withoutPayload(result) : null;
 }

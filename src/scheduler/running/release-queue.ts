@@ -94,8 +94,8 @@ function lengthOf(release: JobRelease): number {
   return texts + (error === null ? 0 : errorLength(error)) + historyLength(attemptHistory);
 }
 
-function historyLength(attempts: readonly AttemptRecord[] = []): number {
-  return attempts.reduce((sum, { error }) => sum + errorLength(error), 0);
+function historyLength(attempts: readonly AttemptRecord[] | undefined): number {
+  return attempts === undefined ? 0 : attempts.reduce((sum, { error }) => sum + errorLength(error), 0);
 }
 
 function errorLength({ message, stack = "" }: SerializedError): number {

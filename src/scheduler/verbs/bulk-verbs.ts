@@ -8,7 +8,7 @@ import { checkBulkJobs, checkBulkResults, checkId } from "../options/check-optio
 import type { BulkJobOptions, BulkResultOptions } from "../options/options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
-import { keptJobOf, retriedJob, retryIdOf } from "./retried-job.ts";
+import { repeatableJobOf, retriedJob, retryIdOf } from "./retried-job.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** The outcomes of jobs that `retryJobs` repeats unless an outcome is given. Nobody cancels a job to have it
@@ -32,7 +32,7 @@ export class BulkVerbs {
     const now = env.clock.now();
     const result = await env.store.getJobResult(id, now);
     if (result === null) throw await this.#noResult(id);
-    const record = retriedJob(result, keptJobOf(result), now);
+    const record = retriedJob(result, repeatableJobOf(result), now);
     await tasks.settingsOf(result.taskId);
     if ((await env.store.getJobResult(record.id, now)) !== null) {
       throw new ConflictingIdError(

@@ -28,7 +28,7 @@ export function retryIdOf(jobId: string): string {
 }
 
 /** What a result keeps of its job. @throws {JobLookupError} when that is not enough to add the job once more */
-export function keptJobOf({ jobId, job }: JobResultRecord): KeptJob {
+export function repeatableJobOf({ jobId, job }: JobResultRecord): KeptJob {
   if (job === undefined) {
     throw new JobLookupError(
       `job "${jobId}" ended under an earlier version of this library, which kept no payload; add the job anew`,

@@ -1,6 +1,6 @@
 import { Heap } from "../../core/heap.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
-import { type JobResultRecord, keptFacts } from "../../records/job-result.ts";
+import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   CancelReport,
@@ -242,7 +242,7 @@ export class MemoryJobs {
   /** Returns what the reports tell: the result without what the store keeps of the job. */
   #endWithoutRun(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number): JobResultRecord {
     const result = endedWithoutRun(entry.record, outcome, now);
-    this.#end(entry, { ...result, ...keptFacts(entry.record) }, now);
+    this.#end(entry, withKeptFacts({ ...result }, entry.record, null), now);
     return result;
   }
 

@@ -79,8 +79,8 @@ export function recoveryStatements({ jobs, schedules, results, incarnations, ste
   };
 }
 
-/** The result of a job that ends without a run: the fields that `endedWithoutRun` gives it, and what `keptFacts` keeps
- *  of the job. Merging into `{}` leaves out fields that are null; it would do so within metadata, too. */
+/** The result of a job that ends without a run: the fields that `endedWithoutRun` gives it, and what `withKeptFacts`
+ *  keeps of the job. Merging into `{}` leaves out fields that are null; it would do so within metadata, too. */
 function endedResult(jobs: string, outcome: string, now: string): string {
   const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
   const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";

@@ -274,15 +274,18 @@ function resultDetails(result: JobResultRecord): string {
 }
 
 /** What nearly all jobs have is left out. */
-function keptJob({ payload, metadata, executor, priority, fireTime, idempotencyKey, ...rest }: KeptJob): object {
+function keptJob(kept: KeptJob): object {
+  const { payload, metadata, executor, priority, fireTime, idempotencyKey } = kept;
   return {
-    ...rest,
     payload: payload ?? undefined,
+    omitsPayload: kept.omitsPayload,
     metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
     executor: executor === EXECUTOR_DEFAULT ? undefined : executor,
     priority: priority === 0 ? undefined : priority,
     fireTime: fireTime ?? undefined,
     idempotencyKey: idempotencyKey ?? undefined,
+    maxRecoveries: kept.maxRecoveries,
+    createdAt: kept.createdAt,
   };
 }
 

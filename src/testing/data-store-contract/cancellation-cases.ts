@@ -1,7 +1,6 @@
-import { keptFacts } from "../../records/job-result.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, idsOf, leasedJob, makeJob, makeTask, release, T0, take } from "./makers.ts";
+import { finish, idsOf, keptFacts, leasedJob, makeJob, makeTask, release, T0, take } from "./makers.ts";
 
 export const cancellationCases: readonly DataStoreCase[] = [
   {

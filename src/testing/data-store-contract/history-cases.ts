@@ -1,9 +1,8 @@
 import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
-import { keptFacts } from "../../records/job-result.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { extend, finish, LEASE_MS, leasedJob, makeJob, makeResult, release, T0, take } from "./makers.ts";
+import { extend, finish, keptFacts, LEASE_MS, leasedJob, makeJob, makeResult, release, T0, take } from "./makers.ts";
 import { twice } from "./repeat.ts";
 
 /** Text that careless stores break. */

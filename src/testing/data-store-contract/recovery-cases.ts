@@ -1,10 +1,10 @@
-import { keptFacts } from "../../records/job-result.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   extend,
   finish,
   idsOf,
+  keptFacts,
   LEASE_MS,
   leasedJob,
   look,
