@@ -527,7 +527,8 @@ export interface StoreInspection {
 /** How many unfinished jobs a task has. */
 export interface TaskBacklog {
   readonly taskId: string;
-  /** Jobs without a lease: those that are due, and those that are to run later. */
+  /** Jobs without a lease: those that are due, and those that are to run later. A store may count to 10,000 only:
+   *  10,000 then means as many or more. */
   readonly waiting: number;
   /** Jobs under a lease, live or not. */
   readonly running: number;

@@ -174,9 +174,7 @@ describe("what a result keeps of its job", () => {
     await clock.advance("PT1S");
     const result = await scheduler.getJobResult(id);
     const kept: unknown[] = [result?.outcome, result?.returnValue, result?.payload, result?.metadata];
-    expect(kept).toEqual([
-      ...["success", "x".repeat(1000), undefined, { a: 1 }],
-    ]);
+    expect(kept).toEqual([...["success", "x".repeat(1000), undefined, { a: 1 }]]);
     expect(await rejectionOf(scheduler.retryJob(id))).toMatchObject({ code: "jobLookup", id });
     const large = await scheduler.addJob(
       scheduler.task("large", () => "x".repeat(2000)),
@@ -185,8 +183,6 @@ describe("what a result keeps of its job", () => {
     await clock.advance("PT1S");
     const refused = await scheduler.getJobResult(large.id);
     const left: unknown[] = [refused?.outcome, refused?.returnValue, refused?.payload, refused?.error?.message];
-    expect(left).toEqual([
-      ...["error", undefined, "small", expect.stringContaining("refuses the result")],
-    ]);
+    expect(left).toEqual([...["error", undefined, "small", expect.stringContaining("refuses the result")]]);
   });
 });

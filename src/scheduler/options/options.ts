@@ -136,7 +136,7 @@ export interface JobFilterOptions {
 }
 
 /** Which results. Fields that are not given do not matter. */
-export interface JobResultSelectionOptions {
+interface JobResultSelectionOptions {
   taskId?: string;
   scheduleId?: string;
   outcome?: JobOutcome;

@@ -18,11 +18,11 @@ const DAMAGED_JOB = '{"payload":"this row is damaged"}';
 /** SQL that yields a job's row as JSON text: its columns, then its details. `table` is the name or alias of the table
  *  in the statement. */
 export function jobAsJson(table: string): string {
-  return rowAsJson(
-    table,
-    [...JOB_COLUMNS, "attempt_history", "progress"],
-    [validJson(`${table}.details`, DAMAGED_JOB)],
-  );
+  const [history, progress] = [`${table}.attempt_history`, `${table}.progress`];
+  // Nearly no job has either.
+  const isUnseen = `${history} IS NULL AND ${progress} IS NULL`;
+  const seen = `CASE WHEN ${isUnseen} THEN '0' ELSE json_array(${history}, ${progress}) END`;
+  return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB), seen]);
 }
 
 /** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
@@ -103,10 +103,10 @@ export type JobRow = [
     acquiredUntil: number | null,
     fence: number,
     startedFence: number,
-    attemptHistory?: string | null,
-    progress?: string | null,
   ],
   Partial<JobRecord>,
+  /** 0 for none of both. */
+  seen?: 0 | [attemptHistory: string | null, progress: string | null],
 ];
 
 export type ResultRow = [
@@ -205,7 +205,7 @@ export function jobDetails(job: JobRecord): string {
   });
 }
 
-export function toJob([columns, details]: JobRow): JobRecord {
+export function toJob([columns, details, seen]: JobRow): JobRecord {
   const job: Mutable<JobRecord> = {
     id: columns[0],
     taskId: columns[1],
@@ -233,18 +233,18 @@ export function toJob([columns, details]: JobRow): JobRecord {
     fence: columns[13],
     startedFence: columns[14],
   };
-  // Most jobs have none of these.
   if (details.retryOf !== undefined) job.retryOf = details.retryOf;
-  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(columns[15]);
+  if (seen === undefined || seen === 0) return job;
+  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(seen[0]);
   if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
-  const progress = jsonOrUndefined<JobProgress>(columns[16]);
+  const progress = jsonOrUndefined<JobProgress>(seen[1]);
   if (progress !== undefined) job.progress = progress;
   return job;
 }
 
 /** The text of a column that people see and nothing depends on; undefined where it is damaged. */
-function jsonOrUndefined<T>(text: string | null | undefined): T | undefined {
-  if (text === null || text === undefined) return undefined;
+function jsonOrUndefined<T>(text: string | null): T | undefined {
+  if (text === null) return undefined;
   try {
     return JSON.parse(text) as T;
   } catch {

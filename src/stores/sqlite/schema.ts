@@ -14,9 +14,6 @@ export interface TableNames {
   readonly steps: string;
   /** The runs of schedulers that are alive (since version 3). */
   readonly incarnations: string;
-  /** How many unfinished jobs each task has (since version 4). Triggers keep these counts, so that processes of earlier
-   *  versions that still run keep them too. */
-  readonly counts: string;
 }
 
 /** The values of the column `state` of a job. Each state has a partial index of its own. */
@@ -48,7 +45,6 @@ export function tableNames(prefix: string): TableNames {
     schedulers: `${prefix}schedulers`,
     steps: `${prefix}steps`,
     incarnations: `${prefix}incarnations`,
-    counts: `${prefix}counts`,
   });
 }
 
@@ -211,21 +207,9 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   },
   {
     version: 4,
-    statements: (names: TableNames): readonly string[] => [...countUnfinishedJobs(names), ...keepMoreOfJobs(names)],
+    statements: keepMoreOfJobs,
   },
 ]);
-
-function countUnfinishedJobs({ jobs, counts }: TableNames): string[] {
-  return [
-    `CREATE TABLE ${counts} (task_id TEXT PRIMARY KEY NOT NULL, unfinished INTEGER NOT NULL) WITHOUT ROWID`,
-    `INSERT INTO ${counts} SELECT task_id, count(*) FROM ${jobs} GROUP BY task_id`,
-    `CREATE TRIGGER ${jobs}_added AFTER INSERT ON ${jobs} BEGIN ` +
-      `INSERT INTO ${counts} VALUES (NEW.task_id, 1) ` +
-      "ON CONFLICT (task_id) DO UPDATE SET unfinished = unfinished + 1; END",
-    `CREATE TRIGGER ${jobs}_removed AFTER DELETE ON ${jobs} BEGIN ` +
-      `UPDATE ${counts} SET unfinished = unfinished - 1 WHERE task_id = OLD.task_id; END`,
-  ];
-}
 
 function keepMoreOfJobs({ jobs, results }: TableNames): string[] {
   return [
