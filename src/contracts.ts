@@ -7,10 +7,11 @@
 export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
 export { StoreRefusedError, StoreUnavailableError } from "./core/errors.ts";
 export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
+export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
 export type { JobRecord } from "./records/job.ts";
-export type { JobResultRecord } from "./records/job-result.ts";
+export type { JobResultRecord, KeptJob } from "./records/job-result.ts";
 export {
   type CoalescePolicy,
   type ConflictPolicy,
@@ -35,6 +36,7 @@ export type {
   JobQueue,
   JobRelease,
   JobResultFilter,
+  JobResultSelection,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,

@@ -57,6 +57,8 @@ export type { TickReport } from "./scheduler/driving/tick.ts";
 export type { EventFilter, EventsOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type {
+  BulkJobOptions,
+  BulkResultOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -104,6 +106,7 @@ export type {
   LiveScheduler,
   SchedulerHealth,
 } from "./scheduler/views/health.ts";
+export type { Attempt } from "./scheduler/views/attempt.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";

@@ -42,6 +42,9 @@ export const ID_LENGTH_MAX = 256;
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
+/** Most jobs that one step of a call about many jobs retries or cancels. */
+export const BULK_STEP_MAX = 100;
+
 /** Most schedules that one step plans, and most jobs that the plans of one step make. A store's lock stays short with
  *  them. Even with the longest ids, each parameter of a step stays below 500 KB. */
 export const PLANS_PER_STEP_MAX = 200;
@@ -160,6 +163,15 @@ export const TOMBSTONES_MAX = 2000;
 /** Longest chain of causes that is kept with an error, and longest text of each field of an error, in UTF-16 units. */
 export const ERROR_CAUSES_MAX = 8;
 export const ERROR_TEXT_LENGTH_MAX = 16_384;
+
+/** Most failed attempts that are kept with a job, the newest ones, and the longest message and stack that are kept of
+ *  each, in UTF-16 units: 64,000 in all, so that a job that fails for days stays small. */
+export const ATTEMPTS_KEPT_MAX = 20;
+export const ATTEMPT_MESSAGE_LENGTH_MAX = 1000;
+export const ATTEMPT_STACK_LENGTH_MAX = 2000;
+
+/** Longest note of a job's progress that is kept, in UTF-16 units. */
+export const PROGRESS_NOTE_LENGTH_MAX = 1000;
 
 /** Most schedules, and most results, that one step of the clean-up removes. */
 export const CLEANUP_BATCH = 1000;

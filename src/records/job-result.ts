@@ -1,4 +1,6 @@
-import type { JobOutcome } from "./policies.ts";
+import type { AttemptRecord, JobProgress } from "./attempt.ts";
+import type { JobRecord } from "./job.ts";
+import type { JobOutcome, Metadata } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
 /** How a job ended, in the form that stores keep. Times are epoch milliseconds. */
@@ -19,4 +21,53 @@ export interface JobResultRecord {
   readonly error: SerializedError | null;
   /** The instant from which on the result counts as removed. */
   readonly expiresAt: number;
+  /** What the job was, so that it can be added once more; absent in results of earlier versions. */
+  readonly job?: KeptJob;
+  /** The attempts that failed before the last one, the oldest first; absent for none. */
+  readonly attemptHistory?: readonly AttemptRecord[];
+  /** What the handler last said about its progress; absent for nothing. */
+  readonly progress?: JobProgress;
+  /** The id of the job that this job repeated; absent for none. */
+  readonly retryOf?: string;
 }
+
+/** What a result keeps of its job. */
+export interface KeptJob {
+  readonly payload: string | null;
+  /** Whether the payload was left out, because the store would not take it with the result, or because the job's row
+   *  was damaged. */
+  readonly omitsPayload?: true;
+  readonly metadata: Metadata;
+  readonly executor: string;
+  readonly priority: number;
+  readonly fireTime: number | null;
+  readonly idempotencyKey: string | null;
+  readonly maxRecoveries: number;
+  readonly createdAt: number;
+}
+
+/** What the result of a job keeps of the job. */
+export function keptJobOf(job: JobRecord): KeptJob {
+  const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
+  return { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
+}
+
+/**
+ * The result of a job, with what it keeps of the job. The result itself is changed, because every job that ends comes
+ * by here, and a copy would cost more than all the rest.
+ * @param progress what the handler said in the last attempt; null leaves that of the job
+ */
+export function withKeptFacts(
+  result: Mutable<JobResultRecord>,
+  job: JobRecord,
+  progress: JobProgress | null,
+): JobResultRecord {
+  result.job = keptJobOf(job);
+  const last = progress ?? job.progress;
+  if (last !== undefined) result.progress = last;
+  if (job.attemptHistory !== undefined) result.attemptHistory = job.attemptHistory;
+  if (job.retryOf !== undefined) result.retryOf = job.retryOf;
+  return result;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };

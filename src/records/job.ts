@@ -1,3 +1,4 @@
+import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { Metadata } from "./policies.ts";
 
 /** An unfinished job, in the form that stores keep. Times are epoch milliseconds. A job that ends is removed, and
@@ -49,6 +50,12 @@ export interface JobRecord {
   readonly acquiredUntil: number | null;
   /** Grows with every acquisition of this job. */
   readonly fence: number;
+  /** The id of the job that this job repeats; absent for none. */
+  readonly retryOf?: string;
+  /** The attempts that failed so far, the oldest first; absent for none. */
+  readonly attemptHistory?: readonly AttemptRecord[];
+  /** What the handler last said about its progress, when a lease was last extended; absent for nothing. */
+  readonly progress?: JobProgress;
 }
 
 /** The fields of a {@link JobRecord} that tell of its runs, with the values of a job that never ran. */

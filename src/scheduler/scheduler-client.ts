@@ -5,6 +5,8 @@ import type { Trigger } from "../triggers/trigger.ts";
 import type { EventFilter, EventsOptions, Subscription } from "./events/event-hub.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import type {
+  BulkJobOptions,
+  BulkResultOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -229,8 +231,13 @@ export interface SchedulerClient {
    */
   getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
 
-  /** Results, ordered by job id: a page when awaited (default: the first 100 results), all of them in `for await`. See
-   *  {@link Listing}. @throws {OptionsError} */
+  /**
+   * Results, the newest first, by the end of the job: a page when awaited (default: the last 100 results), all of them
+   * in `for await`. See {@link Listing}. A cursor stays good while results come and go.
+   * @throws {OptionsError}
+   * @example
+   * const failures = await scheduler.getJobResults({ outcome: "error", finishedAfter: "2030-01-31T00:00:00Z" });
+   */
   getJobResults(filter?: JobResultFilterOptions): Listing<JobResult>;
 
   /**
@@ -240,6 +247,60 @@ export interface SchedulerClient {
    * @returns false when there is no unfinished job with this id
    */
   cancelJob(id: string): Promise<boolean>;
+
+  /**
+   * Runs a job that has ended once more: adds a new job with the same task, payload, metadata, priority, executor,
+   * `maxRecoveries`, schedule and fire time, which runs now, without a deadline. The new job has `retryOf`, and an id
+   * that follows from that of the old one (`id~1`, then `id~2`), so that a job is retried once, however often that is
+   * asked for; while the new job is unfinished, it is returned again. Handlers see the same `idempotencyKey` as before;
+   * an unfinished job that has this key is returned instead of a new one.
+   * @throws {JobLookupError} when there is no result of this job, or when the result has no payload that could be
+   *   passed on
+   * @throws {ConflictingIdError} when the job has not ended, or when it was retried and the new job has ended (`id`
+   *   names the job to retry instead)
+   * @throws {TaskLookupError} when neither this scheduler nor the store knows the task
+   * @example
+   * const { items } = await scheduler.getJobResults({ outcome: "error", limit: 1 });
+   * for (const { jobId } of items) await scheduler.retryJob(jobId);
+   */
+  retryJob(id: string): Promise<Job>;
+
+  /**
+   * Retries the jobs of all results that fit, as {@link retryJob} does, in steps of 100. It takes the results that
+   * there are when it begins, so that it ends even if the jobs fail again. Safe to repeat: no job is retried twice.
+   * @param filter.outcome default: every outcome except `success` and `cancelled`
+   * @param filter.all retry everything; without it, a filter that names nothing is refused
+   * @param filter.signal ends the call between two steps; what was done stays done
+   * @returns how many jobs were retried, and how many results were `skipped`: those whose job was retried before, whose
+   *   payload was not kept, or whose idempotency key an unfinished job has
+   * @throws {OptionsError} @throws the signal's reason
+   * @example
+   * const { retried } = await scheduler.retryJobs({ taskId: "mail", finishedAfter: "2030-01-31T00:00:00Z" });
+   */
+  retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }>;
+
+  /**
+   * Cancels all jobs that fit and were there when the call began, as {@link cancelJob} does, in steps of 100. Safe to
+   * repeat.
+   * @param filter.all cancel everything; without it, a filter that names nothing is refused
+   * @param filter.signal ends the call between two steps; what was done stays done
+   * @returns how many jobs were cancelled, or asked to end where they run
+   * @throws {OptionsError} @throws the signal's reason
+   * @example
+   * const { cancelled } = await scheduler.cancelJobs({ scheduleId: "report" });
+   */
+  cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number }>;
+
+  /**
+   * Removes all results that fit and were there when the call began, in steps of 1,000. Safe to repeat.
+   * @param filter.all remove everything; without it, a filter that names nothing is refused
+   * @param filter.signal ends the call between two steps; what was done stays done
+   * @returns how many results were removed: at least so many, if an answer of the store was lost
+   * @throws {OptionsError} @throws the signal's reason
+   * @example
+   * const { removed } = await scheduler.removeJobResults({ outcome: "success" });
+   */
+  removeJobResults(filter: BulkResultOptions): Promise<{ removed: number }>;
 
   // ---- events
 

@@ -34,6 +34,8 @@ import {
   checkTrigger,
 } from "./options/check-options.ts";
 import type {
+  BulkJobOptions,
+  BulkResultOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -60,6 +62,7 @@ import type {
 import { currentJob } from "./tasks/current-job.ts";
 import { tasksToUse } from "./tasks/defined-tasks.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
+import { BulkVerbs } from "./verbs/bulk-verbs.ts";
 import { checkHealth } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
@@ -98,6 +101,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #taskVerbs: TaskVerbs;
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
+  readonly #bulkVerbs: BulkVerbs;
   readonly #signals: SignalStop;
   #closing = new Closing();
   #ticking: Promise<unknown> | null = null;
@@ -178,6 +182,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
     this.#verbContext = context;
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, () => this.#engine.runner);
+    this.#bulkVerbs = new BulkVerbs(context, this.#jobVerbs);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
   }
 
@@ -526,6 +531,22 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async cancelJob(id: string): Promise<boolean> {
     return this.#jobVerbs.cancel(id);
+  }
+
+  async retryJob(id: string): Promise<Job> {
+    return this.#bulkVerbs.retry(id);
+  }
+
+  async retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
+    return this.#bulkVerbs.retryMany(filter);
+  }
+
+  async cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number }> {
+    return this.#bulkVerbs.cancelMany(filter);
+  }
+
+  async removeJobResults(filter: BulkResultOptions): Promise<{ removed: number }> {
+    return this.#bulkVerbs.removeResults(filter);
   }
 
   // ---- events

@@ -1,3 +1,4 @@
+import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
@@ -76,10 +77,10 @@ export interface DataStore extends AsyncDisposable {
    *
    * 1. *Releases* of jobs that the scheduler holds. A release counts only if the stored `fence` and `acquiredBy` are
    *    its `fence` and the step's `schedulerId`. `finish` removes the job and keeps its result (unless
-   *    `expiresAt <= now`). `retry` puts the job back with the new `runAt` and `failedAttempts`. `giveUp` puts the job
-   *    back as it was. A job that is to be cancelled, or that is given up after it `hasStarted`, is not put back:
-   *    *recovery* ends it, or takes it back. `start` says that the job is about to start: it keeps its lease, and
-   *    `startedFence` becomes its fence.
+   *    `expiresAt <= now`). `retry` puts the job back with the new `runAt`, `failedAttempts` and `attemptHistory`.
+   *    `giveUp` puts the job back as it was. A job that is to be cancelled, or that is given up after it `hasStarted`,
+   *    is not put back: *recovery* ends it, or takes it back. `start` says that the job is about to start: it keeps its
+   *    lease, and `startedFence` becomes its fence.
    * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held the lease. A job that may have
    *    started goes back to the queue with `recoveries` + 1, or ends as `abandoned` when its `recoveries` have reached
    *    `maxRecoveries`. A job that was lost before (`recoveries` > 0) and whose `startedFence` is not its fence has not
@@ -196,8 +197,13 @@ export interface DataStore extends AsyncDisposable {
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
-  /** A page of results that have not expired at `now`, ordered by job id. */
+  /** A page of results that have not expired at `now`, ordered by `finishedAt`, and where that is equal, in the order
+   *  in which the store got them. A cursor stays good while results come and go: the next page has what follows the
+   *  page before in the order, and was not in it. @throws {OptionsError} for a cursor that is none of this store's */
   getJobResults(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>>;
+  /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. After an answer that was
+   *  lost, a repetition counts only what it removes itself. */
+  removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
   /** Removes expired results, and schedules that have no fire time left and no unfinished job; at most `limit` of
    *  each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
@@ -205,8 +211,7 @@ export interface DataStore extends AsyncDisposable {
   // ---- what people see
 
   /** What is in the store, for people who watch over it, as of one instant. The counts cost about as much as there are
-   *  tasks, however many jobs wait. Nothing else reads these counts; the limits of tasks count leases anew each
-   *  time. */
+   *  tasks, however many jobs wait. Nothing else reads these counts: the limits of tasks count leases anew. */
   inspect(now: number): Promise<StoreInspection>;
 }
 
@@ -235,10 +240,20 @@ export interface JobFilter extends PageRequest {
   readonly scheduleId?: string;
 }
 
-export interface JobResultFilter extends PageRequest {
+/** Which results; absent fields do not matter. */
+export interface JobResultSelection {
   readonly taskId?: string;
   readonly scheduleId?: string;
   readonly outcome?: JobOutcome;
+  /** `finishedAt` is this instant or later. */
+  readonly finishedAfter?: number;
+  /** `finishedAt` is before this instant. */
+  readonly finishedBefore?: number;
+}
+
+export interface JobResultFilter extends PageRequest, JobResultSelection {
+  /** Default: `newest`, which is the opposite order. */
+  readonly order?: "newest" | "oldest";
 }
 
 export interface ScheduleAddition {
@@ -278,7 +293,13 @@ export interface JobQueue {
 
 export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "finish"; readonly result: JobResultRecord }
-  | { readonly kind: "retry"; readonly runAt: number; readonly failedAttempts: number }
+  | {
+      readonly kind: "retry";
+      readonly runAt: number;
+      readonly failedAttempts: number;
+      /** Replaces that of the job; absent leaves it as it is. */
+      readonly attemptHistory?: readonly AttemptRecord[];
+    }
   | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
   | { readonly kind: "start" }
 );
@@ -467,7 +488,8 @@ export interface RecoveredJob {
 export interface RecoveryReport {
   /** Jobs that went back to the queue. */
   readonly recovered: readonly RecoveredJob[];
-  /** Jobs that ended as `abandoned` or `cancelled`. */
+  /** Jobs that ended as `abandoned` or `cancelled`, without what the kept result has of its job (`job`,
+   *  `attemptHistory`, `progress`, `retryOf`), so that the answer stays small. */
   readonly ended: readonly JobResultRecord[];
 }
 
@@ -477,6 +499,8 @@ export interface HeldJob {
   readonly fence: number;
   /** Whether it has started: then `startedFence` becomes its fence. */
   readonly hasStarted?: boolean;
+  /** Replaces the `progress` of the job, if the lease is extended; absent leaves it as it is. */
+  readonly progress?: JobProgress;
 }
 
 export interface LeaseExtension {
@@ -522,6 +546,7 @@ export interface Twin {
   readonly aliveUntil: number;
 }
 
+/** `result` as in {@link RecoveryReport.ended}. */
 export type CancelReport =
   | { readonly status: "cancelled"; readonly result: JobResultRecord }
   | { readonly status: "requested"; readonly taskId: string; readonly acquiredBy: string }
@@ -549,7 +574,8 @@ export interface StoreInspection {
 /** How many unfinished jobs a task has. */
 export interface TaskBacklog {
   readonly taskId: string;
-  /** Jobs without a lease: those that are due, and those that are to run later. */
+  /** Jobs without a lease: those that are due, and those that are to run later. A store may count to 10,000 only:
+   *  10,000 then means as many or more. */
   readonly waiting: number;
   /** Jobs under a lease, live or not. */
   readonly running: number;

@@ -8,6 +8,7 @@ import {
 } from "../../src/core/errors.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
 import { type AttemptEnding, type AttemptFacts, attemptOutcome } from "../../src/scheduler/running/attempt-outcome.ts";
+import { keptFacts } from "../../src/testing/data-store-contract/makers.ts";
 
 const NOW = 1_000_000;
 
@@ -41,6 +42,7 @@ const facts: AttemptFacts = {
   number: 2,
   startedAt: NOW - 100,
   now: NOW,
+  progress: null,
   retry: { attemptsMax: 3, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: "full" },
   random: () => 0.5,
 };
@@ -62,8 +64,17 @@ const result = {
 const lease = { jobId: "j", fence: 7 };
 const boom = new Error("boom");
 const boomRecord = { name: "Error", message: "boom", stack: boom.stack };
-const finished = (changes: object) => ({ ...lease, kind: "finish", result: { ...result, ...changes } });
-const retried = { ...lease, kind: "retry", runAt: NOW + 1000, failedAttempts: 2 };
+const finished = (changes: object) => ({
+  ...lease,
+  kind: "finish",
+  result: { ...result, ...keptFacts(job), ...changes },
+});
+const attempt = { number: 2, startedAt: NOW - 100, finishedAt: NOW };
+const retried = {
+  ...{ ...lease, kind: "retry", runAt: NOW + 1000, failedAttempts: 2 },
+  attemptHistory: [expect.objectContaining(attempt)],
+};
+const earlier = { number: 1, startedAt: 1, finishedAt: 2, error: { name: "Error", message: "early" } };
 const threw = (error: unknown, isFinal = false): AttemptEnding => ({ kind: "threw", error, isFinal });
 const aborted = (reason: Extract<AttemptEnding, { kind: "aborted" }>["reason"]): AttemptEnding => ({
   kind: "aborted",
@@ -119,7 +130,28 @@ describe("from how an attempt ended to what the store is told", () => {
       "a result that is not to be kept expires at once",
       { kind: "returned", returnValue: null },
       { job: { ...job, resultExpirationMs: 0 } },
-      finished({ expiresAt: NOW }),
+      { ...lease, kind: "finish", result: { ...result, expiresAt: NOW } },
+    ],
+    [
+      "a failed attempt comes after those before it",
+      threw(boom),
+      { job: { ...job, failedAttempts: 1, attemptHistory: [earlier] } },
+      { ...retried, attemptHistory: [earlier, expect.objectContaining(attempt)] },
+    ],
+    [
+      "the result keeps the failed attempts, and the progress that the handler told last",
+      { kind: "returned", returnValue: null },
+      {
+        job: { ...job, attemptHistory: [earlier], progress: { fraction: 0, note: "old" } },
+        progress: { fraction: 1, note: "new" },
+      },
+      finished({ attemptHistory: [earlier], progress: { fraction: 1, note: "new" } }),
+    ],
+    [
+      "the result keeps the progress of an earlier attempt, when the last one told none",
+      { kind: "returned", returnValue: null },
+      { job: { ...job, progress: { fraction: 0, note: "old" } } },
+      finished({ progress: { fraction: 0, note: "old" } }),
     ],
   ])("%s", (_, ending, changes, release) => {
     expect(attemptOutcome({ ...facts, ...changes }, ending).release).toEqual(release);

@@ -35,7 +35,9 @@ describe("a due occurrence", () => {
     await scheduler.cancelJob(jobs.at(-1)?.id ?? "");
     await scheduler.tick();
     const listed = async (outcome: "missedStartDeadline" | "cancelled") =>
-      (await scheduler.getJobResults({ outcome })).items.map((result) => secondsOf(result.scheduledFireTime));
+      (await scheduler.getJobResults({ outcome, order: "oldest" })).items.map((result) =>
+        secondsOf(result.scheduledFireTime),
+      );
     expect({ counted, missed: await listed("missedStartDeadline"), ran, cancelled: await listed("cancelled") }).toEqual(
       {
         counted: 2,

@@ -60,6 +60,7 @@ describe("the main entry", () => {
     ...["removeSchedules", "printSchedules", "prepareJob"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
     ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "health", "cleanup"],
+    ...["retryJob", "retryJobs", "cancelJobs", "removeJobResults"],
   ])("a scheduler has %s()", (name) => {
     expect(main.Scheduler.prototype).toHaveProperty(name, expect.any(Function));
   });

@@ -125,13 +125,18 @@ describe("results", () => {
     expect(Object.keys(reports[0]?.outcomes ?? {}).sort()).toEqual([...outcomes].sort());
   });
 
-  test("come in pages by job id, filtered by task, schedule and outcome", async () => {
-    const { scheduler } = setUp();
+  test("come in pages, the newest first, filtered by task, schedule, outcome and time", async () => {
+    const { scheduler, clock } = setUp();
     scheduler.task("good", { maxRunningJobs: null }, () => {});
     scheduler.task("bad", { maxRunningJobs: null }, () => {
       throw new Error("no");
     });
-    const good = await scheduler.addJobs(Array.from({ length: 5 }, () => ({ task: "good" })));
+    const good: string[] = [];
+    for (let minute = 0; minute < 5; minute++) {
+      good.push((await scheduler.addJob("good")).id);
+      await drain(scheduler);
+      await clock.advance("PT1M");
+    }
     await scheduler.addJobs([{ task: "bad" }, { task: "bad" }]);
     await drain(scheduler);
     const ids: string[] = [];
@@ -143,12 +148,23 @@ describe("results", () => {
       sizes.push(page.items.length);
       ({ cursor } = page);
     } while (cursor !== null);
-    expect([ids, sizes]).toEqual([good.map(({ id }) => id).sort(), [2, 2, 1]]);
+    expect([ids, sizes]).toEqual([good.toReversed(), [2, 2, 1]]);
+    const oldest = await scheduler.getJobResults({ taskId: "good", order: "oldest" });
+    expect(oldest.items.map(({ jobId }) => jobId)).toEqual(good);
+    const within = await scheduler.getJobResults({ finishedAfter: at(60), finishedBefore: "2030-01-01T00:03:00Z" });
+    expect(within.items.map(({ jobId }) => jobId)).toEqual([good[2], good[1]]);
     expect((await scheduler.getJobResults({ outcome: "error" })).items.map(({ taskId }) => taskId)).toEqual([
       "bad",
       "bad",
     ]);
     expect((await scheduler.getJobResults({ scheduleId: "none" })).items).toEqual([]);
+  });
+
+  test("of another list's cursor are refused", async () => {
+    const { scheduler } = setUp();
+    for (const cursor of ["", "019-a", "1", "1 2 3", "1.5 2"]) {
+      await expect(scheduler.getJobResults({ cursor })).rejects.toMatchObject({ code: "options" });
+    }
   });
 
   test("can be waited for, and the wait ends with the signal while the job goes on", async () => {

@@ -230,6 +230,10 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getJobResult", () => this.#store.getJobResult(jobId, now));
   }
 
+  removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
+    return this.#call("removeJobResults", () => this.#store.removeJobResults(selection, limit));
+  }
+
   inspect(now: number): Promise<contract.StoreInspection> {
     return this.#call("inspect", () => this.#store.inspect(now));
   }

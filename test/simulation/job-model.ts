@@ -302,6 +302,17 @@ export class JobModel {
       const kept = await readResult(record.id);
       if (kept?.outcome !== result.outcome || kept.finishedAt !== result.finishedAt) {
         this.#history.violate(`the result of job ${record.id} (${result.outcome}) cannot be read`);
+        continue;
+      }
+      const { attemptHistory } = record;
+      if (kept.job?.omitsPayload !== true && kept.job?.payload !== record.payload) {
+        this.#history.violate(`the result of job ${record.id} has the payload ${kept.job?.payload}`);
+      }
+      if (numbersOf(kept.attemptHistory) !== numbersOf(attemptHistory)) {
+        this.#history.violate(
+          `the result of job ${record.id} has the attempts ${numbersOf(kept.attemptHistory)}, ` +
+            `not ${numbersOf(attemptHistory)}`,
+        );
       }
     }
   }
@@ -347,6 +358,7 @@ export class JobModel {
       if (release.kind === "retry") {
         job.record.runAt = release.runAt;
         job.record.failedAttempts = release.failedAttempts;
+        if (release.attemptHistory !== undefined) job.record.attemptHistory = release.attemptHistory;
       }
       this.#putBack(job, stepId, release.kind === "giveUp" || job.record.runAt <= now);
     }
@@ -602,6 +614,10 @@ export class JobModel {
 /** A job that was lost before starts only after the store was told so. */
 function mayHaveStarted({ recoveries, startedFence, fence }: JobRecord): boolean {
   return recoveries === 0 || startedFence === fence;
+}
+
+function numbersOf(attempts: JobRecord["attemptHistory"]): string {
+  return `[${(attempts ?? []).map(({ number }) => number)}]`;
 }
 
 function idsOf(jobs: readonly ModelJob[]): string[] {

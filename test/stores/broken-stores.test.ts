@@ -8,6 +8,7 @@ import { brokenLooks } from "./broken/looks.ts";
 import { brokenOverlaps } from "./broken/overlaps.ts";
 import { brokenPlans } from "./broken/plans.ts";
 import { brokenRecords } from "./broken/records.ts";
+import { brokenResults } from "./broken/results.ts";
 import { brokenSteps } from "./broken/steps.ts";
 import { brokenTasks } from "./broken/tasks.ts";
 
@@ -21,6 +22,7 @@ const BROKEN_STORES = [
   ...brokenSteps,
   ...brokenTasks,
   ...brokenInspections,
+  ...brokenResults,
 ];
 
 /** The name of the first case of a section that a store fails. */

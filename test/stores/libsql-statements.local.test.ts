@@ -2,7 +2,7 @@ import { createClient, type ResultSet } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreRefusedError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
-import { ACQUISITION_ARMS_MAX } from "../../src/stores/sqlite/limits.ts";
+import { ACQUISITION_ARMS_MAX, INSPECTED_JOBS_MAX } from "../../src/stores/sqlite/limits.ts";
 import { type LookForm, lookStatement } from "../../src/stores/sqlite/look-statements.ts";
 import { tableNames } from "../../src/stores/sqlite/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
@@ -95,6 +95,21 @@ describe("statements of LibsqlDataStore", () => {
       expect(steps).toEqual([expect.stringMatching(/^SEARCH .*INDEX escapement_jobs_task \(task_id=\?/)]);
     }
   });
+
+  for (const [key, sql] of Object.entries(makeStatements(names).getResults)) {
+    test(`the results of "${key}" come from an index in the order of the ends, and are not sorted`, async () => {
+      const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
+      const [index] = key.split(" ");
+      const suffix = { all: "finished", task: "task", schedule: "schedule" }[index ?? ""] ?? "unsuccessful";
+      const equal = index === "all" ? "" : "\\w+=\\? AND ";
+      const range = `\\(${equal}<expr>>\\? AND <expr><\\?\\)`;
+      expect(plan.rows.map((row) => String(row.detail))).toEqual([
+        expect.stringMatching(
+          new RegExp(`^SEARCH escapement_results USING INDEX escapement_results_${suffix} ${range}`),
+        ),
+      ]);
+    });
+  }
 
   for (const { name, sql } of statements) {
     test(`${name} reads no table from end to end`, async () => {
@@ -280,6 +295,13 @@ describe("a hundred thousand delayed jobs of high priority", () => {
       expect(await stepsMax(client, client.statements)).toBeGreaterThan(0);
       expect(await stepsMax(client, client.statements)).toBeLessThan(2500);
     }
+  });
+
+  test("are counted to a bound", async () => {
+    client.statements.length = 0;
+    const { tasks } = await store.inspect(T0);
+    expect(tasks.map(({ taskId, waiting }) => [taskId, waiting])).toEqual([["task", INSPECTED_JOBS_MAX]]);
+    expect(await stepsMax(client, client.statements)).toBeLessThan(20 * INSPECTED_JOBS_MAX);
   });
 
   test("would be seen if they were read", async () => {

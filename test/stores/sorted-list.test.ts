@@ -18,6 +18,16 @@ function valuesFrom(list: SortedList<Item>, from: number, limit: number): number
   return values;
 }
 
+/** What a visit backwards from a value on shows, at most `limit` of them. */
+function valuesBackFrom(list: SortedList<Item>, from: number, limit: number): number[] {
+  const values: number[] = [];
+  list.visitBackFrom(
+    (item) => item.value <= from,
+    (item) => values.push(item.value) < limit,
+  );
+  return values;
+}
+
 describe("a sorted list", () => {
   test("shows its items in order from any place on, whatever was added and taken out", () => {
     const value = fc.integer({ min: 0, max: 2000 });
@@ -34,10 +44,21 @@ describe("a sorted list", () => {
         const kept = all.filter((item) => !item.isRemoved).map((item) => item.value);
         const expected = kept.filter((one) => one >= from).sort((a, b) => a - b);
         expect(valuesFrom(list, from, limit)).toEqual(expected.slice(0, limit));
+        const back = kept.filter((one) => one <= from).sort((a, b) => b - a);
+        expect(valuesBackFrom(list, from, limit)).toEqual(back.slice(0, limit));
         expect(list.isEmpty).toBe(kept.length === 0);
       }),
       { numRuns: 50 },
     );
+  });
+
+  test("shows in order what came in order, and goes on to do so", () => {
+    const list = new SortedList(byValue);
+    for (let value = 0; value < 2000; value++) list.add({ value });
+    for (const value of [2000.5, 2000, 0.5]) list.add({ value });
+    const last = [2000.5, 2000, 1999, 1998];
+    expect([valuesBackFrom(list, 9999, 4), valuesFrom(list, 0, 3)]).toEqual([last, [0, 0.5, 1]]);
+    expect(valuesBackFrom(list, -1, 4)).toEqual([]);
   });
 
   test("is not disturbed by removing what is not in it", () => {

@@ -1,12 +1,14 @@
+import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { mustBe, optionsError } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
-import type { JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedBulk,
   CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
@@ -225,6 +227,25 @@ export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
 };
 export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema);
 export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema);
+export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
+export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
+  schemas.bulkJobSchema,
+);
+
+/** A filter that names nothing may be a mistake, such as a variable that is undefined, and would mean everything. */
+function bulkChecker<Selection extends object>(
+  schema: v.GenericSchema<unknown, CheckedBulk<Selection>>,
+): Checker<CheckedBulk<Selection>> {
+  const check = checker(schema, { instead: signalOptionAdvice });
+  return (value, where) => {
+    const checked = check(value, where);
+    const { all, signal: _signal, ...selection } = checked;
+    if (all || Object.keys(selection).length > 0) return checked;
+    const message =
+      "takes a filter that names something, because another one would mean everything; write { all: true } if you do";
+    throw optionsError(where, [{ path: "", message }]);
+  };
+}
 
 /** An id of a task, schedule or job; `where` says which, for example `"task id"`. */
 export const checkId: Checker<string> = (value, where) => {

@@ -156,3 +156,6 @@ export interface CheckedResultOptions {
   wait: boolean;
   signal?: AbortSignal | undefined;
 }
+
+/** A filter of a call that is about many jobs or results. */
+export type CheckedBulk<Selection> = Selection & { all: boolean; signal?: AbortSignal };

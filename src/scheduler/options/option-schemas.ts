@@ -32,10 +32,17 @@ import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
-import type { DataStore, JobFilter, JobResultFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import type {
+  DataStore,
+  JobFilter,
+  JobResultFilter,
+  JobResultSelection,
+  ScheduleFilter,
+} from "../../stores/data-store.ts";
 import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedBulk,
   CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
@@ -323,9 +330,28 @@ export const jobFilterSchema: v.GenericSchema<unknown, JobFilter> = v.strictObje
   scheduleId: v.exactOptional(name),
 });
 
-export const jobResultFilterSchema: v.GenericSchema<unknown, JobResultFilter> = v.strictObject({
-  ...page,
+const resultSelection = {
   taskId: v.exactOptional(name),
   scheduleId: v.exactOptional(name),
   outcome: v.exactOptional(oneOf(JOB_OUTCOMES)),
+  finishedAfter: v.exactOptional(instantMs),
+  finishedBefore: v.exactOptional(instantMs),
+};
+
+export const jobResultFilterSchema: v.GenericSchema<unknown, JobResultFilter> = v.strictObject({
+  ...page,
+  ...resultSelection,
+  order: v.exactOptional(oneOf(["newest", "oldest"])),
 });
+
+const bulk = { all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal) };
+
+export const bulkResultSchema: v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = v.strictObject({
+  ...resultSelection,
+  ...bulk,
+});
+
+export const bulkJobSchema: v.GenericSchema<
+  unknown,
+  CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>
+> = v.strictObject({ taskId: v.exactOptional(name), scheduleId: v.exactOptional(name), ...bulk });

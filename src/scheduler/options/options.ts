@@ -184,11 +184,38 @@ export interface JobFilterOptions {
   cursor?: string | null;
 }
 
-/** Filter of `getJobResults`; a page has at most `limit` items (default 100, at most 1,000). */
-export interface JobResultFilterOptions {
+/** Which results. Fields that are not given do not matter. */
+interface JobResultSelectionOptions {
   taskId?: string;
   scheduleId?: string;
   outcome?: JobOutcome;
+  /** Jobs that ended at this instant or later, for example `"2030-01-31T09:00:00Z"`. */
+  finishedAfter?: InstantLike;
+  /** Jobs that ended before this instant. */
+  finishedBefore?: InstantLike;
+}
+
+/** Filter of `getJobResults`; a page has at most `limit` items (default 100, at most 1,000). */
+export interface JobResultFilterOptions extends JobResultSelectionOptions {
+  /** `"newest"` begins with the job that ended last, `"oldest"` with the one that ended first. Default: `"newest"`. */
+  order?: "newest" | "oldest";
   limit?: number;
   cursor?: string | null;
+}
+
+/** What `retryJobs`, `cancelJobs` and `removeJobResults` take besides a filter. */
+interface BulkOptions {
+  /** True for everything. Without it, a filter that names nothing is refused, because it would mean everything. */
+  all?: boolean;
+  /** Ends the call between two steps; it rejects with the signal's reason. What was done stays done. */
+  signal?: AbortSignal;
+}
+
+/** Which results `retryJobs` and `removeJobResults` are about. */
+export interface BulkResultOptions extends JobResultSelectionOptions, BulkOptions {}
+
+/** Which jobs `cancelJobs` is about. */
+export interface BulkJobOptions extends BulkOptions {
+  taskId?: string;
+  scheduleId?: string;
 }

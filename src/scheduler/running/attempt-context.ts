@@ -73,6 +73,7 @@ export class AttemptContext implements JobContext {
     }
     // No event of an attempt may follow the event of its end.
     if (this.#attempt.hasEnded) return;
+    this.#attempt.reportProgress(fraction, note ?? null);
     this.#env.events.publish([jobProgressed(this.#env, this.#attempt.job, fraction, note ?? null)]);
   }
 }

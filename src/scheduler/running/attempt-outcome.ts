@@ -1,7 +1,9 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "../../core/limits.ts";
+import { type AttemptRecord, type JobProgress, withAttempt } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
+import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobOutcome, RetryPolicy } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
@@ -29,6 +31,8 @@ export interface AttemptFacts {
   /** When the handler was called; null when it was not called. */
   readonly startedAt: number | null;
   readonly now: number;
+  /** What the handler last said in this attempt; null for nothing. */
+  readonly progress: JobProgress | null;
   readonly retry: RetryPolicy;
   /** Whether other processes may run the job too. */
   readonly isShared: boolean;
@@ -86,23 +90,25 @@ function unreadable(facts: AttemptFacts, thrown: unknown): AttemptOutcome {
 }
 
 function failed(facts: AttemptFacts, thrown: unknown, isFinal: boolean): AttemptOutcome {
-  const { job, retry, random, now } = facts;
+  const { job, number, startedAt, retry, random, now } = facts;
   const failedAttempts = job.failedAttempts + 1;
   const error = serializedError(thrown);
   if (isFinal || failedAttempts >= retry.attemptsMax || !isRetryable(thrown)) {
     return finished(facts, "error", null, error);
   }
   const runAt = now + backoffMs(retry, failedAttempts, random);
-  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts }, error };
+  const attempt: AttemptRecord = { number, startedAt, finishedAt: now, error };
+  const attemptHistory = withAttempt(job.attemptHistory, attempt);
+  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts, attemptHistory }, error };
 }
 
 function finished(
-  { job, number, startedAt, now }: AttemptFacts,
+  { job, number, startedAt, now, progress }: AttemptFacts,
   outcome: JobOutcome,
   returnValue: string | null,
   error: SerializedError | null,
 ): AttemptOutcome {
-  const result = {
+  const end: JobResultRecord = {
     jobId: job.id,
     taskId: job.taskId,
     scheduleId: job.scheduleId,
@@ -115,6 +121,8 @@ function finished(
     error,
     expiresAt: now + job.resultExpirationMs,
   };
+  // A result that is not kept need not know what its job was.
+  const result = job.resultExpirationMs === 0 ? end : withKeptFacts(end, job, progress);
   return { release: { jobId: job.id, fence: job.fence, kind: "finish", result }, error };
 }
 

@@ -8,9 +8,10 @@ import {
   SerializationError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import { ABORT_GRACE_MS, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import { cut, type JobProgress } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { JobContext } from "../scheduler-client.ts";
@@ -46,6 +47,9 @@ export class JobAttempt {
   #end: AbortController | null = null;
   #hasEnded = false;
   #thrown: unknown;
+  #progress: JobProgress | null = null;
+  /** The progress that the store has. */
+  #savedProgress: JobProgress | null = null;
 
   constructor(job: JobRecord, task: RegisteredTask, executor: JobExecutor, env: AttemptEnvironment) {
     this.job = job;
@@ -90,6 +94,21 @@ export class JobAttempt {
     return this.#thrown;
   }
 
+  /** The handler reports its progress, which the store learns with the next extension of the lease, or at the end. */
+  reportProgress(fraction: number, note: string | null): void {
+    this.#progress = { fraction, note: note === null ? null : cut(note, PROGRESS_NOTE_LENGTH_MAX) };
+  }
+
+  /** The progress that the store does not know yet; null for none. */
+  get unsavedProgress(): JobProgress | null {
+    return this.#progress === this.#savedProgress ? null : this.#progress;
+  }
+
+  /** The store has this progress now; null for none that is new. */
+  progressSaved(progress: JobProgress | null): void {
+    if (progress !== null) this.#savedProgress = progress;
+  }
+
   /** The lease was extended; `until` is in epoch milliseconds. */
   extendTo(until: number): void {
     this.#leaseEndsAt = until;
@@ -130,7 +149,8 @@ export class JobAttempt {
     const { job, number } = this;
     const { clock, random, isShared } = this.#env;
     const { retry } = this.task.record;
-    const facts = { job, number, startedAt: this.#startedAt, now: clock.now(), retry, random, isShared };
+    const [startedAt, now, progress] = [this.#startedAt, clock.now(), this.#progress];
+    const facts = { job, number, startedAt, now, progress, retry, random, isShared };
     return attemptOutcome(facts, ending);
   }
 

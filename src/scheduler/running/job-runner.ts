@@ -2,7 +2,7 @@ import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationEr
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { HeldJob, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
@@ -189,15 +189,17 @@ export class JobRunner {
     this.#releases.unknown(batch);
   }
 
-  /** The store will never take this outcome. Without its return value the store may: then the job ends as an error,
-   *  because its handler has done its work. Otherwise the job counts as lost with its process. */
+  /** The store will never take this outcome. It may without the payload, which it has taken once, but not with a
+   *  result. It may without the return value: then the job ends as an error, because its handler has done its work. It
+   *  may without both. Otherwise the job counts as lost with its process. */
   releaseRefused(ended: EndedAttempt, error: unknown): void {
     const { release } = ended;
-    if (release.kind === "finish" && release.result.returnValue !== null) {
-      const failure = serializedError(resultRefused(release.jobId, error));
-      const result: JobResultRecord = { ...release.result, outcome: "error", returnValue: null, error: failure };
-      this.#releases.replaced(ended, { ...release, result }, failure);
-      return;
+    if (release.kind === "finish") {
+      const result = smallerResult(release.result, ended.attempt.job, error);
+      if (result !== null) {
+        this.#releases.replaced(ended, { ...release, result }, result.error);
+        return;
+      }
     }
     this.#releases.refused(ended);
     const { jobId, fence, kind } = ended.release;
@@ -381,8 +383,25 @@ export class JobRunner {
   }
 }
 
-function heldJob({ job, hasStarted }: JobAttempt): HeldJob {
-  return { jobId: job.id, fence: job.fence, hasStarted };
+function heldJob({ job, hasStarted, unsavedProgress }: JobAttempt): HeldJob {
+  const held = { jobId: job.id, fence: job.fence, hasStarted };
+  return unsavedProgress === null ? held : { ...held, progress: unsavedProgress };
+}
+
+/** What to try next when a store refuses a result; null when nothing is left to try. */
+function smallerResult(result: JobResultRecord, job: JobRecord, error: unknown): JobResultRecord | null {
+  const hasPayload = (result.job?.payload ?? null) !== null;
+  if (hasPayload && result.returnValue !== null) return withoutPayload(result);
+  if (result.returnValue !== null) {
+    const failure = serializedError(resultRefused(result.jobId, error));
+    return { ...result, job: keptJobOf(job), outcome: "error", returnValue: null, error: failure };
+  }
+  return hasPayload ? withoutPayload(result) : null;
+}
+
+function withoutPayload(result: JobResultRecord): JobResultRecord {
+  const { job } = result;
+  return job === undefined ? result : { ...result, job: { ...job, payload: null, omitsPayload: true } };
 }
 
 function resultRefused(jobId: string, cause: unknown): SerializationError {

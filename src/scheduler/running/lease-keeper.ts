@@ -49,6 +49,7 @@ export class LeaseKeeper {
     const now = clock.now();
     const attempts = [...runner.running.values()];
     const jobs = runner.held;
+    const progress = attempts.map((attempt) => attempt.unsavedProgress);
     const profile = this.#options.profile();
     if (jobs.length === 0 && !profile.isResident) {
       this.#lastRunAt = now;
@@ -69,9 +70,13 @@ export class LeaseKeeper {
       this.#lastRunAt = now;
       const lostIds = new Set(lost);
       // Only the attempts from before the call: a job of theirs may run here again by now, under a newer lease.
-      for (const attempt of attempts) {
-        if (lostIds.has(attempt.job.id)) loseLease(attempt);
-        else attempt.extendTo(until);
+      for (const [index, attempt] of attempts.entries()) {
+        if (lostIds.has(attempt.job.id)) {
+          loseLease(attempt);
+          continue;
+        }
+        attempt.extendTo(until);
+        attempt.progressSaved(progress[index] ?? null);
       }
       for (const jobId of cancelRequested) runner.cancel(jobId);
       this.#warnOf(twins ?? []);

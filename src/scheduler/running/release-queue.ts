@@ -1,4 +1,5 @@
 import { RELEASE_LENGTH_PER_STEP_MAX, RELEASES_PER_STEP_MAX } from "../../core/limits.ts";
+import type { AttemptRecord } from "../../records/attempt.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
 import type { JobAttempt } from "./job-attempt.ts";
@@ -45,7 +46,7 @@ export class ReleaseQueue {
   }
 
   /** Another outcome takes the place of one that the store will never take. No step has carried it. */
-  replaced(ended: EndedAttempt, release: JobRelease, error: SerializedError): void {
+  replaced(ended: EndedAttempt, release: JobRelease, error: SerializedError | null): void {
     this.#items = this.#items.map((item) =>
       item === ended ? { attempt: item.attempt, release, error, wasSent: false } : item,
     );
@@ -86,7 +87,17 @@ export class ReleaseQueue {
 
 /** Characters of the texts that a release carries, about. */
 function lengthOf(release: JobRelease): number {
+  if (release.kind === "retry") return historyLength(release.attemptHistory);
   if (release.kind !== "finish") return 0;
-  const { returnValue, error } = release.result;
-  return (returnValue?.length ?? 0) + (error === null ? 0 : error.message.length + (error.stack?.length ?? 0));
+  const { returnValue, error, job, attemptHistory } = release.result;
+  const texts = (returnValue?.length ?? 0) + (job?.payload?.length ?? 0);
+  return texts + (error === null ? 0 : errorLength(error)) + historyLength(attemptHistory);
+}
+
+function historyLength(attempts: readonly AttemptRecord[] | undefined): number {
+  return attempts === undefined ? 0 : attempts.reduce((sum, { error }) => sum + errorLength(error), 0);
+}
+
+function errorLength({ message, stack = "" }: SerializedError): number {
+  return message.length + stack.length;
 }

@@ -202,6 +202,10 @@ export class JobVerbs {
     };
   }
 
+  viewOf(record: JobRecord): Job {
+    return this.#jobOf(record);
+  }
+
   #jobOf(record: JobRecord): Job {
     return new Job(record, this.#context.env.store.serializer, this.#context.client);
   }

@@ -1,8 +1,9 @@
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { JobOutcome } from "../../records/policies.ts";
+import type { JobOutcome, Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
+import { type Attempt, type AttemptFacts, attemptAsJSON, attemptOf } from "./attempt.ts";
 import { errorFromRecord } from "./job-error.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
 
@@ -50,6 +51,33 @@ export class JobResult<R = unknown> {
   get attempts(): number {
     return this.#record.attempts;
   }
+  /** The attempts one by one, the oldest first: the last 20 that failed before the last attempt, and the last attempt
+   *  if its handler was called. Attempts that were lost with their process are not among them. */
+  get attemptHistory(): Attempt[] {
+    return this.#attempts.map(attemptOf);
+  }
+  /** What the handler got, deserialized; undefined when there was no payload. Large payloads may be left out when the
+   *  store does not take them together with the result. @throws {DeserializationError} when the stored text cannot be
+   *  read */
+  get payload(): unknown {
+    const payload = this.#record.job?.payload ?? null;
+    return payload === null ? undefined : this.#serializer.deserialize(payload);
+  }
+  get metadata(): Metadata {
+    return this.#record.job?.metadata ?? {};
+  }
+  /** How much of the work was done, 0 to 1: what the handler last said with `progress()`; null when it said nothing. */
+  get progress(): number | null {
+    return this.#record.progress?.fraction ?? null;
+  }
+  /** The note of that progress; null for none. */
+  get progressNote(): string | null {
+    return this.#record.progress?.note ?? null;
+  }
+  /** The id of the job that this job repeated (see `retryJob`); null for none. */
+  get retryOf(): string | null {
+    return this.#record.retryOf ?? null;
+  }
   /** The value that the handler returned, deserialized; undefined when it returned none. @throws
    *  {DeserializationError} when the stored text cannot be read */
   get returnValue(): R | undefined {
@@ -95,8 +123,19 @@ export class JobResult<R = unknown> {
       finishedAt: this.finishedAt.toString(),
       expiresAt: this.expiresAt.toString(),
       attempts: this.attempts,
+      attemptHistory: this.#attempts.map(attemptAsJSON),
+      payload: readable(() => this.payload),
+      metadata: this.metadata,
+      progress: this.progress,
+      progressNote: this.progressNote,
+      retryOf: this.retryOf,
       returnValue: readable(() => this.returnValue),
       error: this.#record.error,
     };
+  }
+
+  get #attempts(): AttemptFacts[] {
+    const { attemptHistory = [], startedAt, finishedAt, attempts: number, error } = this.#record;
+    return startedAt === null ? [...attemptHistory] : [...attemptHistory, { number, startedAt, finishedAt, error }];
   }
 }

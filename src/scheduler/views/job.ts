@@ -4,6 +4,7 @@ import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts"
 import type { JobRecord } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
+import { type Attempt, attemptAsJSON, attemptOf } from "./attempt.ts";
 import type { JobResult } from "./job-result.ts";
 import { type TableRow, timeText } from "./table.ts";
 
@@ -116,6 +117,24 @@ export class Job<R = unknown> {
     return this.#record.cancelRequested;
   }
 
+  /** The id of the job that this job repeats (see `retryJob`); null for none. */
+  get retryOf(): string | null {
+    return this.#record.retryOf ?? null;
+  }
+  /** The attempts that failed so far, the oldest first: the last 20. */
+  get attemptHistory(): Attempt[] {
+    return (this.#record.attemptHistory ?? []).map(attemptOf);
+  }
+  /** How much of the work is done, 0 to 1: what the handler last said with `progress()`. The store learns it every
+   *  third of `leaseDuration`. Null when the handler has said nothing. */
+  get progress(): number | null {
+    return this.#record.progress?.fraction ?? null;
+  }
+  /** The note of that progress; null for none. */
+  get progressNote(): string | null {
+    return this.#record.progress?.note ?? null;
+  }
+
   /**
    * Cancels the job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
    * this scheduler, else when the job's lease is next extended.
@@ -190,6 +209,10 @@ export class Job<R = unknown> {
       acquiredBy: this.acquiredBy,
       acquiredUntil: this.acquiredUntil?.toString() ?? null,
       cancelRequested: this.cancelRequested,
+      retryOf: this.retryOf,
+      attemptHistory: (this.#record.attemptHistory ?? []).map(attemptAsJSON),
+      progress: this.progress,
+      progressNote: this.progressNote,
     };
   }
 }

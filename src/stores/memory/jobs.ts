@@ -1,7 +1,7 @@
 import { Heap } from "../../core/heap.ts";
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   CancelReport,
@@ -28,7 +28,7 @@ import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
-import { pageOf } from "./tables.ts";
+import { frozenCopy, pageOf } from "./tables.ts";
 
 /** A `RecoveryReport` that is still being written. */
 export interface RecoveryNotes {
@@ -221,7 +221,7 @@ export class MemoryJobs {
     const lost: string[] = [];
     const cancelRequested: string[] = [];
     const extended = new Set<JobEntry>();
-    for (const { jobId, fence, hasStarted } of extension.jobs) {
+    for (const { jobId, fence, hasStarted, progress } of extension.jobs) {
       const entry = this.#byId.get(jobId);
       if (entry === undefined || entry.record.fence !== fence || entry.record.acquiredBy !== extension.schedulerId) {
         lost.push(jobId);
@@ -229,6 +229,7 @@ export class MemoryJobs {
       }
       extended.add(entry);
       if (hasStarted === true) entry.record.startedFence = fence;
+      if (progress !== undefined) entry.record.progress = frozenCopy(progress);
       this.#endLeaseAt(entry, Math.max(entry.record.acquiredUntil ?? 0, extension.until));
       if (entry.record.cancelRequested) cancelRequested.push(jobId);
     }
@@ -244,7 +245,7 @@ export class MemoryJobs {
       record.cancelRequested = true;
       return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
     }
-    return { status: "cancelled", result: this.#end(entry, endedWithoutRun(record, "cancelled", now), now) };
+    return { status: "cancelled", result: this.#endWithoutRun(entry, "cancelled", now) };
   }
 
   #insert(record: JobRecord, isReady: boolean): void {
@@ -260,10 +261,16 @@ export class MemoryJobs {
     this.#queues.add(entry, isReady);
   }
 
-  #end(entry: JobEntry, result: JobResultRecord, now: number): JobResultRecord {
+  /** Returns what the reports tell: the result without what the store keeps of the job. */
+  #endWithoutRun(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number): JobResultRecord {
+    const result = endedWithoutRun(entry.record, outcome, now);
+    this.#end(entry, withKeptFacts({ ...result }, entry.record, null), now);
+    return result;
+  }
+
+  #end(entry: JobEntry, result: JobResultRecord, now: number): void {
     this.#drop(entry);
     this.#results.keep(result, now);
-    return result;
   }
 
   #drop(entry: JobEntry): void {
@@ -296,7 +303,7 @@ export class MemoryJobs {
     } else if (isStart) {
       record.startedFence = record.fence;
     } else if (record.cancelRequested) {
-      report.ended.push(this.#end(entry, endedWithoutRun(record, "cancelled", now), now));
+      report.ended.push(this.#endWithoutRun(entry, "cancelled", now));
     } else if (release.kind === "giveUp" && release.hasStarted === true) {
       record.startedFence = record.fence;
       this.#takeBack(entry, now, report, stepId);
@@ -304,6 +311,7 @@ export class MemoryJobs {
       if (release.kind === "retry") {
         record.runAt = release.runAt;
         record.failedAttempts = release.failedAttempts;
+        if (release.attemptHistory !== undefined) record.attemptHistory = frozenCopy(release.attemptHistory);
       }
       this.#queue(entry, stepId, release.kind === "giveUp" || record.runAt <= now);
     }
@@ -317,7 +325,7 @@ export class MemoryJobs {
     const mayHaveStarted = record.recoveries === 0 || record.startedFence === record.fence;
     if (record.cancelRequested || (mayHaveStarted && record.recoveries >= record.maxRecoveries)) {
       const outcome = record.cancelRequested ? "cancelled" : "abandoned";
-      ended.push(this.#end(entry, endedWithoutRun(record, outcome, now), now));
+      ended.push(this.#endWithoutRun(entry, outcome, now));
       return;
     }
     if (mayHaveStarted) record.recoveries++;

@@ -16,6 +16,12 @@ export class SortedList<T> {
   }
 
   add(item: T): void {
+    // Most items come in order.
+    const end = this.#chunks[this.#chunks.length - 1];
+    if (end !== undefined && end.length < CHUNK_LENGTH_MAX && this.#compare(lastOf(end), item) < 0) {
+      end.push(item);
+      return;
+    }
     // An item that comes after all others goes into the last chunk.
     const chunkIndex = Math.min(this.#chunkOf(item), Math.max(this.#chunks.length - 1, 0));
     const chunk = this.#chunks[chunkIndex];
@@ -50,6 +56,21 @@ export class SortedList<T> {
       }
       chunk = this.#chunks[++chunkIndex];
       index = 0;
+    }
+  }
+
+  /** Calls `visit` with the items in the opposite order, until `visit` returns false. Begins at the last item for which
+   *  `isBefore` is true. `isBefore` must be true for all earlier items too. */
+  visitBackFrom(isBefore: (item: T) => boolean, visit: (item: T) => boolean): void {
+    let chunkIndex = firstWhere(this.#chunks, (chunk) => !isBefore(chunk[0] as T)) - 1;
+    let chunk = this.#chunks[chunkIndex];
+    let index = chunk === undefined ? -1 : firstWhere(chunk, (item) => !isBefore(item)) - 1;
+    while (chunk !== undefined) {
+      for (; index >= 0; index--) {
+        if (!visit(chunk[index] as T)) return;
+      }
+      chunk = this.#chunks[--chunkIndex];
+      index = (chunk?.length ?? 0) - 1;
     }
   }
 

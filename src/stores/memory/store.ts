@@ -175,6 +175,10 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#results.page(filter, now);
   }
 
+  async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
+    return this.#results.remove(selection, limit);
+  }
+
   async cleanup({ now, limit }: { now: number; limit: number }): Promise<contract.CleanupReport> {
     this.#living.cleanup(now);
     return {

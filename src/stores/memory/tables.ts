@@ -4,7 +4,7 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A page of copies of the records that `select` returns, ordered by id. An entry for which `select` returns null is
  *  left out. */
-export function pageOf<E, R extends { readonly id: string } | { readonly jobId: string }>(
+export function pageOf<E, R extends { readonly id: string }>(
   entries: Iterable<E>,
   request: { readonly limit: number; readonly cursor: string | null },
   select: (entry: E) => R | null,
@@ -12,16 +12,12 @@ export function pageOf<E, R extends { readonly id: string } | { readonly jobId: 
   const found: R[] = [];
   for (const entry of entries) {
     const record = select(entry);
-    if (record !== null && (request.cursor === null || idOf(record) > request.cursor)) found.push(record);
+    if (record !== null && (request.cursor === null || record.id > request.cursor)) found.push(record);
   }
-  found.sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  found.sort((a, b) => (a.id < b.id ? -1 : 1));
   const items = found.slice(0, request.limit).map((record) => ({ ...record }));
   const last = items.at(-1);
-  return { items, cursor: found.length > request.limit && last !== undefined ? idOf(last) : null };
-}
-
-function idOf(record: { readonly id: string } | { readonly jobId: string }): string {
-  return "id" in record ? record.id : record.jobId;
+  return { items, cursor: found.length > request.limit && last !== undefined ? last.id : null };
 }
 
 /** A copy of plain data that nobody can change. Data that is frozen already is returned as it is. */

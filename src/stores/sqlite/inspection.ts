@@ -1,7 +1,7 @@
 import type { StoreInspection } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { INSPECTED_QUEUES_MAX } from "./limits.ts";
+import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -44,14 +44,23 @@ export async function inspect(
   };
 }
 
-/** The leases are counted anew, because they are as few as the jobs that run. */
-function countsByTask({ jobs, counts }: TableNames): string {
+/**
+ * The jobs of each task are counted in its index, up to a bound. Counts that triggers keep were measured: they cost each
+ * addition of a job 6 to 8% of its CPU time. The leases are counted one by one, because they are as few as the jobs that
+ * run.
+ */
+function countsByTask({ jobs }: TableNames): string {
+  const next = (after: string): string =>
+    `(SELECT task_id FROM ${jobs} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
+  const counted = `SELECT 1 FROM ${jobs} WHERE task_id = t.id LIMIT ${2 * INSPECTED_JOBS_MAX}`;
   return (
-    "SELECT json_group_array(json_array(task_id, unfinished - running, running)) FROM (" +
-    "SELECT c.task_id, c.unfinished, coalesce(r.n, 0) AS running " +
-    `FROM ${counts} c LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
-    `WHERE state = ${leased} AND acquired_until > 0 GROUP BY task_id) r ON r.task_id = c.task_id ` +
-    "WHERE c.task_id > '' AND c.unfinished > 0 ORDER BY c.task_id)"
+    `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
+    `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
+    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running)) ` +
+    `FROM (SELECT t.id, coalesce(r.n, 0) AS running, (SELECT count(*) FROM (${counted})) AS unfinished ` +
+    `FROM ids t LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
+    `WHERE state = ${leased} AND acquired_until > 0 GROUP BY task_id) r ON r.task_id = t.id ` +
+    "WHERE t.id IS NOT NULL ORDER BY t.id)"
   );
 }
 

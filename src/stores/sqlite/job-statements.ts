@@ -80,12 +80,12 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
       `SELECT ${record} FROM ${jobs} WHERE schedule_id = ?4 AND id > ?1 AND (?3 IS NULL OR task_id = ?3) ` +
       "ORDER BY id LIMIT +?2",
 
-    // ?1 rows [jobId, fence, whether the job has started], ?2 schedulerId, ?3 until. An extension that arrives late
-    // shortens no lease.
+    // ?1 rows [jobId, fence, whether the job has started, progress as JSON or nothing], ?2 schedulerId, ?3 until. An
+    // extension that arrives late shortens no lease.
     extend:
       `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3), ` +
-      "started_fence = CASE WHEN r.value->>2 THEN fence ELSE started_fence END " +
-      `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
+      "started_fence = CASE WHEN r.value->>2 THEN fence ELSE started_fence END, " +
+      `progress = coalesce(r.value->>3, progress) FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
     // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
     // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so

@@ -26,7 +26,11 @@ export class SqliteLeases {
   async extend(extension: LeaseExtension): Promise<LeaseExtensionReport> {
     const { now, schedulerId, until, jobs, incarnation, settledStepId } = extension;
     const { extend, giveUpStrays } = this.#statements;
-    const rows = jobs.map(({ jobId, fence, hasStarted }) => [jobId, fence, hasStarted === true]);
+    const rows = jobs.map(({ jobId, fence, hasStarted, progress }) =>
+      progress === undefined
+        ? [jobId, fence, hasStarted === true]
+        : [jobId, fence, hasStarted === true, JSON.stringify(progress)],
+    );
     const batch = new Batch();
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
     batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, incarnation, settledStepId)]);

@@ -94,3 +94,7 @@ export const WAL_CHECKPOINT_PAGES = 4000;
 /** Most combinations of task, executor and priority in which an inspection looks for the oldest job. Each costs some
  *  microseconds, so that hostile priorities cost a tenth of a second at most. */
 export const INSPECTED_QUEUES_MAX = 10_000;
+
+/** Most waiting jobs of a task that an inspection counts; it then says that there are so many. Counting them takes half
+ *  a millisecond, and nobody needs to know how long such a queue is to the job. */
+export const INSPECTED_JOBS_MAX = 10_000;

@@ -37,7 +37,8 @@ export function recoveryStatements({ jobs, schedules, results, incarnations, ste
   const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
   const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
   const keep = (outcome: string, now: string): string =>
-    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details) ` +
+    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, ` +
+    "details) " +
     endedResult(jobs, outcome, now);
   const isKept = `${detail("resultExpirationMs")} > 0`;
   const isLeased = `id = ?1 AND state = ${leased}`;
@@ -78,12 +79,22 @@ export function recoveryStatements({ jobs, schedules, results, incarnations, ste
   };
 }
 
-/** The result of a job that ends without a run, with the fields that `endedWithoutRun` gives it. Merging into `{}`
- *  leaves out fields that are null. */
+/** The result of a job that ends without a run: the fields that `endedWithoutRun` gives it, and what `withKeptFacts`
+ *  keeps of the job. Merging into `{}` leaves out fields that are null; it would do so within metadata, too. */
 function endedResult(jobs: string, outcome: string, now: string): string {
+  const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
+  const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
+  const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
+  const kept =
+    `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
+    "'fireTime', fire_time, 'idempotencyKey', idempotency_key, " +
+    "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (
-    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, json_patch('{}', ` +
-    `json_object('scheduledFireTime', ${detail("scheduledFireTime")}, 'finishedAt', CAST(${now} AS INTEGER), ` +
-    `'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))) FROM ${jobs}`
+    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
+    `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
+    `'finishedAt', CAST(${now} AS INTEGER), 'retryOf', ${detail("retryOf")}, ` +
+    "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
+    `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
+    `FROM ${jobs}`
   );
 }

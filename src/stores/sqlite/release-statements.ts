@@ -17,8 +17,8 @@ export interface ReleaseStatements {
 
 export function releaseStatements({ jobs, results }: TableNames): ReleaseStatements {
   const intoResults =
-    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, details) ` +
-    "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5";
+    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, ` +
+    "details) SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
   /** The jobs of the rows `[jobId, ...]` in ?1 that ?2 holds with the fence of their row. The fence stands at place
    *  `fenceAt` of the row, counted from 0. */
   const held = (fenceAt: number): string =>
@@ -40,16 +40,17 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
     // ?1 rows of resultRow
     keepResults: `${intoResults} FROM json_each(?1) r`,
     // ?1 rows of resultRow, each with the fence at its end, ?2 schedulerId
-    keepHeldResults: `${intoResults} ${held(6)}`,
+    keepHeldResults: `${intoResults} ${held(7)}`,
     // ?1 rows [jobId, fence], ?2 schedulerId
     removeHeld: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held(1)})`,
-    // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started], ?2 schedulerId, ?3 now,
-    // ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that has ended, so that recovery,
-    // which follows, ends the job or takes it back.
+    // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
+    // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
+    // has ended, so that recovery, which follows, ends the job or takes it back.
     putBack:
       `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
       `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ELSE ${ready} END, ` +
       "run_at = coalesce(r.value->>2, run_at), failed_attempts = coalesce(r.value->>3, failed_attempts), " +
+      "attempt_history = coalesce(r.value->>5, attempt_history), " +
       "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
       `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
       `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +

@@ -91,7 +91,14 @@ export class Releases {
     const { schedulerId, now, stepId } = this.#request;
     const rows = this.#putBack.map((release) =>
       release.kind === "retry"
-        ? [release.jobId, release.fence, release.runAt, release.failedAttempts]
+        ? [
+            release.jobId,
+            release.fence,
+            release.runAt,
+            release.failedAttempts,
+            false,
+            jsonOrNull(release.attemptHistory),
+          ]
         : [release.jobId, release.fence, null, null, release.kind === "giveUp" && release.hasStarted === true],
     );
     return rowParameters(rows).map(({ text, count }) => ({
@@ -118,4 +125,8 @@ const KIND_NUMBERS: Readonly<Record<JobRelease["kind"], number>> = { finish: 0, 
 /** A statement, and how many rows it is to change. */
 interface Counted extends SqlStatement {
   readonly count: number;
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
 }

@@ -1,10 +1,12 @@
 import { TOMBSTONE_MS } from "../../core/limits.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { CleanupReport, JobResultFilter, RecordPage } from "../data-store.ts";
+import type { CleanupReport, JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
+import { readResultCursor, resultCursor } from "../result-cursor.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { DEAD_SCHEDULER_MS } from "./limits.ts";
+import { DEAD_SCHEDULER_MS, FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
+import { resultIndexOf } from "./result-statements.ts";
 import { idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
@@ -24,14 +26,34 @@ export class SqliteResults {
     return row === undefined ? null : toResult(row);
   }
 
-  getPage(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>> {
-    const { taskId = null, scheduleId = null, outcome = null } = filter;
-    const sql = this.#statementFor(filter);
-    return readPage(this.#connection, filter, {
-      statement: (after, limit) => statement(sql, after, limit, now, taskId, scheduleId, outcome),
-      toRecord: toResult,
-      idOf: (result) => result.jobId,
+  async getPage(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>> {
+    if (filter.cursor !== null) readResultCursor(filter.cursor);
+    const isOldestFirst = filter.order === "oldest";
+    const sql = this.#statements.getResults[`${resultIndexOf(filter)} ${isOldestFirst ? "oldest" : "newest"}`] ?? "";
+    const start = { finishedAt: isOldestFirst ? FAR_PAST_MS : FAR_FUTURE_MS, place: 0 };
+    const page = await readPage<ResultRow, Placed>(this.#connection, filter, {
+      statement: (cursor, limit) => {
+        const { finishedAt, place } = cursor === "" ? start : readResultCursor(cursor);
+        const [after, before, ...rest] = selectionArgs(filter);
+        // The range of the index begins where the page before ended.
+        const range = isOldestFirst
+          ? [Math.max(after, finishedAt), before]
+          : [after, Math.min(before, finishedAt + (cursor === "" ? 0 : 1))];
+        return statement(sql, ...range, ...rest, limit, now, finishedAt, place);
+      },
+      toRecord: placed,
+      idOf: ({ cursor }) => cursor,
     });
+    return { items: page.items.map(({ result }) => result), cursor: page.cursor };
+  }
+
+  async remove(selection: JobResultSelection, limit: number): Promise<number> {
+    const { removeResults, countChanges } = this.#statements;
+    const [, removed] = await this.#connection.write(() => [
+      statement(removeResults[resultIndexOf(selection)] ?? "", ...selectionArgs(selection), limit),
+      statement(countChanges),
+    ]);
+    return numberOrNull(removed, "changes") ?? 0;
   }
 
   async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
@@ -48,12 +70,31 @@ export class SqliteResults {
       removedScheduleIds: idsOf(exhausted),
     };
   }
+}
 
-  /** The statement whose index fits the filter best. The other parts of the filter are tested row by row. */
-  #statementFor({ taskId, scheduleId, outcome }: JobResultFilter): string {
-    if (scheduleId !== undefined) return this.#statements.getResultsOfSchedule;
-    const unsuccessful = outcome === undefined ? undefined : this.#statements.getUnsuccessful[outcome];
-    if (unsuccessful !== undefined) return unsuccessful;
-    return taskId === undefined ? this.#statements.getResults : this.#statements.getResultsOfTask;
-  }
+/** A result, and the cursor of a page that ends with it. */
+interface Placed {
+  readonly result: JobResultRecord;
+  readonly cursor: string;
+}
+
+function placed(row: ResultRow): Placed {
+  const [[, , , , expiresAt, place, finishedAt], details] = row;
+  return {
+    result: toResult(row),
+    // The same as `FINISHED_AT` in SQL.
+    cursor: resultCursor({ finishedAt: finishedAt ?? details.finishedAt ?? expiresAt, place }),
+  };
+}
+
+/** The arguments ?1 to ?5 of `getResults` and `removeResults`. */
+function selectionArgs(selection: JobResultSelection): [after: number, before: number, ...(string | null)[]] {
+  const { finishedAfter = FAR_PAST_MS, finishedBefore = FAR_FUTURE_MS } = selection;
+  return [
+    finishedAfter,
+    finishedBefore,
+    selection.taskId ?? null,
+    selection.scheduleId ?? null,
+    selection.outcome ?? null,
+  ];
 }

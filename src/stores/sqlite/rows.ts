@@ -1,9 +1,12 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
+import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 // Rows travel as JSON text in both directions: many rows go in as one parameter, and a row comes out as one value. The
 // client spends microseconds on every single value of a result, which is more than SQLite needs for the whole row.
@@ -16,7 +19,11 @@ const DAMAGED_JOB = JSON.stringify(DAMAGED);
 /** SQL that yields a job's row as JSON text: its columns, then its details. `table` is the name or alias of the table
  *  in the statement. */
 export function jobAsJson(table: string): string {
-  return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB)]);
+  const [history, progress] = [`${table}.attempt_history`, `${table}.progress`];
+  // Nearly no job has either.
+  const isUnseen = `${history} IS NULL AND ${progress} IS NULL`;
+  const seen = `CASE WHEN ${isUnseen} THEN '0' ELSE json_array(${history}, ${progress}) END`;
+  return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB), seen]);
 }
 
 /** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
@@ -26,7 +33,7 @@ export function endedJobAsJson(table: string): string {
 }
 
 export function resultAsJson(table: string): string {
-  const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at"];
+  const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at", "rowid", "finished_at"];
   return rowAsJson(table, columns, [validJson(`${table}.details`)]);
 }
 
@@ -126,11 +133,27 @@ export type JobRow = [
     startedFence: number,
   ],
   Partial<JobRecord>,
+  /** 0 for none of both. */
+  seen?: 0 | [attemptHistory: string | null, progress: string | null],
 ];
 
 export type ResultRow = [
-  [jobId: string, taskId: string, scheduleId: string | null, outcome: JobResultRecord["outcome"], expiresAt: number],
-  Partial<JobResultRecord>,
+  [
+    jobId: string,
+    taskId: string,
+    scheduleId: string | null,
+    outcome: JobResultRecord["outcome"],
+    expiresAt: number,
+    /** Of the row, not of the record: what tells apart the results of one instant. */
+    rowid: number,
+    finishedAt: number | null,
+  ],
+  Omit<Partial<JobResultRecord>, "job" | "attemptHistory" | "progress" | "retryOf"> & {
+    readonly job?: Partial<KeptJob>;
+    readonly attemptHistory?: JobResultRecord["attemptHistory"] | null;
+    readonly progress?: JobProgress | null;
+    readonly retryOf?: string | null;
+  },
 ];
 
 export type TaskRow = [
@@ -211,12 +234,13 @@ export function jobDetails(job: JobRecord): string {
     resultExpirationMs: job.resultExpirationMs,
     maxRecoveries: job.maxRecoveries,
     metadata: job.metadata,
+    retryOf: job.retryOf,
   });
 }
 
-export function toJob([columns, stored]: JobRow): JobRecord {
+export function toJob([columns, stored, seen]: JobRow): JobRecord {
   const details = fieldsOf(stored, DAMAGED);
-  return {
+  const job: Mutable<JobRecord> = {
     id: columns[0],
     taskId: columns[1],
     scheduleId: columns[2],
@@ -243,11 +267,29 @@ export function toJob([columns, stored]: JobRow): JobRecord {
     fence: columns[13],
     startedFence: columns[14],
   };
+  if (details.retryOf !== undefined) job.retryOf = details.retryOf;
+  if (seen === undefined || seen === 0) return job;
+  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(seen[0]);
+  if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
+  const progress = jsonOrUndefined<JobProgress>(seen[1]);
+  if (progress !== undefined) job.progress = progress;
+  return job;
+}
+
+/** The text of a column that people see and nothing depends on; undefined where it is damaged. */
+function jsonOrUndefined<T>(text: string | null): T | undefined {
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The columns of a result as `keepResults` reads them. */
 export function resultRow(result: JobResultRecord): (string | number | null)[] {
-  return [result.jobId, result.taskId, result.scheduleId, result.outcome, result.expiresAt, resultDetails(result)];
+  const { jobId, taskId, scheduleId, outcome, expiresAt, finishedAt } = result;
+  return [jobId, taskId, scheduleId, outcome, expiresAt, finishedAt, resultDetails(result)];
 }
 
 function resultDetails(result: JobResultRecord): string {
@@ -258,11 +300,48 @@ function resultDetails(result: JobResultRecord): string {
     attempts: result.attempts,
     returnValue: result.returnValue ?? undefined,
     error: result.error ?? undefined,
+    job: result.job === undefined ? undefined : keptJob(result.job),
+    attemptHistory: result.attemptHistory,
+    progress: result.progress,
+    retryOf: result.retryOf,
   });
+}
+
+/** What nearly all jobs have is left out. */
+function keptJob(kept: KeptJob): object {
+  const { payload, metadata, executor, priority, fireTime, idempotencyKey } = kept;
+  return {
+    payload: payload ?? undefined,
+    omitsPayload: kept.omitsPayload,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+    executor: executor === EXECUTOR_DEFAULT ? undefined : executor,
+    priority: priority === 0 ? undefined : priority,
+    fireTime: fireTime ?? undefined,
+    idempotencyKey: idempotencyKey ?? undefined,
+    maxRecoveries: kept.maxRecoveries,
+    createdAt: kept.createdAt,
+  };
+}
+
+const EXECUTOR_DEFAULT = "inline";
+
+function toKeptJob(kept: Partial<KeptJob>): KeptJob {
+  return {
+    payload: kept.payload ?? null,
+    ...(kept.omitsPayload === true ? { omitsPayload: true } : {}),
+    metadata: kept.metadata ?? {},
+    executor: kept.executor ?? EXECUTOR_DEFAULT,
+    priority: kept.priority ?? 0,
+    fireTime: kept.fireTime ?? null,
+    idempotencyKey: kept.idempotencyKey ?? null,
+    maxRecoveries: kept.maxRecoveries ?? 0,
+    createdAt: kept.createdAt ?? 0,
+  };
 }
 
 export function toResult([columns, stored]: ResultRow): JobResultRecord {
   const details = fieldsOf(stored, {});
+  const { job, attemptHistory, progress, retryOf } = details;
   return {
     jobId: columns[0],
     taskId: columns[1],
@@ -270,11 +349,15 @@ export function toResult([columns, stored]: ResultRow): JobResultRecord {
     scheduledFireTime: details.scheduledFireTime ?? null,
     outcome: columns[3],
     startedAt: details.startedAt ?? null,
-    finishedAt: details.finishedAt ?? 0,
+    finishedAt: details.finishedAt ?? columns[6] ?? 0,
     attempts: details.attempts ?? 0,
     returnValue: details.returnValue ?? null,
     error: details.error ?? null,
     expiresAt: columns[4],
+    ...(job === undefined ? {} : { job: toKeptJob(job) }),
+    ...(attemptHistory === undefined || attemptHistory === null ? {} : { attemptHistory }),
+    ...(progress === undefined || progress === null ? {} : { progress }),
+    ...(retryOf === undefined || retryOf === null ? {} : { retryOf }),
   };
 }
 

@@ -14,9 +14,6 @@ export interface TableNames {
   readonly steps: string;
   /** The runs of schedulers that are alive (since version 3). */
   readonly incarnations: string;
-  /** How many unfinished jobs each task has (since version 4). Triggers keep these counts, so that processes of earlier
-   *  versions that still run keep them too. */
-  readonly counts: string;
 }
 
 /** The values of the column `state` of a job. Each state has a partial index of its own. */
@@ -33,6 +30,11 @@ export const JOB_STATE: { readonly delayed: 0; readonly ready: 1; readonly lease
  *  afterwards. */
 export const REMOVED = "''";
 
+/** SQL of the instant at which a result's job ended. Processes of earlier versions that still run leave the column
+ *  empty. Indexes have this very text. */
+export const FINISHED_AT =
+  "coalesce(finished_at, CASE WHEN json_valid(details) THEN details->>'finishedAt' END, expires_at)";
+
 export function tableNames(prefix: string): TableNames {
   return Object.freeze({
     schema: `${prefix}schema`,
@@ -43,7 +45,6 @@ export function tableNames(prefix: string): TableNames {
     schedulers: `${prefix}schedulers`,
     steps: `${prefix}steps`,
     incarnations: `${prefix}incarnations`,
-    counts: `${prefix}counts`,
   });
 }
 
@@ -215,20 +216,27 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
         // What the last commit of a plan did because of the schedule's overlap policy, as JSON.
         `ALTER TABLE ${schedules} ADD COLUMN overlap_note TEXT`,
 
-        ...countUnfinishedJobs(names),
+        ...keepMoreOfJobs(names),
       ];
     },
   },
 ]);
 
-function countUnfinishedJobs({ jobs, counts }: TableNames): string[] {
+function keepMoreOfJobs({ jobs, results }: TableNames): string[] {
   return [
-    `CREATE TABLE ${counts} (task_id TEXT PRIMARY KEY NOT NULL, unfinished INTEGER NOT NULL) WITHOUT ROWID`,
-    `INSERT INTO ${counts} SELECT task_id, count(*) FROM ${jobs} GROUP BY task_id`,
-    `CREATE TRIGGER ${jobs}_added AFTER INSERT ON ${jobs} BEGIN ` +
-      `INSERT INTO ${counts} VALUES (NEW.task_id, 1) ` +
-      "ON CONFLICT (task_id) DO UPDATE SET unfinished = unfinished + 1; END",
-    `CREATE TRIGGER ${jobs}_removed AFTER DELETE ON ${jobs} BEGIN ` +
-      `UPDATE ${counts} SET unfinished = unfinished - 1 WHERE task_id = OLD.task_id; END`,
+    // What people see of a job, as JSON.
+    `ALTER TABLE ${jobs} ADD COLUMN attempt_history TEXT`,
+    `ALTER TABLE ${jobs} ADD COLUMN progress TEXT`,
+
+    // The lists of results are in the order of `FINISHED_AT`. The key of the rows, which every index carries, orders
+    // the results of one instant.
+    `ALTER TABLE ${results} ADD COLUMN finished_at INTEGER`,
+    `DROP INDEX ${results}_task`,
+    `DROP INDEX ${results}_schedule`,
+    `DROP INDEX ${results}_unsuccessful`,
+    `CREATE INDEX ${results}_finished ON ${results} (${FINISHED_AT})`,
+    `CREATE INDEX ${results}_task ON ${results} (task_id, ${FINISHED_AT})`,
+    `CREATE INDEX ${results}_schedule ON ${results} (schedule_id, ${FINISHED_AT}) WHERE schedule_id IS NOT NULL`,
+    `CREATE INDEX ${results}_unsuccessful ON ${results} (outcome, ${FINISHED_AT}) WHERE outcome <> 'success'`,
   ];
 }

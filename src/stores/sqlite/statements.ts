@@ -2,11 +2,11 @@ import { NO_VERSION } from "../task-declarations.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
-import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
 import { type PlanStatements, planStatements } from "./plan-statements.ts";
 import { type RecoveryStatements, recoveryStatements } from "./recovery-statements.ts";
 import { type ReleaseStatements, releaseStatements } from "./release-statements.ts";
-import { resultAsJson, taskAsJson } from "./rows.ts";
+import { type ResultStatements, resultStatements } from "./result-statements.ts";
+import { taskAsJson } from "./rows.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedule-statements.ts";
 import { REMOVED, type TableNames } from "./schema.ts";
 
@@ -17,18 +17,6 @@ interface TaskStatements {
   readonly getTask: string;
   readonly isTaskInUse: string;
   readonly removeTask: string;
-}
-
-interface ResultStatements {
-  readonly getResult: string;
-  readonly getResults: string;
-  readonly getResultsOfTask: string;
-  readonly getResultsOfSchedule: string;
-  readonly getUnsuccessful: Readonly<Record<string, string>>;
-  readonly removeExpired: string;
-  readonly countChanges: string;
-  readonly removeStamps: string;
-  readonly removeDead: string;
 }
 
 /**
@@ -105,36 +93,4 @@ function putTasks(tasks: string): string {
     `version = CASE WHEN ${isEdit} THEN ${tasks}.version ` +
     `ELSE nullif(max(${storedVersion}, ${givenVersion}), ${NO_VERSION}) END`
   );
-}
-
-function resultStatements({ results, steps, incarnations }: TableNames): ResultStatements {
-  const select = `SELECT ${resultAsJson(results)} AS record FROM ${results}`;
-  // ?1 job id to start after, ?2 limit, ?3 now, ?4 taskId or null, ?5 scheduleId or null, ?6 outcome or null
-  const page =
-    "job_id > ?1 AND expires_at > ?3 AND (?4 IS NULL OR task_id = ?4) AND (?5 IS NULL OR schedule_id = ?5) " +
-    "AND (?6 IS NULL OR outcome = ?6) ORDER BY job_id LIMIT +?2";
-  const unsuccessful = ["error", "missedStartDeadline", "deserializationFailed", "cancelled", "abandoned"];
-  return {
-    // ?1 job id, ?2 now
-    getResult: `${select} WHERE job_id = ?1 AND expires_at > ?2`,
-    getResults: `${select} WHERE ${page}`,
-    getResultsOfTask: `${select} WHERE task_id = ?4 AND ${page}`,
-    getResultsOfSchedule: `${select} WHERE schedule_id = ?5 AND ${page}`,
-    // SQLite uses the partial index only for an outcome that stands in the statement as text.
-    getUnsuccessful: Object.fromEntries(
-      unsuccessful.map((outcome) => [outcome, `${select} WHERE outcome = '${outcome}' AND ${page}`]),
-    ),
-    // ?1 now, ?2 limit
-    removeExpired:
-      `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
-      "ORDER BY expires_at LIMIT +?2)",
-    // How many rows the statement before this one changed.
-    countChanges: "SELECT changes() AS changes",
-    // ?1 the instant up to which stamps are removed
-    removeStamps:
-      `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
-      `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
-    // ?1 the instant up to which resident schedulers are removed, ?2 now
-    removeDead: `DELETE FROM ${incarnations} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
-  };
 }

@@ -188,6 +188,10 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.getPage(filter, now));
   }
 
+  async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
+    return this.#use((open) => open.results.remove(selection, limit));
+  }
+
   async cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
     return this.#use((open) => open.results.cleanup(request));
   }

@@ -1,14 +1,16 @@
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, idsOf, leasedJob, makeJob, makeTask, release, T0, take } from "./makers.ts";
+import { finish, idsOf, keptFacts, leasedJob, makeJob, makeTask, release, T0, take } from "./makers.ts";
 
 export const cancellationCases: readonly DataStoreCase[] = [
   {
     name: "cancelling: a delayed or ready job ends as cancelled at once",
     async run({ open }) {
       const store = await open();
-      await store.addJobs([makeJob({ id: "ready" }), makeJob({ id: "delayed", runAt: T0 + 1000, failedAttempts: 2 })]);
-      for (const id of ["ready", "delayed"]) {
+      const jobs = [makeJob({ id: "ready" }), makeJob({ id: "delayed", runAt: T0 + 1000, failedAttempts: 2 })];
+      await store.addJobs(jobs);
+      for (const job of jobs) {
+        const { id } = job;
         const report = await store.cancelJob(id, T0 + 1);
         const result = {
           jobId: id,
@@ -24,7 +26,7 @@ export const cancellationCases: readonly DataStoreCase[] = [
           expiresAt: T0 + 1 + 86_400_000,
         };
         equal(report, { status: "cancelled", result }, "the answer");
-        equal(await store.getJobResult(id, T0 + 1), result, "the result");
+        equal(await store.getJobResult(id, T0 + 1), { ...result, ...keptFacts(job) }, "the result");
         equal(await store.getJob(id), null, "the job");
       }
       equal((await take(store, { now: T0 + 2000 })).acquired, [], "what a worker gets");

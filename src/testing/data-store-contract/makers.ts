@@ -1,5 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
@@ -114,6 +114,17 @@ export function numbered(prefix: string, index: number): string {
   return `${prefix}-${String(index).padStart(5, "0")}`;
 }
 
+/** What a result keeps of its job. */
+export function keptFacts(job: JobRecord): Pick<JobResultRecord, "job" | "attemptHistory" | "progress" | "retryOf"> {
+  const { attemptHistory, progress, retryOf } = job;
+  return {
+    job: keptJobOf(job),
+    ...(attemptHistory === undefined ? {} : { attemptHistory }),
+    ...(progress === undefined ? {} : { progress }),
+    ...(retryOf === undefined ? {} : { retryOf }),
+  };
+}
+
 export function makeResult(job: JobRecord, fields: Partial<JobResultRecord> = {}): JobResultRecord {
   return {
     jobId: job.id,
@@ -127,6 +138,7 @@ export function makeResult(job: JobRecord, fields: Partial<JobResultRecord> = {}
     returnValue: '"done"',
     error: null,
     expiresAt: T0 + 86_400_000,
+    ...keptFacts(job),
     ...fields,
   };
 }

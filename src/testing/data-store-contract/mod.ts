@@ -4,6 +4,7 @@ import type { DataStoreCase } from "./contract-case.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
+import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
@@ -59,4 +60,5 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...resultCases,
   ...recordCases,
   ...inspectionCases,
+  ...historyCases,
 ]);

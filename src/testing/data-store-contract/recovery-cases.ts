@@ -4,6 +4,7 @@ import {
   extend,
   finish,
   idsOf,
+  keptFacts,
   LEASE_MS,
   leasedJob,
   look,
@@ -122,7 +123,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
     name: "recovery: lost more often than maxRecoveries, a job ends as abandoned",
     async run({ open }) {
       const store = await open();
-      await leasedJob(store, {
+      const job = await leasedJob(store, {
         maxRecoveries: 1,
         scheduleId: "s",
         fireTime: T0,
@@ -148,7 +149,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
         expiresAt: now + 86_400_000,
       };
       equal([second.recovered, second.acquired, second.ended], [[], [], [result]], "the second loss");
-      equal(await store.getJobResult("job", now), result, "the result");
+      equal(await store.getJobResult("job", now), { ...result, ...keptFacts(job) }, "the result");
       equal(await store.getJob("job"), null, "the job");
     },
   },

@@ -1,6 +1,7 @@
+import { OptionsError } from "../../core/errors.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { DataStore } from "../../stores/data-store.ts";
+import type { DataStore, JobResultFilter, JobResultSelection, RecordPage } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
@@ -18,6 +19,8 @@ import {
   T0,
   take,
 } from "./makers.ts";
+
+const MINUTE_MS = 60_000;
 
 /** Runs a job to its end. */
 async function done(store: DataStore, job: Partial<JobRecord>, result: Partial<JobResultRecord> = {}): Promise<void> {
@@ -62,39 +65,122 @@ export const resultCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "results: pages come by job id, without expired ones",
+    name: "results: pages come by the end of the job, the newest first unless told otherwise, without expired ones",
     async run({ open }) {
       const store = await open();
-      for (const index of [3, 0, 2, 1]) {
-        await done(store, { id: numbered("j", index) }, { expiresAt: T0 + (index === 2 ? 10 : 1000) });
+      for (const [index, minute] of [3, 0, 2, 1, 2].entries()) {
+        const times = { finishedAt: T0 + minute * MINUTE_MS, expiresAt: T0 + (index === 3 ? 10 : 1000) };
+        await done(store, { id: numbered("j", 9 - index) }, times);
       }
-      const ids = (results: readonly JobResultRecord[]): string[] => results.map(({ jobId }) => jobId);
-      const first = await store.getJobResults({ limit: 2, cursor: null }, T0 + 10);
-      equal(ids(first.items), ["j-00000", "j-00001"], "the first page");
-      const rest = await store.getJobResults({ limit: 2, cursor: present(first.cursor, "the cursor") }, T0 + 10);
-      equal([ids(rest.items), rest.cursor], [["j-00003"], null], "the last page");
+      const pages = async (filter: Partial<JobResultFilter>): Promise<string[][]> => {
+        const found: string[][] = [];
+        let cursor: string | null = null;
+        do {
+          const page: RecordPage<JobResultRecord> = await store.getJobResults({ limit: 2, cursor, ...filter }, T0 + 10);
+          found.push(page.items.map(({ jobId }) => jobId));
+          ({ cursor } = page);
+        } while (cursor !== null);
+        return found;
+      };
+      const newest = [
+        ["j-00009", "j-00005"],
+        ["j-00007", "j-00008"],
+      ];
+      equal(await pages({}), newest, "the newest first");
+      equal(await pages({ order: "newest" }), newest, "the newest first, as told");
+      const oldest = [
+        ["j-00008", "j-00007"],
+        ["j-00005", "j-00009"],
+      ];
+      equal(await pages({ order: "oldest" }), oldest, "the oldest first");
     },
   },
   {
-    name: "results: pages can be of a task, a schedule, an outcome, and any of these together",
+    name: "results: can be of a task, a schedule, an outcome, a time, and of any of these together",
     async run({ open }) {
       const store = await open();
-      await done(store, { id: "a", taskId: "x", scheduleId: "s", fireTime: T0 }, { outcome: "error" });
-      await done(store, { id: "b", taskId: "x", scheduleId: "s", fireTime: T0 + 1 });
-      await done(store, { id: "c", taskId: "y", scheduleId: "s", fireTime: T0 + 2 }, { outcome: "error" });
-      await done(store, { id: "d", taskId: "x" }, { outcome: "error" });
-      const page = { limit: 10, cursor: null };
-      const ids = async (filter: Parameters<DataStore["getJobResults"]>[0]): Promise<string[]> =>
-        (await store.getJobResults(filter, T0)).items.map(({ jobId }) => jobId);
-      equal(await ids(page), ["a", "b", "c", "d"], "all");
-      equal(await ids({ ...page, taskId: "x" }), ["a", "b", "d"], "of a task");
-      equal(await ids({ ...page, scheduleId: "s" }), ["a", "b", "c"], "of a schedule");
-      equal(await ids({ ...page, outcome: "error" }), ["a", "c", "d"], "of an outcome");
-      equal(await ids({ ...page, outcome: "success" }), ["b"], "of success");
-      equal(await ids({ ...page, outcome: "cancelled" }), [], "of an outcome that nothing has");
-      equal(await ids({ ...page, taskId: "x", outcome: "error" }), ["a", "d"], "of task and outcome");
-      equal(await ids({ ...page, taskId: "x", scheduleId: "s" }), ["a", "b"], "of task and schedule");
-      equal(await ids({ ...page, taskId: "x", scheduleId: "s", outcome: "error" }), ["a"], "of all three");
+      await done(
+        store,
+        { id: "a", taskId: "x", scheduleId: "s", fireTime: T0 },
+        { outcome: "error", finishedAt: T0 + 10 },
+      );
+      await done(store, { id: "b", taskId: "x", scheduleId: "s", fireTime: T0 + 1 }, { finishedAt: T0 + 20 });
+      await done(
+        store,
+        { id: "c", taskId: "y", scheduleId: "s", fireTime: T0 + 2 },
+        { outcome: "error", finishedAt: T0 + 30 },
+      );
+      await done(store, { id: "d", taskId: "x" }, { outcome: "error", finishedAt: T0 + 40 });
+      const ids = async (selection: JobResultSelection): Promise<string> => {
+        const page = { limit: 10, cursor: null, ...selection };
+        const newest = (await store.getJobResults(page, T0)).items.map(({ jobId }) => jobId);
+        const oldest = (await store.getJobResults({ ...page, order: "oldest" }, T0)).items.map(({ jobId }) => jobId);
+        equal(newest.toReversed(), oldest, "both orders have the same results");
+        return oldest.join("");
+      };
+      equal(await ids({}), "abcd", "all");
+      equal(await ids({ taskId: "x" }), "abd", "of a task");
+      equal(await ids({ scheduleId: "s" }), "abc", "of a schedule");
+      equal(await ids({ outcome: "error" }), "acd", "of an outcome");
+      equal(await ids({ outcome: "success" }), "b", "of success");
+      equal(await ids({ outcome: "cancelled" }), "", "of an outcome that nothing has");
+      equal(await ids({ taskId: "x", outcome: "error" }), "ad", "of task and outcome");
+      equal(await ids({ taskId: "x", scheduleId: "s" }), "ab", "of task and schedule");
+      equal(await ids({ taskId: "x", scheduleId: "s", outcome: "error" }), "a", "of all three");
+      equal(await ids({ finishedAfter: T0 + 20 }), "bcd", "from an instant on");
+      equal(await ids({ finishedBefore: T0 + 20 }), "a", "before an instant");
+      equal(await ids({ finishedAfter: T0 + 11, finishedBefore: T0 + 31 }), "bc", "within a time");
+      equal(await ids({ taskId: "x", finishedAfter: T0 + 11, finishedBefore: T0 + 40 }), "b", "of task and time");
+      equal(await ids({ scheduleId: "s", finishedAfter: T0 + 20 }), "bc", "of schedule and time");
+      equal(await ids({ outcome: "error", finishedBefore: T0 + 40 }), "ac", "of outcome and time");
+    },
+  },
+  {
+    name: "results: a cursor stays good while results come and go",
+    async run({ open }) {
+      const store = await open();
+      for (const index of [1, 2, 3, 4, 5]) await done(store, { id: `j-${index}` }, { finishedAt: T0 + index });
+      const next = async (cursor: string | null, order: "newest" | "oldest"): Promise<[string, string | null]> => {
+        const page = await store.getJobResults({ limit: 2, cursor, order }, T0);
+        return [page.items.map(({ jobId }) => jobId).join(" "), page.cursor];
+      };
+      const [newest, older] = await next(null, "newest");
+      const [oldest, younger] = await next(null, "oldest");
+      equal([newest, oldest], ["j-5 j-4", "j-1 j-2"], "the first pages");
+      await done(store, { id: "newer" }, { finishedAt: T0 + 9 });
+      equal(
+        await store.removeJobResults({ finishedAfter: T0 + 4, finishedBefore: T0 + 5 }, 10),
+        1,
+        "the one at the cursor",
+      );
+      equal(
+        await store.removeJobResults({ finishedAfter: T0 + 2, finishedBefore: T0 + 3 }, 10),
+        1,
+        "the one at the other",
+      );
+      equal((await next(present(older, "a cursor"), "newest"))[0], "j-3 j-1", "what follows the newest");
+      equal((await next(present(younger, "a cursor"), "oldest"))[0], "j-3 j-5", "what follows the oldest");
+      const refused = await store.getJobResults({ limit: 2, cursor: "j-00001" }, T0).catch((error: unknown) => error);
+      equal(refused instanceof OptionsError, true, "a cursor of something else is refused");
+    },
+  },
+  {
+    name: "results: those that are selected are removed, the oldest first, and at most the limit",
+    async run({ open }) {
+      const store = await open();
+      for (const index of [1, 2, 3, 4, 5, 6]) {
+        const outcome = index % 2 === 0 ? "error" : "success";
+        await done(store, { id: `j-${index}` }, { finishedAt: T0 + index, outcome });
+      }
+      equal(await store.removeJobResults({ outcome: "error" }, 2), 2, "at the limit");
+      equal(await store.removeJobResults({ outcome: "error" }, 2), 1, "the rest");
+      equal(await store.removeJobResults({ outcome: "error" }, 2), 0, "a repetition");
+      const { items } = await store.getJobResults({ limit: 10, cursor: null }, T0);
+      equal(items.map(({ jobId }) => jobId).join(" "), "j-5 j-3 j-1", "what is left");
+      equal(await store.removeJobResults({ taskId: "nobody" }, 9), 0, "none of another task");
+      equal(await store.removeJobResults({ taskId: "task", finishedBefore: T0 + 5 }, 9), 2, "those of a time");
+      equal(await store.removeJobResults({}, 9), 1, "all that are left");
+      equal((await store.getJobResult("j-5", T0)) ?? null, null, "a removed result");
     },
   },
   {
@@ -113,7 +199,7 @@ export const resultCases: readonly DataStoreCase[] = [
       const left = await store.getJobResults({ limit: 10, cursor: null }, T0);
       equal(
         left.items.map(({ jobId }) => jobId),
-        ["j-00003", "j-00004"],
+        ["j-00004", "j-00003"],
         "what stays",
       );
     },

@@ -1,0 +1,40 @@
+import { ATTEMPT_MESSAGE_LENGTH_MAX, ATTEMPT_STACK_LENGTH_MAX, ATTEMPTS_KEPT_MAX } from "../core/limits.ts";
+import { storable } from "../core/text.ts";
+import type { SerializedError } from "./serialized-error.ts";
+
+/** A failed attempt of a job, in the form that stores keep. Times are epoch milliseconds. */
+export interface AttemptRecord {
+  /** 1 for the first attempt of the job. */
+  readonly number: number;
+  /** When the handler was called; null when it was not called. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number;
+  readonly error: SerializedError;
+}
+
+/** What a handler last said about its progress. */
+export interface JobProgress {
+  /** How much of the work is done, 0 to 1. */
+  readonly fraction: number;
+  readonly note: string | null;
+}
+
+/** A list of failed attempts with one more. The oldest attempts go when there are too many. */
+export function withAttempt(
+  attempts: readonly AttemptRecord[] | undefined,
+  attempt: AttemptRecord,
+): readonly AttemptRecord[] {
+  const { name, message, stack, code } = attempt.error;
+  const error = {
+    name,
+    message: cut(message, ATTEMPT_MESSAGE_LENGTH_MAX),
+    ...(stack === undefined ? {} : { stack: cut(stack, ATTEMPT_STACK_LENGTH_MAX) }),
+    ...(code === undefined ? {} : { code }),
+  };
+  return [...(attempts ?? []), { ...attempt, error }].slice(-ATTEMPTS_KEPT_MAX);
+}
+
+/** A text of at most so many UTF-16 units. A cut may have halved a surrogate pair. */
+export function cut(text: string, lengthMax: number): string {
+  return text.length > lengthMax ? storable(`${text.slice(0, lengthMax)}...`) : text;
+}

@@ -1,0 +1,40 @@
+import { JobLookupError } from "../../core/errors.ts";
+import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
+
+/**
+ * The job that repeats a job that has ended. Its id follows from that of the job (`id~1`, and then `id~2`), so that
+ * each job is repeated once, however often and by how many programs that is asked for. Its idempotency key is that of
+ * the job, or else the id of the first job, because handlers make their effects once for each key.
+ */
+export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): JobRecord {
+  const { jobId, taskId, scheduleId, scheduledFireTime, finishedAt, expiresAt } = result;
+  const { payload, metadata, executor, priority, fireTime, maxRecoveries } = job;
+  return {
+    ...{ id: retryIdOf(jobId), taskId, scheduleId, executor, payload, priority, runAt: now, createdAt: now },
+    ...{ fireTime, scheduledFireTime, startDeadline: null },
+    ...{ missedCount: null, firstMissedTime: null, lastMissedTime: null },
+    ...{ resultExpirationMs: expiresAt - finishedAt, maxRecoveries, metadata },
+    ...NEVER_RUN,
+    idempotencyKey: job.idempotencyKey ?? jobId,
+    retryOf: jobId,
+  };
+}
+
+/** The id of the job that repeats this job. */
+export function retryIdOf(jobId: string): string {
+  const [, first = jobId, count = "0"] = /^(.*)~(\d{1,9})$/s.exec(jobId) ?? [];
+  return `${first}~${Number(count) + 1}`;
+}
+
+/** What a result keeps of its job. @throws {JobLookupError} when that is not enough to add the job once more */
+export function repeatableJobOf({ jobId, job }: JobResultRecord): KeptJob {
+  if (job === undefined) {
+    throw new JobLookupError(
+      `job "${jobId}" ended under an earlier version of this library, which kept no payload; add the job anew`,
+      jobId,
+    );
+  }
+  if (job.omitsPayload !== true) return job;
+  throw new JobLookupError(`the payload of job "${jobId}" was too large to be kept; add the job anew`, jobId);
+}

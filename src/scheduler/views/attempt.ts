@@ -1,0 +1,40 @@
+import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import type { AttemptRecord } from "../../records/attempt.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+import { reviveError } from "./job-error.ts";
+
+/** One attempt of a job that has ended. */
+export interface Attempt {
+  /** 1 for the first attempt of the job. Attempts that were lost with their process have numbers too, but are not in
+   *  any list. */
+  readonly number: number;
+  /** When the handler was called; null when it was not called. */
+  readonly startedAt: Temporal.Instant | null;
+  readonly finishedAt: Temporal.Instant;
+  /** What the handler threw; null for an attempt that did not fail. Long messages and stacks are cut. */
+  readonly error: Error | null;
+}
+
+export function attemptOf({ number, startedAt, finishedAt, error }: AttemptFacts): Attempt {
+  return {
+    number,
+    startedAt: instantOrNull(startedAt),
+    finishedAt: instantOf(finishedAt),
+    error: error === null ? null : reviveError(error),
+  };
+}
+
+/** An attempt as JSON: instants and errors as plain data. */
+export function attemptAsJSON({ number, startedAt, finishedAt, error }: AttemptFacts): Record<string, unknown> {
+  return {
+    number,
+    startedAt: instantOrNull(startedAt)?.toString() ?? null,
+    finishedAt: instantOf(finishedAt).toString(),
+    error,
+  };
+}
+
+/** An attempt as stores keep it, or the last one of a job, which may have succeeded. */
+export interface AttemptFacts extends Omit<AttemptRecord, "error"> {
+  readonly error: SerializedError | null;
+}

@@ -1,0 +1,87 @@
+import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
+import { resultAsJson } from "./rows.ts";
+import { FINISHED_AT, type TableNames } from "./schema.ts";
+
+/** The statements about results, and those of the clean-up. */
+export interface ResultStatements {
+  readonly getResult: string;
+  /** By the index that a page is read from, then its order. See {@link resultIndexOf}. */
+  readonly getResults: Readonly<Record<string, string>>;
+  /** By the index by which they are found. */
+  readonly removeResults: Readonly<Record<string, string>>;
+  readonly removeExpired: string;
+  readonly countChanges: string;
+  readonly removeStamps: string;
+  readonly removeDead: string;
+}
+
+/** The conditions by which SQLite chooses each index. All indexes are in the order of the ends. SQLite uses the partial
+ *  index only for an outcome that stands in the statement as text, together with the index's own condition. */
+const INDEXES: Readonly<Record<string, string>> = {
+  all: "true",
+  task: "task_id = ?3",
+  schedule: "schedule_id = ?4",
+  ...Object.fromEntries(
+    ["error", "missedStartDeadline", "deserializationFailed", "cancelled", "abandoned"].map((outcome) => [
+      outcome,
+      `outcome = '${outcome}' AND outcome <> 'success'`,
+    ]),
+  ),
+};
+
+/** The index that fits a filter best. The other parts of the filter are tested row by row. */
+export function resultIndexOf({ taskId, scheduleId, outcome = "" }: ResultFilter): string {
+  if (scheduleId !== undefined) return "schedule";
+  if (INDEXES[outcome] !== undefined) return outcome;
+  return taskId === undefined ? "all" : "task";
+}
+
+interface ResultFilter {
+  readonly taskId?: string;
+  readonly scheduleId?: string;
+  readonly outcome?: string;
+}
+
+export function resultStatements({ results, steps, incarnations }: TableNames): ResultStatements {
+  const select = `SELECT ${resultAsJson(results)} AS record`;
+  // ?1 finishedAfter, ?2 finishedBefore, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null
+  const matching = (condition: string): string =>
+    `FROM ${results} WHERE ${condition} ` +
+    `AND ${FINISHED_AT} >= ?1 AND ${FINISHED_AT} < ?2 ` +
+    "AND (?3 IS NULL OR task_id = ?3) AND (?4 IS NULL OR schedule_id = ?4) AND (?5 IS NULL OR outcome = ?5)";
+  // and ?6 limit, ?7 now, and the end and the row of the result after which the page begins: ?8 and ?9
+  const page = (condition: string, sign: "<" | ">", order: "DESC" | "ASC"): string =>
+    `${select} ${matching(condition)} AND expires_at > ?7 AND (${FINISHED_AT} ${sign} ?8 ` +
+    `OR ${FINISHED_AT} = ?8 AND rowid ${sign} ?9) ORDER BY ${FINISHED_AT} ${order}, rowid ${order} LIMIT +?6`;
+  const indexes = Object.entries(INDEXES);
+  return {
+    // ?1 job id, ?2 now
+    getResult: `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
+    getResults: Object.fromEntries(
+      indexes.flatMap(([name, condition]) => [
+        [`${name} newest`, page(condition, "<", "DESC")],
+        [`${name} oldest`, page(condition, ">", "ASC")],
+      ]),
+    ),
+    // and ?6 limit
+    removeResults: Object.fromEntries(
+      indexes.map(([name, condition]) => [
+        name,
+        `DELETE FROM ${results} WHERE rowid IN (SELECT rowid ${matching(condition)} ` +
+          `ORDER BY ${FINISHED_AT}, rowid LIMIT +?6)`,
+      ]),
+    ),
+    // ?1 now, ?2 limit
+    removeExpired:
+      `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
+      "ORDER BY expires_at LIMIT +?2)",
+    // How many rows the statement before this one changed.
+    countChanges: "SELECT changes() AS changes",
+    // ?1 the instant up to which stamps are removed
+    removeStamps:
+      `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
+      `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
+    // ?1 the instant up to which resident schedulers are removed, ?2 now
+    removeDead: `DELETE FROM ${incarnations} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
+  };
+}

@@ -1,0 +1,60 @@
+import type * as contract from "../../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { type BrokenStore, caughtBy } from "./broken-store.ts";
+
+/** Lists the oldest results first. */
+class TurnsResultsRound extends MemoryDataStore {
+  override getJobResults(filter: contract.JobResultFilter, now: number): ReturnType<MemoryDataStore["getJobResults"]> {
+    return super.getJobResults({ ...filter, order: filter.order === "newest" ? "newest" : "oldest" }, now);
+  }
+}
+
+/** Takes the end of a time for a part of it. */
+class IncludesTheEnd extends MemoryDataStore {
+  override getJobResults(filter: contract.JobResultFilter, now: number): ReturnType<MemoryDataStore["getJobResults"]> {
+    const { finishedBefore, ...rest } = filter;
+    return super.getJobResults(
+      finishedBefore === undefined ? rest : { ...rest, finishedBefore: finishedBefore + 1 },
+      now,
+    );
+  }
+}
+
+/** Removes whatever fits, however much. */
+class RemovesTooMuch extends MemoryDataStore {
+  override removeJobResults(selection: contract.JobResultSelection): Promise<number> {
+    return super.removeJobResults(selection, Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Forgets what failed before. */
+class ForgetsAttempts extends MemoryDataStore {
+  override step(request: contract.StepRequest): Promise<contract.StepReport> {
+    const releases = request.releases.map((release) =>
+      release.kind === "retry" ? { ...release, attemptHistory: [] } : release,
+    );
+    return super.step({ ...request, releases });
+  }
+}
+
+/** Leaves progress to events. */
+class ForgetsProgress extends MemoryDataStore {
+  override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+    const jobs = extension.jobs.map(({ progress: _, ...job }) => job);
+    return super.extendLeases({ ...extension, jobs });
+  }
+}
+
+/** Keeps results without their jobs. */
+class LosesPayloads extends MemoryDataStore {
+  override async getJobResult(jobId: string, now: number): ReturnType<MemoryDataStore["getJobResult"]> {
+    const result = await super.getJobResult(jobId, now);
+    const { job: _, ...rest } = result ?? {};
+    return result === null ? null : (rest as typeof result);
+  }
+}
+
+export const brokenResults: readonly BrokenStore[] = [
+  ...caughtBy("results", TurnsResultsRound, IncludesTheEnd, RemovesTooMuch),
+  ...caughtBy("history", ForgetsAttempts, ForgetsProgress, LosesPayloads),
+];
