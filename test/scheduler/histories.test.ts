@@ -177,7 +177,7 @@ describe("what a result keeps of its job", () => {
     expect(kept).toEqual([...["success", "x".repeat(1000), undefined, { a: 1 }]]);
     expect(await rejectionOf(scheduler.retryJob(id))).toMatchObject({ code: "jobLookup", id });
     const large = await scheduler.addJob(
-      scheduler.task("large", () => "x".repeat(2000)),
+      scheduler.task("large", (_payload: string) => "x".repeat(2000)),
       { payload: "small" },
     );
     await clock.advance("PT1S");
