@@ -188,8 +188,9 @@ export class Stepper {
     return this.#show(view, report);
   }
 
-  /** Takes up what a look saw, at the pace of recoveries. Leaves out schedules that cannot be read here. A page of nothing else is turned: the next look shows the page
-   *  behind it, and begins there for a while, so that schedules for others cost neither a write nor a busy loop. */
+  /** Takes up what a look saw, at the pace of recoveries. Leaves out schedules that cannot be read here. A page of
+   *  nothing else is turned: the next look shows the page behind it, and begins there for a while, so that schedules
+   *  for others cost neither a write nor a busy loop. */
   #show<T extends Seen>({ now, schedules }: View, seen: T): T {
     const leaseEndsAt = this.#recoveries.dueAt(seen.leaseEndsAt, now);
     const report = leaseEndsAt === seen.leaseEndsAt ? seen : { ...seen, leaseEndsAt };

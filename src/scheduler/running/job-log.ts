@@ -79,7 +79,7 @@ export class JobLog {
     const logger = this.#logger.child({ taskId, jobId, scheduleId, attempt }, "");
     const message = `${nameOf(job)} ${text}`;
     if (error === null) logger[level](message);
-    else logger[level](message, thrown instanceof Error ? thrown : reviveError(error));
+    else logger[level](message, isError(thrown) ? thrown : reviveError(error));
   }
 }
 
@@ -102,6 +102,15 @@ const TEXTS = {
 function nameOf({ jobId, taskId, scheduleId }: JobFacts): string {
   const schedule = scheduleId === null ? "" : ` (schedule "${scheduleId}")`;
   return `escapement: job ${jobId} of task "${taskId}"${schedule}`;
+}
+
+/** A handler may throw anything, even a Proxy that throws again at `instanceof`. */
+function isError(thrown: unknown): boolean {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false;
+  }
 }
 
 function times(count: number): string {
