@@ -80,6 +80,9 @@ export class Stepper {
   #pending: PendingStep | null = null;
   #stepCount = 0;
   #settledStepId: string | null = null;
+  /** How many refused steps are being sent in parts. All parts share the id of their step, and a part that is repeated
+   *  may still lease: so the step is not settled before its last part. */
+  #isolations = 0;
   /** Whether nothing is begun any more. */
   #isClosed = false;
   /** The place after which the next page of due schedules begins; null for the first page. */
@@ -263,7 +266,7 @@ export class Stepper {
       throw error;
     }
     this.#pending = null;
-    this.#settledStepId = stepId;
+    if (this.#isolations === 0) this.#settledStepId = stepId;
     return this.#finish(now, request, cargo, report, bounds);
   }
 
@@ -290,8 +293,8 @@ export class Stepper {
     }
     let total = NOTHING_DONE;
     const alone: StepBounds = { due: [], jobsMax: null, aheadMs: null };
-    const settledStepId = this.#settledStepId;
     for (const [index, part] of parts.entries()) {
+      this.#isolations++;
       try {
         total = sum(total, await this.#send(stepId, isRepetition, clock.now(), part, alone));
       } catch (failure) {
@@ -300,10 +303,10 @@ export class Stepper {
         for (const { additions } of parts.slice(index + 1)) for (const { reject } of additions) reject(failure);
         throw failure;
       } finally {
-        // All parts share the id of the step, and a part that is repeated may still lease: the step is not settled yet.
-        this.#settledStepId = settledStepId;
+        this.#isolations--;
       }
     }
+    if (this.#isolations > 0) return total;
     // Acquisition comes last, under an id of its own.
     return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), NO_CARGO, bounds));
   }
