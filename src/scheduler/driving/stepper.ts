@@ -287,9 +287,8 @@ export class Stepper {
     const { clock } = this.#parts.env;
     if (parts.length === 1 && only !== undefined && isSingle(only)) {
       const instead = this.#refuse(only, error);
-      return instead === null
-        ? this.#send(stepId, isRepetition, clock.now(), NO_CARGO, bounds)
-        : this.#sendInstead(stepId, clock.now(), instead, bounds);
+      if (instead !== null) return this.#sendInstead(stepId, clock.now(), instead, bounds);
+      return this.#isolations > 0 ? NOTHING_DONE : this.#send(stepId, isRepetition, clock.now(), NO_CARGO, bounds);
     }
     let total = NOTHING_DONE;
     const alone: StepBounds = { due: [], jobsMax: null, aheadMs: null };
