@@ -488,15 +488,15 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   // ---- jobs
 
-  async addJob<P, R = unknown>(
+  addJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
     ...[options = {}]: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<Job<Awaited<R>>> {
-    return (await this.#jobVerbs.add(task as Task, options)) as Job<Awaited<R>>;
+    return this.#jobVerbs.add(task as Task, options) as Promise<Job<Awaited<R>>>;
   }
 
-  async addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {
-    return (await this.#jobVerbs.addMany(jobs as readonly NewJob[])) as AddedJobs<Tasks>;
+  addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {
+    return this.#jobVerbs.addMany(jobs as readonly NewJob[]) as Promise<AddedJobs<Tasks>>;
   }
 
   async prepareJob<P, R = unknown>(

@@ -52,15 +52,16 @@ function serialized(serializer: Serializer, taskId: string, payload: unknown): s
   }
 }
 
-/** A payload for a task, checked and serialized. The text holds the value that the caller passed, not the value that
+/** A payload for a task, checked and serialized; a promise only where a schema checks it, because jobs without a schema
+ *  are added faster without one. The text holds the value that the caller passed, not the value that
  *  the schema returned, because the schema parses the payload again before the job runs. @throws {PayloadError}
  *  @throws {SerializationError} */
-export async function payloadTextOf(
+export function payloadTextOf(
   { serializer, tasks }: { readonly serializer: Serializer; readonly tasks: TaskRegistry },
   taskId: string,
   payload: unknown,
-): Promise<string | null> {
+): string | null | Promise<string | null> {
   const schema = tasks.schemaOf(taskId);
-  if (schema !== null) await checkPayload(schema, payload, taskId);
-  return payloadText(serializer, taskId, payload);
+  if (schema === null) return payloadText(serializer, taskId, payload);
+  return checkPayload(schema, payload, taskId).then(() => payloadText(serializer, taskId, payload));
 }

@@ -159,9 +159,10 @@ export class JobVerbs {
     const taskId = tasks.idOf(task);
     await ready();
     const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
-    const payload = await payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, options.payload);
+    const payload = payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, options.payload);
+    const text = payload instanceof Promise ? await payload : payload;
     const now = env.clock.now();
-    return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
+    return newJobRecord({ id: env.ids.next(now), task: settings, payload: text, now }, options);
   }
 
   async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {

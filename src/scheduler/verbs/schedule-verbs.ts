@@ -199,7 +199,7 @@ export class ScheduleVerbs {
     env.events.publish([scheduleSaved(env, schedule, change)]);
   }
 
-  #payloadText(taskId: string, payload: unknown): Promise<string | null> {
+  async #payloadText(taskId: string, payload: unknown): Promise<string | null> {
     const { env, tasks } = this.#context;
     return payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, payload);
   }
