@@ -845,6 +845,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => call("subscribe")("jobReleasd", () => {}),
     'there is no event type "jobReleasd"; did you mean "jobReleased"?',
   ],
+  [
+    "a preview without a limit",
+    () => call("previewSchedule")("a"),
+    "previewSchedule() takes an object of options; got undefined: write { limit: 10 }",
+  ],
 ];
 
 async function refusalOf(work: () => unknown): Promise<unknown> {

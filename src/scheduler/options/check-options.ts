@@ -253,7 +253,9 @@ export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefi
 );
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
-  { instead: (value) => (typeof value === "number" ? `write { limit: ${value} }` : null) },
+  {
+    instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
+  },
 );
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
