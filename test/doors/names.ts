@@ -55,9 +55,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     types: [
       "AddedJobs",
       "AndOptions",
-      "BackloggedSchedule",
-      "PinoLike",
       "Attempt",
+      "BackloggedSchedule",
       "BulkJobOptions",
       "BulkResultOptions",
       "CalendarIntervalOptions",
@@ -108,6 +107,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "OverlapPolicy",
       "Page",
       "PayloadOf",
+      "PinoLike",
       "PreparedJob",
       "PrintOptions",
       "RandomSource",
