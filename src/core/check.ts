@@ -3,7 +3,7 @@ import { type Duration, toDurationMs } from "./duration.ts";
 import { type Issue, OptionsError } from "./errors.ts";
 import { DURATION_MS_MAX } from "./limits.ts";
 import { canHoldOptions, isPlain, mustBe, mustBeOneOf, optionsError, takes, unknownOption } from "./option-errors.ts";
-import { isSameWord } from "./suggest.ts";
+import { isSameWord, normalized } from "./suggest.ts";
 import { toEpochMs } from "./temporal.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "./text.ts";
 
@@ -26,7 +26,9 @@ export interface Hints {
   /** What the caller should do about a name that is no option here, but is one of another call; null where that is
    *  unknown. */
   readonly elsewhere?: (name: string) => string | null;
-  /** The option that is meant by another word for it. The keys are those words, in lower case. */
+  /** The same for a name within an option that is an object; `path` leads to that option. */
+  readonly within?: (path: string, name: string) => string | null;
+  /** The option that is meant by another word for it. The keys are those words, in lower case and without `_`. */
   readonly synonyms?: Readonly<Record<string, string>>;
 }
 
@@ -115,7 +117,7 @@ function unknownOptions(
   path: readonly string[],
   issue: v.BaseIssue<unknown>,
   schema: v.GenericSchema,
-  { elsewhere, synonyms }: Hints,
+  { elsewhere, within, synonyms }: Hints,
 ): Issue[] {
   const given = issue.path?.at(-1)?.input as object;
   const known = namesOf(path.reduce(childOf, schema));
@@ -125,11 +127,12 @@ function unknownOptions(
     // The object's own options come first, before those of other calls. An object within it has names of its own, so
     // that the hints do not apply there.
     const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));
-    const lower = name.toLowerCase();
+    const lower = normalized(name);
     const inner = path.length > 0 && Object.hasOwn(INNER_SYNONYMS, lower) ? INNER_SYNONYMS[lower] : undefined;
     const outer = synonyms !== undefined && Object.hasOwn(synonyms, lower) ? (synonyms[lower] ?? null) : null;
     const synonym = isKnown ? (known.find((option) => option === inner) ?? null) : outer;
-    const advice = isKnown || synonym !== null ? null : (elsewhere?.(name) ?? null);
+    const inside = path.length > 0 ? (within?.(path.join("."), name) ?? null) : null;
+    const advice = isKnown || synonym !== null ? inside : (elsewhere?.(name) ?? null);
     issues.push(unknownOption([...path, name].join("."), known, { synonym, advice }));
   }
   return issues;
@@ -212,10 +215,11 @@ export const instantMs: v.GenericSchema<Parameters<typeof toEpochMs>[0], number>
 export function wholeNumber(
   min: number = Number.MIN_SAFE_INTEGER,
   max: number = Number.MAX_SAFE_INTEGER,
+  adviceOn: (value: unknown) => string | null = () => null,
 ): v.GenericSchema<number> {
   const isBounded = min > Number.MIN_SAFE_INTEGER;
   const range = max < Number.MAX_SAFE_INTEGER ? ` from ${min} to ${max}` : isBounded ? ` of ${min} or more` : "";
-  const message = says(`a whole number${range}`);
+  const message = ({ input }: { input: unknown }) => mustBe(`a whole number${range}`, input, "", adviceOn(input));
   const whole = v.pipe(v.number(message), v.safeInteger(message));
   // Without bounds the pipe is left shorter, because each of its steps costs time even if it checks nothing.
   const schema = isBounded ? v.pipe(whole, v.minValue(min, message), v.maxValue(max, message)) : whole;

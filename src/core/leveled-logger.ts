@@ -1,3 +1,5 @@
+import { fromLogTape, type LogTapeLike } from "./from-logtape.ts";
+import { fromPino, type PinoLike } from "./from-pino.ts";
 import { guardedLogger, type Logger } from "./logger.ts";
 
 /** Levels of the log, from the most talkative to none at all. */
@@ -23,7 +25,19 @@ const silent = (): void => {};
 /** The logger that a scheduler uses: the given one at every level, or `console` from `info` on. A level that is given
  *  counts for both. `console` may be given, too. */
 export function leveledLogger(given: Logger = console, level?: LogLevel): LeveledLogger {
-  return atLevel(given, level ?? (given === console ? "info" : "debug"));
+  return atLevel(adapted(given), level ?? (given === console ? "info" : "debug"));
+}
+
+/** Loggers of pino and of LogTape have the methods of a `Logger`, and drop an error that comes after the message. So
+ *  they get their adapter here, where the caller did not give it to them. */
+function adapted(logger: Logger): Logger {
+  if (hasMethods(logger, ["bindings", "isLevelEnabled", "child"])) return fromPino(logger as unknown as PinoLike);
+  if (hasMethods(logger, ["getChild", "getSibling", "with"])) return fromLogTape(logger as unknown as LogTapeLike);
+  return logger;
+}
+
+function hasMethods(logger: Logger, names: readonly string[]): boolean {
+  return names.every((name) => typeof Reflect.get(logger, name) === "function");
 }
 
 function atLevel(logger: Logger, level: LogLevel): LeveledLogger {

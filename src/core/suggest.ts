@@ -24,7 +24,7 @@ export function isSameWord(a: string, b: string): boolean {
 }
 
 /** A word in lower case and without separators: `dayOfWeek`, `day_of_week` and `day-of-week` give the same text. */
-function normalized(word: string): string {
+export function normalized(word: string): string {
   return word.toLowerCase().replaceAll(/[_-]/g, "");
 }
 

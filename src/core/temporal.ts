@@ -1,7 +1,7 @@
 // The only file that names the polyfill. Where the runtime has its own Temporal, the polyfill gives that one.
 import { Temporal } from "temporal-polyfill";
 import { OptionsError } from "./errors.ts";
-import { mustBe } from "./option-errors.ts";
+import { isPlain, mustBe } from "./option-errors.ts";
 
 export { Temporal };
 
@@ -43,6 +43,8 @@ export function hasDigitsBelowMs(value: InstantLike): boolean {
   return epochNanoseconds % 1_000_000n !== 0n;
 }
 
+const FROM_NOW = "a time from now is new Date(Date.now() + milliseconds)";
+
 function readEpochMs(value: unknown, name: string): number {
   if (value instanceof Date) return value.getTime();
   if (typeof value === "string") {
@@ -52,13 +54,15 @@ function readEpochMs(value: unknown, name: string): number {
     } catch (cause) {
       const what =
         'ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or "2030-01-31T09:00:00+01:00[Europe/Berlin]"';
-      throw invalidInstant(name, what, value, null, cause);
+      const advice = /^(P|[\d.]+ ?(ms|[wdhms])\b)/i.test(value) ? FROM_NOW : null;
+      throw invalidInstant(name, what, value, advice, cause);
     }
   }
   if (typeof value === "object" && value !== null && "epochMilliseconds" in value) {
     return Number(value.epochMilliseconds);
   }
-  const advice = typeof value === "number" && Number.isFinite(value) ? `write new Date(${value})` : null;
+  const advice =
+    typeof value === "number" && Number.isFinite(value) ? `write new Date(${value})` : isPlain(value) ? FROM_NOW : null;
   const what = "a Temporal.Instant, a Temporal.ZonedDateTime, a Date or ISO 8601 text with an offset";
   throw invalidInstant(name, what, value, advice);
 }

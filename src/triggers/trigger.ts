@@ -61,6 +61,11 @@ export abstract class Trigger {
   /** The rule in English. */
   abstract describe(): string;
 
+  /** What `describe()` says. (A `CronTrigger` gives its crontab text.) */
+  toString(): string {
+    return this.describe();
+  }
+
   /**
    * The first fire time strictly later than `after`, or null when there is none.
    * @param after default: the present

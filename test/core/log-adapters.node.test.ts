@@ -17,13 +17,16 @@ async function runFailing(logger: Logger): Promise<string> {
 }
 
 describe("a logger of pino", () => {
-  test("gets errors with their stack and cause, and the job as bindings", async () => {
+  test.each([
+    ["gets errors with their stack and cause, and the job as bindings", fromPino],
+    ["gets them without its adapter, too", (logger: Logger) => logger],
+  ])("%s", async (_, adapter) => {
     const written: Record<string, unknown>[] = [];
     const logger = pino(
       { level: "info", base: null, timestamp: false },
       { write: (line) => written.push(JSON.parse(line)) },
     );
-    const jobId = await runFailing(fromPino(logger));
+    const jobId = await runFailing(adapter(logger));
     const facts = { taskId: "pay", jobId, scheduleId: null, attempt: 1 };
     expect(written).toEqual([
       { level: 30, ...facts, details: [{ amount: 7 }], msg: "pays {now}" },

@@ -59,6 +59,16 @@ describe("health()", () => {
     expect(JSON.parse(JSON.stringify(health))).toEqual(health.toJSON());
   });
 
+  test("knows of the tasks that were registered after the start", async () => {
+    const { scheduler } = setUp({ identity: "me" });
+    scheduler.task("early", () => {});
+    await scheduler.start();
+    scheduler.task("late", () => {});
+    await scheduler.addJob("late", { runAt: "2030-01-02T00:00:00Z" });
+    const { schedulers, unhandledTasks } = await scheduler.health();
+    expect([schedulers.map(({ tasks }) => tasks), unhandledTasks]).toEqual([[["early", "late"]], []]);
+  });
+
   test("never rejects: an outage and a stop are facts", async () => {
     const dataStore = new MemoryDataStore();
     dataStore.inspect = () => Promise.reject(new StoreUnavailableError("no disk"));

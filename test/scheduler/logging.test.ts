@@ -1,7 +1,16 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { IntervalTrigger, type LogLevel, Scheduler } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
-import { everySecond, leaseAndDie, recordingLogger, rejectionOf, START, START_MS, setUp } from "./support.ts";
+import {
+  everySecond,
+  heldHandler,
+  leaseAndDie,
+  recordingLogger,
+  rejectionOf,
+  START,
+  START_MS,
+  setUp,
+} from "./support.ts";
 
 /** Lines as "level message", with ids cut out; the errors behind them, by their message and that of their cause. */
 function lines(entries: ReturnType<typeof recordingLogger>["entries"]): string[] {
@@ -76,6 +85,23 @@ describe("the log of a scheduler", () => {
       'warn | escapement: job ID of task "t" was not started before its deadline, and never runs',
       'error | escapement: job ID of task "t" was lost with its process twice, and is given up (see maxRecoveries)',
       expect.stringMatching(/^error \| escapement: schedule "s" was paused because it failed \| /),
+    ]);
+  });
+
+  test("tells that a stop gave a job back, which was not lost with the process, and waits only if it may", async () => {
+    const { scheduler, clock, log } = setUp({ logLevel: "info", identity: "me" });
+    const { handler } = heldHandler();
+    scheduler.task("t", handler);
+    await scheduler.start();
+    await scheduler.addJob("t");
+    await clock.settle();
+    const stopped = scheduler.stop({ drainTimeout: "0s" });
+    await clock.advance("PT1S");
+    await stopped;
+    expect(lines(log)).toEqual([
+      'info | escapement: started as "me": fires schedules and runs the tasks "t"',
+      'warn | escapement: job ID of task "t" was given back to the queue (attempt 1), and runs again',
+      "info | escapement: stopped",
     ]);
   });
 

@@ -207,13 +207,13 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a backoff that is a number",
     () => settings({ retry: { maxAttempts: 3, backoff: 10 } }),
-    'task "report": retry.backoff must be an object; got 10: write { initial: { seconds: 10 } }',
+    'task "report": retry.backoff must be an object; got 10: write { initial: { milliseconds: 10 } }',
   ],
   [
     "a default of tasks among those of schedules",
     () => newScheduler({ scheduleDefaults: { misfireGraceTime: "5m" } }),
-    "new Scheduler(): scheduleDefaults.misfireGraceTime is no option; the options are coalesce, maxJitter, " +
-      "maxCatchUp, priority and conflictPolicy",
+    "new Scheduler(): scheduleDefaults.misfireGraceTime is no option here; tasks have it too, and schedules " +
+      "inherit it from them: { taskDefaults: { misfireGraceTime: ... } }",
   ],
   [
     "retries as a number",
@@ -717,6 +717,138 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "an option of a combined trigger",
     () => create(AndTrigger)([minutely], { treshold: "PT1S" }),
     'AndTrigger: treshold is no option; did you mean "threshold"?',
+  ],
+  [
+    "an option of APScheduler: max_instances",
+    () => addSchedule({ max_instances: 1 }),
+    'addSchedule(): max_instances is no option here; overlap: "skip" fires only after the run before; ' +
+      "scheduler.task(id, { maxRunningJobs }, handler) is how many run",
+  ],
+  [
+    "an option of APScheduler: replace_existing",
+    () => addSchedule({ replace_existing: true }),
+    'addSchedule(): replace_existing is no option; did you mean "conflictPolicy"?',
+  ],
+  [
+    "an option of APScheduler: nextRunTime",
+    () => addSchedule({ nextRunTime: new Date() }),
+    "addSchedule(): nextRunTime is no option here; updateSchedule(id, { nextFireTime }) sets it, and " +
+      "runScheduleNow(id) runs now",
+  ],
+  [
+    "an option of croner: protect",
+    () => addSchedule({ protect: true }),
+    'addSchedule(): protect is no option; did you mean "overlap"?',
+  ],
+  [
+    "an option of BullMQ: attempts",
+    () => addJob({ attempts: 3 }),
+    "addJob(): attempts is no option here; it is a setting of the task: scheduler.task(id, { retry: { " +
+      "maxAttempts, backoff } }, handler)",
+  ],
+  [
+    "an option of BullMQ: removeOnComplete",
+    () => addJob({ removeOnComplete: true }),
+    'addJob(): removeOnComplete is no option; did you mean "resultExpirationTime"?',
+  ],
+  [
+    "parts of an interval among the options",
+    () => addSchedule({ minutes: 5 }),
+    "addSchedule(): minutes is no option here; the trigger comes before the options: new IntervalTrigger({ " +
+      "minutes: 5 })",
+  ],
+  [
+    "parts of a cron trigger among the options",
+    () => addSchedule({ hour: 9 }),
+    'addSchedule(): hour is no option here; the trigger comes before the options: crontab text, such as "0 9 * * *"',
+  ],
+  [
+    "a start date among the options",
+    () => addSchedule({ startDate: "2030-01-01" }),
+    "addSchedule(): startDate is no option here; it belongs to the trigger: CronTrigger.fromCrontab(text, { " +
+      "startTime })",
+  ],
+  [
+    "a first run among the options",
+    () => addSchedule({ firstRun: "afterInterval" }),
+    "addSchedule(): firstRun is no option here; it belongs to the trigger: new IntervalTrigger({ minutes: 5, " +
+      "firstRun })",
+  ],
+  [
+    "a duration as a time to run at",
+    () => addJob({ runAt: "5m" }),
+    'addJob(): runAt must be ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or ' +
+      '"2030-01-31T09:00:00+01:00[Europe/Berlin]"; got "5m": a time from now is new Date(Date.now() + ' +
+      "milliseconds)",
+  ],
+  [
+    "an object of units as a time to run at",
+    () => addJob({ runAt: { minutes: 5 } }),
+    "addJob(): runAt must be a Temporal.Instant, a Temporal.ZonedDateTime, a Date or ISO 8601 text with an " +
+      "offset; got { minutes: 5 }: a time from now is new Date(Date.now() + milliseconds)",
+  ],
+  [
+    "an infinite limit",
+    () => settings({ maxRunningJobs: Number.POSITIVE_INFINITY }),
+    'task "report": maxRunningJobs must be a whole number of 1 or more; got Infinity: write null for no limit',
+  ],
+  [
+    "a backoff beside retry",
+    () => settings({ backoff: 5 }),
+    'task "report": backoff is no option here; write { retry: { maxAttempts: ..., backoff: { initial: "1s" } } }',
+  ],
+  [
+    "another word for a limit",
+    () => settings({ maxConcurrency: 5 }),
+    'task "report": maxConcurrency is no option; did you mean "maxRunningJobs"?',
+  ],
+  [
+    "a backoff that is a word",
+    () => settings({ retry: { backoff: "exponential" } }),
+    'task "report": retry.backoff must be an object; got "exponential": write { initial: "1s" }; each pause is ' +
+      "twice the last",
+  ],
+  [
+    "retries among the defaults of tasks",
+    () => newScheduler({ taskDefaults: { retries: 3 } }),
+    "new Scheduler(): taskDefaults.retries is no option here; write { retry: { maxAttempts: ... } }",
+  ],
+  [
+    "a number as a trigger",
+    () => call("schedule")("a", 5000, () => {}),
+    "schedule(): trigger must be a trigger or crontab text; got 5000: write new IntervalTrigger({ milliseconds: " +
+      "5000 })",
+  ],
+  [
+    "English as a trigger",
+    () => call("schedule")("a", "every 5 minutes", () => {}),
+    'schedule(): trigger must be a trigger or crontab text; got "every 5 minutes": write new IntervalTrigger({ ' +
+      "minutes: 5 })",
+  ],
+  [
+    "text as the changes of a schedule",
+    () => call("updateSchedule")("a", "0 9 * * *"),
+    'updateSchedule() takes an object of options; got "0 9 * * *": pass it as { trigger: "0 9 * * *" }',
+  ],
+  [
+    "no filter for a bulk",
+    () => call("retryJobs")(),
+    "retryJobs() takes a filter; got undefined: write { all: true } if you mean everything",
+  ],
+  [
+    "an event of BullMQ",
+    () => call("subscribe")("completed", () => {}),
+    'there is no event type "completed"; did you mean "jobReleased"?',
+  ],
+  [
+    "a typo in an event",
+    () => call("subscribe")("jobReleasd", () => {}),
+    'there is no event type "jobReleasd"; did you mean "jobReleased"?',
+  ],
+  [
+    "a preview without a limit",
+    () => call("previewSchedule")("a"),
+    "previewSchedule() takes an object of options; got undefined: write { limit: 10 }",
   ],
 ];
 

@@ -198,7 +198,7 @@ export class Engine {
     const wasResident = this.#isResident;
     this.#isEnding = true;
     const runningCount = this.runner.running.size;
-    if (runningCount > 0) {
+    if (runningCount > 0 && limits.drainMs > 0) {
       const count = runningCount === 1 ? "1 job" : `${runningCount} jobs`;
       logger.info(`escapement: waits for ${count} to end, for ${limits.drainMs / 1000} s at most`);
     }

@@ -1,6 +1,7 @@
 import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { isThenable, type Logger } from "../../core/logger.ts";
+import { nearest } from "../../core/suggest.ts";
 import { EVENT_TYPES, type EventRecord, type EventType } from "../../records/events.ts";
 import { EventStream } from "./event-stream.ts";
 import { type SchedulerEvent, toEvent } from "./scheduler-event.ts";
@@ -221,7 +222,10 @@ function typeList<T extends EventType>(types: EventFilter<T>): readonly EventTyp
   const list: readonly EventType[] = types === null ? EVENT_TYPES : typeof types === "string" ? [types] : types;
   for (const type of list) {
     if (EVENT_TYPES.includes(type)) continue;
-    throw new OptionsError(`there is no event type ${JSON.stringify(type)}; there are ${EVENT_TYPES.join(", ")}`, [
+    const isEnd = /complete|fail|finish|done|success|error/i.test(type);
+    const meant = nearest(String(type), EVENT_TYPES) ?? (isEnd ? "jobReleased" : null);
+    const advice = meant === null ? `there are ${EVENT_TYPES.join(", ")}` : `did you mean "${meant}"?`;
+    throw new OptionsError(`there is no event type ${JSON.stringify(type)}; ${advice}`, [
       { path: "types", message: "unknown event type" },
     ]);
   }

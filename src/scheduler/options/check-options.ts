@@ -1,7 +1,7 @@
 import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
-import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { mustBe, optionsError, shown } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
@@ -51,12 +51,33 @@ export type {
  *  counts. */
 const HOMES: readonly { readonly names: readonly string[]; readonly advice: (name: string) => string }[] = [
   {
-    names: ["timeZone", "tz", "startTime", "endTime", "startDate", "endDate", "dst", "dayMatch"],
+    names: ["timeZone", "tz", "startTime", "endTime", "dst", "dayMatch"],
     advice: (name) =>
       isSameWord(name, "tz") || name === "timeZone"
         ? "it belongs to the trigger: CronTrigger.fromCrontab(text, { timeZone }), " +
           "or to new Scheduler({ timeZone }), for crontab text"
         : `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${name} })`,
+  },
+  {
+    names: ["startDate", "endDate"],
+    advice: (name) => {
+      const time = name.replace("Date", "Time");
+      return `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${time} })`;
+    },
+  },
+  { names: ["firstRun"], advice: () => "it belongs to the trigger: new IntervalTrigger({ minutes: 5, firstRun })" },
+  {
+    names: ["attempts", "maxAttempts", "retries", "maxRetries", "backoff"],
+    advice: () => "it is a setting of the task: scheduler.task(id, { retry: { maxAttempts, backoff } }, handler)",
+  },
+  {
+    names: ["maxInstances"],
+    advice: () =>
+      'overlap: "skip" fires only after the run before; scheduler.task(id, { maxRunningJobs }, handler) is how many run',
+  },
+  {
+    names: ["nextRunTime"],
+    advice: () => "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",
   },
   {
     names: namesOf(schemas.taskSettingsSchema),
@@ -93,6 +114,19 @@ function elsewhereOrPayload(known: readonly string[]): (name: string) => string 
     (nearest(name, known) === null ? `what the handler gets is passed as { payload: { ${name}: ... } }` : null);
 }
 
+/** Advice for a part of a trigger that was passed as an option of the schedule. */
+function elsewhereThanSchedule(known: readonly string[]): (name: string) => string | null {
+  const orPayload = elsewhereOrPayload(known);
+  return (name) => {
+    if (INTERVAL_PARTS.has(name)) return "the trigger comes before the options: new IntervalTrigger({ minutes: 5 })";
+    if (CRON_PARTS.has(name)) return 'the trigger comes before the options: crontab text, such as "0 9 * * *"';
+    return orPayload(name);
+  };
+}
+
+const INTERVAL_PARTS = new Set(["weeks", "days", "hours", "minutes", "seconds", "milliseconds", "every", "interval"]);
+const CRON_PARTS = new Set(["cron", "crontab", "pattern", "hour", "minute", "second", "dayOfWeek", "day_of_week"]);
+
 const JOB_SYNONYMS = {
   delay: "runAt",
   at: "runAt",
@@ -103,18 +137,22 @@ const JOB_SYNONYMS = {
   data: "payload",
   args: "payload",
   kwargs: "payload",
+  removeoncomplete: "resultExpirationTime",
+  removeonfail: "resultExpirationTime",
 };
 
 const SCHEDULE_SYNONYMS = {
   scheduleid: "id",
   jitter: "maxJitter",
   replaceexisting: "conflictPolicy",
+  protect: "overlap",
   data: "payload",
   args: "payload",
   kwargs: "payload",
 };
 
 const RETRY_ADVICE = "write { retry: { maxAttempts: ... } }";
+const BACKOFF_ADVICE = 'write { retry: { maxAttempts: ..., backoff: { initial: "1s" } } }';
 const CHANGES = namesOf(schemas.scheduleChangesSchema);
 
 const jobHints = {
@@ -126,6 +164,13 @@ const jobHints = {
 export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schemas.schedulerOptionsSchema, {
   instead: schedulerAdvice,
   elsewhere,
+  within: (path, name) => {
+    if (path === "taskDefaults" && /^(max)?_?(retries|attempts)$/i.test(name)) return RETRY_ADVICE;
+    const isSetting = path === "scheduleDefaults" && namesOf(schemas.taskSettingsSchema).includes(name);
+    return isSetting
+      ? `tasks have it too, and schedules inherit it from them: { taskDefaults: { ${name}: ... } }`
+      : null;
+  },
   synonyms: {
     store: "dataStore",
     database: "dataStore",
@@ -139,15 +184,19 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
 });
 export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.taskSettingsSchema, {
   instead: taskAdvice,
-  elsewhere: (name) => (/^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : elsewhere(name)),
+  elsewhere: (name) => {
+    if (name === "backoff") return BACKOFF_ADVICE;
+    return /^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : elsewhere(name);
+  },
   synonyms: {
     concurrency: "maxRunningJobs",
+    maxconcurrency: "maxRunningJobs",
     maxinstances: "maxRunningJobs",
   },
 });
 export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(schemas.scheduleOptionsSchema, {
   instead: scheduleAdvice,
-  elsewhere: elsewhereOrPayload(namesOf(schemas.scheduleOptionsSchema)),
+  elsewhere: elsewhereThanSchedule(namesOf(schemas.scheduleOptionsSchema)),
   synonyms: SCHEDULE_SYNONYMS,
 });
 export const SCHEDULE_OPTION_NAMES: readonly string[] = namesOf(schemas.scheduleOptionsSchema);
@@ -157,20 +206,23 @@ export const checkScheduledTask: Checker<unknown> = checker(schemas.scheduledTas
   elsewhere: (name) =>
     name === "id"
       ? "the id comes first: schedule(id, trigger, options, handler)"
-      : elsewhereOrPayload(namesOf(schemas.scheduledTaskSchema))(name),
+      : elsewhereThanSchedule(namesOf(schemas.scheduledTaskSchema))(name),
   synonyms: SCHEDULE_SYNONYMS,
 });
 /** Names of the options of `schedule` that are settings of the task. */
 export const TASK_SETTING_NAMES: readonly string[] = namesOf(schemas.taskSettingsSchema);
 export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(schemas.scheduleChangesSchema, {
-  instead: (value) => (value instanceof Trigger ? "pass it as { trigger }" : null),
+  instead: (value) =>
+    value instanceof Trigger || typeof value === "string" ? `pass it as { trigger${triggerOf(value)} }` : null,
   elsewhere: (name) =>
-    name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereOrPayload(CHANGES)(name),
+    name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
+  synonyms: { nextruntime: "nextFireTime" },
 });
 export const checkJobOptions: Checker<CheckedJobOptions> = checker(schemas.jobOptionsSchema, jobHints);
 export const checkNewJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, {
   ...jobHints,
   instead: (value) => (isTask(value) ? "write { task }" : null),
+  elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
 });
 export const checkRunJobOptions: Checker<CheckedRunJobOptions> = checker(schemas.runJobOptionsSchema, jobHints);
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
@@ -201,7 +253,9 @@ export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefi
 );
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
-  { instead: (value) => (typeof value === "number" ? `write { limit: ${value} }` : null) },
+  {
+    instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
+  },
 );
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
@@ -232,17 +286,19 @@ export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "sche
   schemas.bulkJobSchema,
 );
 
+const EVERYTHING_ADVICE = "write { all: true } if you mean everything";
+
 /** A filter that names nothing may be a mistake, such as a variable that is undefined, and would mean everything. */
 function bulkChecker<Selection extends object>(
   schema: v.GenericSchema<unknown, CheckedBulk<Selection>>,
 ): Checker<CheckedBulk<Selection>> {
-  const check = checker(schema, { instead: signalOptionAdvice });
+  const instead = (value: unknown) => (value === undefined ? EVERYTHING_ADVICE : signalOptionAdvice(value));
+  const check = checker(schema, { takes: "a filter", instead });
   return (value, where) => {
     const checked = check(value, where);
     const { all, signal: _signal, ...selection } = checked;
     if (all || Object.keys(selection).length > 0) return checked;
-    const message =
-      "takes a filter that names something, because another one would mean everything; write { all: true } if you do";
+    const message = `takes a filter that names something, because another one would mean everything; ${EVERYTHING_ADVICE}`;
     throw optionsError(where, [{ path: "", message }]);
   };
 }
@@ -271,6 +327,10 @@ export function checkTrigger(value: unknown, where: string, timeZone: string): T
   if (typeof value === "string" && advice === null) return CronTrigger.fromCrontab(value, { timeZone });
   const message = mustBe("a trigger or crontab text", value, "", advice);
   throw optionsError(where, [{ path: "trigger", message }]);
+}
+
+function triggerOf(value: unknown): string {
+  return typeof value === "string" ? `: ${shown(value)}` : "";
 }
 
 function isTask(value: unknown): boolean {

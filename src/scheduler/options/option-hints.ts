@@ -38,8 +38,14 @@ export function retryAdvice(value: unknown): string | null {
 }
 
 export function backoffAdvice(value: unknown): string | null {
-  if (typeof value === "string") return `write { initial: ${shown(value)} }`;
-  return typeof value === "number" ? `write { initial: { seconds: ${value} } }` : null;
+  if (typeof value === "string") {
+    return `write { initial: ${durationOrNull(value) === null ? '"1s"' : shown(value)} }; each pause is twice the last`;
+  }
+  return typeof value === "number" ? `write { initial: { milliseconds: ${value} } }` : null;
+}
+
+export function unlimitedAdvice(value: unknown): string | null {
+  return value === Number.POSITIVE_INFINITY || value === false ? "write null for no limit" : null;
 }
 
 export function signalAdvice(value: unknown): string | null {
@@ -55,6 +61,7 @@ export function taskAdvice(value: unknown): string | null {
 
 export function triggerAdvice(value: unknown): string | null {
   if (value instanceof Date) return "write new DateTrigger(date)";
+  if (typeof value === "number" && value > 0) return `write new IntervalTrigger({ milliseconds: ${value} })`;
   if (!isPlain(value)) return null;
   if (typeof value.type === "string" && "version" in value) return "write triggerFromJSON(json)";
   if (typeof value.id === "string") return "the task comes first, then the trigger";
@@ -66,7 +73,8 @@ export function triggerAdvice(value: unknown): string | null {
 /** What was meant by text that is no crontab; null for all other text. */
 export function textAdvice(text: string): string | null {
   if (/^\d{4}-\d\d-\d\d/.test(text)) return `write new DateTrigger(${shown(text)})`;
-  const ms = durationOrNull(text);
+  const every = /^every (\d+) ?(w|d|h|m(?!o)|s)\w*$/i.exec(text);
+  const ms = durationOrNull(every === null ? text : `${every[1]}${every[2]?.toLowerCase()}`);
   if (ms === null || ms === 0) return null;
   const [unit = "milliseconds", unitMs = 1] = UNITS.find(([, size]) => ms % size === 0) ?? [];
   return `write new IntervalTrigger({ ${unit}: ${ms / unitMs} })`;

@@ -70,6 +70,7 @@ import {
   signalAdvice,
   storeAdvice,
   triggerAdvice,
+  unlimitedAdvice,
 } from "./option-hints.ts";
 
 // The options of every call, with their defaults. Options whose default depends on the store, the task or the present
@@ -116,7 +117,7 @@ const retryDefaults = objectOf(
 
 const taskDefaults = objectOf({
   executor: v.optional(name, "inline"),
-  maxRunningJobs: v.optional(v.nullable(wholeNumber(1)), 1),
+  maxRunningJobs: v.optional(v.nullable(wholeNumber(1, undefined, unlimitedAdvice)), 1),
   misfireGraceTime: v.optional(v.nullable(durationMs()), null),
   retry: v.optional(retryDefaults, {}),
   maxRecoveries: v.optional(wholeNumber(0), 3),
@@ -158,7 +159,7 @@ const timeZone = converted((value: unknown) => {
 const scheduleDefaults = objectOf({
   coalesce: v.optional(oneOf(["latest", "earliest", "all"])),
   maxJitter: v.optional(durationMs()),
-  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX))),
+  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice))),
   priority: v.optional(wholeNumber()),
   conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES)),
 });
@@ -199,7 +200,7 @@ const scheduleSettings = {
   maxJitter: v.optional(durationMs(), { seconds: 0 }),
   priority: v.optional(wholeNumber(), 0),
   overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
-  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX)), null),
+  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice)), null),
 };
 
 const newScheduleEntries = {

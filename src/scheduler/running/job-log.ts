@@ -52,9 +52,10 @@ export class JobLog {
     this.#tell("warn", job, attempt, text, failure);
   }
 
-  /** An attempt was lost with its process, and the job runs again. */
-  recovered(job: JobFacts, attempt: number): void {
-    this.#tell("warn", job, attempt, `was lost with its process (attempt ${attempt}), and runs again`, NO_FAILURE);
+  /** An attempt was lost with its process, or was given back by this scheduler, and the job runs again. */
+  recovered(job: JobFacts, attempt: number, isGivenBack: boolean): void {
+    const what = isGivenBack ? "was given back to the queue" : "was lost with its process";
+    this.#tell("warn", job, attempt, `${what} (attempt ${attempt}), and runs again`, NO_FAILURE);
   }
 
   /** The job ended. */

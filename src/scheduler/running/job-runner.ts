@@ -43,6 +43,8 @@ export class JobRunner {
   #isStuckTold = false;
   #whenIdle: (() => void)[] = [];
   #whenEnded: (() => void)[] = [];
+  /** Jobs that the present step gave back, so that their recovery is no loss of a process. */
+  readonly #givenBack = new Set<string>();
 
   readonly #suspects: SuspectLine;
   readonly #attemptEnv: AttemptEnvironment;
@@ -257,9 +259,10 @@ export class JobRunner {
     const { env } = this.#options;
     for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
       this.#lose(jobId);
-      this.log.recovered({ jobId, taskId, scheduleId }, attempt);
+      this.log.recovered({ jobId, taskId, scheduleId }, attempt, this.#givenBack.has(jobId));
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
     }
+    this.#givenBack.clear();
     for (const result of report.ended) this.recordEnd(result, happened);
   }
 
@@ -379,6 +382,8 @@ export class JobRunner {
       const { runAt: runAtMs } = release;
       this.log.retried({ jobId, taskId, scheduleId }, attempt.number, runAtMs, { thrown: attempt.thrown, error });
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
+    } else {
+      this.#givenBack.add(jobId);
     }
   }
 }

@@ -13,7 +13,7 @@ export async function checkHealth(context: VerbContext): Promise<SchedulerHealth
   }
 }
 
-async function storeFacts({ env: { store, clock }, ready }: VerbContext): Promise<StoreFacts> {
+async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }: VerbContext): Promise<StoreFacts> {
   await ready();
   const askedAt = clock.now();
   const inspection = await store.inspect(askedAt);
@@ -21,7 +21,10 @@ async function storeFacts({ env: { store, clock }, ready }: VerbContext): Promis
   const { storeNow, tasks } = inspection;
   return {
     inspection,
-    schedulers: await store.getSchedulers(answeredAt),
+    // The store hears of a task that was registered after the start at the next sign of life.
+    schedulers: (await store.getSchedulers(answeredAt)).map((scheduler) =>
+      scheduler.identity === identity ? { ...scheduler, tasks: own.ids } : scheduler,
+    ),
     backloggedSchedules: await backloggedSchedules(store, tasks),
     latencyMs: answeredAt - askedAt,
     clockSkewMs: storeNow === null ? null : Math.round(storeNow - (askedAt + answeredAt) / 2),
