@@ -37,6 +37,28 @@ describe("the log of a scheduler", () => {
     ]);
   });
 
+  test("shows what is kept of an error that no logger could show, and lets its job end", async () => {
+    const { scheduler, log } = setUp();
+    const refuse = (): never => {
+      throw new Error("refused");
+    };
+    scheduler.task("proxy", () => {
+      throw new Proxy({}, { getPrototypeOf: refuse });
+    });
+    scheduler.task("getter", () => {
+      throw Object.defineProperty(new Error(), "message", { get: refuse });
+    });
+    await scheduler.addJobs([{ task: "proxy" }, { task: "getter" }]);
+    const { outcomes } = await scheduler.tick();
+    expect({ errors: outcomes.error, lines: lines(log).sort() }).toEqual({
+      errors: 2,
+      lines: ["getter", "proxy"].map(
+        (task) =>
+          `error | escapement: job ID of task "${task}" failed (attempt 1) | Error: an error that cannot be read was thrown`,
+      ),
+    });
+  });
+
   test("leaves the error of a job that somebody here awaits to its caller", async () => {
     const { scheduler, log } = setUp({ logLevel: "debug" });
     scheduler.task("pay", () => {

@@ -79,7 +79,17 @@ export class JobLog {
     const logger = this.#logger.child({ taskId, jobId, scheduleId, attempt }, "");
     const message = `${nameOf(job)} ${text}`;
     if (error === null) logger[level](message);
-    else logger[level](message, thrown instanceof Error ? thrown : reviveError(error));
+    else logger[level](message, isReadableError(thrown) ? thrown : reviveError(error));
+  }
+}
+
+/** Whether a logger can show a thrown value. A Proxy throws at `instanceof`, and a getter throws where its error is
+ *  printed; then what is kept of the error is shown instead. */
+function isReadableError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error && [thrown.name, thrown.message, thrown.stack].every((part) => part !== null);
+  } catch {
+    return false;
   }
 }
 
