@@ -335,7 +335,8 @@ export interface SchedulerClient {
   /**
    * How the store and the schedulers on it are: whether the store answers, how late the oldest due job and schedule
    * are, the backlog of each task, the living schedulers, what nobody runs, and what piles up. It costs two reads, and
-   * one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts.
+   * one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts, and so is a
+   * store that has not answered within 5 s.
    * @example
    * const { isStoreReached, oldestDueJob } = await scheduler.health();
    * const isWell = isStoreReached && (oldestDueJob?.lateMs ?? 0) < 60_000;
