@@ -156,6 +156,28 @@ describe("the log of a scheduler", () => {
     ];
     expect(seen).toEqual([...once, ...once]);
   });
+
+  test("does not let the console take an id for a format, which would swallow the error", async () => {
+    const seen: unknown[][] = [];
+    for (const level of ["warn", "error"] as const) {
+      const spy = vi.spyOn(console, level).mockImplementation((...line: unknown[]) => void seen.push(line));
+      onTestFinished(() => spy.mockRestore());
+    }
+    const failure = new TypeError("no cotton");
+    await using scheduler = new Scheduler({ clock: new VirtualClock(START) });
+    scheduler.task("100%cotton", (_, { logger }) => {
+      logger.warn("careful");
+      logger.warn("%d left", 7);
+      throw failure;
+    });
+    const { id } = await scheduler.addJob("100%cotton");
+    await scheduler.tick();
+    expect(seen).toEqual([
+      [`[100%cotton ${id}] careful`],
+      [`[100%%cotton ${id}] %d left`, 7],
+      ["%s", `escapement: job ${id} of task "100%cotton" failed (attempt 1)`, failure],
+    ]);
+  });
 });
 
 describe("the logger of a handler", () => {
