@@ -413,6 +413,6 @@ export interface JobContext {
    *  `attempt`) where the scheduler's logger is structured, else as text in front. */
   readonly logger: Logger;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
-   *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction */
+   *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction, and for a note that is no text */
   progress(fraction: number, note?: string): void;
 }
