@@ -98,7 +98,7 @@ export {
   defineTasks,
   type TaskDefinition,
 } from "./scheduler/tasks/defined-tasks.ts";
-export type { Job, JobClient } from "./scheduler/views/job.ts";
+export type { Attempt } from "./scheduler/views/attempt.ts";
 export type {
   BackloggedSchedule,
   DueJob,
@@ -106,7 +106,7 @@ export type {
   LiveScheduler,
   SchedulerHealth,
 } from "./scheduler/views/health.ts";
-export type { Attempt } from "./scheduler/views/attempt.ts";
+export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";

@@ -8,7 +8,7 @@ const SHOWN_LENGTH_MAX = 80;
 /** Most properties of an object that a message shows. */
 const SHOWN_PROPERTIES_MAX = 5;
 /** Most names that a message lists where no name is near. */
-const LISTED_NAMES_MAX = 16;
+const LISTED_NAMES_MAX = 20;
 
 /** Names of options whose values no message shows, because messages end up in logs. */
 const SECRET_NAME = /token|secret|passw|credential|authorization|(encryption|private|api)_?key/i;

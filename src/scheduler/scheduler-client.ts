@@ -221,8 +221,8 @@ export interface SchedulerClient {
   /**
    * How a job ended. Null while the job is unfinished, when its result has expired, or when there is no such job.
    * Reading a result does not delete it.
-   * @param options.wait wait until the job has ended. Of a job whose result is not kept, all but the value is then known,
-   *   if it ends during the wait. Default: false
+   * @param options.wait wait until the job has ended. Of a job whose result is not kept, all but the value is then
+   *   known, if it ends during the wait. Default: false
    * @param options.signal ends the wait; the call rejects with the signal's reason
    * @throws {JobLookupError} with `wait`, when there is neither a job nor a result
    * @throws {SchedulerStateError} with `wait`, when this scheduler stops before the job ends

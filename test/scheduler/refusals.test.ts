@@ -66,6 +66,34 @@ describe("a step that the store refuses", () => {
     expect(settled.filter((id) => (id ?? "") >= (store.lostStepId ?? ""))).toEqual([]);
   });
 
+  test("is sent in parts, and one step that acquires follows the last of them", async () => {
+    const store = new RefusingStore();
+    const { scheduler, clock } = setUp({ dataStore: store });
+    scheduler.task<string>("t", () => {});
+    await scheduler.start();
+    const first = scheduler.addJob("t", { payload: "first" });
+    await clock.settle();
+    const others = Promise.allSettled(["a", "bad", "b", "c"].map((payload) => scheduler.addJob("t", { payload })));
+    const sent: [additions: number, acquires: boolean][] = [];
+    const step = store.step.bind(store);
+    store.step = (request) => {
+      if (sent.length > 0 || request.additions.length > 1) sent.push([request.additions.length, request.jobs !== null]);
+      return step(request);
+    };
+    store.first.pass();
+    await clock.settle();
+    await Promise.all([first, others]);
+    // Outcomes are sent first, because the first job has ended meanwhile.
+    const halves: typeof sent = [
+      [2, false],
+      [1, false],
+      [1, false],
+      [2, false],
+    ];
+    const parts: typeof sent = [[4, true], [0, false], [4, false], ...halves, [0, true]];
+    expect(sent.slice(0, parts.length)).toEqual(parts);
+  });
+
   test("goes on with the present, also when the clock was set back since it was refused", async () => {
     const clock = new VirtualClock(at(0));
     const aheadMs: number[] = [];

@@ -127,7 +127,9 @@ for (const local of LOCAL_STORES) {
         await store.addSchedules(add(...["a", "b"].map((id) => makeSchedule({ id }))));
         await run(`UPDATE escapement_schedules SET details = ${text}, metadata = ${text} WHERE id = 'a'`);
         await run(`UPDATE escapement_tasks SET details = ${text} WHERE id = 'a'`);
-        await run(`INSERT INTO escapement_results VALUES ('r', 't', NULL, 'success', ${T0 + 9}, ${text})`);
+        const columns = "job_id, task_id, schedule_id, outcome, expires_at, details";
+        const values = `'r', 't', NULL, 'success', ${T0 + 9}, ${text}`;
+        await run(`INSERT INTO escapement_results (${columns}) VALUES (${values})`);
         const { due } = await look(store, { schedules: {} });
         expect(due.map(({ id, executor }) => [id, executor])).toEqual([
           ["a", ""],

@@ -80,6 +80,9 @@ export class Stepper {
   #pending: PendingStep | null = null;
   #stepCount = 0;
   #settledStepId: string | null = null;
+  /** How many refused steps are being sent in parts. All parts share the id of their step, and a part that is repeated
+   *  may still lease: so the step is not settled before its last part. */
+  #isolations = 0;
   /** Whether nothing is begun any more. */
   #isClosed = false;
   /** The place after which the next page of due schedules begins; null for the first page. */
@@ -188,8 +191,9 @@ export class Stepper {
     return this.#show(view, report);
   }
 
-  /** Takes up what a look saw, at the pace of recoveries. Leaves out schedules that cannot be read here. A page of nothing else is turned: the next look shows the page
-   *  behind it, and begins there for a while, so that schedules for others cost neither a write nor a busy loop. */
+  /** Takes up what a look saw, at the pace of recoveries. Leaves out schedules that cannot be read here. A page of
+   *  nothing else is turned: the next look shows the page behind it, and begins there for a while, so that schedules
+   *  for others cost neither a write nor a busy loop. */
   #show<T extends Seen>({ now, schedules }: View, seen: T): T {
     const leaseEndsAt = this.#recoveries.dueAt(seen.leaseEndsAt, now);
     const report = leaseEndsAt === seen.leaseEndsAt ? seen : { ...seen, leaseEndsAt };
@@ -262,7 +266,7 @@ export class Stepper {
       throw error;
     }
     this.#pending = null;
-    this.#settledStepId = stepId;
+    if (this.#isolations === 0) this.#settledStepId = stepId;
     return this.#finish(now, request, cargo, report, bounds);
   }
 
@@ -283,14 +287,13 @@ export class Stepper {
     const { clock } = this.#parts.env;
     if (parts.length === 1 && only !== undefined && isSingle(only)) {
       const instead = this.#refuse(only, error);
-      return instead === null
-        ? this.#send(stepId, isRepetition, clock.now(), NO_CARGO, bounds)
-        : this.#sendInstead(stepId, clock.now(), instead, bounds);
+      if (instead !== null) return this.#sendInstead(stepId, clock.now(), instead, bounds);
+      return this.#isolations > 0 ? NOTHING_DONE : this.#send(stepId, isRepetition, clock.now(), NO_CARGO, bounds);
     }
     let total = NOTHING_DONE;
     const alone: StepBounds = { due: [], jobsMax: null, aheadMs: null };
-    const settledStepId = this.#settledStepId;
     for (const [index, part] of parts.entries()) {
+      this.#isolations++;
       try {
         total = sum(total, await this.#send(stepId, isRepetition, clock.now(), part, alone));
       } catch (failure) {
@@ -299,10 +302,10 @@ export class Stepper {
         for (const { additions } of parts.slice(index + 1)) for (const { reject } of additions) reject(failure);
         throw failure;
       } finally {
-        // All parts share the id of the step, and a part that is repeated may still lease: the step is not settled yet.
-        this.#settledStepId = settledStepId;
+        this.#isolations--;
       }
     }
+    if (this.#isolations > 0) return total;
     // Acquisition comes last, under an id of its own.
     return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), NO_CARGO, bounds));
   }

@@ -26,8 +26,8 @@ import { JobResult } from "../views/job-result.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import { newJobRecord } from "./new-records.ts";
-import { preparedJob } from "./prepare-job.ts";
 import { NoWorker } from "./no-worker.ts";
+import { preparedJob } from "./prepare-job.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
 

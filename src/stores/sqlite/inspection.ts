@@ -45,9 +45,9 @@ export async function inspect(
 }
 
 /**
- * The jobs of each task are counted in its index, up to a bound. Counts that triggers keep were measured: they cost each
- * addition of a job 6 to 8% of its CPU time. The leases are counted one by one, because they are as few as the jobs that
- * run.
+ * The jobs of each task are counted in its index, up to a bound. Counts that triggers keep were measured: they cost
+ * each addition of a job 6 to 8% of its CPU time. The leases are counted one by one, because they are as few as the
+ * jobs that run.
  */
 function countsByTask({ jobs }: TableNames): string {
   const next = (after: string): string =>

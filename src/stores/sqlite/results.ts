@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import { DEAD_SCHEDULER_MS, FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { resultIndexOf } from "./result-statements.ts";
-import { idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
+import { fieldsOf, idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** The results of a `SqlDataStore`, and its cleaning. */
@@ -83,7 +83,7 @@ function placed(row: ResultRow): Placed {
   return {
     result: toResult(row),
     // The same as `FINISHED_AT` in SQL.
-    cursor: resultCursor({ finishedAt: finishedAt ?? details.finishedAt ?? expiresAt, place }),
+    cursor: resultCursor({ finishedAt: finishedAt ?? fieldsOf(details, {}).finishedAt ?? expiresAt, place }),
   };
 }
 

@@ -6,7 +6,7 @@ import { SqliteDataStore } from "escapement/sqlite";
 const daily = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
 console.log(String(daily.next("2026-03-27T12:00:00Z")));
 
-const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: "file:jobs.db" }) });
+const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: "file:jobs.db" }), logLevel: "warn" });
 const add = scheduler.task("add", ({ a, b }) => a + b);
 const { promise: fired, resolve: fire } = deferred();
 const tick = scheduler.task("tick", () => fire("fired"));
