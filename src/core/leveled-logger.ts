@@ -25,7 +25,7 @@ const silent = (): void => {};
 /** The logger that a scheduler uses: the given one at every level, or `console` from `info` on. A level that is given
  *  counts for both. `console` may be given, too. */
 export function leveledLogger(given: Logger = console, level?: LogLevel): LeveledLogger {
-  return atLevel(adapted(given), level ?? (given === console ? "info" : "debug"));
+  return given === console ? atLevel(literalConsole, level ?? "info") : atLevel(adapted(given), level ?? "debug");
 }
 
 /** Loggers of pino and of LogTape have the methods of a `Logger`, and drop an error that comes after the message. So
@@ -38,6 +38,22 @@ function adapted(logger: Logger): Logger {
 
 function hasMethods(logger: Logger, names: readonly string[]): boolean {
   return names.every((name) => typeof Reflect.get(logger, name) === "function");
+}
+
+/** The console, which takes the first text of several arguments as a format: a line of ours has ids in it, and a "%c"
+ *  there would swallow the error. A handler's own text stays a format. */
+const literalConsole: Logger = {
+  debug: (...line) => writeLine("debug", line),
+  info: (...line) => writeLine("info", line),
+  warn: (...line) => writeLine("warn", line),
+  error: (...line) => writeLine("error", line),
+};
+
+function writeLine(level: keyof Logger, line: readonly unknown[]): void {
+  const [message] = line;
+  const isOurs = line.length > 1 && typeof message === "string" && message.startsWith("escapement: ");
+  if (isOurs && message.includes("%")) console[level]("%s", ...line);
+  else console[level](...line);
 }
 
 function atLevel(logger: Logger, level: LogLevel): LeveledLogger {
@@ -72,11 +88,12 @@ function isLogger(value: unknown): value is Logger {
 
 function prefixed(logger: Logger, prefix: string): Logger {
   if (prefix === "") return logger;
+  const literal = logger === literalConsole ? prefix.replaceAll("%", "%%") : prefix;
   const at =
     (level: keyof Logger) =>
     (message: unknown, ...details: unknown[]): unknown =>
       typeof message === "string"
-        ? logger[level](`${prefix} ${message}`, ...details)
-        : logger[level](prefix, message, ...details);
+        ? logger[level](`${details.length > 0 ? literal : prefix} ${message}`, ...details)
+        : logger[level](literal, message, ...details);
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

@@ -221,6 +221,10 @@ export const SUSPECT_ALONE_MS_MAX = 300_000;
  *  close: some round trips, but not the time-outs of a store that hangs. */
 export const STOP_SETTLE_MS = 2000;
 
+/** How long `health()` waits for the store, in milliseconds: longer than a store that works takes, and shorter than its
+ *  time-outs and repetitions. */
+export const HEALTH_ANSWER_MS = 5000;
+
 /** Failures to record the last outcomes when a scheduler stops, after which the scheduler gives up. Jobs whose outcomes
  *  are not recorded by then are recovered when their leases end. */
 export const STOP_FLUSH_TRIES = 5;

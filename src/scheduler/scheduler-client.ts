@@ -335,7 +335,8 @@ export interface SchedulerClient {
   /**
    * How the store and the schedulers on it are: whether the store answers, how late the oldest due job and schedule
    * are, the backlog of each task, the living schedulers, what nobody runs, and what piles up. It costs two reads, and
-   * one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts.
+   * one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts, and so is a
+   * store that has not answered within 5 s.
    * @example
    * const { isStoreReached, oldestDueJob } = await scheduler.health();
    * const isWell = isStoreReached && (oldestDueJob?.lateMs ?? 0) < 60_000;
@@ -412,6 +413,6 @@ export interface JobContext {
    *  `attempt`) where the scheduler's logger is structured, else as text in front. */
   readonly logger: Logger;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
-   *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction */
+   *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction, and for a note that is no text */
   progress(fraction: number, note?: string): void;
 }

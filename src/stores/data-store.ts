@@ -96,11 +96,12 @@ export interface DataStore extends AsyncDisposable {
    *    nobody. A plan that does not count changes nothing. If a step has several plans of one schedule, only the first
    *    can count.
    *
-   *    A plan with an `overlap` that counts heeds the unfinished jobs that fire times of its schedule made. With
-   *    `skip`, its fire makes no job if there is such a job. Otherwise, such jobs without a lease are removed, without
-   *    a result (at most 100, the earliest fire times first), and with `cancelRunning`, such jobs under a lease (as
-   *    many at most) get `cancelRequested`. The schedule's `skippedCount` grows by the fire times that were `passed`,
-   *    by 1 for a fire that made no job because of `skip`, and by 1 for each job that was removed.
+   *    A plan with an `overlap` that counts heeds the unfinished jobs that fire times of its schedule made, except
+   *    those that repeat another job (`retryOf`). With `skip`, its fire makes no job if there is such a job. Otherwise,
+   *    such jobs without a lease are removed, without a result (at most 100, the earliest fire times first), and with
+   *    `cancelRunning`, such jobs under a lease (as many at most) get `cancelRequested`. The schedule's `skippedCount`
+   *    grows by the fire times that were `passed`, by 1 for a fire that made no job because of `skip`, and by 1 for
+   *    each job that was removed.
    * 5. *Acquisition* of at most `jobs.limit` jobs that are unleased, have `runAt <= now` and no `cancelRequested`, and
    *    whose `(executor, taskId)` is among `jobs.queues`. Their order is priority (higher first), then `runAt`, then
    *    addition. A task never has more than its `maxRunningJobs` jobs under live leases, counted over all schedulers;

@@ -254,6 +254,17 @@ describe("progress", () => {
     expect((await scheduler.getJobResult(id))?.error).toMatchObject({ code: "options" });
   });
 
+  test("with a note that is no text is refused, because it would go with the leases of all jobs", async () => {
+    const { scheduler } = setUp();
+    const note: unknown = 5n;
+    const task = scheduler.task("t", (_, { progress }) => progress(0.5, note as string));
+    const { id } = await scheduler.addJob(task);
+    await drain(scheduler);
+    const result = await scheduler.getJobResult(id);
+    expect(result?.error?.message).toBe("progress(): note must be text; got 5n");
+    expect([result?.progress, result?.progressNote]).toEqual([null, null]);
+  });
+
   test("after the end of the job tells nobody anything", async () => {
     const { scheduler } = setUp();
     let later: (() => void) | undefined;

@@ -84,6 +84,20 @@ describe("health()", () => {
     ]);
   });
 
+  test("tells after 5 s that the store hangs", async () => {
+    const dataStore = new MemoryDataStore();
+    dataStore.inspect = () => new Promise(() => {});
+    const { scheduler, clock } = setUp({ dataStore });
+    const health = scheduler.health();
+    await clock.advance("PT5S");
+    const { isStoreReached, storeError } = await health;
+    expect([isStoreReached, storeError?.code, storeError?.message]).toEqual([
+      false,
+      "storeUnavailable",
+      "the store has not answered within 5 s",
+    ]);
+  });
+
   test("tells how far the clock of the store is ahead", async () => {
     const dataStore = new MemoryDataStore();
     const clock = new VirtualClock(START);

@@ -46,6 +46,28 @@ describe("the log of a scheduler", () => {
     ]);
   });
 
+  test("shows what is kept of an error that no logger could show, and lets its job end", async () => {
+    const { scheduler, log } = setUp();
+    const refuse = (): never => {
+      throw new Error("refused");
+    };
+    scheduler.task("proxy", () => {
+      throw new Proxy({}, { getPrototypeOf: refuse });
+    });
+    scheduler.task("getter", () => {
+      throw Object.defineProperty(new Error(), "message", { get: refuse });
+    });
+    await scheduler.addJobs([{ task: "proxy" }, { task: "getter" }]);
+    const { outcomes } = await scheduler.tick();
+    expect({ errors: outcomes.error, lines: lines(log).sort() }).toEqual({
+      errors: 2,
+      lines: ["getter", "proxy"].map(
+        (task) =>
+          `error | escapement: job ID of task "${task}" failed (attempt 1) | Error: an error that cannot be read was thrown`,
+      ),
+    });
+  });
+
   test("leaves the error of a job that somebody here awaits to its caller", async () => {
     const { scheduler, log } = setUp({ logLevel: "debug" });
     scheduler.task("pay", () => {
@@ -159,6 +181,28 @@ describe("the log of a scheduler", () => {
       "info escapement: stopped",
     ];
     expect(seen).toEqual([...once, ...once]);
+  });
+
+  test("does not let the console take an id for a format, which would swallow the error", async () => {
+    const seen: unknown[][] = [];
+    for (const level of ["warn", "error"] as const) {
+      const spy = vi.spyOn(console, level).mockImplementation((...line: unknown[]) => void seen.push(line));
+      onTestFinished(() => spy.mockRestore());
+    }
+    const failure = new TypeError("no cotton");
+    await using scheduler = new Scheduler({ clock: new VirtualClock(START) });
+    scheduler.task("100%cotton", (_, { logger }) => {
+      logger.warn("careful");
+      logger.warn("%d left", 7);
+      throw failure;
+    });
+    const { id } = await scheduler.addJob("100%cotton");
+    await scheduler.tick();
+    expect(seen).toEqual([
+      [`[100%cotton ${id}] careful`],
+      [`[100%%cotton ${id}] %d left`, 7],
+      ["%s", `escapement: job ${id} of task "100%cotton" failed (attempt 1)`, failure],
+    ]);
   });
 });
 

@@ -37,6 +37,26 @@ describe("overlap", () => {
     expect([schedule.overlap, schedule.skippedCount, skips]).toEqual(["queue", 0, []]);
   });
 
+  test.each(["skip", "replaceQueued", "cancelRunning"] as const)(
+    "%s neither heeds nor replaces retried jobs",
+    async (overlap) => {
+      const { scheduler: worker, clock, store } = setUp();
+      worker.task("t", () => {
+        throw new Error("broken");
+      });
+      await worker.addSchedule("t", everySecond(), { id: "s", overlap });
+      await worker.tick();
+      const { items } = await worker.getJobResults({ scheduleId: "s" });
+      const retried = await worker.retryJob(items[0]?.jobId ?? "");
+      const { scheduler: firing } = setUp({ clock, dataStore: store, role: "scheduler" });
+      await clock.advance("PT1S");
+      await firing.tick();
+      const jobs = await firing.getJobs({ scheduleId: "s" });
+      const { skippedCount } = await firing.getSchedule("s");
+      expect([jobs.items.map(({ retryOf }) => retryOf), skippedCount]).toEqual([[retried.retryOf, null], 0]);
+    },
+  );
+
   test("skip makes no job while one is unfinished, tells of each fire time, and counts it", async () => {
     const { clock, scheduler, held, skips, finished, waiting } = await overlapping("skip");
     await clock.advance("PT2S");

@@ -71,6 +71,10 @@ export class AttemptContext implements JobContext {
         { path: "fraction", message: mustBe("a number from 0 to 1", fraction, "", advice) },
       ]);
     }
+    // The note goes into the statement that extends the leases of all jobs.
+    if (typeof (note ?? "") !== "string") {
+      throw optionsError("progress()", [{ path: "note", message: mustBe("text", note) }]);
+    }
     // No event of an attempt may follow the event of its end.
     if (this.#attempt.hasEnded) return;
     this.#attempt.reportProgress(fraction, note ?? null);

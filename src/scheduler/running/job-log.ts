@@ -80,7 +80,17 @@ export class JobLog {
     const logger = this.#logger.child({ taskId, jobId, scheduleId, attempt }, "");
     const message = `${nameOf(job)} ${text}`;
     if (error === null) logger[level](message);
-    else logger[level](message, isError(thrown) ? thrown : reviveError(error));
+    else logger[level](message, isReadableError(thrown) ? thrown : reviveError(error));
+  }
+}
+
+/** Whether a logger can show a thrown value. A Proxy throws at `instanceof`, and a getter throws where its error is
+ *  printed; then what is kept of the error is shown instead. */
+function isReadableError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error && [thrown.name, thrown.message, thrown.stack].every((part) => part !== null);
+  } catch {
+    return false;
   }
 }
 
@@ -103,15 +113,6 @@ const TEXTS = {
 function nameOf({ jobId, taskId, scheduleId }: JobFacts): string {
   const schedule = scheduleId === null ? "" : ` (schedule "${scheduleId}")`;
   return `escapement: job ${jobId} of task "${taskId}"${schedule}`;
-}
-
-/** A handler may throw anything, even a Proxy that throws again at `instanceof`. */
-function isError(thrown: unknown): boolean {
-  try {
-    return thrown instanceof Error;
-  } catch {
-    return false;
-  }
 }
 
 function times(count: number): string {

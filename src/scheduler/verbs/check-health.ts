@@ -1,15 +1,26 @@
+import { sleepFor } from "../../core/clock.ts";
+import { StoreUnavailableError } from "../../core/errors.ts";
+import { HEALTH_ANSWER_MS } from "../../core/limits.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import { backloggedSchedules } from "../running/schedule-backlogs.ts";
 import { SchedulerHealth, type StoreFacts } from "../views/health.ts";
 import type { VerbContext } from "./verb-context.ts";
 
-/** Looks at the store and at the schedulers on it. Never rejects. */
+/** Looks at the store and at the schedulers on it. Never rejects, and never waits for long: who asks wants to know that
+ *  the store hangs. */
 export async function checkHealth(context: VerbContext): Promise<SchedulerHealth> {
   const { clock, identity } = context.env;
+  const answered = new AbortController();
+  const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => {
+    throw new StoreUnavailableError(`the store has not answered within ${HEALTH_ANSWER_MS / 1000} s`);
+  });
   try {
-    return new SchedulerHealth(identity, clock.now(), await storeFacts(context), null);
+    const facts = await Promise.race([storeFacts(context), late]);
+    return new SchedulerHealth(identity, clock.now(), facts, null);
   } catch (error) {
     return new SchedulerHealth(identity, clock.now(), null, serializedError(error));
+  } finally {
+    answered.abort();
   }
 }
 

@@ -29,7 +29,7 @@ export class JobsOfSchedules {
   /** Whether the schedule has an unfinished job that a fire time made. */
   hasFired(scheduleId: string): boolean {
     let entry = this.#newest.get(scheduleId) ?? null;
-    while (entry !== null && entry.record.fireTime === null) entry = entry.older;
+    while (entry !== null && !isOfFireTime(entry)) entry = entry.older;
     return entry !== null;
   }
 
@@ -37,8 +37,13 @@ export class JobsOfSchedules {
   fired(scheduleId: string): JobEntry[] {
     const fired: JobEntry[] = [];
     for (let entry = this.#newest.get(scheduleId) ?? null; entry !== null; entry = entry.older) {
-      if (entry.record.fireTime !== null) fired.push(entry);
+      if (isOfFireTime(entry)) fired.push(entry);
     }
     return fired.sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
   }
+}
+
+/** Whether a fire time made the job. One that repeats such a job has its fire time too, but was asked for. */
+function isOfFireTime({ record: { fireTime, retryOf } }: JobEntry): boolean {
+  return fireTime !== null && retryOf === undefined;
 }

@@ -40,7 +40,10 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
     `coalesce(',"payload":' || (${details}->'payload'), '') || '}' ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
     `CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`;
-  const ofSchedule = `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL`;
+  // A job that repeats another has the fire time of that job, but was asked for.
+  const ofSchedule =
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
+    `AND ${validJson("j.details")}->>'retryOf' IS NULL`;
   /** SQL of a JSON array: of the schedule's first jobs that fire times made and that are in `states`. */
   const first = (item: string, states: string): string =>
     `json((SELECT json_group_array(${item}) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ${states} ` +

@@ -133,12 +133,15 @@ export const overlapCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "overlaps: jobs that no fire time made, and jobs of other schedules, neither count nor are touched",
+    name: "overlaps: jobs by hand, repeated jobs, and jobs of other schedules neither count nor are touched",
     async run({ open }) {
       for (const overlap of ["skip", "replaceQueued", "cancelRunning"] as const) {
         const store = await open();
         const other = makeSchedule({ id: "other", nextFireTime: null });
+        const former = makeSchedule({ nextFireTime: null });
+        const repeated = jobOf(former, fireOf("schedule", T0 - 1000, { jobId: `again, ${overlap}` }));
         await store.addJobs([
+          { ...repeated, retryOf: "first" },
           makeJob({ id: `by hand, ${overlap}`, scheduleId: "schedule" }),
           jobOf(other, fireOf("other", T0, { jobId: `other's, ${overlap}` })),
         ]);
@@ -146,7 +149,8 @@ export const overlapCases: readonly DataStoreCase[] = [
         const plans = [fireNo(1, present(due, "the schedule"))];
         const report = await step(store, { jobs: null, plans });
         equal(report.plans, committed(["job-00001"]), `the answer with ${overlap}`);
-        equal(await jobIds(store), [`by hand, ${overlap}`, "job-00001", `other's, ${overlap}`], "the jobs");
+        const expected = [`again, ${overlap}`, `by hand, ${overlap}`, "job-00001", `other's, ${overlap}`];
+        equal(await jobIds(store), expected, "the jobs");
         await store.removeSchedule("schedule");
         for (const id of await jobIds(store)) await store.cancelJob(id, T0);
       }
