@@ -32,6 +32,26 @@ describe("payloads", () => {
     expect(seen).toEqual(payloads);
   });
 
+  test("that cannot be added with others say which they are", async () => {
+    const { scheduler } = setUp();
+    const task = scheduler.task("t", (payload: unknown) => payload);
+    const strict = scheduler.task("strict", { schema: wholeNumber }, () => {});
+    const unstorable = scheduler.addJobs([
+      { task, payload: 1 },
+      { task, payload: 1n },
+    ]);
+    expect(await rejectionOf(unstorable)).toMatchObject({
+      code: "serialization",
+      message: expect.stringMatching(/^addJobs\(\), job 1: the payload of task "t" cannot be stored: /),
+    });
+    expect(await rejectionOf(scheduler.addJobs([{ task: strict, payload: "many" }]))).toMatchObject({
+      code: "payload",
+      message: 'addJobs(), job 0: the payload of task "strict" is not valid: count.2: not a whole number',
+      issues: [{ path: "count.2", message: "not a whole number" }],
+    });
+    expect((await scheduler.getJobs()).items).toEqual([]);
+  });
+
   test("undefined and none are the same, null is a value", async () => {
     const { scheduler } = setUp();
     const seen: unknown[] = [];

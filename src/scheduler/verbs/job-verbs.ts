@@ -1,4 +1,4 @@
-import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { JobLookupError, PayloadError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -63,8 +63,13 @@ export class JobVerbs {
     }
     const records: JobRecord[] = [];
     for (const [index, job] of (jobs as readonly NewJob[]).entries()) {
-      const { task, ...options } = checkNewJob(job, `addJobs(), job ${index}`);
-      records.push(await this.#newRecord(task as Task, options));
+      const where = `addJobs(), job ${index}`;
+      const { task, ...options } = checkNewJob(job, where);
+      try {
+        records.push(await this.#newRecord(task as Task, options));
+      } catch (error) {
+        throw saysWhere(error, where);
+      }
     }
     return this.#addRecords(records);
   }
@@ -214,4 +219,11 @@ export class JobVerbs {
   #resultOf(record: JobResultRecord): JobResult {
     return new JobResult(record, this.#context.env.store.serializer);
   }
+}
+
+/** An error about one job of many that does not say which job. */
+function saysWhere(error: unknown, where: string): unknown {
+  if (error instanceof PayloadError) return new PayloadError(`${where}: ${error.message}`, error.issues);
+  if (!(error instanceof SerializationError)) return error;
+  return new SerializationError(`${where}: ${error.message}`, { cause: error.cause });
 }
