@@ -73,7 +73,8 @@ const HOMES: readonly { readonly names: readonly string[]; readonly advice: (nam
   {
     names: ["maxInstances"],
     advice: () =>
-      'overlap: "skip" fires only after the run before; scheduler.task(id, { maxRunningJobs }, handler) is how many run',
+      'overlap: "skip" fires only after the run before; ' +
+      "scheduler.task(id, { maxRunningJobs }, handler) is how many run",
   },
   {
     names: ["nextRunTime"],
@@ -298,7 +299,8 @@ function bulkChecker<Selection extends object>(
     const checked = check(value, where);
     const { all, signal: _signal, ...selection } = checked;
     if (all || Object.keys(selection).length > 0) return checked;
-    const message = `takes a filter that names something, because another one would mean everything; ${EVERYTHING_ADVICE}`;
+    const message =
+      "takes a filter that names something, because another one would mean everything; " + EVERYTHING_ADVICE;
     throw optionsError(where, [{ path: "", message }]);
   };
 }
