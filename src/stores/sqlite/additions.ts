@@ -3,7 +3,7 @@ import type { JobAddition } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { STAMPED_BY_JOB_MAX } from "./limits.ts";
-import { rowParameters } from "./parameters.ts";
+import { instantKey, memberParameters, rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
@@ -72,7 +72,8 @@ export class Additions {
     }
     const { taskId, executor, priority } = first;
     const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
-    return rowParameters(jobs.map((job) => [job.id, job.runAt, jobDetails(job)])).map(({ text }) =>
+    const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
+    return memberParameters(rows).map(({ text }) =>
       statement(insert, text, taskId, executor, priority, newJobState(first), ...stampId),
     );
   }

@@ -1,4 +1,5 @@
 import { TWINS_MAX } from "./limits.ts";
+import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -31,31 +32,34 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
     "fence, failed_attempts, recoveries, cancel_requested, details)";
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
-  const newJobs = (isNotStamped = ""): string =>
-    `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ` +
+  const newJobs = (id: string, isNotStamped = ""): string =>
+    `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ` +
     `${isNotStamped}ON CONFLICT DO NOTHING`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   const anyJobs =
     `${intoJobs} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ` +
     "value->>8, value->>9, value->>10, value->>11, 0, value->>12 ";
-  const alikeJobs = `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 `;
+  const alikeValues = `${KEY_ID}, ?2, ?3, NULL, NULL, NULL, ?4, ${KEY_INSTANT}, ?5, 0, 0, 0, 0, value`;
+  const alikeJobs = `${intoJobs} SELECT ${alikeValues} `;
 
   return {
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
     // statement anew each time spends most of its time on that.
-    insertJobs: anyJobs + newJobs(),
+    insertJobs: anyJobs + newJobs("a.value->>0"),
     // and ?2 the batch's stamp. A job that can have rivals (it has a fire time or an idempotency key) is stamped by its
     // own id alone, never by the batch's stamp.
     insertStampedJobs:
       anyJobs +
       newJobs(
+        "a.value->>0",
         `AND NOT ${stamped("a.value->>0")} ` +
           `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}) `,
       ),
-    // ?1 rows [id, runAt, details]; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority, ?5 state
-    insertAlikeJobs: alikeJobs + newJobs(),
+    // ?1 members: runAt and id, then the details; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority,
+    // ?5 state
+    insertAlikeJobs: alikeJobs + newJobs(KEY_ID),
     // and ?6 the batch's stamp
-    insertStampedAlikeJobs: alikeJobs + newJobs(`AND NOT ${stamped("?6")} AND NOT ${stamped("a.value->>0")} `),
+    insertStampedAlikeJobs: alikeJobs + newJobs(KEY_ID, `AND NOT ${stamped("?6")} AND NOT ${stamped(KEY_ID)} `),
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
     // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
     findRivals:

@@ -2,22 +2,55 @@ import { PARAMETER_BYTES_MAX } from "./limits.ts";
 
 const encoder = new TextEncoder();
 
+/** A text for a JSON parameter, and how many rows it has. */
+export interface RowsParameter {
+  readonly text: string;
+  readonly count: number;
+}
+
 /** Rows as the texts of JSON parameters. No text is larger than `PARAMETER_BYTES_MAX`, unless a single row is. No rows
  *  make no text. */
-export function rowParameters<R>(rows: readonly R[]): { readonly text: string; readonly count: number }[] {
+export function rowParameters<R>(rows: readonly R[]): RowsParameter[] {
   if (rows.length === 0) return [];
-  const all = JSON.stringify(rows);
-  if (rows.length === 1 || fits(all)) return [{ text: all, count: rows.length }];
-  const parameters: { text: string; count: number }[] = [];
+  const text = JSON.stringify(rows);
+  if (rows.length === 1 || fits(text)) return [{ text, count: rows.length }];
+  return inParts(
+    rows.map((row) => JSON.stringify(row)),
+    (texts) => `[${texts.join(",")}]`,
+  );
+}
+
+/** As {@link rowParameters}, of rows that are a key and a JSON text. They travel as the members of an object, because
+ *  `json_each` yields these as they are, whereas it takes a row that is an array to be parsed once more. No two rows
+ *  have the same key. */
+export function memberParameters(rows: readonly (readonly [key: string, json: string | number])[]): RowsParameter[] {
+  const members = rows.map(([key, json]) => `${JSON.stringify(key)}:${json}`);
+  const asObject = (texts: readonly string[]): string => `{${texts.join(",")}}`;
+  if (rows.length === 0) return [];
+  const text = asObject(members);
+  return rows.length === 1 || fits(text) ? [{ text, count: rows.length }] : inParts(members, asObject);
+}
+
+/** A key that holds an instant and an id. `KEY_INSTANT` and `KEY_ID` read them. */
+export function instantKey(instant: number, id: string): string {
+  return String(instant).padEnd(INSTANT_LENGTH) + id;
+}
+
+const INSTANT_LENGTH = 20;
+/** A cast reads the number with which a text begins. */
+export const KEY_INSTANT = "CAST(key AS INTEGER)";
+export const KEY_ID: string = `substr(key, ${INSTANT_LENGTH + 1})`;
+
+function inParts(rows: readonly string[], join: (rows: readonly string[]) => string): RowsParameter[] {
+  const parameters: RowsParameter[] = [];
   let texts: string[] = [];
   let bytes = 0;
   const flush = (): void => {
-    if (texts.length > 0) parameters.push({ text: `[${texts.join(",")}]`, count: texts.length });
+    if (texts.length > 0) parameters.push({ text: join(texts), count: texts.length });
     texts = [];
     bytes = 0;
   };
-  for (const row of rows) {
-    const text = JSON.stringify(row);
+  for (const text of rows) {
     const size = bytesOf(text) + 1;
     if (bytes + size >= PARAMETER_BYTES_MAX) flush();
     texts.push(text);

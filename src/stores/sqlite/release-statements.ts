@@ -1,4 +1,5 @@
 import { guardSql } from "./failures.ts";
+import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
@@ -8,6 +9,7 @@ const { delayed, ready, leased } = JOB_STATE;
 export interface ReleaseStatements {
   readonly releaseStatuses: string;
   readonly keepResults: string;
+  readonly keepAlikeResults: string;
   readonly keepHeldResults: string;
   readonly removeHeld: string;
   readonly putBack: string;
@@ -16,14 +18,10 @@ export interface ReleaseStatements {
 }
 
 export function releaseStatements({ jobs, results }: TableNames): ReleaseStatements {
-  const intoResults =
-    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, ` +
-    "details) SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
-  /** The jobs of the rows `[jobId, ...]` in ?1 that ?2 holds with the fence of their row. The fence stands at place
-   *  `fenceAt` of the row, counted from 0. */
-  const held = (fenceAt: number): string =>
-    `FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
-    `WHERE j.fence = r.value->>${fenceAt} AND j.acquired_by = ?2`;
+  const columns = "job_id, task_id, schedule_id, outcome, expires_at, finished_at, details";
+  const intoResults = `INSERT OR REPLACE INTO ${results} (${columns})`;
+  const resultRows = "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
+  const alikeValues = `${KEY_ID}, ?2, ?3, ?4, ${KEY_INSTANT} + ?5, ${KEY_INSTANT}, value`;
   const isLost = "(cancel_requested OR coalesce(r.value->>4, 0))";
   // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
@@ -38,11 +36,18 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
       `WHEN ?3 AND r.value->>2 < 2 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
       `ELSE 'm' END, '') AS letters FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
     // ?1 rows of resultRow
-    keepResults: `${intoResults} FROM json_each(?1) r`,
+    keepResults: `${intoResults} ${resultRows} FROM json_each(?1) r`,
+    // ?1 members: finishedAt and jobId, then the details; the values that all rows share: ?2 taskId, ?3 scheduleId,
+    // ?4 outcome, ?5 for how many milliseconds the results are kept
+    keepAlikeResults: `${intoResults} SELECT ${alikeValues} FROM json_each(?1)`,
     // ?1 rows of resultRow, each with the fence at its end, ?2 schedulerId
-    keepHeldResults: `${intoResults} ${held(7)}`,
-    // ?1 rows [jobId, fence], ?2 schedulerId
-    removeHeld: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held(1)})`,
+    keepHeldResults:
+      `${intoResults} ${resultRows} FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
+      "WHERE j.fence = r.value->>7 AND j.acquired_by = ?2",
+    // ?1 members jobId: fence, ?2 schedulerId
+    removeHeld:
+      `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.key ` +
+      "WHERE j.fence = r.value AND j.acquired_by = ?2)",
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
     // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
     // has ended, so that recovery, which follows, ends the job or takes it back.

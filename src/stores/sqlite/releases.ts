@@ -1,8 +1,9 @@
+import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobRelease, ReleaseStatus, StepRequest } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { rowParameters } from "./parameters.ts";
-import { resultRow } from "./rows.ts";
+import { instantKey, memberParameters, rowParameters } from "./parameters.ts";
+import { resultDetails, resultRow } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 type Finish = JobRelease & { kind: "finish" };
@@ -36,10 +37,9 @@ export class Releases {
 
   /** The statements for releases that all count. Guards undo the batch when one does not count. */
   hopefully(): SqlStatement[] {
-    const { keepResults, guardChanges } = this.#statements;
-    const kept = rowParameters(this.#kept().map((release) => resultRow(release.result)));
+    const { guardChanges } = this.#statements;
     return [
-      ...kept.map(({ text }) => statement(keepResults, text)),
+      ...this.#keeping(this.#kept().map(({ result }) => result)),
       ...[...this.#removals(), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
         one,
         statement(guardChanges, count),
@@ -79,9 +79,25 @@ export class Releases {
     return this.#finished.filter((release) => release.result.expiresAt > this.#request.now);
   }
 
+  /** Nearly always the results are those of one task and of one outcome. Then the values that they share travel once,
+   *  which costs SQLite half of it. */
+  #keeping(results: readonly JobResultRecord[]): SqlStatement[] {
+    const [first] = results;
+    const { keepResults, keepAlikeResults } = this.#statements;
+    if (first === undefined || !results.every((result) => isAlike(result, first))) {
+      return rowParameters(results.map(resultRow)).map(({ text }) => statement(keepResults, text));
+    }
+    const { taskId, scheduleId, outcome } = first;
+    const rows = results.map((result) => [instantKey(result.finishedAt, result.jobId), resultDetails(result)] as const);
+    return memberParameters(rows).map(({ text }) =>
+      statement(keepAlikeResults, text, taskId, scheduleId, outcome, keptFor(first)),
+    );
+  }
+
   #removals(): Counted[] {
     const { removeHeld } = this.#statements;
-    return this.#jobRows(this.#finished).map(({ text, count }) => ({
+    const rows = this.#finished.map(({ jobId, fence }) => [jobId, fence] as const);
+    return memberParameters(rows).map(({ text, count }) => ({
       count,
       ...statement(removeHeld, text, this.#request.schedulerId),
     }));
@@ -117,6 +133,19 @@ export class Releases {
   #jobRows(releases: readonly JobRelease[]): { readonly text: string; readonly count: number }[] {
     return rowParameters(releases.map(({ jobId, fence, kind }) => [jobId, fence, KIND_NUMBERS[kind]]));
   }
+}
+
+function isAlike(result: JobResultRecord, other: JobResultRecord): boolean {
+  return (
+    result.taskId === other.taskId &&
+    result.scheduleId === other.scheduleId &&
+    result.outcome === other.outcome &&
+    keptFor(result) === keptFor(other)
+  );
+}
+
+function keptFor({ finishedAt, expiresAt }: JobResultRecord): number {
+  return expiresAt - finishedAt;
 }
 
 /** The kinds of releases as `releaseStatuses` reads them. */

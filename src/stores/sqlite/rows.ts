@@ -14,22 +14,24 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** The details of a job whose stored details are no valid JSON. The payload here is no valid JSON either, so the job
  *  ends as `deserializationFailed`. */
 const DAMAGED: Partial<JobRecord> = Object.freeze({ payload: "this row is damaged" });
-const DAMAGED_JOB = JSON.stringify(DAMAGED);
 
-/** SQL that yields a job's row as JSON text: its columns, then its details. `table` is the name or alias of the table
- *  in the statement. */
+/** SQL that yields a job's row as JSON text. The columns that hold JSON travel as strings, which `toJob` parses one by
+ *  one. This is cheaper than to prove in SQL that each of them is JSON. `table` is the name or alias of the table in
+ *  the statement. */
 export function jobAsJson(table: string): string {
-  const [history, progress] = [`${table}.attempt_history`, `${table}.progress`];
-  // Nearly no job has either.
-  const isUnseen = `${history} IS NULL AND ${progress} IS NULL`;
-  const seen = `CASE WHEN ${isUnseen} THEN '0' ELSE json_array(${history}, ${progress}) END`;
-  return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB), seen]);
+  const texts = ["details", "attempt_history", "progress"].map((column) => textOrNull(`${table}.${column}`));
+  return `json_array(${[...readableColumns(table, JOB_COLUMNS), ...texts].join(", ")})`;
 }
 
 /** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
 export function endedJobAsJson(table: string): string {
   const fields = ["scheduledFireTime", "resultExpirationMs"].map((name) => `'${name}', ${detail(name, table)}`);
-  return rowAsJson(table, JOB_COLUMNS, [`json_object(${fields.join(", ")})`]);
+  return `json_array(${readableColumns(table, JOB_COLUMNS).join(", ")}, json_object(${fields.join(", ")}))`;
+}
+
+/** SQL of a text; NULL for a BLOB, which is never less than another BLOB that is empty. */
+function textOrNull(column: string): string {
+  return `CASE WHEN ${column} < x'' THEN ${column} END`;
 }
 
 export function resultAsJson(table: string): string {
@@ -47,7 +49,7 @@ export function taskAsJson(table: string): string {
  * `columns` are SQL expressions.
  */
 export function rowAsJson(table: string | null, columns: readonly string[], jsons: readonly string[]): string {
-  const plain = columns.map((column) => (table === null ? column : readableColumn(table, column))).join(", ");
+  const plain = (table === null ? columns : readableColumns(table, columns)).join(", ");
   return `'[' || json_array(${plain})${jsons.map((json) => ` || ',' || ${json}`).join("")} || ']'`;
 }
 
@@ -76,12 +78,18 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "version",
   "expires_at",
   "skipped_count",
+  "finished_at",
+  "rowid",
 ]);
 
 /** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,
  *  text where a number belongs reads as 0. */
 export function readableColumn(table: string, column: string): string {
   return NUMBERS.has(column) ? `${table}.${column} + 0` : `CAST(${table}.${column} AS TEXT)`;
+}
+
+function readableColumns(table: string, columns: readonly string[]): string[] {
+  return columns.map((column) => readableColumn(table, column));
 }
 
 /** SQL of one field of a row's details; NULL where the details have no such field. */
@@ -113,28 +121,27 @@ const JOB_COLUMNS = [
   "started_fence",
 ];
 
-/** What {@link jobAsJson} yields. */
+/** What {@link jobAsJson} and {@link endedJobAsJson} yield. */
 export type JobRow = [
-  [
-    id: string,
-    taskId: string,
-    scheduleId: string | null,
-    executor: string,
-    priority: number,
-    runAt: number,
-    fireTime: number | null,
-    idempotencyKey: string | null,
-    failedAttempts: number,
-    recoveries: number,
-    cancelRequested: number,
-    acquiredBy: string | null,
-    acquiredUntil: number | null,
-    fence: number,
-    startedFence: number,
-  ],
-  Partial<JobRecord>,
-  /** 0 for none of both. */
-  seen?: 0 | [attemptHistory: string | null, progress: string | null],
+  id: string,
+  taskId: string,
+  scheduleId: string | null,
+  executor: string,
+  priority: number,
+  runAt: number,
+  fireTime: number | null,
+  idempotencyKey: string | null,
+  failedAttempts: number,
+  recoveries: number,
+  cancelRequested: number,
+  acquiredBy: string | null,
+  acquiredUntil: number | null,
+  fence: number,
+  startedFence: number,
+  /** As JSON, or the details that matter; null for a BLOB. */
+  details: string | null | Partial<JobRecord>,
+  attemptHistory?: string | null,
+  progress?: string | null,
 ];
 
 export type ResultRow = [
@@ -238,18 +245,20 @@ export function jobDetails(job: JobRecord): string {
   });
 }
 
-export function toJob([columns, stored, seen]: JobRow): JobRecord {
-  const details = fieldsOf(stored, DAMAGED);
+export function toJob(row: JobRow): JobRecord {
+  const stored = row[15];
+  const isText = typeof stored === "string" || stored === null;
+  const details = fieldsOf((isText ? jsonOrUndefined<Partial<JobRecord>>(stored) : stored) ?? DAMAGED, DAMAGED);
   const job: Mutable<JobRecord> = {
-    id: columns[0],
-    taskId: columns[1],
-    scheduleId: columns[2],
-    executor: columns[3],
+    id: row[0],
+    taskId: row[1],
+    scheduleId: row[2],
+    executor: row[3],
     payload: details.payload ?? null,
-    priority: columns[4],
-    runAt: columns[5],
+    priority: row[4],
+    runAt: row[5],
     createdAt: details.createdAt ?? 0,
-    fireTime: columns[6],
+    fireTime: row[6],
     scheduledFireTime: details.scheduledFireTime ?? null,
     startDeadline: details.startDeadline ?? null,
     missedCount: details.missedCount ?? null,
@@ -258,27 +267,27 @@ export function toJob([columns, stored, seen]: JobRow): JobRecord {
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
     metadata: details.metadata ?? {},
-    idempotencyKey: columns[7],
-    failedAttempts: columns[8],
-    recoveries: columns[9],
-    cancelRequested: columns[10] === 1,
-    acquiredBy: columns[11],
-    acquiredUntil: columns[12],
-    fence: columns[13],
-    startedFence: columns[14],
+    idempotencyKey: row[7],
+    failedAttempts: row[8],
+    recoveries: row[9],
+    cancelRequested: row[10] === 1,
+    acquiredBy: row[11],
+    acquiredUntil: row[12],
+    fence: row[13],
+    startedFence: row[14],
   };
   if (details.retryOf !== undefined) job.retryOf = details.retryOf;
-  if (seen === undefined || seen === 0) return job;
-  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(seen[0]);
+  // Nearly no job has either.
+  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(row[16]);
   if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
-  const progress = jsonOrUndefined<JobProgress>(seen[1]);
+  const progress = jsonOrUndefined<JobProgress>(row[17]);
   if (progress !== undefined) job.progress = progress;
   return job;
 }
 
-/** The text of a column that people see and nothing depends on; undefined where it is damaged. */
-function jsonOrUndefined<T>(text: string | null): T | undefined {
-  if (text === null) return undefined;
+/** The JSON in a column; undefined where there is none, or where it is damaged. */
+function jsonOrUndefined<T>(text: string | null | undefined): T | undefined {
+  if (text === null || text === undefined) return undefined;
   try {
     return JSON.parse(text) as T;
   } catch {
@@ -292,7 +301,8 @@ export function resultRow(result: JobResultRecord): (string | number | null)[] {
   return [jobId, taskId, scheduleId, outcome, expiresAt, finishedAt, resultDetails(result)];
 }
 
-function resultDetails(result: JobResultRecord): string {
+/** As JSON; null is left out. */
+export function resultDetails(result: JobResultRecord): string {
   return JSON.stringify({
     scheduledFireTime: result.scheduledFireTime ?? undefined,
     startedAt: result.startedAt ?? undefined,
