@@ -141,5 +141,17 @@ for (const local of LOCAL_STORES) {
         expect((await store.getJobResults(page, T0)).items.map(({ returnValue }) => returnValue)).toEqual([null]);
       });
     }
+
+    test("a result whose details are damaged tells by its columns when its job ended", async () => {
+      const columns = "job_id, task_id, schedule_id, outcome, expires_at, finished_at, details";
+      await run(
+        `INSERT INTO escapement_results (${columns}) VALUES ('r', 't', NULL, 'success', ${T0 + 9}, ${T0}, 'damaged')`,
+      );
+      const page = await store.getJobResults({ limit: 9, cursor: null }, T0);
+      expect([page.items, await store.getJobResult("r", T0)].flat().map((result) => result?.finishedAt)).toEqual([
+        T0,
+        T0,
+      ]);
+    });
   });
 }
