@@ -62,7 +62,7 @@ export class Additions {
    * prepared faster.
    */
   #insertions(): SqlStatement[] {
-    const { insertJobs, insertStampedJobs, insertAlikeJobs, insertStampedAlikeJobs } = this.#statements;
+    const { insertJobs, insertStampedJobs, insertAlikeJobs, insertStampedAlikeJobs, insertOneJob } = this.#statements;
     const jobs = this.#jobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     const [first] = jobs;
@@ -71,10 +71,15 @@ export class Additions {
       return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
     }
     const { taskId, executor, priority } = first;
+    const state = newJobState(first);
+    if (jobs.length === 1 && this.#stamp === null) {
+      const { id, runAt } = first;
+      return [statement(insertOneJob, id, taskId, executor, priority, state, runAt, jobDetails(first))];
+    }
     const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
     const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
     return memberParameters(rows).map(({ text }) =>
-      statement(insert, text, taskId, executor, priority, newJobState(first), ...stampId),
+      statement(insert, text, taskId, executor, priority, state, ...stampId),
     );
   }
 

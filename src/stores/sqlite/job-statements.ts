@@ -10,6 +10,7 @@ export interface JobStatements {
   readonly insertJobs: string;
   readonly insertStampedJobs: string;
   readonly insertAlikeJobs: string;
+  readonly insertOneJob: string;
   readonly insertStampedAlikeJobs: string;
   readonly findRivals: string;
   readonly stampAdditions: string;
@@ -27,9 +28,10 @@ export interface JobStatements {
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function jobStatements({ jobs, results, steps, incarnations }: TableNames): JobStatements {
   const record = `${jobAsJson(jobs)} AS record`;
-  const intoJobs =
-    `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+  const columns =
+    "(id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, " +
     "fence, failed_attempts, recoveries, cancel_requested, details)";
+  const intoJobs = `INSERT INTO ${jobs} ${columns}`;
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
   const newJobs = (id: string, isNotStamped = ""): string =>
@@ -58,7 +60,12 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
     // ?1 members: runAt and id, then the details; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority,
     // ?5 state
     insertAlikeJobs: alikeJobs + newJobs(KEY_ID),
-    // and ?6 the batch's stamp
+    // ?1 id, ?2 taskId, ?3 executor, ?4 priority, ?5 state, ?6 runAt, ?7 details; none is null. One job alone costs a
+    // third less by this statement than by insertAlikeJobs.
+    insertOneJob:
+      `INSERT OR IGNORE INTO ${jobs} ${columns} SELECT ?1, ?2, ?3, NULL, NULL, NULL, ?4, ?6, ?5, 0, 0, 0, 0, ?7 ` +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ?1)`,
+    // insertAlikeJobs, and ?6 the batch's stamp
     insertStampedAlikeJobs: alikeJobs + newJobs(KEY_ID, `AND NOT ${stamped("?6")} AND NOT ${stamped(KEY_ID)} `),
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
     // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
