@@ -27,8 +27,8 @@ export class StuckSchedules {
     const count = isSame ? before.count + 1 : 1;
     this.#byId.delete(id);
     // The schedule that was noted longest ago is forgotten.
-    if (this.#byId.size >= TRIGGER_CACHE_MAX)
-      for (const oldest of [...this.#byId.keys()].slice(0, 1)) this.#byId.delete(oldest);
+    const oldest = this.#byId.keys().next();
+    if (this.#byId.size >= TRIGGER_CACHE_MAX && !oldest.done) this.#byId.delete(oldest.value);
     this.#byId.set(id, { fence, expected, count, until: now + UNREADABLE_MS });
   }
 
