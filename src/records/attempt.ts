@@ -34,7 +34,7 @@ export function withAttempt(
   return [...(attempts ?? []), { ...attempt, error }].slice(-ATTEMPTS_KEPT_MAX);
 }
 
-/** A text of at most so many UTF-16 units. A cut may have halved a surrogate pair. */
+/** A text of at most so many UTF-16 units, the three dots of a cut included. A cut may have halved a surrogate pair. */
 export function cut(text: string, lengthMax: number): string {
-  return text.length > lengthMax ? storable(`${text.slice(0, lengthMax)}...`) : text;
+  return text.length > lengthMax ? storable(`${text.slice(0, lengthMax - 3)}...`) : text;
 }
