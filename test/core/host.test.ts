@@ -25,7 +25,7 @@ describe("the host", () => {
   });
 
   test("tells an environment variable, and undefined for one that is not set", () => {
-    if (host?.env !== undefined) host.env["ESCAPEMENT_TEST_VARIABLE"] = "here";
+    if (host?.env !== undefined) host.env.ESCAPEMENT_TEST_VARIABLE = "here";
     expect(environmentVariable("ESCAPEMENT_TEST_VARIABLE")).toBe(host?.env === undefined ? undefined : "here");
     expect(environmentVariable("ESCAPEMENT_NOT_SET")).toBeUndefined();
   });

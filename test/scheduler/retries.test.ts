@@ -21,7 +21,7 @@ describe("retries", () => {
     const { scheduler } = setUp();
     scheduler.task("t", { retry: { maxAttempts: 3 } }, () => {});
     const [task] = await scheduler.getTasks();
-    expect(task?.toJSON()["retry"]).toEqual({
+    expect(task?.toJSON().retry).toEqual({
       maxAttempts: 3,
       backoff: { initial: "PT1S", factor: 2, max: "PT1H", jitter: "full" },
     });

@@ -299,8 +299,8 @@ function bulkChecker<Selection extends object>(
     const checked = check(value, where);
     const { all, signal: _signal, ...selection } = checked;
     if (all || Object.keys(selection).length > 0) return checked;
-    const message =
-      "takes a filter that names something, because another one would mean everything; " + EVERYTHING_ADVICE;
+    const reason = "because another one would mean everything";
+    const message = `takes a filter that names something, ${reason}; ${EVERYTHING_ADVICE}`;
     throw optionsError(where, [{ path: "", message }]);
   };
 }
