@@ -133,12 +133,12 @@ export function hasReadyJobs(names: TableNames, form: QueueForm, isPromoted: boo
   return `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})`;
 }
 
-/** SQL of the text of the jobs that a step leased and still holds, in the order of acquisition. */
+/** SQL of the text of the jobs that a step leased and still holds. `inOrder` sorts them, because SQLite would sort the
+ *  texts along with them. */
 export function acquiredJobs({ jobs }: TableNames, schedulerId: string, stepId: string): string {
   return (
-    `SELECT '[' || group_concat(job) || ']' FROM (SELECT ${jobAsJson(jobs)} AS job FROM ${jobs} ` +
-    `WHERE state = ${leased} AND acquired_until > ?1 AND acquisition_id = ${stepId} ` +
-    `AND acquired_by = ${schedulerId} ORDER BY priority DESC, run_at, seq)`
+    `SELECT '[' || group_concat(${jobAsJson(jobs, "seq")}) || ']' FROM ${jobs} WHERE state = ${leased} ` +
+    `AND acquired_until > ?1 AND acquisition_id = ${stepId} AND acquired_by = ${schedulerId}`
   );
 }
 

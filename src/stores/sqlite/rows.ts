@@ -18,10 +18,10 @@ const DAMAGED: Partial<JobRecord> = Object.freeze({ payload: "this row is damage
 
 /** SQL that yields a job's row as JSON text. The columns that hold JSON travel as strings, which `toJob` parses one by
  *  one. This is cheaper than to prove in SQL that each of them is JSON. `table` is the name or alias of the table in
- *  the statement. */
-export function jobAsJson(table: string): string {
+ *  the statement, `more` are further items. */
+export function jobAsJson(table: string, ...more: string[]): string {
   const texts = ["details", "attempt_history", "progress"].map((column) => textOrNull(`${table}.${column}`));
-  return `json_array(${[...readableColumns(table, JOB_COLUMNS), ...texts].join(", ")})`;
+  return `json_array(${[...readableColumns(table, JOB_COLUMNS), ...texts, ...more].join(", ")})`;
 }
 
 /** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
@@ -143,6 +143,7 @@ export type JobRow = [
   details: string | null | Partial<JobRecord>,
   attemptHistory?: string | null,
   progress?: string | null,
+  seq?: number,
 ];
 
 export type ResultRow = [
@@ -255,6 +256,11 @@ function member(name: string, value: unknown): string {
 
 function isEmpty(metadata: Metadata): boolean {
   return Object.keys(metadata).length === 0;
+}
+
+/** Sorts jobs that a step leased in the order of acquisition. */
+export function inOrder(rows: JobRow[]): JobRow[] {
+  return rows.sort((a, b) => b[4] - a[4] || a[5] - b[5] || (a[18] ?? 0) - (b[18] ?? 0));
 }
 
 export function toJob(row: JobRow): JobRecord {

@@ -9,7 +9,7 @@ import { Plans } from "./plans.ts";
 import { queueParameters } from "./queues.ts";
 import { recovery, recoveryReport } from "./recoveries.ts";
 import { Releases } from "./releases.ts";
-import { type JobRow, jsonArray, toJob } from "./rows.ts";
+import { inOrder, type JobRow, jsonArray, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** How sure a batch may be that its releases count. */
@@ -85,7 +85,7 @@ export class StepBatch {
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
       additions: this.#additions.answers(rivals.of(results)),
       plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),
-      acquired: jsonArray<JobRow>(seen, "acquired").map(toJob),
+      acquired: inOrder(jsonArray<JobRow>(seen, "acquired")).map(toJob),
     };
   }
 
