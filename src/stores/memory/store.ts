@@ -72,6 +72,18 @@ export class MemoryDataStore implements contract.DataStore {
     return "removed";
   }
 
+  async pauseTask(_request: contract.TaskPauseRequest): Promise<boolean> {
+    throw new Error("not built yet");
+  }
+
+  async getTaskPauses(): Promise<contract.TaskPause[]> {
+    throw new Error("not built yet");
+  }
+
+  async getResultsOfJobs(_jobIds: readonly string[], _now: number): Promise<JobResultRecord[]> {
+    throw new Error("not built yet");
+  }
+
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
