@@ -1,4 +1,4 @@
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -146,7 +146,7 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.remove(id);
   }
 
-  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+  async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     return this.#addJobs(jobs, frozenMetadata(jobs));
   }
 
@@ -193,9 +193,11 @@ export class MemoryDataStore implements contract.DataStore {
 
   async cleanup({ now, limit }: { now: number; limit: number }): Promise<contract.CleanupReport> {
     this.#living.cleanup(now);
+    const removedWindows = this.#jobs.cleanupWindows(now, limit);
     return {
       removedResults: this.#results.cleanup(now, limit),
       removedScheduleIds: this.#schedules.cleanup(limit, (id) => this.#jobs.hasJobsOf(id)),
+      ...(removedWindows === 0 ? {} : { removedWindows }),
     };
   }
 
@@ -204,8 +206,11 @@ export class MemoryDataStore implements contract.DataStore {
     return { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
   }
 
-  #addJobs(jobs: readonly JobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
-    return jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
+  #addJobs(jobs: readonly NewJobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
+    const additions = jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
+    if (jobs.every(({ debounce }) => debounce === undefined)) return additions;
+    // Later additions of the call may have changed the job of a burst.
+    return additions.map((addition) => ({ ...addition, job: this.#jobs.get(addition.job.id) ?? addition.job }));
   }
 
   /** If there are several plans of one schedule, only the first can count. */
