@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Row } from "./driver.ts";
@@ -199,7 +199,7 @@ export function fieldsOf<T extends object>(details: T, otherwise: Partial<T>): P
 
 /** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
  *  later than its addition. */
-export function newJobRow(job: JobRecord): (string | number | null)[] {
+export function newJobRow(job: NewJobRecord): (string | number | null)[] {
   return [
     job.id,
     job.taskId,
@@ -217,12 +217,15 @@ export function newJobRow(job: JobRecord): (string | number | null)[] {
   ];
 }
 
+/** How many columns {@link newJobRow} has. */
+export const NEW_JOB_ROW_LENGTH = 13;
+
 /** The state of a new job (see `JOB_STATE`): delayed or ready. */
 export function newJobState(job: JobRecord): number {
   return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
 }
 
-export function jobDetails(job: JobRecord): string {
+export function jobDetails(job: NewJobRecord): string {
   return JSON.stringify({
     payload: job.payload ?? undefined,
     createdAt: job.createdAt,
@@ -235,6 +238,7 @@ export function jobDetails(job: JobRecord): string {
     maxRecoveries: job.maxRecoveries,
     metadata: job.metadata,
     retryOf: job.retryOf,
+    maxWaitMs: job.debounce?.maxWaitMs ?? undefined,
   });
 }
 

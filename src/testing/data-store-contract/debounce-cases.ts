@@ -1,7 +1,7 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
-import type { DataStoreCase } from "./contract-case.ts";
+import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
 import { finish, idsOf, LEASE_MS, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
@@ -123,33 +123,30 @@ export const debounceCases: readonly DataStoreCase[] = [
       equal(await jobIds(store), ["a", "b", "c", "d", "e"], "the jobs");
     },
   },
-  {
-    name: "debounce: a job that was acquired counts no more, however it goes back, and a new burst makes a new job",
-    async run({ open }) {
-      for (const how of ["retry", "giveUp", "loss", "stray"] as const) {
-        const store = await open();
-        await store.addJobs([debounced(T0, { id: "a", payload: "1" })]);
-        const due = T0 + WAIT_MS;
-        const [job] = (await take(store, { now: due })).acquired;
-        const held = present(job, "the job is acquired");
-        const [second] = await store.addJobs([debounced(due, { id: "b", payload: "2" })]);
-        equal([second?.job.id, second?.isNew], ["b", true], `the answer while the first runs (${how})`);
-        await putBack(store, held, how, due);
-        const [third] = await store.addJobs([debounced(due + 1, { id: "c", payload: "3" })]);
-        equal([third?.job.id, third?.isNew], ["b", false], `the answer while the first waits (${how})`);
-        equal(
-          (await store.getJobs({ limit: 9, cursor: null })).items.map(({ id, payload }) => [id, payload]),
-          [
-            ["a", "1"],
-            ["b", "3"],
-          ],
-          `the jobs (${how})`,
-        );
-        const late = due + LEASE_MS + WAIT_MS;
-        equal(idsOf((await take(store, { now: late })).acquired).toSorted(), ["a", "b"], `what runs (${how})`);
-      }
+  ...(["retry", "giveUp", "loss", "stray"] as const).map((how) => ({
+    name: `debounce: a job that was acquired counts no more, and a new burst makes a new job (${how})`,
+    async run({ open }: DataStoreContext): Promise<void> {
+      const store = await open();
+      await store.addJobs([debounced(T0, { id: "a", payload: "1" })]);
+      const due = T0 + WAIT_MS;
+      const held = present((await take(store, { now: due })).acquired[0], "the job is acquired");
+      const [second] = await store.addJobs([debounced(due, { id: "b", payload: "2" })]);
+      equal([second?.job.id, second?.isNew], ["b", true], "the answer while the first runs");
+      await putBack(store, held, how, due);
+      const [third] = await store.addJobs([debounced(due + 1, { id: "c", payload: "3" })]);
+      equal([third?.job.id, third?.isNew], ["b", false], "the answer while the first waits");
+      equal(
+        (await store.getJobs({ limit: 9, cursor: null })).items.map(({ id, payload }) => [id, payload]),
+        [
+          ["a", "1"],
+          ["b", "3"],
+        ],
+        "the jobs",
+      );
+      const late = due + LEASE_MS + WAIT_MS;
+      equal(idsOf((await take(store, { now: late })).acquired).toSorted(), ["a", "b"], "what runs");
     },
-  },
+  })),
   {
     name: "debounce: a job that was cancelled or has ended makes room for a new one",
     async run({ open }) {
@@ -319,34 +316,27 @@ export const debounceCases: readonly DataStoreCase[] = [
       equal((await store.getJobs({ limit: 9, cursor: null })).items, [next], "the jobs");
     },
   },
-  {
-    name: "debounce: a repeated addition whose job has ended meanwhile starts nothing, and tells of that job",
-    isAboutLostAnswers: true,
-    async run({ open }) {
-      for (const resultExpirationMs of [0, 60_000]) {
-        const store = await open();
-        const second = debounced(T0 + 1, { id: "b", payload: "2", resultExpirationMs });
-        await store.addJobs([debounced(T0, { id: "a", payload: "1", resultExpirationMs })]);
-        await store.addJobs([second]);
-        const now = T0 + 1 + WAIT_MS;
-        const held = present((await take(store, { now })).acquired[0], "the job");
-        const running = await store.addJobs([second]);
-        equal(
-          running.map(({ job, isNew, hasEnded }) => [job, isNew, hasEnded ?? false]),
-          [[held, false, false]],
-          "the answer while it runs",
-        );
-        await release(store, [finish(held, { expiresAt: now + resultExpirationMs })], { now });
-        await store.addJobs([debounced(now, { id: "c" })]);
-        equal(
-          (await store.addJobs([second])).map(({ job, isNew, hasEnded }) => [job.id, isNew, hasEnded]),
-          [["a", false, true]],
-          "the answer after its end",
-        );
-        equal(await jobIds(store), ["c"], "the jobs");
-      }
+  ...[0, 60_000].map((resultExpirationMs) => ({
+    name: `debounce: a repeated addition whose job has ended starts nothing (its result is kept ${resultExpirationMs} ms)`,
+    isAboutLostAnswers: true as const,
+    async run({ open }: DataStoreContext): Promise<void> {
+      const store = await open();
+      const second = debounced(T0 + 1, { id: "b", payload: "2", resultExpirationMs });
+      await store.addJobs([debounced(T0, { id: "a", payload: "1", resultExpirationMs })]);
+      await store.addJobs([second]);
+      const now = T0 + 1 + WAIT_MS;
+      const held = present((await take(store, { now })).acquired[0], "the job");
+      equal(await store.addJobs([second]), [{ job: held, isNew: false }], "the answer while it runs");
+      await release(store, [finish(held, { expiresAt: now + resultExpirationMs })], { now });
+      await store.addJobs([debounced(now, { id: "c" })]);
+      equal(
+        (await store.addJobs([second])).map(({ job, isNew, hasEnded }) => [job.id, isNew, hasEnded]),
+        [["a", false, true]],
+        "the answer after its end",
+      );
+      equal(await jobIds(store), ["c"], "the jobs");
     },
-  },
+  })),
 ];
 
 /** A job of a burst that is added at `createdAt`. */
