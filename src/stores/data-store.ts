@@ -396,7 +396,7 @@ export interface LookRequest extends View {
   /** Tasks to compare with their stored records: those that the store may not have as they are. Null when there are
    *  none. */
   readonly tasks: readonly TaskRecord[] | null;
-  /** Whether to find out if results have expired. Default: false. */
+  /** Whether to find out if results or windows of `once` are to be removed. Default: false. */
   readonly asksForExpired?: boolean;
 }
 
@@ -422,8 +422,8 @@ export interface LookReport extends Seen {
   /** Ids of the request's `tasks` that {@link DataStore.putTasks} would not leave as they are, or that are `outdated`,
    *  in order. */
   readonly staleTaskIds: readonly string[];
-  /** Whether there are results that have expired at `now`, which {@link DataStore.cleanup} would remove; false unless
-   *  asked for. */
+  /** Whether there are results that have expired at `now`, or windows, which {@link DataStore.cleanup} would remove;
+   *  false unless asked for. */
   readonly hasExpired: boolean;
 }
 

@@ -110,6 +110,10 @@ export class MemoryJobs {
     return { job: { ...addedJob(job), id }, isNew: false, hasEnded: true };
   }
 
+  hasWindowsToRemove(now: number): boolean {
+    return this.#windows.hasOld(now);
+  }
+
   cleanupWindows(now: number, limit: number): number {
     return this.#windows.cleanup(now, limit);
   }

@@ -88,7 +88,9 @@ export class MemoryDataStore implements contract.DataStore {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
-    const hasExpired = request.asksForExpired === true && this.#results.hasExpired(request.now);
+    const { now } = request;
+    const hasOld = (): boolean => this.#results.hasExpired(now) || this.#jobs.hasWindowsToRemove(now);
+    const hasExpired = request.asksForExpired === true && hasOld();
     const staleTaskIds = stale.map((task) => task.id);
     return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired };
   }

@@ -32,14 +32,19 @@ export class Windows {
     this.#byEnd.push(window);
   }
 
-  /** Removes windows that no repetition of an addition asks for any more. Returns how many. */
+  /** Whether there are windows that no repetition of an addition asks for any more. */
+  hasOld(now: number): boolean {
+    return (this.#byEnd.peek()?.until ?? Number.POSITIVE_INFINITY) <= now - TOMBSTONE_MS;
+  }
+
+  /** Removes such windows. Returns how many. */
   cleanup(now: number, limit: number): number {
-    for (let removed = 0; ; removed++) {
-      const window = this.#byEnd.peek();
-      if (removed === limit || window === undefined || window.until > now - TOMBSTONE_MS) return removed;
-      this.#byEnd.remove(window);
-      this.#byName.delete(window.name);
+    let removed = 0;
+    for (; removed < limit && this.hasOld(now); removed++) {
+      const window = this.#byEnd.pop();
+      if (window !== undefined) this.#byName.delete(window.name);
     }
+    return removed;
   }
 }
 

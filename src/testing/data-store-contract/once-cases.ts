@@ -2,7 +2,7 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { DataStore, JobAddition } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
-import { finish, idsOf, makeJob, numbered, release, step, T0, take } from "./makers.ts";
+import { finish, idsOf, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
 import { again } from "./repeat.ts";
 
 /** How long the windows of the cases last, in milliseconds. */
@@ -275,11 +275,18 @@ export const onceCases: readonly DataStoreCase[] = [
         once(T0 + index, { id: `job-${index}` }, { key: `key-${index}` }),
       );
       await store.addJobs([...call, once(T0, { id: "lasting" }, { key: "lasting", until: T0 + 86_400_000 })]);
-      const counts = [];
+      const steps = [];
       for (const now of [T0 + PER_MS + 10, T0 + 3_600_000, T0 + 3_600_000, T0 + 3_600_000]) {
-        counts.push((await store.cleanup({ now, limit: 3 })).removedWindows ?? 0);
+        const { hasExpired } = await look(store, { now, asksForExpired: true });
+        steps.push([hasExpired, (await store.cleanup({ now, limit: 3 })).removedWindows ?? 0]);
       }
-      equal(counts, [0, 3, 2, 0], "how many were removed");
+      const expected = [
+        [false, 0],
+        [true, 3],
+        [true, 2],
+        [false, 0],
+      ];
+      equal(steps, expected, "whether there are any to remove, and how many were removed");
       equal(
         (await store.addJobs([once(T0 + 3_600_000, { id: "x" }, { key: "lasting" })])).map(answerOf),
         [["lasting", false, false]],
