@@ -271,10 +271,10 @@ export interface SchedulerClient {
 
   /**
    * Runs a job that has ended once more: adds a new job with the same task, payload, metadata, priority, executor,
-   * `maxRecoveries`, schedule, fire time and concurrency key, which runs now, without a deadline. The new job has `retryOf`, and an id
-   * that follows from that of the old one (`id~1`, then `id~2`), so that a job is retried once, however often that is
-   * asked for; while the new job is unfinished, it is returned again. Handlers see the same `idempotencyKey` as before;
-   * an unfinished job that has this key is returned instead of a new one.
+   * `maxRecoveries`, schedule, fire time and concurrency key, which runs now, without a deadline. The new job has
+   * `retryOf`, and an id that follows from that of the old one (`id~1`, then `id~2`), so that a job is retried once,
+   * however often that is asked for; while the new job is unfinished, it is returned again. Handlers see the same
+   * `idempotencyKey` as before; an unfinished job that has this key is returned instead of a new one.
    * @throws {JobLookupError} when there is no result of this job, or when the result has no payload that could be
    *   passed on
    * @throws {ConflictingIdError} when the job has not ended, or when it was retried and the new job has ended (`id`
@@ -356,8 +356,8 @@ export interface SchedulerClient {
   /**
    * How the store and the schedulers on it are: whether the store answers, how late the oldest due job and schedule
    * are, the backlog of each task, what is paused, the living schedulers, what nobody runs, and what piles up. It costs
-   * three reads, and one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts, and so is a
-   * store that has not answered within 5 s.
+   * three reads, and one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the
+   * facts, and so is a store that has not answered within 5 s.
    * @example
    * const { isStoreReached, oldestDueJob } = await scheduler.health();
    * const isWell = isStoreReached && (oldestDueJob?.lateMs ?? 0) < 60_000;
