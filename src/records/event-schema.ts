@@ -75,7 +75,13 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     reason: v.picklist(["limit", "parents"]),
     concurrencyKey: v.nullable(id),
   }),
-  jobPromoted: v.object({ type: v.literal("jobPromoted"), ...job, concurrencyKey: v.nullable(id) }),
+  jobPromoted: v.object({
+    type: v.literal("jobPromoted"),
+    ...job,
+    schedulerId: id,
+    isLeased: v.boolean(),
+    concurrencyKey: v.nullable(id),
+  }),
   jobUnclaimed: v.object({
     type: v.literal("jobUnclaimed"),
     ...job,

@@ -328,7 +328,7 @@ function sampleOf(type: EventType): EventRecord {
     case "jobHeld":
       return { type, ...job, reason: "limit", concurrencyKey: "key" };
     case "jobPromoted":
-      return { type, ...job, concurrencyKey: null };
+      return { type, ...job, schedulerId: "scheduler", isLeased: false, concurrencyKey: null };
     case "jobUnclaimed":
       return { type, ...job, schedulerId: "scheduler", executor: "threads", missing: "executor" };
     case "jobAcquired":

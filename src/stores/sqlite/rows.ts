@@ -324,6 +324,7 @@ function keptJob(kept: KeptJob): object {
     idempotencyKey: idempotencyKey ?? undefined,
     maxRecoveries: kept.maxRecoveries,
     createdAt: kept.createdAt,
+    concurrencyKey: kept.concurrencyKey,
   };
 }
 
@@ -340,6 +341,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     idempotencyKey: kept.idempotencyKey ?? null,
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
+    ...(kept.concurrencyKey === undefined ? {} : { concurrencyKey: kept.concurrencyKey }),
   };
 }
 
