@@ -59,10 +59,12 @@ export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type {
   BulkJobOptions,
   BulkResultOptions,
+  DebounceOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
   PrintOptions,
+  RateLimitOptions,
   RetryOptions,
   RunJobOptions,
   ScheduleDefaults,
@@ -71,6 +73,7 @@ export type {
   ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
+  ThrottleOptions,
 } from "./scheduler/options/options.ts";
 export type {
   OptionsWithPayload,
@@ -104,7 +107,9 @@ export type {
   DueJob,
   DueSchedule,
   LiveScheduler,
+  PausedTask,
   SchedulerHealth,
+  TaskWork,
 } from "./scheduler/views/health.ts";
 export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
@@ -112,7 +117,7 @@ export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
 export type { Schedule, ScheduleClient } from "./scheduler/views/schedule.ts";
 export type { TableRow } from "./scheduler/views/table.ts";
-export type { TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
+export type { TaskRateLimit, TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
 export { MemoryDataStore } from "./stores/memory/store.ts";

@@ -191,6 +191,12 @@ export const QUESTION_STEPS_MAX = 250_000;
 /** Most dates and spans of dates that one `ExcludingTrigger` takes: enough for a century of holidays. */
 export const EXCLUDED_DATES_MAX = 10_000;
 
+/** Most parents of one job (`after`). */
+export const PARENTS_MAX = 1000;
+
+/** Largest `limit` and `burst` of a `rateLimit`, and largest `maxRunningPerKey`. */
+export const FLOW_LIMIT_MAX = 1_000_000;
+
 /** Most children of one combined trigger, because every search asks each child. */
 export const COMBINED_TRIGGERS_MAX = 100;
 

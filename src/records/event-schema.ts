@@ -30,6 +30,8 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
   taskAdded: v.object({ type: v.literal("taskAdded"), ...task }),
   taskUpdated: v.object({ type: v.literal("taskUpdated"), ...task }),
   taskRemoved: v.object({ type: v.literal("taskRemoved"), ...task }),
+  taskPaused: v.object({ type: v.literal("taskPaused"), ...task, concurrencyKey: v.nullable(id) }),
+  taskUnpaused: v.object({ type: v.literal("taskUnpaused"), ...task, concurrencyKey: v.nullable(id) }),
   taskOutdated: v.object({ type: v.literal("taskOutdated"), ...task, schedulerId: id, version: v.nullable(count) }),
   scheduleAdded: v.object({ type: v.literal("scheduleAdded"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
   scheduleUpdated: v.object({ type: v.literal("scheduleUpdated"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
@@ -67,6 +69,19 @@ const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord
     error,
   }),
   jobAdded: v.object({ type: v.literal("jobAdded"), ...job, executor: id, runAtMs: ms, isLeased: v.boolean() }),
+  jobHeld: v.object({
+    type: v.literal("jobHeld"),
+    ...job,
+    reason: v.picklist(["limit", "parents"]),
+    concurrencyKey: v.nullable(id),
+  }),
+  jobPromoted: v.object({
+    type: v.literal("jobPromoted"),
+    ...job,
+    schedulerId: id,
+    isLeased: v.boolean(),
+    concurrencyKey: v.nullable(id),
+  }),
   jobUnclaimed: v.object({
     type: v.literal("jobUnclaimed"),
     ...job,

@@ -25,6 +25,9 @@ interface EventFactsByType {
   taskAdded: TaskFacts;
   taskUpdated: TaskFacts;
   taskRemoved: TaskFacts;
+  /** Somebody paused the task, or one concurrency key of the task; `concurrencyKey` is null for the whole task. */
+  taskPaused: TaskFacts & { readonly concurrencyKey: string | null };
+  taskUnpaused: TaskFacts & { readonly concurrencyKey: string | null };
   /** A scheduler declared the task, and the store keeps the settings of a program with a higher version. `version` is
    *  the scheduler's own, or null when it has none. */
   taskOutdated: TaskFacts & SchedulerFacts & { readonly version: number | null };
@@ -56,6 +59,11 @@ interface EventFactsByType {
   /** A job was added. `isLeased`: the same commit leased the job to a scheduler, so that no other scheduler has to look
    *  for it. */
   jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
+  /** The job was added, and is held: by a limit of its concurrency key, or until its parents have ended. */
+  jobHeld: JobFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
+  /** The job is no longer held. `isLeased`: the same commit leased the job to the scheduler, so that no other one has
+   *  to look for it. */
+  jobPromoted: JobFacts & SchedulerFacts & { readonly isLeased: boolean; readonly concurrencyKey: string | null };
   /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
    *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name (`"executor"`). Published
    *  once for each task, executor and process. `"worker"`: the scheduler that says so runs no jobs; or somebody waits
@@ -94,6 +102,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "taskAdded",
   "taskUpdated",
   "taskRemoved",
+  "taskPaused",
+  "taskUnpaused",
   "taskOutdated",
   "scheduleAdded",
   "scheduleUpdated",
@@ -104,6 +114,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "occurrenceSkipped",
   "scheduleDeserializationFailed",
   "jobAdded",
+  "jobHeld",
+  "jobPromoted",
   "jobUnclaimed",
   "jobAcquired",
   "jobProgressed",

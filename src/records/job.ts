@@ -1,5 +1,5 @@
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
-import type { Metadata } from "./policies.ts";
+import type { Metadata, ParentFailurePolicy } from "./policies.ts";
 
 /** An unfinished job, in the form that stores keep. Times are epoch milliseconds. A job that ends is removed, and
  *  leaves a `JobResultRecord`. */
@@ -56,6 +56,30 @@ export interface JobRecord {
   readonly attemptHistory?: readonly AttemptRecord[];
   /** What the handler last said about its progress, when a lease was last extended; absent for nothing. */
   readonly progress?: JobProgress;
+  /** Limits of the task count per key, see `TaskRecord.maxRunningPerKey`; absent for none. Never empty. */
+  readonly concurrencyKey?: string;
+  /** The ids of the jobs that must have ended before this job may start, at most 1,000; absent for none. */
+  readonly after?: readonly string[];
+  /** Goes with `after`. */
+  readonly onParentFailure?: ParentFailurePolicy;
+  /** Why the job cannot be acquired although it may be due: a limit of its key (`limit`), or parents that have not
+   *  ended (`parents`). Absent for a job that is not held. Stores set it; in an addition it means nothing. */
+  readonly heldBy?: "limit" | "parents";
+}
+
+/** A job that is to be added, and what decides about its addition. */
+export interface NewJobRecord extends JobRecord {
+  /** Until the job is acquired for the first time, another addition of the task with this `key` takes the job's place
+   *  (see `DataStore.addJobs`). Not together with `once`. */
+  readonly debounce?: {
+    readonly key: string;
+    /** Pause after the last addition, in milliseconds: `runAt` of the record is `createdAt` + this. */
+    readonly waitMs: number;
+    /** The job runs so long after the first addition at the latest, in milliseconds; null is unlimited. */
+    readonly maxWaitMs: number | null;
+  };
+  /** Until the instant `until`, other additions of the task with the same `kind` and `key` add nothing. */
+  readonly once?: { readonly kind: "throttle" | "unique"; readonly key: string; readonly until: number };
 }
 
 /** The fields of a {@link JobRecord} that tell of its runs, with the values of a job that never ran. */

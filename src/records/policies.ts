@@ -56,6 +56,19 @@ export const JOB_OUTCOMES: readonly JobOutcome[] = Object.freeze([
   "abandoned",
 ]);
 
+/** How many attempts may start in a time, over all schedulers. It is the generic cell rate algorithm (GCRA): attempts
+ *  start `perMs / limit` apart, and up to `burst` of them at once after a pause. So no time of `perMs` has more than
+ *  `limit + burst - 1` starts. */
+export interface RateLimit {
+  readonly limit: number;
+  /** In milliseconds. */
+  readonly perMs: number;
+  readonly burst: number;
+}
+
+/** What becomes of a job whose parents did not all succeed: it is cancelled, or it runs all the same. */
+export type ParentFailurePolicy = "cancel" | "run";
+
 /** How often, and after which pauses, a failed job runs again. All values are filled in; pauses are in milliseconds. */
 export interface RetryPolicy {
   /** Attempts in all, the first included; 1 means no retry. */

@@ -27,6 +27,8 @@ export interface ScheduleRecord {
   /** What a fire does while an earlier run of the schedule is unfinished. */
   readonly overlap: RunOverlapPolicy;
   readonly metadata: Metadata;
+  /** The concurrency key of the schedule's jobs, see `JobRecord.concurrencyKey`; absent for none. */
+  readonly concurrencyKey?: string;
   readonly paused: boolean;
   readonly createdAt: number;
   /** The next fire time, or null when the trigger is exhausted. */

@@ -1,4 +1,4 @@
-import type { Metadata, RetryPolicy, RunOverlapPolicy } from "./policies.ts";
+import type { Metadata, RateLimit, RetryPolicy, RunOverlapPolicy } from "./policies.ts";
 
 /** What a store knows of a task: its settings, with all defaults filled in. The handler is not stored: it lives in the
  *  schedulers that registered the task. */
@@ -22,6 +22,17 @@ export interface TaskRecord {
    *  nothing else. */
   readonly overlap: RunOverlapPolicy;
   readonly metadata: Metadata;
+  /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store; absent is unlimited.
+   *  Jobs without a key do not count. */
+  readonly maxRunningPerKey?: number;
+  /** How many attempts may start in a time: for each concurrency key, and for the jobs without one together; absent is
+   *  unlimited. */
+  readonly rateLimit?: RateLimit;
+  /** Whether the concurrency keys take turns (the jobs without one are one more key); absent is false. */
+  readonly fair?: boolean;
+  /** Whether the task is paused: then none of its jobs is acquired. Absent is false. Only `DataStore.pauseTask` changes
+   *  it; `putTasks` leaves it as it is. */
+  readonly paused?: boolean;
   /** A hash of what a program declares about the task; absent in a record that no program declared. */
   readonly declaration?: string;
   /** The version of the program that declares it; absent when it has none. */

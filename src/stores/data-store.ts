@@ -1,5 +1,5 @@
 import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
-import type { JobRecord } from "../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
@@ -63,6 +63,12 @@ export interface DataStore extends AsyncDisposable {
    *  counts for jobs that are added afterwards, by schedulers that have not heard of the removal, until the task is put
    *  again. */
   removeTask(id: string): Promise<"removed" | "inUse" | "missing">;
+  /** Pauses a task, or one concurrency key of a task, or lets it go on. No job of what is paused is acquired; jobs that
+   *  are under a lease go on. The pause of a key needs no job with this key. Idempotent. False when there is no such
+   *  task. */
+  pauseTask(request: TaskPauseRequest): Promise<boolean>;
+  /** Everything that is paused, by task, then key (the task itself first), at most 10,000. */
+  getTaskPauses(): Promise<TaskPause[]>;
 
   // ---- the hot path
 
@@ -109,7 +115,20 @@ export interface DataStore extends AsyncDisposable {
    *    gets `acquiredBy`, `acquiredUntil` = `until`, and `fence` + 1. A job that was found to be due by an earlier
    *    call, or when it was added, stays due for a scheduler whose clock is behind. Nothing is acquired while a lease,
    *    of any queue, waits for recovery.
+   *    *Admission* comes before and after. A job with a concurrency key is held (`heldBy: "limit"`) when it becomes due,
+   *    and each time it goes back to the queue. The same holds for every job of a task with a `rateLimit` or that is
+   *    `fair`; those without a key share one key of their own. Admission promotes held jobs of a key, by priority, then
+   *    `runAt`, then addition, as long as: the key and its task are not paused; fewer than `maxRunningPerKey` jobs of
+   *    the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
+   *    are promoted and wait. The acquisition of a job takes a token. Only promoted jobs can be acquired. If the task
+   *    is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much as
+   *    without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in its
+   *    own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
+   *
+   * When a job ends, in any way, its children (the jobs whose `after` names it) learn its outcome in the same commit.
+   * A child whose parents have all ended is no longer held. If a parent did not succeed and `onParentFailure` is
+   * `cancel`, the child ends as `cancelled` at once, and so do its children, by the same rule; these are in `ended`.
    *
    * A step may be repeated with the same `stepId` and with `isRepetition` (`now` and `until` may differ). The
    * repetition does what the earlier tries did not do, and reports what they did, as far as the store can know it:
@@ -168,12 +187,28 @@ export interface DataStore extends AsyncDisposable {
    * `id` exists, as a job or as a result, is not added again, and its answer has `isNew: true`, because the call
    * repeats a write whose answer was lost. The same holds for 10 minutes for a job that ended and whose result is not
    * kept (as long as there is room to remember the job).
+   *
+   * - *Debounce.* If a job of the task with the same `debounce.key` has not been acquired yet, that job gets the
+   *   payload, metadata, priority and limits of the addition, and its `runAt` becomes that of the addition, but no
+   *   later than `maxWaitMs` after its `createdAt`; its id, `createdAt` and key stay, and `isNew` is false. An addition
+   *   with an earlier `createdAt` than the last one changes nothing; in one millisecond, the greater `id` is the later
+   *   addition. So no repetition overrides what was added since, and all answers of one call tell the job as the call
+   *   left it. Like the `id` of a job whose result is not kept, the addition is remembered for 10 minutes: a repetition
+   *   answers the job that it changed, even if that job has ended since (`hasEnded`).
+   * - *Once.* If the window of the task, `once.kind` and `once.key` lasts (`until` > the addition's `createdAt`) and
+   *   another job opened it, nothing is added: the answer is the job that opened it, with `isNew: false` and, if that
+   *   job has ended, `hasEnded`. Otherwise the job is added and opens the window. A job that is not added, because
+   *   another one has its `idempotencyKey`, opens none.
+   * - *Parents.* A job with `after` is held until its parents have ended (see {@link step}). Parents may be unfinished
+   *   jobs, jobs of the same call (in any order), or jobs that have a result. For others the call rejects with
+   *   {@link StoreRefusedError}, also for jobs that would wait for each other in a circle. If all parents have ended,
+   *   the job is added as any other, or ends as `cancelled` at once.
    */
-  addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]>;
+  addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]>;
   /** The statements by which an application adds a job within a transaction of its own, in the same database. They add
    *  what {@link addJobs} adds, answer nothing, and change nothing when they are run again. Each has plain `?`
    *  parameters, at most 100. Only stores in a database that applications reach too have this method. */
-  prepareAddition?(job: JobRecord): Promise<SqlStatement[]>;
+  prepareAddition?(job: NewJobRecord): Promise<SqlStatement[]>;
   /** The unfinished job with this id; null when there is none. */
   getJob(id: string): Promise<JobRecord | null>;
   /** A page of unfinished jobs, ordered by id. */
@@ -198,6 +233,8 @@ export interface DataStore extends AsyncDisposable {
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
+  /** The results of jobs that have one and have not expired at `now`, in any order. At most 1,000 ids. */
+  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]>;
   /** A page of results that have not expired at `now`, ordered by `finishedAt`, and where that is equal, in the order
    *  in which the store got them. A cursor stays good while results come and go: the next page has what follows the
    *  page before in the order, and was not in it. @throws {OptionsError} for a cursor that is none of this store's */
@@ -205,8 +242,8 @@ export interface DataStore extends AsyncDisposable {
   /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. After an answer that was
    *  lost, a repetition counts only what it removes itself. */
   removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
-  /** Removes expired results, and schedules that have no fire time left and no unfinished job; at most `limit` of
-   *  each. */
+  /** Removes expired results, schedules that have no fire time left and no unfinished job, and windows of `once` that
+   *  ended more than 10 minutes ago, because an addition may be repeated that late; at most `limit` of each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 
   // ---- what people see
@@ -278,12 +315,40 @@ export type ScheduleAdditionReport =
     };
 
 export type ScheduleChanges = Partial<
-  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version">
->;
+  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version" | "concurrencyKey">
+> & {
+  /** Null removes the key. */
+  readonly concurrencyKey?: string | null;
+};
 
 export interface JobAddition {
+  /** `heldBy` tells how the commit left the job. */
   readonly job: JobRecord;
   readonly isNew: boolean;
+  /** Whether `job`, which stands for the addition, has ended. Then its fields besides the id may be those of the
+   *  addition. Absent is false. */
+  readonly hasEnded?: boolean;
+}
+
+export interface TaskPause {
+  readonly taskId: string;
+  /** A concurrency key; null for the whole task. */
+  readonly key: string | null;
+}
+
+export interface TaskPauseRequest extends TaskPause {
+  readonly paused: boolean;
+  /** The present, in epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A held job that was promoted: it can be acquired, or was in the same step. */
+export interface PromotedJob {
+  readonly jobId: string;
+  readonly taskId: string;
+  readonly scheduleId: string | null;
+  /** Absent for none. */
+  readonly concurrencyKey?: string;
 }
 
 /** A pair of executor and task whose jobs a worker can run. */
@@ -334,7 +399,7 @@ export interface LookRequest extends View {
   /** Tasks to compare with their stored records: those that the store may not have as they are. Null when there are
    *  none. */
   readonly tasks: readonly TaskRecord[] | null;
-  /** Whether to find out if results have expired. Default: false. */
+  /** Whether to find out if results or windows of `once` are to be removed. Default: false. */
   readonly asksForExpired?: boolean;
 }
 
@@ -360,14 +425,17 @@ export interface LookReport extends Seen {
   /** Ids of the request's `tasks` that {@link DataStore.putTasks} would not leave as they are, or that are `outdated`,
    *  in order. */
   readonly staleTaskIds: readonly string[];
-  /** Whether there are results that have expired at `now`, which {@link DataStore.cleanup} would remove; false unless
-   *  asked for. */
+  /** Whether there are results that have expired at `now`, or windows, which {@link DataStore.cleanup} would remove;
+   *  false unless asked for. */
   readonly hasExpired: boolean;
 }
 
 /** What a planner needs of a schedule. */
 export interface LookedSchedule
-  extends Omit<ScheduleRecord, "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version"> {
+  extends Omit<
+    ScheduleRecord,
+    "payload" | "metadata" | "name" | "skippedCount" | "concurrencyKey" | "declaration" | "version"
+  > {
   readonly nextFireTime: number;
   /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
    *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the
@@ -387,7 +455,7 @@ export interface StepRequest extends View {
   /** When the leases of acquired jobs end. */
   readonly until: number;
   readonly releases: readonly JobRelease[];
-  readonly additions: readonly JobRecord[];
+  readonly additions: readonly NewJobRecord[];
   /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
    *  later than `now`. */
   readonly recover: boolean;
@@ -451,6 +519,9 @@ export interface StepReport extends Seen, RecoveryReport {
   readonly plans: readonly PlanReport[];
   /** The jobs that the step holds, in the order of acquisition. */
   readonly acquired: readonly JobRecord[];
+  /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
+   *  none. A repetition may leave out what an earlier try promoted. */
+  readonly promoted?: readonly PromotedJob[];
 }
 
 export interface PlanReport {
@@ -549,13 +620,16 @@ export interface Twin {
 
 /** `result` as in {@link RecoveryReport.ended}. */
 export type CancelReport =
-  | { readonly status: "cancelled"; readonly result: JobResultRecord }
+  /** `ended` are the children that ended with it, see {@link DataStore.step}; absent for none. */
+  | { readonly status: "cancelled"; readonly result: JobResultRecord; readonly ended?: readonly JobResultRecord[] }
   | { readonly status: "requested"; readonly taskId: string; readonly acquiredBy: string }
   | { readonly status: "missing" };
 
 export interface CleanupReport {
   readonly removedResults: number;
   readonly removedScheduleIds: readonly string[];
+  /** How many windows of `once` were removed; absent for none. */
+  readonly removedWindows?: number;
 }
 
 /** What a store tells of itself to people. */
@@ -580,4 +654,6 @@ export interface TaskBacklog {
   readonly waiting: number;
   /** Jobs under a lease, live or not. */
   readonly running: number;
+  /** How many of the waiting jobs are held by a limit or by their parents; bounded as `waiting` is. Absent for none. */
+  readonly held?: number;
 }

@@ -302,6 +302,9 @@ function sampleOf(type: EventType): EventRecord {
     case "taskUpdated":
     case "taskRemoved":
       return { type, ...task };
+    case "taskPaused":
+    case "taskUnpaused":
+      return { type, ...task, concurrencyKey: null };
     case "taskOutdated":
       return { type, ...task, schedulerId: "scheduler", version: null };
     case "scheduleAdded":
@@ -322,6 +325,10 @@ function sampleOf(type: EventType): EventRecord {
       return { type, ...schedule, schedulerId: "scheduler", error };
     case "jobAdded":
       return { type, ...job, scheduleId: "schedule", executor: "inline", runAtMs: 1_800_000_000_003, isLeased: false };
+    case "jobHeld":
+      return { type, ...job, reason: "limit", concurrencyKey: "key" };
+    case "jobPromoted":
+      return { type, ...job, schedulerId: "scheduler", isLeased: false, concurrencyKey: null };
     case "jobUnclaimed":
       return { type, ...job, schedulerId: "scheduler", executor: "threads", missing: "executor" };
     case "jobAcquired":

@@ -11,6 +11,7 @@ import { brokenRecords } from "./broken/records.ts";
 import { brokenResults } from "./broken/results.ts";
 import { brokenSteps } from "./broken/steps.ts";
 import { brokenTasks } from "./broken/tasks.ts";
+import { brokenWindows } from "./broken/windows.ts";
 
 // Each of these stores is wrong in one way. A contract that lets one pass proves nothing.
 const BROKEN_STORES = [
@@ -23,6 +24,7 @@ const BROKEN_STORES = [
   ...brokenTasks,
   ...brokenInspections,
   ...brokenResults,
+  ...brokenWindows,
 ];
 
 /** The name of the first case of a section that a store fails. */

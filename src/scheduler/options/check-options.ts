@@ -37,6 +37,7 @@ import {
   triggerAdvice,
 } from "./option-hints.ts";
 import * as schemas from "./option-schemas.ts";
+import { contradictions, withinWindow } from "./window-options.ts";
 
 export type {
   CheckedJobOptions,
@@ -45,6 +46,7 @@ export type {
   CheckedSchedulerOptions,
   CheckedTaskDefaults,
   CheckedTaskSettings,
+  KeyFunction,
 } from "./checked-options.ts";
 
 /** Options that callers often pass in the wrong place, and the advice for each. The first entry that has the name
@@ -128,6 +130,13 @@ function elsewhereThanSchedule(known: readonly string[]): (name: string) => stri
 const INTERVAL_PARTS = new Set(["weeks", "days", "hours", "minutes", "seconds", "milliseconds", "every", "interval"]);
 const CRON_PARTS = new Set(["cron", "crontab", "pattern", "hour", "minute", "second", "dayOfWeek", "day_of_week"]);
 
+const KEY_SYNONYMS = {
+  group: "concurrencyKey",
+  groupid: "concurrencyKey",
+  groupkey: "concurrencyKey",
+  partitionkey: "concurrencyKey",
+};
+
 const JOB_SYNONYMS = {
   delay: "runAt",
   at: "runAt",
@@ -138,11 +147,18 @@ const JOB_SYNONYMS = {
   data: "payload",
   args: "payload",
   kwargs: "payload",
+  singletonkey: "idempotencyKey",
+  jobkey: "idempotencyKey",
+  uniquekey: "idempotencyKey",
+  uniqueperiod: "uniqueFor",
+  uniqueuntil: "uniqueFor",
   removeoncomplete: "resultExpirationTime",
   removeonfail: "resultExpirationTime",
+  ...KEY_SYNONYMS,
 };
 
 const SCHEDULE_SYNONYMS = {
+  ...KEY_SYNONYMS,
   scheduleid: "id",
   jitter: "maxJitter",
   replaceexisting: "conflictPolicy",
@@ -160,6 +176,7 @@ const jobHints = {
   instead: jobAdvice,
   elsewhere: elsewhereOrPayload(namesOf(schemas.jobOptionsSchema)),
   synonyms: JOB_SYNONYMS,
+  within: withinWindow,
 };
 
 export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schemas.schedulerOptionsSchema, {
@@ -167,6 +184,9 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
   elsewhere,
   within: (path, name) => {
     if (path === "taskDefaults" && /^(max)?_?(retries|attempts)$/i.test(name)) return RETRY_ADVICE;
+    if (path === "taskDefaults" && name === "concurrencyKey") {
+      return "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)";
+    }
     const isSetting = path === "scheduleDefaults" && namesOf(schemas.taskSettingsSchema).includes(name);
     return isSetting
       ? `tasks have it too, and schedules inherit it from them: { taskDefaults: { ${name}: ... } }`
@@ -193,6 +213,13 @@ export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.t
     concurrency: "maxRunningJobs",
     maxconcurrency: "maxRunningJobs",
     maxinstances: "maxRunningJobs",
+    limiter: "rateLimit",
+    ratelimiter: "rateLimit",
+    key: "concurrencyKey",
+    maxperkey: "maxRunningPerKey",
+    concurrencyperkey: "maxRunningPerKey",
+    roundrobin: "fair",
+    ...KEY_SYNONYMS,
   },
 });
 export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(schemas.scheduleOptionsSchema, {
@@ -219,13 +246,17 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
     name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
-export const checkJobOptions: Checker<CheckedJobOptions> = checker(schemas.jobOptionsSchema, jobHints);
-export const checkNewJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, {
-  ...jobHints,
-  instead: (value) => (isTask(value) ? "write { task }" : null),
-  elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
-});
-export const checkRunJobOptions: Checker<CheckedRunJobOptions> = checker(schemas.runJobOptionsSchema, jobHints);
+export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
+export const checkNewJob: Checker<CheckedNewJob> = agreeing(
+  checker(schemas.newJobSchema, {
+    ...jobHints,
+    instead: (value) => (isTask(value) ? "write { task }" : null),
+    elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
+  }),
+);
+export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
+  checker(schemas.runJobOptionsSchema, jobHints),
+);
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
@@ -252,6 +283,10 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
 );
+export const checkTaskPause: Checker<{ key?: string | undefined }> = checker(schemas.taskPauseSchema, {
+  instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
+  synonyms: { concurrencykey: "key" },
+});
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
   {
@@ -286,6 +321,18 @@ export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkCh
 export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
   schemas.bulkJobSchema,
 );
+
+/** Options of a job that say how often it is added may contradict each other. */
+function agreeing<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
+  return (value, where) => {
+    const options = check(value, where);
+    const { debounce, throttle, uniqueFor } = options;
+    if (debounce === undefined && throttle === undefined && uniqueFor === undefined) return options;
+    const issues = contradictions(options);
+    if (issues.length > 0) throw optionsError(where, issues);
+    return options;
+  };
+}
 
 const EVERYTHING_ADVICE = "write { all: true } if you mean everything";
 

@@ -20,6 +20,7 @@ import { LOG_LEVELS } from "../../core/leveled-logger.ts";
 import {
   BULK_ADD_MAX,
   CATCH_UP_MAX,
+  FLOW_LIMIT_MAX,
   ID_LENGTH_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
@@ -57,18 +58,26 @@ import type {
   CheckedStartOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
+  KeyFunction,
 } from "./checked-options.ts";
 import { checkMetadata } from "./metadata.ts";
 import {
   BROKER_METHODS,
   backoffAdvice,
+  debounceAdvice,
   EXECUTOR_METHODS,
   executorAdvice,
   executorsAdvice,
+  keyAdvice,
+  keyFunctionAdvice,
+  limitAdvice,
+  rateAdvice,
   retryAdvice,
   STORE_METHODS,
   signalAdvice,
   storeAdvice,
+  textAdviceOf,
+  throttleAdvice,
   triggerAdvice,
   unlimitedAdvice,
 } from "./option-hints.ts";
@@ -77,6 +86,11 @@ import {
 // time have no default here.
 
 const name = textUpTo(ID_LENGTH_MAX);
+
+const concurrencyKey = v.optional(v.nullable(textUpTo(ID_LENGTH_MAX, keyAdvice)));
+
+/** The key of a burst, or of what happens once in a time. */
+const windowKey = textUpTo(ID_LENGTH_MAX, textAdviceOf);
 
 const CONFLICT_POLICIES = ["update", "doNothing", "replace", "error"] as const;
 
@@ -115,9 +129,26 @@ const retryDefaults = objectOf(
   retryAdvice,
 );
 
+const rateLimit = objectOf(
+  {
+    limit: wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice),
+    per: durationMs(1),
+    burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX), 1),
+  },
+  rateAdvice,
+);
+
+const keyFunction = v.custom<KeyFunction>(
+  (value) => typeof value === "function",
+  ({ input }) => mustBe("a function that returns the key of a payload", input, "", keyFunctionAdvice(input)),
+);
+
 const taskDefaults = objectOf({
   executor: v.optional(name, "inline"),
-  maxRunningJobs: v.optional(v.nullable(wholeNumber(1, undefined, unlimitedAdvice)), 1),
+  maxRunningJobs: v.optional(v.nullable(wholeNumber(1, undefined, limitAdvice))),
+  maxRunningPerKey: v.optional(v.nullable(wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice))),
+  rateLimit: v.optional(v.nullable(rateLimit)),
+  fair: v.optional(trueOrFalse),
   misfireGraceTime: v.optional(v.nullable(durationMs()), null),
   retry: v.optional(retryDefaults, {}),
   maxRecoveries: v.optional(wholeNumber(0), 3),
@@ -132,6 +163,7 @@ const taskSettings = v.partial(
   objectOf({
     ...taskDefaults.entries,
     retry: v.partial(objectOf({ ...retryDefaults.entries, backoff: v.partial(backoffDefaults) }, retryAdvice)),
+    concurrencyKey: keyFunction,
     schema: standardSchema,
   }),
 );
@@ -200,6 +232,7 @@ const scheduleSettings = {
   maxJitter: v.optional(durationMs(), { seconds: 0 }),
   priority: v.optional(wholeNumber(), 0),
   overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
+  concurrencyKey,
   maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice)), null),
 };
 
@@ -229,12 +262,19 @@ export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChan
   }),
 );
 
+const debounce = objectOf({ key: windowKey, wait: durationMs(1), maxWait: v.optional(durationMs(1)) }, debounceAdvice);
+const throttle = objectOf({ key: windowKey, per: durationMs(1) }, throttleAdvice);
+
 const jobEntries = {
   ...inherited,
   payload: v.optional(anything),
   runAt: v.optional(instantMs),
   priority: v.optional(wholeNumber(), 0),
   idempotencyKey: v.optional(name),
+  uniqueFor: v.optional(durationMs(1)),
+  debounce: v.optional(debounce),
+  throttle: v.optional(throttle),
+  concurrencyKey,
   startDeadline: v.optional(instantMs),
 };
 
@@ -292,6 +332,10 @@ export const unpauseOptionsSchema: v.GenericSchema<unknown, { resumeFrom?: "now"
   v.strictObject({
     resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
   });
+
+export const taskPauseSchema: v.GenericSchema<unknown, { key?: string | undefined }> = v.strictObject({
+  key: v.optional(textUpTo(ID_LENGTH_MAX, keyAdvice)),
+});
 
 export const previewOptionsSchema: v.GenericSchema<unknown, { limit: number; from?: number | undefined }> =
   v.strictObject({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) });

@@ -1,8 +1,14 @@
-import { JobLookupError, PayloadError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
+import {
+  JobLookupError,
+  OptionsError,
+  PayloadError,
+  SchedulerStateError,
+  SerializationError,
+} from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { jobCancelRequested } from "../events/event-records.ts";
 import {
@@ -19,8 +25,8 @@ import type { JobFilterOptions, JobOptions, JobResultFilterOptions, RunJobOption
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
+import { assertKeyed, keyedPayload } from "../tasks/concurrency-key.ts";
 import { currentJob } from "../tasks/current-job.ts";
-import { payloadTextOf } from "../tasks/payload.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
@@ -49,11 +55,12 @@ export class JobVerbs {
   }
 
   async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
-    return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()")));
+    return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()"), "addJob()"));
   }
 
   async prepare(task: Task | string | NamedFunction, options: JobOptions): Promise<PreparedJob> {
-    return preparedJob(this.#context, await this.#newRecord(task, checkJobOptions(options, "prepareJob()")));
+    const where = "prepareJob()";
+    return preparedJob(this.#context, await this.#newRecord(task, checkJobOptions(options, where), where));
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
@@ -61,12 +68,12 @@ export class JobVerbs {
       const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
       throw optionsError("addJobs()", [{ path: "", message }]);
     }
-    const records: JobRecord[] = [];
+    const records: NewJobRecord[] = [];
     for (const [index, job] of (jobs as readonly NewJob[]).entries()) {
       const where = `addJobs(), job ${index}`;
       const { task, ...options } = checkNewJob(job, where);
       try {
-        records.push(await this.#newRecord(task as Task, options));
+        records.push(await this.#newRecord(task as Task, options, where));
       } catch (error) {
         throw saysWhere(error, where);
       }
@@ -82,21 +89,21 @@ export class JobVerbs {
   async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
     const { signal, ...jobOptions } = checkRunJobOptions(options, "runJob()");
     signal?.throwIfAborted();
-    const record = await this.#newRecord(task, jobOptions);
+    const record = await this.#newRecord(task, jobOptions, "runJob()");
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
     const { log } = this.#runner;
     let awaitedId = record.id;
     log.awaits(awaitedId);
     const result = await this.#waitForResult(signal, async () => {
       const [addition] = await this.#context.addJobs([{ ...record, resultExpirationMs }]);
-      // With an idempotency key it may be another job, which keeps its result as long as it was told.
-      const job = addition?.job ?? record;
+      // With a key it may be another job, which keeps its result as long as it was told, and may have ended.
+      const { job, hasEnded = false } = addition ?? { job: record };
       if (job.id !== awaitedId) {
         log.awaitsNoMore(awaitedId);
         awaitedId = job.id;
         log.awaits(awaitedId);
       }
-      return { jobId: job.id, isUnfinished: true, keepsResult: job.resultExpirationMs > 0 };
+      return { jobId: job.id, isUnfinished: !hasEnded, keepsResult: job.resultExpirationMs > 0 };
     }).finally(() => log.awaitsNoMore(awaitedId));
     return this.#resultOf(result).unwrap();
   }
@@ -159,20 +166,27 @@ export class JobVerbs {
     return true;
   }
 
-  async #newRecord(task: Task | string | NamedFunction, options: CheckedJobOptions): Promise<JobRecord> {
+  async #newRecord(
+    task: Task | string | NamedFunction,
+    options: CheckedJobOptions,
+    where: string,
+  ): Promise<NewJobRecord> {
     const { env, tasks, ready } = this.#context;
     const taskId = tasks.idOf(task);
     await ready();
     const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
-    const payload = payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, options.payload);
-    const text = payload instanceof Promise ? await payload : payload;
+    const key = options.concurrencyKey;
+    assertKeyed(tasks, settings, key, where);
+    const parts = { serializer: env.store.serializer, tasks };
+    const keyed = keyedPayload(parts, taskId, options.payload, key);
+    const payload = keyed instanceof Promise ? await keyed : keyed;
     const now = env.clock.now();
-    return newJobRecord({ id: env.ids.next(now), task: settings, payload: text, now }, options);
+    return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
   }
 
-  async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
+  async #addRecords(records: readonly NewJobRecord[]): Promise<Job[]> {
     const additions = await this.#context.addJobs(records);
-    return additions.map(({ job }) => this.#jobOf(job));
+    return additions.map(({ job, hasEnded }) => this.#jobOf(job, hasEnded));
   }
 
   /** A handler that waits lends its slot, if no other is left. */
@@ -212,8 +226,8 @@ export class JobVerbs {
     return this.#jobOf(record);
   }
 
-  #jobOf(record: JobRecord): Job {
-    return new Job(record, this.#context.env.store.serializer, this.#context.client);
+  #jobOf(record: JobRecord, hasEnded?: boolean): Job {
+    return new Job(record, this.#context.env.store.serializer, this.#context.client, hasEnded);
   }
 
   #resultOf(record: JobResultRecord): JobResult {
@@ -224,6 +238,10 @@ export class JobVerbs {
 /** An error about one job of many that does not say which job. */
 function saysWhere(error: unknown, where: string): unknown {
   if (error instanceof PayloadError) return new PayloadError(`${where}: ${error.message}`, error.issues);
+  const isAboutKey = error instanceof OptionsError && error.issues[0]?.path === "concurrencyKey";
+  if (isAboutKey && !error.message.startsWith(where)) {
+    return new OptionsError(`${where}: ${error.message}`, error.issues, { cause: error.cause });
+  }
   if (!(error instanceof SerializationError)) return error;
   return new SerializationError(`${where}: ${error.message}`, { cause: error.cause });
 }

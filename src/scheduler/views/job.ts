@@ -30,12 +30,14 @@ export class Job<R = unknown> {
   readonly #record: JobRecord;
   readonly #serializer: Serializer;
   readonly #client: JobClient;
+  readonly #hasEnded: boolean;
 
   static {
     printAsJSON(Job.prototype);
   }
 
-  constructor(record: JobRecord, serializer: Serializer, client: JobClient) {
+  /** @param hasEnded whether the job stands for an addition, and had ended before it */
+  constructor(record: JobRecord, serializer: Serializer, client: JobClient, hasEnded = false) {
     // Own properties, because `console.table` shows no others. The rest is made when it is read.
     this.id = record.id;
     this.taskId = record.taskId;
@@ -43,6 +45,7 @@ export class Job<R = unknown> {
     this.#record = record;
     this.#serializer = serializer;
     this.#client = client;
+    this.#hasEnded = hasEnded;
   }
 
   /** Name of the executor that runs the job. */
@@ -95,6 +98,24 @@ export class Job<R = unknown> {
   }
   get idempotencyKey(): string | null {
     return this.#record.idempotencyKey;
+  }
+  /** Limits of the task count per key (see `concurrencyKey` of the task); null for none. */
+  get concurrencyKey(): string | null {
+    return this.#record.concurrencyKey ?? null;
+  }
+  /** Why the job cannot start although it may be due: a limit of its task or a pause (`"limit"`), or parents that have
+   *  not ended (`"parents"`). Null for a job that is not held. */
+  get heldBy(): "limit" | "parents" | null {
+    return this.#record.heldBy ?? null;
+  }
+  /** `"running"` under the lease of a scheduler, `"held"` (see {@link heldBy}), or `"queued"`: it starts when it is due
+   *  and a scheduler has room. `"ended"` for a job that had ended when it was returned in the place of a new one,
+   *  because of `throttle` or `uniqueFor`: {@link result} and {@link wait} are about that job, and the other fields are
+   *  as the new one would have had them. */
+  get state(): "queued" | "held" | "running" | "ended" {
+    if (this.#hasEnded) return "ended";
+    if (this.#record.acquiredBy !== null) return "running";
+    return this.heldBy === null ? "queued" : "held";
   }
   /** How many attempts have failed so far, because the handler threw or ran longer than the task's `timeout`. */
   get failedAttempts(): number {
@@ -204,6 +225,9 @@ export class Job<R = unknown> {
       lastMissedTime: this.lastMissedTime?.toString() ?? null,
       metadata: this.metadata,
       idempotencyKey: this.idempotencyKey,
+      concurrencyKey: this.concurrencyKey,
+      heldBy: this.heldBy,
+      state: this.state,
       failedAttempts: this.failedAttempts,
       recoveries: this.recoveries,
       acquiredBy: this.acquiredBy,

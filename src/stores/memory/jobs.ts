@@ -1,8 +1,9 @@
 import { Heap } from "../../core/heap.ts";
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
-import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import { addedJob, debouncedRunAt } from "../added-job.ts";
 import type {
   CancelReport,
   JobAddition,
@@ -29,6 +30,7 @@ import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
 import { frozenCopy, pageOf } from "./tables.ts";
+import { Bursts, Windows } from "./windows.ts";
 
 /** A `RecoveryReport` that is still being written. */
 export interface RecoveryNotes {
@@ -55,6 +57,8 @@ export class MemoryJobs {
   readonly #queues: MemoryQueues;
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();
+  readonly #windows = new Windows();
+  readonly #bursts = new Bursts();
   readonly #results: MemoryResults;
   #seq = 0;
 
@@ -77,8 +81,57 @@ export class MemoryJobs {
 
   /** @param metadata a frozen copy of the job's metadata. The caller makes the copy before the first change, because
    *  reading the metadata may throw */
-  add(job: JobRecord, metadata: JobRecord["metadata"]): JobAddition {
-    if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) return { job, isNew: true };
+  add(job: NewJobRecord, metadata: JobRecord["metadata"]): JobAddition {
+    const isWindowed = job.debounce !== undefined || job.once !== undefined;
+    if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) {
+      const { record } = (isWindowed ? this.#byId.get(job.id) : undefined) ?? { record: addedJob(job) };
+      return { job: { ...record }, isNew: true };
+    }
+    if (!isWindowed) return this.#addUnlessRivalled(job, metadata);
+    const burst = this.#bursts.join(job);
+    if (burst !== null) {
+      const entry = this.#byId.get(burst.jobId);
+      if (entry !== undefined && burst.isLast) this.#debounce(entry, job, metadata);
+      return this.#standIn(burst.jobId, job);
+    }
+    const opener = this.#windows.openerOf(job);
+    if (opener !== null) return this.#standIn(opener, job);
+    const addition = this.#addUnlessRivalled(addedJob(job), metadata);
+    if (!addition.isNew) return addition;
+    this.#windows.added(job);
+    this.#bursts.added(job);
+    return addition;
+  }
+
+  /** The answer to an addition for which another job stands. */
+  #standIn(id: string, job: NewJobRecord): JobAddition {
+    const entry = this.#byId.get(id);
+    if (entry !== undefined) return { job: { ...entry.record }, isNew: false };
+    return { job: { ...addedJob(job), id }, isNew: false, hasEnded: true };
+  }
+
+  hasWindowsToRemove(now: number): boolean {
+    return this.#windows.hasOld(now);
+  }
+
+  cleanupWindows(now: number, limit: number): number {
+    return this.#windows.cleanup(now, limit);
+  }
+
+  /** The job of a burst gets the values of the burst's last addition. */
+  #debounce(entry: JobEntry, job: NewJobRecord, metadata: JobRecord["metadata"]): void {
+    const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = job;
+    const { record } = entry;
+    // Its place in the heap depends on the values.
+    entry.heap?.remove(entry);
+    Object.assign(record, { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, metadata });
+    record.runAt = debouncedRunAt(job, record.createdAt);
+    if (concurrencyKey === undefined) delete record.concurrencyKey;
+    else record.concurrencyKey = concurrencyKey;
+    this.#queues.add(entry, record.runAt <= job.createdAt);
+  }
+
+  #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"]): JobAddition {
     const existing =
       (job.idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(job.idempotencyKey, job.taskId))) ??
       (job.scheduleId === null || job.fireTime === null
@@ -275,6 +328,7 @@ export class MemoryJobs {
 
   #drop(entry: JobEntry): void {
     const { record } = entry;
+    this.#bursts.over(record.id);
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
     this.#byId.delete(record.id);
@@ -348,6 +402,7 @@ export class MemoryJobs {
   }
 
   #lease(entry: JobEntry, schedulerId: string, stepId: string, until: number): void {
+    this.#bursts.over(entry.record.id);
     entry.record.acquiredBy = schedulerId;
     entry.record.acquiredUntil = until;
     entry.record.fence++;

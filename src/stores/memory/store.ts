@@ -1,4 +1,4 @@
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -72,11 +72,25 @@ export class MemoryDataStore implements contract.DataStore {
     return "removed";
   }
 
+  async pauseTask(_request: contract.TaskPauseRequest): Promise<boolean> {
+    throw new Error("not built yet");
+  }
+
+  async getTaskPauses(): Promise<contract.TaskPause[]> {
+    throw new Error("not built yet");
+  }
+
+  async getResultsOfJobs(_jobIds: readonly string[], _now: number): Promise<JobResultRecord[]> {
+    throw new Error("not built yet");
+  }
+
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
-    const hasExpired = request.asksForExpired === true && this.#results.hasExpired(request.now);
+    const { now } = request;
+    const hasOld = (): boolean => this.#results.hasExpired(now) || this.#jobs.hasWindowsToRemove(now);
+    const hasExpired = request.asksForExpired === true && hasOld();
     const staleTaskIds = stale.map((task) => task.id);
     return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired };
   }
@@ -134,7 +148,7 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.remove(id);
   }
 
-  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+  async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     return this.#addJobs(jobs, frozenMetadata(jobs));
   }
 
@@ -181,9 +195,11 @@ export class MemoryDataStore implements contract.DataStore {
 
   async cleanup({ now, limit }: { now: number; limit: number }): Promise<contract.CleanupReport> {
     this.#living.cleanup(now);
+    const removedWindows = this.#jobs.cleanupWindows(now, limit);
     return {
       removedResults: this.#results.cleanup(now, limit),
       removedScheduleIds: this.#schedules.cleanup(limit, (id) => this.#jobs.hasJobsOf(id)),
+      ...(removedWindows === 0 ? {} : { removedWindows }),
     };
   }
 
@@ -192,8 +208,11 @@ export class MemoryDataStore implements contract.DataStore {
     return { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
   }
 
-  #addJobs(jobs: readonly JobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
-    return jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
+  #addJobs(jobs: readonly NewJobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
+    const additions = jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
+    if (jobs.every(({ debounce }) => debounce === undefined)) return additions;
+    // Later additions of the call may have changed the job of a burst.
+    return additions.map((addition) => ({ ...addition, job: this.#jobs.get(addition.job.id) ?? addition.job }));
   }
 
   /** If there are several plans of one schedule, only the first can count. */

@@ -57,17 +57,21 @@ export class SqliteResults {
   }
 
   async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
-    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead } = this.#statements;
-    const [, expired, exhausted] = await this.#connection.write(() => [
+    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
+    const [, expired, exhausted, , , , windows] = await this.#connection.write(() => [
       statement(removeExpired, now, limit),
       statement(countChanges),
       statement(removeExhausted, now, limit),
       statement(removeStamps, now - TOMBSTONE_MS),
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
+      statement(removeWindows, now - TOMBSTONE_MS, limit),
+      statement(countChanges),
     ]);
+    const removedWindows = numberOrNull(windows, "changes") ?? 0;
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),
+      ...(removedWindows === 0 ? {} : { removedWindows }),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -208,7 +208,7 @@ export function fieldsOf<T extends object>(details: T, otherwise: Partial<T>): P
 
 /** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
  *  later than its addition. */
-export function newJobRow(job: JobRecord): (string | number | null)[] {
+export function newJobRow(job: NewJobRecord): (string | number | null)[] {
   return [
     job.id,
     job.taskId,
@@ -226,6 +226,9 @@ export function newJobRow(job: JobRecord): (string | number | null)[] {
   ];
 }
 
+/** How many columns {@link newJobRow} has. */
+export const NEW_JOB_ROW_LENGTH = 13;
+
 /** The state of a new job (see `JOB_STATE`): delayed or ready. */
 export function newJobState(job: JobRecord): number {
   return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
@@ -233,7 +236,7 @@ export function newJobState(job: JobRecord): number {
 
 /** As JSON. The text is put together by hand, because to make an object without null first, and its text then, costs
  *  twice as much, and every job comes by here. */
-export function jobDetails(job: JobRecord): string {
+export function jobDetails(job: NewJobRecord): string {
   const { scheduledFireTime, startDeadline, missedCount, firstMissedTime, lastMissedTime } = job;
   const ofFire =
     member("scheduledFireTime", scheduledFireTime) +
@@ -244,7 +247,8 @@ export function jobDetails(job: JobRecord): string {
   return (
     `{"createdAt":${job.createdAt}${member("payload", job.payload)}${ofFire}` +
     `${member("resultExpirationMs", job.resultExpirationMs)}${member("maxRecoveries", job.maxRecoveries)}` +
-    `${member("metadata", isEmpty(job.metadata) ? null : job.metadata)}${member("retryOf", job.retryOf)}}`
+    `${member("metadata", isEmpty(job.metadata) ? null : job.metadata)}${member("retryOf", job.retryOf)}` +
+    `${member("maxWaitMs", job.debounce?.maxWaitMs)}}`
   );
 }
 
@@ -343,7 +347,8 @@ function keptJob(kept: KeptJob): string {
     member("executor", executor === EXECUTOR_DEFAULT ? null : executor) +
     member("priority", priority === 0 ? null : priority) +
     member("maxRecoveries", maxRecoveries === 0 ? null : maxRecoveries);
-  return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}}`;
+  const concurrencyKey = member("concurrencyKey", kept.concurrencyKey);
+  return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}${concurrencyKey}}`;
 }
 
 const EXECUTOR_DEFAULT = "inline";
@@ -359,6 +364,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     idempotencyKey: kept.idempotencyKey ?? null,
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
+    ...(kept.concurrencyKey === undefined ? {} : { concurrencyKey: kept.concurrencyKey }),
   };
 }
 

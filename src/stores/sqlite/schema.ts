@@ -14,16 +14,32 @@ export interface TableNames {
   readonly steps: string;
   /** The runs of schedulers that are alive (since version 3). */
   readonly incarnations: string;
+  /** One row per task and concurrency key that admission knows (since version 5). */
+  readonly gates: string;
+  /** What `throttle` and `uniqueFor` let happen once in a time (since version 5). */
+  readonly windows: string;
+  /** Which job waits for which (since version 5). */
+  readonly links: string;
 }
 
 /** The values of the column `state` of a job. Each state has a partial index of its own. */
-export const JOB_STATE: { readonly delayed: 0; readonly ready: 1; readonly leased: 2 } = Object.freeze({
+export const JOB_STATE: {
+  readonly delayed: 0;
+  readonly ready: 1;
+  readonly leased: 2;
+  readonly held: 3;
+  readonly blocked: 4;
+} = Object.freeze({
   /** The job's `run_at` was in the future when the job was last looked at. */
   delayed: 0,
   /** The job waits for a worker. */
   ready: 1,
   /** The job is under a lease, live or not. */
   leased: 2,
+  /** The job is due, and waits until the limits of its concurrency key admit it. */
+  held: 3,
+  /** The job waits for its parents to end. */
+  blocked: 4,
 });
 
 /** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
@@ -45,6 +61,9 @@ export function tableNames(prefix: string): TableNames {
     schedulers: `${prefix}schedulers`,
     steps: `${prefix}steps`,
     incarnations: `${prefix}incarnations`,
+    gates: `${prefix}gates`,
+    windows: `${prefix}windows`,
+    links: `${prefix}links`,
   });
 }
 
@@ -220,7 +239,91 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ];
     },
   },
+  {
+    version: 5,
+    statements: (names: TableNames): readonly string[] => [
+      ...admitByKey(names),
+      ...addOnceInATime(names),
+      ...linkJobs(names),
+    ],
+  },
 ]);
+
+/** Flow control of tasks: a task that has limits of keys, a rate, turns or a pause has 0 as `max_running_jobs`, so that
+ *  no statement acquires its jobs that does not know about them, and its true limit in `running_limit`. */
+function admitByKey({ tasks, jobs, gates }: TableNames): string[] {
+  return [
+    `ALTER TABLE ${tasks} ADD COLUMN running_limit INTEGER`,
+    `ALTER TABLE ${tasks} ADD COLUMN max_running_per_key INTEGER`,
+    // Milliseconds between two starts, and how many may start at once after a pause.
+    `ALTER TABLE ${tasks} ADD COLUMN rate_interval REAL`,
+    `ALTER TABLE ${tasks} ADD COLUMN rate_burst INTEGER`,
+    `ALTER TABLE ${tasks} ADD COLUMN fair INTEGER NOT NULL DEFAULT 0`,
+    `ALTER TABLE ${tasks} ADD COLUMN paused INTEGER NOT NULL DEFAULT 0`,
+    // The concurrency key of jobs without a key of their own: '' where such jobs are admitted too, else null.
+    `ALTER TABLE ${tasks} ADD COLUMN own_key TEXT`,
+    // Whether the columns above limit the task, see max_running_jobs.
+    `ALTER TABLE ${tasks} ADD COLUMN limited INTEGER NOT NULL DEFAULT 0`,
+    `CREATE INDEX ${tasks}_limited ON ${tasks} (id) WHERE limited = 1`,
+
+    `ALTER TABLE ${jobs} ADD COLUMN concurrency_key TEXT`,
+    `CREATE INDEX ${jobs}_held ON ${jobs} (task_id, concurrency_key, priority DESC, run_at, seq) ` +
+      `WHERE state = ${JOB_STATE.held}`,
+    `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, concurrency_key, state) WHERE concurrency_key IS NOT NULL`,
+
+    // `wake_at`: when admission has to look at the key, 0 for at once, null while nothing can change. `tat`: the
+    // theoretical arrival time of GCRA. `turn`: where the key's last promoted job stands among those of a fair task.
+    `CREATE TABLE ${gates} (
+      task_id TEXT NOT NULL,
+      key TEXT NOT NULL,
+      wake_at INTEGER,
+      tat REAL,
+      turn INTEGER,
+      paused INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (task_id, key)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${gates}_wake ON ${gates} (wake_at) WHERE wake_at IS NOT NULL`,
+    `CREATE INDEX ${gates}_paused ON ${gates} (task_id, key) WHERE paused = 1`,
+  ];
+}
+
+function addOnceInATime({ jobs, windows }: TableNames): string[] {
+  return [
+    // A job that was acquired once is no longer debounced. Its fence tells so, whoever acquired it and put it back.
+    `ALTER TABLE ${jobs} ADD COLUMN debounce_key TEXT`,
+    `CREATE UNIQUE INDEX ${jobs}_debounce ON ${jobs} (task_id, debounce_key) ` +
+      "WHERE debounce_key IS NOT NULL AND fence = 0",
+    // The last addition: its `createdAt`, in digits of one length, and its id.
+    `ALTER TABLE ${jobs} ADD COLUMN debounced_by TEXT`,
+
+    `CREATE TABLE ${windows} (
+      task_id TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      key TEXT NOT NULL,
+      until INTEGER NOT NULL,
+      opened_at INTEGER NOT NULL,
+      job_id TEXT NOT NULL,
+      PRIMARY KEY (task_id, kind, key)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${windows}_until ON ${windows} (until)`,
+  ];
+}
+
+function linkJobs({ jobs, links }: TableNames): string[] {
+  return [
+    // Whether other jobs wait for this job. A release that does not know so is undone by its guard.
+    `ALTER TABLE ${jobs} ADD COLUMN has_children INTEGER NOT NULL DEFAULT 0`,
+    // `outcome`: how the parent ended; null while it is unfinished.
+    `CREATE TABLE ${links} (
+      parent_id TEXT NOT NULL,
+      child_id TEXT NOT NULL,
+      cancels INTEGER NOT NULL,
+      outcome TEXT,
+      PRIMARY KEY (parent_id, child_id)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${links}_child ON ${links} (child_id, outcome)`,
+  ];
+}
 
 function keepMoreOfJobs({ jobs, results }: TableNames): string[] {
   return [

@@ -1,0 +1,43 @@
+import type { Clock } from "../../core/clock.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobAddition, PromotedJob, TaskPause } from "../../stores/data-store.ts";
+import { jobAdded } from "./event-records.ts";
+
+/** The scheduler that makes the events. */
+interface Origin {
+  readonly clock: Clock;
+  /** Identity of the scheduler. */
+  readonly identity: string;
+}
+
+// Events of flow control: what is held, what is promoted, and what is paused.
+
+export function taskPauseChanged({ clock }: Origin, { taskId, key }: TaskPause, isPaused: boolean): EventRecord {
+  const type = isPaused ? "taskPaused" : "taskUnpaused";
+  return { type, timestampMs: clock.now(), taskId, concurrencyKey: key };
+}
+
+/** The events of an addition: none for a job that was there before, and two for a job that is held.
+ *  @param isLeased whether the commit that added the job also leased it */
+export function additionEvents(origin: Origin, { job, isNew }: JobAddition, isLeased: boolean): EventRecord[] {
+  if (!isNew) return [];
+  const added = jobAdded(origin, job, isLeased);
+  return job.heldBy === undefined ? [added] : [added, jobHeld(origin, job, job.heldBy)];
+}
+
+export function jobHeld(
+  { clock }: Origin,
+  job: Pick<JobRecord, "id" | "taskId" | "scheduleId" | "concurrencyKey">,
+  reason: EventRecord<"jobHeld">["reason"],
+): EventRecord {
+  const { id: jobId, taskId, scheduleId, concurrencyKey = null } = job;
+  return { type: "jobHeld", timestampMs: clock.now(), jobId, taskId, scheduleId, reason, concurrencyKey };
+}
+
+/** @param isLeased whether the step that promoted the job also leased it */
+export function jobPromoted({ clock, identity }: Origin, job: PromotedJob, isLeased: boolean): EventRecord {
+  const { jobId, taskId, scheduleId, concurrencyKey = null } = job;
+  const facts = { jobId, taskId, scheduleId, schedulerId: identity, isLeased, concurrencyKey };
+  return { type: "jobPromoted", timestampMs: clock.now(), ...facts };
+}
