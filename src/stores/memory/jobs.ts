@@ -2,6 +2,7 @@ import { Heap } from "../../core/heap.ts";
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
+import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   CancelReport,
@@ -14,6 +15,7 @@ import type {
   OverlapReport,
   PlannedJob,
   PlannedOverlap,
+  PromotedJob,
   RecordPage,
   RecoveredJob,
   RecoveryReport,
@@ -24,16 +26,23 @@ import type {
   View,
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
+import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
+import { isCancelledBy, MemoryChains } from "./chains.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
 import { frozenCopy, pageOf } from "./tables.ts";
 
-/** A `RecoveryReport` that is still being written. */
+/** What a report tells of jobs besides those of its request, while it is still being written. */
 export interface RecoveryNotes {
   readonly recovered: RecoveredJob[];
   readonly ended: JobResultRecord[];
+  readonly promoted: PromotedJob[];
+}
+
+export function emptyNotes(): RecoveryNotes {
+  return { recovered: [], ended: [], promoted: [] };
 }
 
 /** What {@link MemoryJobs.see} returns. */
@@ -55,6 +64,7 @@ export class MemoryJobs {
   readonly #queues: MemoryQueues;
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();
+  readonly #chains = new MemoryChains();
   readonly #results: MemoryResults;
   #seq = 0;
 
@@ -75,60 +85,126 @@ export class MemoryJobs {
     return this.#byId.has(id);
   }
 
-  /** @param metadata a frozen copy of the job's metadata. The caller makes the copy before the first change, because
-   *  reading the metadata may throw */
-  add(job: JobRecord, metadata: JobRecord["metadata"]): JobAddition {
+  /**
+   * Refuses jobs whose parents are unknown, or that would wait for each other, before anything is changed.
+   * @param releases of the same step: a parent that ends there and leaves no result is unknown
+   * @throws {StoreRefusedError}
+   */
+  checkParents(jobs: readonly JobRecord[], releases: readonly JobRelease[] = []): void {
+    if (!jobs.some(hasParents)) return;
+    refuseCircles(jobs);
+    const ids = new Set(jobs.map(({ id }) => id));
+    const leavesNothing = new Set(releases.filter(endsWithoutResult).map(({ jobId }) => jobId));
+    const isKnown = (id: string, now: number): boolean =>
+      ids.has(id) || (this.#byId.has(id) && !leavesNothing.has(id)) || this.#results.get(id, now) !== null;
+    const unknown = jobs
+      .filter((job) => hasParents(job) && !this.has(job.id) && !this.#results.hasEnded(job.id))
+      .filter((job) => job.retryOf === undefined && this.#rivalOf(job) === undefined)
+      .flatMap(({ after = [], createdAt }) => after.filter((id) => !isKnown(id, createdAt)));
+    if (unknown.length > 0) throw unknownParents([...new Set(unknown)]);
+  }
+
+  /** Adds jobs, whose parents have been checked. @param metadata frozen copies of the jobs' metadata. The caller makes
+   *  these copies before the first change, because reading the metadata may throw */
+  addAll(
+    jobs: readonly JobRecord[],
+    metadata: readonly JobRecord["metadata"][],
+    notes: RecoveryNotes,
+  ): readonly JobAddition[] {
+    const children: JobEntry[] = [];
+    const additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
+    if (!jobs.some(hasParents)) return additions;
+    // Jobs of the same call that were not added have others in their place.
+    const standIns = new Map(additions.map(({ job }, index) => [jobs[index]?.id, job.id]));
+    for (const entry of children) {
+      entry.record.after = Object.freeze((entry.record.after ?? []).map((id) => standIns.get(id) ?? id));
+    }
+    // All wait before the first one ends, which ends or frees others.
+    const doomed = children.filter((entry) => this.#waitForParents(entry));
+    for (const entry of doomed) this.#cancelChildren([entry], entry.record.createdAt, notes);
+    for (const entry of children) {
+      const isWaiting = this.#isThere(entry) && entry.heap === null && !this.#chains.isBlocked(entry);
+      if (isWaiting) this.#queues.add(entry, entry.record.runAt <= entry.record.createdAt);
+    }
+    return additions.map((addition, index) => {
+      const { job } = addition;
+      if (!hasParents(job) || !addition.isNew || job.id !== jobs[index]?.id) return addition;
+      const record = this.get(job.id);
+      return record === null ? { job, isNew: true, hasEnded: true } : { job: record, isNew: true };
+    });
+  }
+
+  #add(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
     if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) return { job, isNew: true };
-    const existing =
-      (job.idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(job.idempotencyKey, job.taskId))) ??
-      (job.scheduleId === null || job.fireTime === null
-        ? undefined
-        : this.#byFireTime.get(fireKey(job.fireTime, job.scheduleId)));
+    const existing = this.#rivalOf(job);
     if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
     // The store keeps a copy, so that the caller's record itself may be returned.
-    this.#insert({ ...job, metadata }, job.runAt <= job.createdAt);
+    const record = { ...job, metadata };
+    delete record.heldBy;
+    const entry = this.#insert(record);
+    if (hasParents(job)) children.push(entry);
+    else this.#queues.add(entry, job.runAt <= job.createdAt);
     return { job, isNew: true };
+  }
+
+  #rivalOf({ idempotencyKey, taskId, scheduleId, fireTime }: JobRecord): JobEntry | undefined {
+    return (
+      (idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(idempotencyKey, taskId))) ??
+      (scheduleId === null || fireTime === null ? undefined : this.#byFireTime.get(fireKey(fireTime, scheduleId)))
+    );
+  }
+
+  /** Holds a new job while it has unfinished parents. Returns whether a parent that has ended cancels the job. */
+  #waitForParents(entry: JobEntry): boolean {
+    const { after = [], createdAt } = entry.record;
+    const open = new Set(after.filter((id) => this.#byId.has(id)));
+    if (open.size > 0) this.#chains.block(entry, open);
+    return after.some((id) => {
+      const outcome = open.has(id) ? undefined : this.#results.get(id, createdAt)?.outcome;
+      return outcome !== undefined && isCancelledBy(entry, outcome);
+    });
   }
 
   /** Adds the job of a schedule's fire, unless an unfinished job has the fire time or the id. Returns whether it
    *  did. */
   addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob): boolean {
     if (this.#byId.has(fire.jobId) || this.#byFireTime.has(fireKey(fire.fireTime, schedule.id))) return false;
-    this.#insert(
-      {
-        id: fire.jobId,
-        taskId: schedule.taskId,
-        scheduleId: schedule.id,
-        executor: schedule.executor,
-        payload: schedule.payload,
-        priority: schedule.priority,
-        runAt: fire.runAt,
-        createdAt: fire.createdAt,
-        fireTime: fire.fireTime,
-        scheduledFireTime: fire.scheduledFireTime,
-        startDeadline: fire.startDeadline,
-        missedCount: fire.missedCount,
-        firstMissedTime: fire.firstMissedTime,
-        lastMissedTime: fire.lastMissedTime,
-        resultExpirationMs: schedule.resultExpirationMs,
-        maxRecoveries: schedule.maxRecoveries,
-        metadata: schedule.metadata,
-        idempotencyKey: null,
-        ...NEVER_RUN,
-      },
-      fire.runAt <= fire.createdAt,
-    );
+    const entry = this.#insert({
+      id: fire.jobId,
+      taskId: schedule.taskId,
+      scheduleId: schedule.id,
+      executor: schedule.executor,
+      payload: schedule.payload,
+      priority: schedule.priority,
+      runAt: fire.runAt,
+      createdAt: fire.createdAt,
+      fireTime: fire.fireTime,
+      scheduledFireTime: fire.scheduledFireTime,
+      startDeadline: fire.startDeadline,
+      missedCount: fire.missedCount,
+      firstMissedTime: fire.firstMissedTime,
+      lastMissedTime: fire.lastMissedTime,
+      resultExpirationMs: schedule.resultExpirationMs,
+      maxRecoveries: schedule.maxRecoveries,
+      metadata: schedule.metadata,
+      idempotencyKey: null,
+      ...NEVER_RUN,
+    });
+    this.#queues.add(entry, fire.runAt <= fire.createdAt);
     return true;
   }
 
   /** Makes room for a fire of a schedule, or says that the fire makes no job. */
-  makeWay(scheduleId: string, { policy }: PlannedOverlap): OverlapReport {
+  makeWay(scheduleId: string, { policy }: PlannedOverlap, now: number, notes: RecoveryNotes): OverlapReport {
     if (policy === "skip") {
       return { isSkipped: this.#bySchedule.hasFired(scheduleId), replaced: [], cancelRequested: [] };
     }
     const fired = this.#bySchedule.fired(scheduleId);
     const waiting = fired.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
-    for (const entry of waiting) this.#drop(entry);
+    for (const entry of waiting) {
+      this.#drop(entry);
+      this.#settleChildren(entry.record.id, "cancelled", now, notes);
+    }
     const running = policy === "cancelRunning" ? fired.filter(isCancellable).slice(0, OVERLAP_JOBS_PER_PLAN_MAX) : [];
     for (const { record } of running) record.cancelRequested = true;
     return {
@@ -141,12 +217,13 @@ export class MemoryJobs {
   inspect(now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
     const tasks = [...this.#countByTask].map(([taskId, count]) => {
       const running = this.#queues.running(taskId);
-      return { taskId, waiting: count - running, running };
+      const held = this.#chains.blocked(taskId);
+      return { taskId, waiting: count - running, running, ...(held === 0 ? {} : { held }) };
     });
     tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     let oldest: JobRecord | null = null;
     for (const { record } of this.#byId.values()) {
-      const isDue = record.acquiredBy === null && record.runAt <= now;
+      const isDue = record.acquiredBy === null && record.heldBy !== "parents" && record.runAt <= now;
       if (isDue && (oldest === null || record.runAt < oldest.runAt)) oldest = record;
     }
     const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
@@ -208,13 +285,13 @@ export class MemoryJobs {
 
   /** @param isSpared whether the leases of a step are left alone besides those of the caller */
   giveUp({ now, schedulerId, incarnation }: LeaseSurrender, isSpared: (stepId: string) => boolean): RecoveryReport {
-    const report: RecoveryNotes = { recovered: [], ended: [] };
+    const report = emptyNotes();
     for (const entry of [
       ...this.#steps.leasedWhere((stepId) => !stepId.startsWith(incarnation) && !isSpared(stepId)),
     ]) {
       if (entry.record.acquiredBy === schedulerId) this.#takeBack(entry, now, report, null);
     }
-    return report;
+    return { recovered: report.recovered, ended: report.ended };
   }
 
   extendLeases(extension: LeaseExtension): LeaseExtensionReport {
@@ -245,10 +322,14 @@ export class MemoryJobs {
       record.cancelRequested = true;
       return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
     }
-    return { status: "cancelled", result: this.#endWithoutRun(entry, "cancelled", now) };
+    const notes = emptyNotes();
+    const result = this.#endWithoutRun(entry, "cancelled", now, notes);
+    const ended = notes.ended.slice(1);
+    return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
   }
 
-  #insert(record: JobRecord, isReady: boolean): void {
+  /** The caller puts the job into a queue, or has it wait for its parents. */
+  #insert(record: JobRecord): JobEntry {
     const seq = this.#seq++;
     const entry: JobEntry = { record, seq, stamp: null, heap: null, heapIndex: -1, older: null, newer: null };
     this.#byId.set(record.id, entry);
@@ -258,23 +339,78 @@ export class MemoryJobs {
       this.#bySchedule.add(record.scheduleId, entry);
     }
     countIn(this.#countByTask, record.taskId, 1);
-    this.#queues.add(entry, isReady);
+    return entry;
   }
 
-  /** Returns what the reports tell: the result without what the store keeps of the job. */
-  #endWithoutRun(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number): JobResultRecord {
-    const result = endedWithoutRun(entry.record, outcome, now);
-    this.#end(entry, withKeptFacts({ ...result }, entry.record, null), now);
+  #isThere(entry: JobEntry): boolean {
+    return this.#byId.get(entry.record.id) === entry;
+  }
+
+  /** Ends a job and settles its children. Returns the job's result as the report has it. */
+  #endWithoutRun(
+    entry: JobEntry,
+    outcome: "cancelled" | "abandoned",
+    now: number,
+    notes: RecoveryNotes,
+  ): JobResultRecord {
+    const result = this.#endAlone(entry, outcome, now, notes);
+    this.#settleChildren(result.jobId, outcome, now, notes);
     return result;
   }
 
-  #end(entry: JobEntry, result: JobResultRecord, now: number): void {
+  /** Ends a job, and leaves its children as they are. Reports tell the result without what the store keeps of the
+   *  job. */
+  #endAlone(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number, notes: RecoveryNotes): JobResultRecord {
+    const result = endedWithoutRun(entry.record, outcome, now);
+    this.#drop(entry);
+    this.#results.keep(withKeptFacts({ ...result }, entry.record, null), now);
+    notes.ended.push(result);
+    return result;
+  }
+
+  #end(entry: JobEntry, result: JobResultRecord, now: number, notes: RecoveryNotes): void {
     this.#drop(entry);
     this.#results.keep(result, now);
+    this.#settleChildren(result.jobId, result.outcome, now, notes);
+  }
+
+  /** Frees or cancels the children of a job that has ended, and then the children of those that are cancelled. */
+  #settleChildren(jobId: string, outcome: JobOutcome, now: number, notes: RecoveryNotes): void {
+    this.#cancelChildren(this.#freeChildren(jobId, outcome, now, notes), now, notes);
+  }
+
+  /** Frees the children whose last parent has ended. Returns those that are to be cancelled. */
+  #freeChildren(jobId: string, outcome: JobOutcome, now: number, notes: RecoveryNotes): readonly JobEntry[] {
+    const { freed, doomed } = this.#chains.ended(jobId, outcome);
+    for (const entry of freed) {
+      const { id, taskId, scheduleId, concurrencyKey, runAt } = entry.record;
+      this.#chains.unblock(entry);
+      this.#queues.add(entry, runAt <= now);
+      const key = concurrencyKey === undefined ? {} : { concurrencyKey };
+      notes.promoted.push({ jobId: id, taskId, scheduleId, ...key });
+    }
+    return doomed;
+  }
+
+  /** Cancels jobs because of their parents, and then their own children. No recursion, because a chain may be longer
+   *  than the stack. */
+  #cancelChildren(entries: readonly JobEntry[], now: number, notes: RecoveryNotes): void {
+    let level = entries;
+    while (level.length > 0) {
+      const next: JobEntry[] = [];
+      for (const entry of level) {
+        // It may have had several parents that were cancelled.
+        if (!this.#isThere(entry)) continue;
+        this.#endAlone(entry, "cancelled", now, notes);
+        for (const child of this.#freeChildren(entry.record.id, "cancelled", now, notes)) next.push(child);
+      }
+      level = next;
+    }
   }
 
   #drop(entry: JobEntry): void {
     const { record } = entry;
+    this.#chains.unblock(entry);
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
     this.#byId.delete(record.id);
@@ -299,11 +435,11 @@ export class MemoryJobs {
       return wasPutBack ? "released" : "fenced";
     }
     if (release.kind === "finish") {
-      this.#end(entry, release.result, now);
+      this.#end(entry, release.result, now, report);
     } else if (isStart) {
       record.startedFence = record.fence;
     } else if (record.cancelRequested) {
-      report.ended.push(this.#endWithoutRun(entry, "cancelled", now));
+      this.#endWithoutRun(entry, "cancelled", now, report);
     } else if (release.kind === "giveUp" && release.hasStarted === true) {
       record.startedFence = record.fence;
       this.#takeBack(entry, now, report, stepId);
@@ -319,19 +455,19 @@ export class MemoryJobs {
   }
 
   /** @param stamp the step that gave the job up, if any */
-  #takeBack(entry: JobEntry, now: number, { recovered, ended }: RecoveryNotes, stamp: string | null): void {
+  #takeBack(entry: JobEntry, now: number, report: RecoveryNotes, stamp: string | null): void {
     const { record } = entry;
     // A job that was lost before starts only after the store was told so.
     const mayHaveStarted = record.recoveries === 0 || record.startedFence === record.fence;
     if (record.cancelRequested || (mayHaveStarted && record.recoveries >= record.maxRecoveries)) {
       const outcome = record.cancelRequested ? "cancelled" : "abandoned";
-      ended.push(this.#endWithoutRun(entry, outcome, now));
+      this.#endWithoutRun(entry, outcome, now, report);
       return;
     }
     if (mayHaveStarted) record.recoveries++;
     this.#queue(entry, stamp, true);
     const { id: jobId, taskId, scheduleId } = record;
-    recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
+    report.recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
   }
 
   /** Gives up leases that steps of this incarnation made but the extension does not name. Nobody runs their jobs,
@@ -382,6 +518,11 @@ export class MemoryJobs {
 
 function isCancellable({ record }: JobEntry): boolean {
   return record.acquiredBy !== null && !record.cancelRequested;
+}
+
+/** Whether a release ends a job and leaves no result. */
+function endsWithoutResult(release: JobRelease): boolean {
+  return release.kind === "finish" && release.result.expiresAt <= release.result.finishedAt;
 }
 
 /** No key has a NUL character. */

@@ -8,7 +8,7 @@ import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
-import { MemoryJobs, type RecoveryNotes } from "./jobs.ts";
+import { emptyNotes, MemoryJobs, type RecoveryNotes } from "./jobs.ts";
 import { Living } from "./living.ts";
 import { checkMemoryOptions } from "./options.ts";
 import { MemoryResults } from "./results.ts";
@@ -80,10 +80,6 @@ export class MemoryDataStore implements contract.DataStore {
     throw new Error("not built yet");
   }
 
-  async getResultsOfJobs(_jobIds: readonly string[], _now: number): Promise<JobResultRecord[]> {
-    throw new Error("not built yet");
-  }
-
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
@@ -97,20 +93,21 @@ export class MemoryDataStore implements contract.DataStore {
     const { now, recover, schedulerId, sign } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
+    this.#jobs.checkParents(request.additions, request.releases);
     if (sign !== undefined) this.#living.report({ ...sign, now, schedulerId });
-    const recovery: RecoveryNotes = { recovered: [], ended: [] };
-    const releases = this.#jobs.release(request, recovery);
-    if (recover) this.#jobs.recover(now, recovery);
-    const additions = this.#addJobs(request.additions, metadata);
-    const plans = this.#commitPlans(request);
+    const notes = emptyNotes();
+    const releases = this.#jobs.release(request, notes);
+    if (recover) this.#jobs.recover(now, notes);
+    const additions = this.#jobs.addAll(request.additions, metadata, notes);
+    const plans = this.#commitPlans(request, notes);
     const acquired = this.#jobs.acquire(request);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
-    return {
+    const report: contract.StepReport = {
       releases,
-      recovered: recovery.recovered,
-      ended: recovery.ended,
+      recovered: notes.recovered,
+      ended: notes.ended,
       additions,
       plans,
       acquired,
@@ -120,6 +117,7 @@ export class MemoryDataStore implements contract.DataStore {
       leaseEndsAt,
       hasReady,
     };
+    return notes.promoted.length === 0 ? report : { ...report, promoted: notes.promoted };
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -147,7 +145,9 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-    return this.#addJobs(jobs, frozenMetadata(jobs));
+    const metadata = frozenMetadata(jobs);
+    this.#jobs.checkParents(jobs);
+    return [...this.#jobs.addAll(jobs, metadata, emptyNotes())];
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
@@ -183,6 +183,10 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#results.get(jobId, now);
   }
 
+  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+    return [...new Set(jobIds)].map((id) => this.#results.get(id, now)).filter((result) => result !== null);
+  }
+
   async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
     return this.#results.page(filter, now);
   }
@@ -204,26 +208,22 @@ export class MemoryDataStore implements contract.DataStore {
     return { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
   }
 
-  #addJobs(jobs: readonly JobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
-    return jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
-  }
-
   /** If there are several plans of one schedule, only the first can count. */
-  #commitPlans(request: contract.StepRequest): contract.PlanReport[] {
+  #commitPlans(request: contract.StepRequest, notes: RecoveryNotes): contract.PlanReport[] {
     if (request.plans.length === 0) return [];
     const seen = new Set<string>();
     return request.plans.map((plan) => {
       if (seen.has(plan.scheduleId)) return NO_COMMIT;
       seen.add(plan.scheduleId);
-      return this.#commitPlan(plan, request);
+      return this.#commitPlan(plan, request, notes);
     });
   }
 
-  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest): contract.PlanReport {
-    const { stepId, isRepetition } = request;
+  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest, notes: RecoveryNotes): contract.PlanReport {
+    const { now, stepId, isRepetition } = request;
     const schedule = this.#schedules.commit(plan, request);
     if (schedule === null && !isRepetition) return NO_COMMIT;
-    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap);
+    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap, now, notes);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
       const isNew = schedule !== null && !isSkipped && this.#jobs.addOfSchedule(schedule, fire);
@@ -236,8 +236,13 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   /** Makes room for the fire of a plan that was committed. Returns whether the fire makes no job. */
-  #makeWay({ scheduleId }: contract.SchedulePlan, overlap: contract.PlannedOverlap): boolean {
-    const report = this.#jobs.makeWay(scheduleId, overlap);
+  #makeWay(
+    { scheduleId }: contract.SchedulePlan,
+    overlap: contract.PlannedOverlap,
+    now: number,
+    notes: RecoveryNotes,
+  ): boolean {
+    const report = this.#jobs.makeWay(scheduleId, overlap, now, notes);
     const skipped = overlap.passed + report.replaced.length + (report.isSkipped ? 1 : 0);
     this.#schedules.noteOverlap(scheduleId, report, skipped);
     return report.isSkipped;

@@ -1,5 +1,6 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
+import { chainCases } from "./chain-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
@@ -61,4 +62,5 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...recordCases,
   ...inspectionCases,
   ...historyCases,
+  ...chainCases,
 ]);
