@@ -159,6 +159,7 @@ export class Engine {
       return waiting;
     }
     const additions = await env.store.addJobs(jobs);
+    this.runner.log.added(additions);
     env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
     return additions;
   }
