@@ -63,6 +63,7 @@ export type {
   JobOptions,
   JobResultFilterOptions,
   PrintOptions,
+  RateLimitOptions,
   RetryOptions,
   RunJobOptions,
   ScheduleDefaults,
@@ -104,7 +105,9 @@ export type {
   DueJob,
   DueSchedule,
   LiveScheduler,
+  PausedTask,
   SchedulerHealth,
+  TaskWork,
 } from "./scheduler/views/health.ts";
 export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
@@ -112,7 +115,7 @@ export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
 export type { Schedule, ScheduleClient } from "./scheduler/views/schedule.ts";
 export type { TableRow } from "./scheduler/views/table.ts";
-export type { TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
+export type { TaskRateLimit, TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
 export { MemoryDataStore } from "./stores/memory/store.ts";

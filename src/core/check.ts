@@ -146,6 +146,10 @@ const INNER_SYNONYMS: Readonly<Record<string, string>> = {
   count: "maxAttempts",
   delay: "initial",
   multiplier: "factor",
+  max: "limit",
+  duration: "per",
+  interval: "per",
+  window: "per",
 };
 
 /** The names of the options that an object of this schema may have. */
@@ -234,8 +238,12 @@ export function numberFrom(min: number): v.GenericSchema<number> {
 }
 
 /** Text of 1 to `lengthMax` UTF-16 units that every store keeps as it is. */
-export function textUpTo(lengthMax: number): v.GenericSchema<string> {
-  const message = says(`text of 1 to ${lengthMax} characters`);
+export function textUpTo(
+  lengthMax: number,
+  adviceOn: (value: unknown) => string | null = () => null,
+): v.GenericSchema<string> {
+  const message = ({ input }: { input: unknown }): string =>
+    mustBe(`text of 1 to ${lengthMax} characters`, input, "", adviceOn(input));
   const schema = v.pipe(
     v.string(message),
     v.minLength(1, message),

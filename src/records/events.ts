@@ -61,8 +61,8 @@ interface EventFactsByType {
   jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
   /** The job was added, and is held: by a limit of its concurrency key, or until its parents have ended. */
   jobHeld: JobFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
-  /** The job is no longer held. `isLeased`: the same commit leased the job to this scheduler, so that no other scheduler
-   *  has to look for it. */
+  /** The job is no longer held. `isLeased`: the same commit leased the job to the scheduler, so that no other one has
+   *  to look for it. */
   jobPromoted: JobFacts & SchedulerFacts & { readonly isLeased: boolean; readonly concurrencyKey: string | null };
   /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
    *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name (`"executor"`). Published

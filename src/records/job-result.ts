@@ -44,12 +44,15 @@ export interface KeptJob {
   readonly idempotencyKey: string | null;
   readonly maxRecoveries: number;
   readonly createdAt: number;
+  /** Absent for none. */
+  readonly concurrencyKey?: string;
 }
 
 /** What the result of a job keeps of the job. */
 export function keptJobOf(job: JobRecord): KeptJob {
   const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
-  return { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
+  const kept = { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
+  return job.concurrencyKey === undefined ? kept : { ...kept, concurrencyKey: job.concurrencyKey };
 }
 
 /**

@@ -50,6 +50,27 @@ export interface SchedulerClient {
    */
   removeTask(id: string): Promise<void>;
 
+  /**
+   * Pauses a task, or one concurrency key of a task: no scheduler of the store starts its jobs until it is unpaused.
+   * Jobs that run go on, jobs may be added, and schedules fire. Idempotent. The pause of a key is one of its own: it
+   * lasts when the whole task is paused and unpaused. Publishes `taskPaused`.
+   * @param options.key the concurrency key, of which there need be no job. Default: the whole task
+   * @throws {TaskLookupError} when there is no task with this id
+   * @throws {OptionsError}
+   * @example
+   * await scheduler.pauseTask("sync", { key: "tenant 7" });
+   */
+  pauseTask(id: string, options?: { key?: string }): Promise<void>;
+
+  /**
+   * Lets a paused task, or a paused concurrency key of a task, go on. What came due in the meantime is due now.
+   * Idempotent. Publishes `taskUnpaused`.
+   * @param options.key the concurrency key. Default: the whole task, whose paused keys stay paused
+   * @throws {TaskLookupError} when there is no task with this id
+   * @throws {OptionsError}
+   */
+  unpauseTask(id: string, options?: { key?: string }): Promise<void>;
+
   // ---- schedules
 
   /**
@@ -250,10 +271,10 @@ export interface SchedulerClient {
 
   /**
    * Runs a job that has ended once more: adds a new job with the same task, payload, metadata, priority, executor,
-   * `maxRecoveries`, schedule and fire time, which runs now, without a deadline. The new job has `retryOf`, and an id
-   * that follows from that of the old one (`id~1`, then `id~2`), so that a job is retried once, however often that is
-   * asked for; while the new job is unfinished, it is returned again. Handlers see the same `idempotencyKey` as before;
-   * an unfinished job that has this key is returned instead of a new one.
+   * `maxRecoveries`, schedule, fire time and concurrency key, which runs now, without a deadline. The new job has
+   * `retryOf`, and an id that follows from that of the old one (`id~1`, then `id~2`), so that a job is retried once,
+   * however often that is asked for; while the new job is unfinished, it is returned again. Handlers see the same
+   * `idempotencyKey` as before; an unfinished job that has this key is returned instead of a new one.
    * @throws {JobLookupError} when there is no result of this job, or when the result has no payload that could be
    *   passed on
    * @throws {ConflictingIdError} when the job has not ended, or when it was retried and the new job has ended (`id`
@@ -272,7 +293,7 @@ export interface SchedulerClient {
    * @param filter.all retry everything; without it, a filter that names nothing is refused
    * @param filter.signal ends the call between two steps; what was done stays done
    * @returns how many jobs were retried, and how many results were `skipped`: those whose job was retried before, whose
-   *   payload was not kept, or whose idempotency key an unfinished job has
+   *   payload was not kept, whose idempotency key an unfinished job has, or whose concurrency key cannot be told
    * @throws {OptionsError} @throws the signal's reason
    * @example
    * const { retried } = await scheduler.retryJobs({ taskId: "mail", finishedAfter: "2030-01-31T00:00:00Z" });
@@ -334,9 +355,9 @@ export interface SchedulerClient {
 
   /**
    * How the store and the schedulers on it are: whether the store answers, how late the oldest due job and schedule
-   * are, the backlog of each task, the living schedulers, what nobody runs, and what piles up. It costs two reads, and
-   * one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the facts, and so is a
-   * store that has not answered within 5 s.
+   * are, the backlog of each task, what is paused, the living schedulers, what nobody runs, and what piles up. It costs
+   * three reads, and one more for each task with a large backlog, 10 at most. Never rejects: an outage is one of the
+   * facts, and so is a store that has not answered within 5 s.
    * @example
    * const { isStoreReached, oldestDueJob } = await scheduler.health();
    * const isWell = isStoreReached && (oldestDueJob?.lateMs ?? 0) < 60_000;

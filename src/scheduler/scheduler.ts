@@ -357,10 +357,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   task<P = undefined, R = unknown>(id: string, handler: TaskHandler<P, R>): Task<P, R>;
   task<P, R = unknown, I = P>(
     id: string,
-    settings: TaskSettings & { schema: StandardSchemaV1<I, P> },
+    settings: TaskSettings<P> & { schema: StandardSchemaV1<I, P> },
     handler: TaskHandler<P, R>,
   ): Task<I, R>;
-  task<P = undefined, R = unknown>(id: string, settings: TaskSettings, handler: TaskHandler<P, R>): Task<P, R>;
+  task<P = undefined, R = unknown>(id: string, settings: TaskSettings<P>, handler: TaskHandler<P, R>): Task<P, R>;
   task(
     id: string,
     settingsOrHandler: (TaskSettings & { schema?: StandardSchemaV1 }) | TaskHandler<never>,
@@ -396,6 +396,14 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async removeTask(id: string): Promise<void> {
     await this.#taskVerbs.remove(id);
+  }
+
+  async pauseTask(id: string, options: { key?: string } = {}): Promise<void> {
+    await this.#taskVerbs.setPaused(id, options, true);
+  }
+
+  async unpauseTask(id: string, options: { key?: string } = {}): Promise<void> {
+    await this.#taskVerbs.setPaused(id, options, false);
   }
 
   // ---- schedules

@@ -311,8 +311,11 @@ export type ScheduleAdditionReport =
     };
 
 export type ScheduleChanges = Partial<
-  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version">
->;
+  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version" | "concurrencyKey">
+> & {
+  /** Null removes the key. */
+  readonly concurrencyKey?: string | null;
+};
 
 export interface JobAddition {
   /** `heldBy` tells how the commit left the job. */
@@ -425,7 +428,10 @@ export interface LookReport extends Seen {
 
 /** What a planner needs of a schedule. */
 export interface LookedSchedule
-  extends Omit<ScheduleRecord, "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version"> {
+  extends Omit<
+    ScheduleRecord,
+    "payload" | "metadata" | "name" | "skippedCount" | "concurrencyKey" | "declaration" | "version"
+  > {
   readonly nextFireTime: number;
   /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
    *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the

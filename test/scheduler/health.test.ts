@@ -20,6 +20,7 @@ describe("health()", () => {
       schedulers: [],
       unhandledTasks: [],
       backloggedSchedules: [],
+      pausedTasks: [],
     });
   });
 
@@ -44,8 +45,8 @@ describe("health()", () => {
       oldestDueJob: { id, taskId: "orphan", runAt: "2030-01-01T00:00:00Z", lateMs: 21_500 },
       oldestDueSchedule: { id: "s", taskId: "slow", nextFireTime: "2030-01-01T00:00:21Z", lateMs: 500 },
       backlog: [
-        { taskId: "orphan", waiting: 2, running: 0 },
-        { taskId: "slow", waiting: 20, running: 1 },
+        { taskId: "orphan", waiting: 2, held: 0, running: 0 },
+        { taskId: "slow", waiting: 20, held: 0, running: 1 },
       ],
       schedulers: [
         { identity: "firing", role: "scheduler", isResident: false, tasks: [], executors: ["inline"] },

@@ -850,6 +850,113 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => call("previewSchedule")("a"),
     "previewSchedule() takes an object of options; got undefined: write { limit: 10 }",
   ],
+  [
+    "a rate that is a number",
+    () => settings({ rateLimit: 14 }),
+    'task "report": rateLimit must be an object; got 14: write { limit: 14, per: "1s" }',
+  ],
+  [
+    "a rate that is text",
+    () => settings({ rateLimit: "14/min" }),
+    'task "report": rateLimit must be an object; got "14/min": write { limit: 14, per: "1m" }',
+  ],
+  [
+    "a rate without its time",
+    () => settings({ rateLimit: { limit: 14 } }),
+    'task "report": rateLimit.per is missing; it must be a duration such as "5m" or { minutes: 5 }',
+  ],
+  [
+    "a rate in no time",
+    () => settings({ rateLimit: { limit: 14, per: 0 } }),
+    'task "report": rateLimit.per must be a duration such as "5m" or { minutes: 5 }; got 0: a bare ' +
+      "number has no unit; write { seconds: 0 } or { milliseconds: 0 }",
+  ],
+  [
+    "a rate as BullMQ has it",
+    () => settings({ rateLimit: { max: 14, duration: 1000 } }),
+    'task "report": 4 problems\n- rateLimit.limit is missing; it must be a whole number from 1 to ' +
+      '1000000\n- rateLimit.per is missing; it must be a duration such as "5m" or { minutes: 5 }\n- ' +
+      'rateLimit.max is no option; did you mean "limit"?\n- rateLimit.duration is no option; did you ' +
+      'mean "per"?',
+  ],
+  [
+    "a rate of nothing",
+    () => settings({ rateLimit: { limit: 0, per: "1s" } }),
+    'task "report": rateLimit.limit must be a whole number from 1 to 1000000; got 0: to let nothing ' +
+      "run, call pauseTask(id), or pauseTask(id, { key }) for one key",
+  ],
+  [
+    "a burst that is too large",
+    () => settings({ rateLimit: { limit: 14, per: "1s", burst: 1_000_001 } }),
+    'task "report": rateLimit.burst must be a whole number from 1 to 1000000; got 1000001',
+  ],
+  [
+    "no job per key",
+    () => settings({ maxRunningPerKey: 0 }),
+    'task "report": maxRunningPerKey must be a whole number from 1 to 1000000; got 0: to let ' +
+      "nothing run, call pauseTask(id), or pauseTask(id, { key }) for one key",
+  ],
+  [
+    "no job at all",
+    () => settings({ maxRunningJobs: 0 }),
+    'task "report": maxRunningJobs must be a whole number of 1 or more; got 0: to let nothing run, ' +
+      "call pauseTask(id), or pauseTask(id, { key }) for one key",
+  ],
+  [
+    "the name of a property as the key",
+    () => settings({ concurrencyKey: "tenant" }),
+    'task "report": concurrencyKey must be a function that returns the key of a payload; got ' +
+      '"tenant": write (payload) => payload.tenant; jobs get a key of their own by addJob()',
+  ],
+  [
+    "a group",
+    () => settings({ group: () => "a" }),
+    'task "report": group is no option; did you mean "concurrencyKey"?',
+  ],
+  [
+    "a function as the key of a job",
+    () => addJob({ concurrencyKey: () => "a" }),
+    "addJob(): concurrencyKey must be text of 1 to 256 characters; got the function concurrencyKey: " +
+      "a function is a setting of the task: scheduler.task(id, { concurrencyKey }, handler)",
+  ],
+  [
+    "a key that is empty",
+    () => addSchedule({ concurrencyKey: "" }),
+    'addSchedule(): concurrencyKey must be text of 1 to 256 characters; got "": write null for no ' + "key",
+  ],
+  [
+    "a limit of the task as an option of a job",
+    () => addJob({ maxRunningPerKey: 2 }),
+    "addJob(): maxRunningPerKey is no option here; it is a setting of the task: scheduler.task(id, " +
+      "{ maxRunningPerKey }, handler)",
+  ],
+  [
+    "a key function among the defaults of tasks",
+    () => newScheduler({ taskDefaults: { concurrencyKey: () => "a" } }),
+    "new Scheduler(): taskDefaults.concurrencyKey is no option here; it is about the payload of one " +
+      "task: scheduler.task(id, { concurrencyKey }, handler)",
+  ],
+  [
+    "a limit per key where nothing tells the key",
+    () => {
+      call("task")("limited", { maxRunningPerKey: 2 }, () => {});
+      return call("addJob")("limited");
+    },
+    'addJob(): concurrencyKey is missing: task "limited" has maxRunningPerKey, and nothing here ' +
+      "tells the key; give the task { concurrencyKey: (payload) => ... }, pass a task of " +
+      'defineTasks() instead of its id, or pass { concurrencyKey: "..." } (null for a job without ' +
+      "limit)",
+  ],
+  [
+    "the key to pause as text",
+    () => call("pauseTask")("report", "a"),
+    'pauseTask() takes an object of options; got "a": write { key: "a" }',
+  ],
+  [
+    "the key to pause by another name",
+    () => call("unpauseTask")("report", { concurrencyKey: "a" }),
+    'unpauseTask(): concurrencyKey is no option; did you mean "key"?',
+  ],
 ];
 
 async function refusalOf(work: () => unknown): Promise<unknown> {

@@ -26,7 +26,7 @@ async function stepsOfTick(waitingJobs: number, waitingSchedules: number): Promi
   scheduler.task("t", { maxRunningJobs: null, resultExpirationTime: "PT0S" }, () => {});
   scheduler.task("elsewhere", () => {});
   await dataStore.putTasks([task]);
-  const facts = { task, payload: null, now: START_MS };
+  const facts = { task, payload: { text: null, key: null }, now: START_MS };
   const later = START_MS + 86_400_000;
   const delayed = (index: number) => newJobRecord({ ...facts, id: `d${index}` }, { priority: 0, runAt: later + index });
   const ready = (index: number) =>
@@ -92,7 +92,7 @@ describe("a tick on the memory store", () => {
 
   test("the counter sees a scan where there is one, and every operation of a heap", async () => {
     const store = new MemoryDataStore();
-    const facts = { task, payload: null, now: START_MS };
+    const facts = { task, payload: { text: null, key: null }, now: START_MS };
     await store.addJobs(
       Array.from({ length: 100 }, (_, index) => newJobRecord({ ...facts, id: `j${index}` }, checkJobOptions({}, ""))),
     );

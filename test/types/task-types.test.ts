@@ -20,6 +20,7 @@ import {
   type SqlStatement,
   type StandardSchemaV1,
   type Task,
+  type TaskSettings,
   type Temporal,
 } from "./names.ts";
 
@@ -67,6 +68,27 @@ describe("types", () => {
     });
     // @ts-expect-error the payload is a pair
     typesOnly(() => scheduler.addJob(add, { payload: [1] }));
+  });
+
+  test("flow to the function that tells the concurrency key", () => {
+    scheduler.task("greet", { schema: person, concurrencyKey: ({ name }) => name }, () => {});
+    scheduler.task("sync", { concurrencyKey: (payload) => payload.tenant }, (_payload: { tenant: string }) => {});
+    const sync = scheduler.task("sync", { concurrencyKey: ({ tenant }: { tenant: string }) => tenant }, () => {});
+    expectTypeOf(sync).toEqualTypeOf<Task<{ tenant: string }, void>>();
+    defineTasks({ greet: { schema: person, settings: { concurrencyKey: ({ born }) => `${born + 1}` } } });
+    typesOnly(() => scheduler.schedule("greet", "* * * * *", { concurrencyKey: () => null }, () => {}));
+    typesOnly(() => [
+      scheduler.addJob("sync", { concurrencyKey: "a" }),
+      scheduler.addJob("sync", { concurrencyKey: null }),
+    ]);
+    // @ts-expect-error a key is text
+    typesOnly(() => scheduler.task("greet", { schema: person, concurrencyKey: ({ born }) => born }, () => {}));
+    // @ts-expect-error a payload has no such property
+    typesOnly(() => scheduler.task("greet", { schema: person, concurrencyKey: (it) => it.tenant }, () => {}));
+    // @ts-expect-error `per` is missing
+    typesOnly(() => scheduler.task("sync", { rateLimit: { limit: 14 } }, () => {}));
+    const settings: TaskSettings = { maxRunningPerKey: 2 };
+    typesOnly(() => scheduler.task("sync", settings, (_name: string) => {}));
   });
 
   test("a task without a payload takes none", () => {

@@ -7,7 +7,8 @@ import type { JobRecord } from "../../records/job.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAdded, schedulerStopped } from "../events/event-records.ts";
+import { schedulerStopped } from "../events/event-records.ts";
+import { additionEvents } from "../events/flow-events.ts";
 import { FirePlanner } from "../firing/fire-planner.ts";
 import type { CheckedSchedulerOptions } from "../options/check-options.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
@@ -158,7 +159,8 @@ export class Engine {
       return waiting;
     }
     const additions = await env.store.addJobs(jobs);
-    env.events.publish(additions.flatMap(({ job, isNew }) => (isNew ? jobAdded(env, job, false) : [])));
+    this.runner.log.added(additions);
+    env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
     return additions;
   }
 
@@ -304,6 +306,11 @@ export class Engine {
       this.#backlogs.fired();
     });
     this.#watchJobs();
+    events.watch("jobPromoted", ({ schedulerId, isLeased }) => {
+      // What our own step promoted is in its answer.
+      if (schedulerId !== identity && !isLeased) this.#loop.lookBy();
+    });
+    events.watch("taskUnpaused", () => this.#loop.lookBy());
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobCancelRequested", ({ jobId }) => {
       if (this.#isResident) this.#keeper.heedCancellation(jobId);

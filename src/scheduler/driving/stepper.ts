@@ -15,6 +15,7 @@ import type {
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import { additionEvents, jobPromoted } from "../events/flow-events.ts";
 import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobAttempt } from "../running/job-attempt.ts";
@@ -400,8 +401,12 @@ export class Stepper {
     runner.recordReleases(releases, report.releases, endedIds, happened);
     runner.recordRecovery(report, now, happened);
     const acquired = new Set(report.acquired.map(({ id }) => id));
+    runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
+    const { promoted = [] } = report;
+    runner.log.promoted(promoted);
+    for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
     let attempts: JobAttempt[] = [];
     if (bounds.jobsMax === 0 || this.#isClosed) runner.giveBack(report.acquired);
     else attempts = runner.admit(report.acquired, happened);
@@ -421,8 +426,8 @@ export class Stepper {
     for (const { jobs, resolve } of calls) {
       const own = additions.slice(start, start + jobs.length);
       start += jobs.length;
-      for (const { job, isNew } of own) {
-        if (isNew) happened.push(jobAdded(this.#parts.env, job, acquired.has(job.id)));
+      for (const addition of own) {
+        happened.push(...additionEvents(this.#parts.env, addition, acquired.has(addition.job.id)));
       }
       resolve(own);
     }

@@ -45,6 +45,7 @@ export type {
   CheckedSchedulerOptions,
   CheckedTaskDefaults,
   CheckedTaskSettings,
+  KeyFunction,
 } from "./checked-options.ts";
 
 /** Options that callers often pass in the wrong place, and the advice for each. The first entry that has the name
@@ -128,6 +129,13 @@ function elsewhereThanSchedule(known: readonly string[]): (name: string) => stri
 const INTERVAL_PARTS = new Set(["weeks", "days", "hours", "minutes", "seconds", "milliseconds", "every", "interval"]);
 const CRON_PARTS = new Set(["cron", "crontab", "pattern", "hour", "minute", "second", "dayOfWeek", "day_of_week"]);
 
+const KEY_SYNONYMS = {
+  group: "concurrencyKey",
+  groupid: "concurrencyKey",
+  groupkey: "concurrencyKey",
+  partitionkey: "concurrencyKey",
+};
+
 const JOB_SYNONYMS = {
   delay: "runAt",
   at: "runAt",
@@ -140,9 +148,11 @@ const JOB_SYNONYMS = {
   kwargs: "payload",
   removeoncomplete: "resultExpirationTime",
   removeonfail: "resultExpirationTime",
+  ...KEY_SYNONYMS,
 };
 
 const SCHEDULE_SYNONYMS = {
+  ...KEY_SYNONYMS,
   scheduleid: "id",
   jitter: "maxJitter",
   replaceexisting: "conflictPolicy",
@@ -167,6 +177,9 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
   elsewhere,
   within: (path, name) => {
     if (path === "taskDefaults" && /^(max)?_?(retries|attempts)$/i.test(name)) return RETRY_ADVICE;
+    if (path === "taskDefaults" && name === "concurrencyKey") {
+      return "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)";
+    }
     const isSetting = path === "scheduleDefaults" && namesOf(schemas.taskSettingsSchema).includes(name);
     return isSetting
       ? `tasks have it too, and schedules inherit it from them: { taskDefaults: { ${name}: ... } }`
@@ -193,6 +206,13 @@ export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.t
     concurrency: "maxRunningJobs",
     maxconcurrency: "maxRunningJobs",
     maxinstances: "maxRunningJobs",
+    limiter: "rateLimit",
+    ratelimiter: "rateLimit",
+    key: "concurrencyKey",
+    maxperkey: "maxRunningPerKey",
+    concurrencyperkey: "maxRunningPerKey",
+    roundrobin: "fair",
+    ...KEY_SYNONYMS,
   },
 });
 export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(schemas.scheduleOptionsSchema, {
@@ -252,6 +272,10 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
 );
+export const checkTaskPause: Checker<{ key?: string | undefined }> = checker(schemas.taskPauseSchema, {
+  instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
+  synonyms: { concurrencykey: "key" },
+});
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
   {

@@ -19,10 +19,17 @@ interface CheckedBackoff {
   jitter: RetryPolicy["jitter"];
 }
 
+/** What limits the jobs of a task. The default of `maxRunningJobs` depends on the others. */
+interface CheckedLimits {
+  maxRunningJobs?: number | null | undefined;
+  maxRunningPerKey?: number | null | undefined;
+  rateLimit?: { limit: number; per: number; burst: number } | null | undefined;
+  fair?: boolean | undefined;
+}
+
 /** The settings that tasks of a scheduler have, unless their own settings say something else. */
-export interface CheckedTaskDefaults {
+export interface CheckedTaskDefaults extends CheckedLimits {
   executor: string;
-  maxRunningJobs: number | null;
   misfireGraceTime: number | null;
   retry: { maxAttempts: number; backoff: CheckedBackoff };
   maxRecoveries: number;
@@ -32,10 +39,13 @@ export interface CheckedTaskDefaults {
   metadata: Metadata;
 }
 
+/** The concurrency key of a payload. It is a function of the program, and may return anything. */
+export type KeyFunction = (payload: never) => unknown;
+
 /** Settings of one task. A setting that is not given is left to the defaults. */
-export interface CheckedTaskSettings {
+export interface CheckedTaskSettings extends CheckedLimits {
   executor?: string | undefined;
-  maxRunningJobs?: number | null | undefined;
+  concurrencyKey?: KeyFunction | undefined;
   misfireGraceTime?: number | null | undefined;
   retry?:
     | {
@@ -65,6 +75,7 @@ export interface CheckedScheduleChanges {
   resultExpirationTime?: number | undefined;
   maxCatchUp?: number | null | undefined;
   overlap?: RunOverlapPolicy | undefined;
+  concurrencyKey?: string | null | undefined;
 }
 
 export interface CheckedScheduleOptions {
@@ -82,6 +93,7 @@ export interface CheckedScheduleOptions {
   resultExpirationTime?: number | undefined;
   maxCatchUp: number | null;
   overlap?: RunOverlapPolicy | undefined;
+  concurrencyKey?: string | null | undefined;
 }
 
 export interface CheckedJobOptions {
@@ -89,6 +101,7 @@ export interface CheckedJobOptions {
   runAt?: number | undefined;
   priority: number;
   idempotencyKey?: string | undefined;
+  concurrencyKey?: string | null | undefined;
   metadata?: Metadata | undefined;
   executor?: string | undefined;
   resultExpirationTime?: number | undefined;

@@ -48,6 +48,32 @@ export function unlimitedAdvice(value: unknown): string | null {
   return value === Number.POSITIVE_INFINITY || value === false ? "write null for no limit" : null;
 }
 
+/** Advice for a limit that allows too little or too much. */
+export function limitAdvice(value: unknown): string | null {
+  if (value === 0) return "to let nothing run, call pauseTask(id), or pauseTask(id, { key }) for one key";
+  return unlimitedAdvice(value);
+}
+
+export function rateAdvice(value: unknown): string | null {
+  if (typeof value === "number" && value > 0) return `write { limit: ${value}, per: "1s" }`;
+  const [, limit, unit] = /^(\d+) ?(?:\/|per ) ?(s|m|h|d)/i.exec(typeof value === "string" ? value : "") ?? [];
+  return limit === undefined ? unlimitedAdvice(value) : `write { limit: ${limit}, per: "1${unit?.toLowerCase()}" }`;
+}
+
+/** Advice for a value that is no function from payloads to keys. */
+export function keyFunctionAdvice(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  return `write (payload) => payload.${/^\w+$/.test(value) ? value : "name"}; jobs get a key of their own by addJob()`;
+}
+
+/** Advice for a value that is no concurrency key. */
+export function keyAdvice(value: unknown): string | null {
+  if (value === "") return "write null for no key";
+  if (typeof value === "number" || typeof value === "bigint") return `write "${value}"`;
+  if (typeof value !== "function") return null;
+  return "a function is a setting of the task: scheduler.task(id, { concurrencyKey }, handler)";
+}
+
 export function signalAdvice(value: unknown): string | null {
   return value instanceof AbortController ? "pass its signal" : null;
 }

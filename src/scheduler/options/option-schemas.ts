@@ -20,6 +20,7 @@ import { LOG_LEVELS } from "../../core/leveled-logger.ts";
 import {
   BULK_ADD_MAX,
   CATCH_UP_MAX,
+  FLOW_LIMIT_MAX,
   ID_LENGTH_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
@@ -57,6 +58,7 @@ import type {
   CheckedStartOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
+  KeyFunction,
 } from "./checked-options.ts";
 import { checkMetadata } from "./metadata.ts";
 import {
@@ -65,6 +67,10 @@ import {
   EXECUTOR_METHODS,
   executorAdvice,
   executorsAdvice,
+  keyAdvice,
+  keyFunctionAdvice,
+  limitAdvice,
+  rateAdvice,
   retryAdvice,
   STORE_METHODS,
   signalAdvice,
@@ -77,6 +83,8 @@ import {
 // time have no default here.
 
 const name = textUpTo(ID_LENGTH_MAX);
+
+const concurrencyKey = v.optional(v.nullable(textUpTo(ID_LENGTH_MAX, keyAdvice)));
 
 const CONFLICT_POLICIES = ["update", "doNothing", "replace", "error"] as const;
 
@@ -115,9 +123,26 @@ const retryDefaults = objectOf(
   retryAdvice,
 );
 
+const rateLimit = objectOf(
+  {
+    limit: wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice),
+    per: durationMs(1),
+    burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX), 1),
+  },
+  rateAdvice,
+);
+
+const keyFunction = v.custom<KeyFunction>(
+  (value) => typeof value === "function",
+  ({ input }) => mustBe("a function that returns the key of a payload", input, "", keyFunctionAdvice(input)),
+);
+
 const taskDefaults = objectOf({
   executor: v.optional(name, "inline"),
-  maxRunningJobs: v.optional(v.nullable(wholeNumber(1, undefined, unlimitedAdvice)), 1),
+  maxRunningJobs: v.optional(v.nullable(wholeNumber(1, undefined, limitAdvice))),
+  maxRunningPerKey: v.optional(v.nullable(wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice))),
+  rateLimit: v.optional(v.nullable(rateLimit)),
+  fair: v.optional(trueOrFalse),
   misfireGraceTime: v.optional(v.nullable(durationMs()), null),
   retry: v.optional(retryDefaults, {}),
   maxRecoveries: v.optional(wholeNumber(0), 3),
@@ -132,6 +157,7 @@ const taskSettings = v.partial(
   objectOf({
     ...taskDefaults.entries,
     retry: v.partial(objectOf({ ...retryDefaults.entries, backoff: v.partial(backoffDefaults) }, retryAdvice)),
+    concurrencyKey: keyFunction,
     schema: standardSchema,
   }),
 );
@@ -200,6 +226,7 @@ const scheduleSettings = {
   maxJitter: v.optional(durationMs(), { seconds: 0 }),
   priority: v.optional(wholeNumber(), 0),
   overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
+  concurrencyKey,
   maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice)), null),
 };
 
@@ -235,6 +262,7 @@ const jobEntries = {
   runAt: v.optional(instantMs),
   priority: v.optional(wholeNumber(), 0),
   idempotencyKey: v.optional(name),
+  concurrencyKey,
   startDeadline: v.optional(instantMs),
 };
 
@@ -292,6 +320,10 @@ export const unpauseOptionsSchema: v.GenericSchema<unknown, { resumeFrom?: "now"
   v.strictObject({
     resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
   });
+
+export const taskPauseSchema: v.GenericSchema<unknown, { key?: string | undefined }> = v.strictObject({
+  key: v.optional(textUpTo(ID_LENGTH_MAX, keyAdvice)),
+});
 
 export const previewOptionsSchema: v.GenericSchema<unknown, { limit: number; from?: number | undefined }> =
   v.strictObject({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) });

@@ -4,13 +4,30 @@ import type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata, RunOverlapPo
 import type { Trigger } from "../../triggers/trigger.ts";
 
 /** Settings of a task. The most explicit setting counts: first that of the call, then that of the task, then that of
- *  the scheduler's `taskDefaults`. Metadata is merged key by key. */
-export interface TaskSettings {
+ *  the scheduler's `taskDefaults`. Metadata is merged key by key. `P` is the payload that the handler gets. */
+export interface TaskSettings<P = never> {
   /** Name of the executor that runs the task's jobs. Default: `"inline"`. */
   executor?: string | undefined;
-  /** Most jobs of the task that run at once, counted over all schedulers of the store; null is unlimited. Default:
-   *  1. */
+  /** Most jobs of the task that run at once, counted over all schedulers of the store; null is unlimited. Default: 1;
+   *  with `maxRunningPerKey` null, because one job in all would leave nothing to that limit. */
   maxRunningJobs?: number | null | undefined;
+  /**
+   * Tells the concurrency key of a job from its payload, for example the tenant: text of 1 to 256 characters. Null or
+   * undefined: the job has no key. It is called where jobs and schedules are added, with the payload that the handler
+   * will get, and what it returns is stored with the job; so a program that adds jobs has to know the task, not only
+   * its id (see `defineTasks`). What it throws rejects the call as an `OptionsError`. Default: jobs have no key, unless
+   * they are added with one (`addJob(task, { concurrencyKey })`).
+   */
+  concurrencyKey?: KeyOf<P> | undefined;
+  /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store: 1 to 1,000,000; null
+   *  is unlimited. Jobs without a key do not count. Default: null. */
+  maxRunningPerKey?: number | null | undefined;
+  /** How many attempts may start in a time, for example `{ limit: 14, per: "1s" }`: for each concurrency key, and for
+   *  the jobs without a key together; null is unlimited. Default: null. */
+  rateLimit?: RateLimitOptions | null | undefined;
+  /** Whether the concurrency keys take turns, so that many jobs of one key do not delay those of the others. The jobs
+   *  without a key are one more key. A higher priority still comes first. Default: false. */
+  fair?: boolean | undefined;
   /** How late a job of a schedule may start, for example `{ minutes: 5 }`; a job that is later ends as
    *  `missedStartDeadline`. Null is unlimited. Default: null. */
   misfireGraceTime?: Duration | null | undefined;
@@ -33,6 +50,9 @@ export interface TaskSettings {
   metadata?: Metadata | undefined;
 }
 
+/** It is written as a method, so that `TaskSettings` without a type of the payload fit every task. */
+type KeyOf<P> = { keyOf(payload: P): string | null | undefined }["keyOf"];
+
 /**
  * How often, and after which pauses, a job runs again whose handler failed.
  * @example
@@ -51,6 +71,21 @@ export interface RetryOptions {
     /** `"full"` (default) waits a random time between zero and the pause; `"none"` waits the pause itself. */
     jitter?: "full" | "none" | undefined;
   };
+}
+
+/**
+ * How many attempts may start in a time, over all schedulers of the store. Retries count too.
+ * @example
+ * const rateLimit: RateLimitOptions = { limit: 14, per: "1s" };
+ */
+export interface RateLimitOptions {
+  /** Attempts in the time `per`: 1 to 1,000,000. They start `per / limit` apart. */
+  limit: number;
+  /** For example `"1s"` or `{ minutes: 1 }`; longer than zero. */
+  per: Duration;
+  /** How many attempts may start at once after a pause: 1 to 1,000,000. So no time of the length `per` has more than
+   *  `limit + burst - 1` starts. Default: 1. */
+  burst?: number | undefined;
 }
 
 /** Options of a schedule. */
@@ -87,6 +122,9 @@ export interface ScheduleOptions<P = unknown> {
   /** What a fire does while an earlier run of the schedule is unfinished: `"queue"`, `"skip"`, `"replaceQueued"` or
    *  `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: the task's `overlap`. */
   overlap?: RunOverlapPolicy | undefined;
+  /** The concurrency key of the schedule's jobs: text of 1 to 256 characters; null for none. It is stored with the
+   *  schedule. Default: what the task's `concurrencyKey` tells from the payload. */
+  concurrencyKey?: string | null | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
   metadata?: Metadata | undefined;
   /** Name of the executor that runs the jobs. Default: the task's. */
@@ -111,6 +149,9 @@ export interface ScheduleUpdate<P = unknown> extends Omit<ScheduleOptions<P>, "i
   /** A trigger, or crontab text in the time zone of the scheduler. A trigger with a new rule counts from now. A trigger
    *  with the same rule as before leaves the fire times as they are. */
   trigger?: Trigger | string | undefined;
+  /** The concurrency key of the jobs to come; null for none. Default: with a new payload, what the task's
+   *  `concurrencyKey` tells from it, where this program knows that function; else it stays as it is. */
+  concurrencyKey?: string | null | undefined;
   /** The schedule fires at this instant next, whatever its trigger says, and from then on as the trigger says. An
    *  instant that is past is due at once. It must be later than the last fire time. */
   nextFireTime?: InstantLike | undefined;
@@ -127,6 +168,9 @@ export interface JobOptions<P = unknown> {
   /** A key that only one unfinished job of the task may have. Adding another job of the task with this key returns the
    *  existing job. Default: none. */
   idempotencyKey?: string | undefined;
+  /** The concurrency key of the job, by which limits of the task count: text of 1 to 256 characters; null for none.
+   *  Default: what the task's `concurrencyKey` tells from the payload. */
+  concurrencyKey?: string | null | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
   metadata?: Metadata | undefined;
   /** Name of the executor that runs the job. Default: the task's. */

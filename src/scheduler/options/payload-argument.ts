@@ -17,4 +17,4 @@ export type OptionsWithPayload<Options, P> = [P] extends [never]
 
 /** Options of {@link Scheduler.schedule}: those of the schedule, and settings of the task. A setting that both have
  *  belongs to the task, and the schedule inherits it. */
-export type ScheduledTaskOptions<P = unknown> = Omit<ScheduleOptions<P>, "id" | keyof TaskSettings> & TaskSettings;
+export type ScheduledTaskOptions<P = unknown> = Omit<ScheduleOptions<P>, "id" | keyof TaskSettings> & TaskSettings<P>;

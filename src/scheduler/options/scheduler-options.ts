@@ -31,7 +31,7 @@ export interface SchedulerOptions {
    *  so that they can go on. Default: 100. */
   maxConcurrentJobs?: number | undefined;
   /** Settings that tasks inherit, for example `{ timeout: { minutes: 5 } }`. Default: `{}`. */
-  taskDefaults?: TaskSettings | undefined;
+  taskDefaults?: Omit<TaskSettings, "concurrencyKey"> | undefined;
   /** Settings that the schedules inherit which this scheduler adds, for example `{ coalesce: "all" }`. What tasks and
    *  schedules both have, such as `misfireGraceTime`, belongs to `taskDefaults`. Default: `{}`. */
   scheduleDefaults?: ScheduleDefaults | undefined;

@@ -1,27 +1,32 @@
 import { sleepFor } from "../../core/clock.ts";
 import { BACKLOG_CHECK_MS, BACKLOG_JOBS_MAX, BACKLOG_PAGE_SIZE, BACKLOG_TASKS_MAX } from "../../core/limits.ts";
-import type { DataStore, TaskBacklog } from "../../stores/data-store.ts";
+import type { DataStore, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleBacklogged } from "../events/event-records.ts";
 import type { BackloggedSchedule } from "../views/health.ts";
 
-/** The schedules with many unfinished jobs, the largest backlog first. Costs one small read for each task that has many
- *  unfinished jobs, and none where no task has. Looks at the oldest jobs of these tasks only.
+/** The schedules with many unfinished jobs, the largest backlog first. Jobs that wait for the end of a pause, or for
+ *  their parents, do not count. Costs one small read for each task that has many unfinished jobs, and none where no
+ *  task has. Looks at the oldest jobs of these tasks only.
  *  @throws {StoreUnavailableError} */
 export async function backloggedSchedules(
   store: DataStore,
   tasks: readonly TaskBacklog[],
+  pauses: readonly TaskPause[],
 ): Promise<readonly BackloggedSchedule[]> {
   const large = tasks
     .filter(({ waiting, running }) => waiting + running > BACKLOG_JOBS_MAX)
+    .filter(({ taskId }) => !pauses.some((pause) => pause.taskId === taskId && pause.key === null))
     .sort((a, b) => b.waiting + b.running - a.waiting - a.running)
     .slice(0, BACKLOG_TASKS_MAX);
   const found: BackloggedSchedule[] = [];
   for (const { taskId } of large) {
     const { items } = await store.getJobs({ taskId, limit: BACKLOG_PAGE_SIZE, cursor: null });
     const counts = new Map<string, number>();
-    for (const { scheduleId } of items) {
-      if (scheduleId !== null) counts.set(scheduleId, (counts.get(scheduleId) ?? 0) + 1);
+    const paused = new Set(pauses.filter((pause) => pause.taskId === taskId).map(({ key }) => key));
+    for (const { scheduleId, heldBy, concurrencyKey } of items) {
+      const waits = heldBy === "parents" || (concurrencyKey !== undefined && paused.has(concurrencyKey));
+      if (scheduleId !== null && !waits) counts.set(scheduleId, (counts.get(scheduleId) ?? 0) + 1);
     }
     for (const [scheduleId, unfinished] of counts) {
       if (unfinished > BACKLOG_JOBS_MAX) found.push({ scheduleId, taskId, unfinished });
@@ -81,7 +86,8 @@ export class ScheduleBacklogs {
   async #check(): Promise<void> {
     const { store, clock, events, logger } = this.#env;
     const { tasks } = await store.inspect(clock.now());
-    const found = await backloggedSchedules(store, tasks);
+    const found = await backloggedSchedules(store, tasks, await store.getTaskPauses());
+    const heldTasks = new Set(tasks.filter(({ held = 0 }) => held > 0).map(({ taskId }) => taskId));
     const untold = found.filter(({ scheduleId }) => !this.#told.has(scheduleId));
     this.#told = new Set(found.map(({ scheduleId }) => scheduleId));
     events.publish(untold.map((backlog) => scheduleBacklogged(this.#env, backlog)));
@@ -89,8 +95,8 @@ export class ScheduleBacklogs {
       const count = unfinished < BACKLOG_PAGE_SIZE ? unfinished : `${unfinished} or more`;
       logger.warn(
         `escapement: ${count} jobs of schedule "${scheduleId}" are unfinished, because they are added faster than ` +
-          `they end; let the schedule fire less often or skip (overlap: "skip"), raise maxRunningJobs of task ` +
-          `"${taskId}", or start more workers`,
+          `they end; let the schedule fire less often or skip (overlap: "skip"), raise ` +
+          `${heldTasks.has(taskId) ? "the limits" : "maxRunningJobs"} of task "${taskId}", or start more workers`,
       );
     }
   }

@@ -2,6 +2,7 @@ import { sleepFor } from "../../core/clock.ts";
 import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "../../core/limits.ts";
 import { instantOf } from "../../core/temporal.ts";
 import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
 import type { JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobUnclaimed } from "../events/event-records.ts";
@@ -64,8 +65,27 @@ export class UnclaimedJobs {
       const record = await store.getJob(job.jobId);
       if (record === null) this.#watched.delete(key);
       else if (record.fence > 0) this.#settle(key);
+      else if (await this.#waitsForItsTurn(record)) this.#watched.set(key, { ...job, timestampMs: clock.now() });
       else this.#tell(key, job);
     }
+  }
+
+  /** Whether a job that nobody took waits for something else: its parents, the end of a pause, or, where somebody is
+   *  alive who can run the job, a limit. It is looked after again later. */
+  async #waitsForItsTurn({ taskId, executor, concurrencyKey, heldBy }: JobRecord): Promise<boolean> {
+    const { store, clock } = this.#options.env;
+    if (heldBy === "parents") return true;
+    const pauses = await store.getTaskPauses();
+    if (pauses.some((pause) => pause.taskId === taskId && (pause.key === null || pause.key === concurrencyKey))) {
+      return true;
+    }
+    if (heldBy === undefined) return false;
+    const alive = await store.getSchedulers(clock.now());
+    // Of a scheduler of an earlier version it is unknown what it runs. Every other has an executor.
+    return alive.some(
+      ({ role, tasks, executors }) =>
+        role !== "scheduler" && (executors.length === 0 || (tasks.includes(taskId) && executors.includes(executor))),
+    );
   }
 
   #settle(key: string): void {

@@ -8,7 +8,7 @@ import type { JobContext, ResultOf, Task, TaskHandler } from "../scheduler-clien
 export interface TaskDefinition<S = StandardSchemaV1, H = TaskHandler<never>> {
   /** Checks payloads when they are added and before they run, and gives them their types. */
   readonly schema?: S | undefined;
-  readonly settings?: TaskSettings | undefined;
+  readonly settings?: TaskSettings<HandledPayload<S>> | undefined;
   /** Left out where other programs have it. */
   readonly handler?: H | undefined;
 }

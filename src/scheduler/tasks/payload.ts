@@ -3,7 +3,6 @@ import { SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
-import type { TaskRegistry } from "./task-registry.ts";
 
 /** The payload as its schema returns it. @throws {PayloadError} which names the path of each problem */
 export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
@@ -25,7 +24,7 @@ export function assertText(text: unknown): void {
 }
 
 /** A payload as text; null for undefined. @throws {SerializationError} when it cannot be serialized, or is too large */
-function payloadText(serializer: Serializer, taskId: string, payload: unknown): string | null {
+export function payloadText(serializer: Serializer, taskId: string, payload: unknown): string | null {
   if (payload === undefined) return null;
   const text = serialized(serializer, taskId, payload);
   assertText(text);
@@ -50,18 +49,4 @@ function serialized(serializer: Serializer, taskId: string, payload: unknown): s
       cause: error,
     });
   }
-}
-
-/** A payload for a task, checked and serialized; a promise only where a schema checks it, because jobs without a schema
- *  are added faster without one. The text holds the value that the caller passed, not the value that
- *  the schema returned, because the schema parses the payload again before the job runs. @throws {PayloadError}
- *  @throws {SerializationError} */
-export function payloadTextOf(
-  { serializer, tasks }: { readonly serializer: Serializer; readonly tasks: TaskRegistry },
-  taskId: string,
-  payload: unknown,
-): string | null | Promise<string | null> {
-  const schema = tasks.schemaOf(taskId);
-  if (schema === null) return payloadText(serializer, taskId, payload);
-  return checkPayload(schema, payload, taskId).then(() => payloadText(serializer, taskId, payload));
 }

@@ -10,6 +10,7 @@ import {
   type CheckedTaskSettings,
   checkId,
   checkTaskSettings,
+  type KeyFunction,
 } from "../options/check-options.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
@@ -25,6 +26,7 @@ export interface RegisteredTask {
   readonly record: TaskRecord;
   readonly handler: TaskHandler<never, unknown>;
   readonly schema: StandardSchemaV1 | null;
+  readonly concurrencyKey: KeyFunction | null;
 }
 
 export interface RegistryOptions {
@@ -71,10 +73,10 @@ export class TaskRegistry {
         { path: "handler", message: "not a function" },
       ]);
     }
-    const { schema, ...checked } = checkTaskSettings(settings, `task "${id}"`);
+    const { schema = null, concurrencyKey = null, ...checked } = checkTaskSettings(settings, `task "${id}"`);
     const record = declared(toRecord(id, this.#defaults, checked), this.#version);
     if (this.#runsJobs()) this.#assertExecutor(record);
-    this.#byId.set(id, { record, handler, schema: schema ?? null });
+    this.#byId.set(id, { record, handler, schema, concurrencyKey });
     this.#unsaved.add(id);
     this.#queues = null;
     return Object.freeze({ id });
@@ -132,6 +134,13 @@ export class TaskRegistry {
   /** The schema of a task's payloads, as far as it is known here. */
   schemaOf(id: string): StandardSchemaV1 | null {
     return this.#byId.get(id)?.schema ?? this.#references.get(id)?.task.schema ?? null;
+  }
+
+  /** The function that tells the concurrency key of a task's payloads, as far as it is known here. */
+  keyFunctionOf(id: string): KeyFunction | null {
+    const registered = this.#byId.get(id);
+    if (registered !== undefined) return registered.concurrencyKey;
+    return this.#references.get(id)?.task.settings.concurrencyKey ?? null;
   }
 
   /** For a scheduler that is about to run jobs. @throws {OptionsError} when it lacks the executor of a task */
@@ -252,12 +261,13 @@ function nameOfBound(name: string): [what: string, id: string] {
 
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
+  const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
   const { maxAttempts } = { ...defaults.retry, ...withoutUndefined(settings.retry ?? {}) };
   const backoff = { ...defaults.retry.backoff, ...withoutUndefined(settings.retry?.backoff ?? {}) };
   return {
     id,
     executor: merged.executor,
-    maxRunningJobs: merged.maxRunningJobs,
+    maxRunningJobs: merged.maxRunningJobs === undefined ? (perKey === null ? 1 : null) : merged.maxRunningJobs,
     misfireGraceMs: merged.misfireGraceTime,
     maxRecoveries: merged.maxRecoveries,
     timeoutMs: merged.timeout,
@@ -271,6 +281,12 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
       jitter: backoff.jitter,
     },
     metadata: { ...defaults.metadata, ...settings.metadata },
+    // Absent where they say nothing, so that tasks which do not use them are declared as before they existed.
+    ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
+    ...(rateLimit === null
+      ? {}
+      : { rateLimit: { limit: rateLimit.limit, perMs: rateLimit.per, burst: rateLimit.burst } }),
+    ...(fair ? { fair } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { ConflictingIdError, JobLookupError } from "../../core/errors.ts";
+import { ConflictingIdError, JobLookupError, OptionsError } from "../../core/errors.ts";
 import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -8,7 +8,7 @@ import { checkBulkJobs, checkBulkResults, checkId } from "../options/check-optio
 import type { BulkJobOptions, BulkResultOptions } from "../options/options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
-import { repeatableJobOf, retriedJob, retryIdOf } from "./retried-job.ts";
+import { repeatableJobOf, retriedJob, retryIdOf, withKey } from "./retried-job.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** The outcomes of jobs that `retryJobs` repeats unless an outcome is given. Nobody cancels a job to have it
@@ -41,7 +41,7 @@ export class BulkVerbs {
       );
     }
     const added = await env.store.getJob(record.id);
-    return added === null ? this.#jobs.addRecord(record) : this.#jobs.viewOf(added);
+    return added === null ? this.#jobs.addRecord(await withKey(this.#context, record)) : this.#jobs.viewOf(added);
   }
 
   async retryMany(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
@@ -117,14 +117,15 @@ export class BulkVerbs {
     } while (cursor !== null);
   }
 
-  /** The job that repeats the job of a result; null when the job cannot be repeated, or was repeated before. */
+  /** The job that repeats the job of a result; null when the job cannot be repeated, was repeated before, or its task
+   *  cannot tell the key of its payload. */
   async #recordOf(result: JobResultRecord, now: number): Promise<JobRecord | null> {
     const { job, jobId } = result;
     if (job === undefined || job.omitsPayload === true) return null;
     const { store } = this.#context.env;
     const id = retryIdOf(jobId);
     if ((await store.getJob(id)) !== null || (await store.getJobResult(id, now)) !== null) return null;
-    return retriedJob(result, job, now);
+    return withKey(this.#context, retriedJob(result, job, now)).catch(nullIfKeyless);
   }
 
   async #noResult(id: string): Promise<Error> {
@@ -133,4 +134,9 @@ export class BulkVerbs {
       ? new JobLookupError(`there is no result of job "${id}": it never existed, or its result has expired`, id)
       : new ConflictingIdError(`job "${id}" has not ended; cancelJob() ends it`, id);
   }
+}
+
+function nullIfKeyless(error: unknown): null {
+  if (error instanceof OptionsError) return null;
+  throw error;
 }

@@ -30,13 +30,15 @@ async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }
   const inspection = await store.inspect(askedAt);
   const answeredAt = clock.now();
   const { storeNow, tasks } = inspection;
+  const pauses = await store.getTaskPauses();
   return {
     inspection,
     // The store hears of a task that was registered after the start at the next sign of life.
     schedulers: (await store.getSchedulers(answeredAt)).map((scheduler) =>
       scheduler.identity === identity ? { ...scheduler, tasks: own.ids } : scheduler,
     ),
-    backloggedSchedules: await backloggedSchedules(store, tasks),
+    backloggedSchedules: await backloggedSchedules(store, tasks, pauses),
+    pauses,
     latencyMs: answeredAt - askedAt,
     clockSkewMs: storeNow === null ? null : Math.round(storeNow - (askedAt + answeredAt) / 2),
   };

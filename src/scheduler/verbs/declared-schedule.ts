@@ -32,13 +32,16 @@ export function declaredSchedule(
   version: number | undefined,
 ): ScheduleRecord {
   const declared = Object.entries(DECLARED).map(([name, field]) => [name, record[field]]);
-  const declaration = textHash(JSON.stringify([...declared, ["paused", paused]]));
+  // What came later counts only where it is used, so that schedules without it are declared as before.
+  const { concurrencyKey } = record;
+  const key = concurrencyKey === undefined ? [] : [["concurrencyKey", concurrencyKey]];
+  const declaration = textHash(JSON.stringify([...declared, ["paused", paused], ...key]));
   return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
 }
 
 /** The names of the options in which a stored schedule differs from the one that a program asked for. */
 export function differingOptions(stored: ScheduleRecord, asked: ScheduleRecord): string[] {
-  return Object.entries(DECLARED)
+  return Object.entries({ ...DECLARED, concurrencyKey: "concurrencyKey" } as const)
     .filter(([, field]) => JSON.stringify(stored[field]) !== JSON.stringify(asked[field]))
     .map(([name]) => name);
 }

@@ -1,4 +1,10 @@
-import { JobLookupError, PayloadError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
+import {
+  JobLookupError,
+  OptionsError,
+  PayloadError,
+  SchedulerStateError,
+  SerializationError,
+} from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -19,8 +25,8 @@ import type { JobFilterOptions, JobOptions, JobResultFilterOptions, RunJobOption
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
+import { assertKeyed, keyedPayload } from "../tasks/concurrency-key.ts";
 import { currentJob } from "../tasks/current-job.ts";
-import { payloadTextOf } from "../tasks/payload.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
@@ -49,11 +55,12 @@ export class JobVerbs {
   }
 
   async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
-    return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()")));
+    return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()"), "addJob()"));
   }
 
   async prepare(task: Task | string | NamedFunction, options: JobOptions): Promise<PreparedJob> {
-    return preparedJob(this.#context, await this.#newRecord(task, checkJobOptions(options, "prepareJob()")));
+    const where = "prepareJob()";
+    return preparedJob(this.#context, await this.#newRecord(task, checkJobOptions(options, where), where));
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
@@ -66,7 +73,7 @@ export class JobVerbs {
       const where = `addJobs(), job ${index}`;
       const { task, ...options } = checkNewJob(job, where);
       try {
-        records.push(await this.#newRecord(task as Task, options));
+        records.push(await this.#newRecord(task as Task, options, where));
       } catch (error) {
         throw saysWhere(error, where);
       }
@@ -82,7 +89,7 @@ export class JobVerbs {
   async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
     const { signal, ...jobOptions } = checkRunJobOptions(options, "runJob()");
     signal?.throwIfAborted();
-    const record = await this.#newRecord(task, jobOptions);
+    const record = await this.#newRecord(task, jobOptions, "runJob()");
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
     const { log } = this.#runner;
     let awaitedId = record.id;
@@ -159,15 +166,18 @@ export class JobVerbs {
     return true;
   }
 
-  async #newRecord(task: Task | string | NamedFunction, options: CheckedJobOptions): Promise<JobRecord> {
+  async #newRecord(task: Task | string | NamedFunction, options: CheckedJobOptions, where: string): Promise<JobRecord> {
     const { env, tasks, ready } = this.#context;
     const taskId = tasks.idOf(task);
     await ready();
     const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
-    const payload = payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, options.payload);
-    const text = payload instanceof Promise ? await payload : payload;
+    const key = options.concurrencyKey;
+    assertKeyed(tasks, settings, key, where);
+    const parts = { serializer: env.store.serializer, tasks };
+    const keyed = keyedPayload(parts, taskId, options.payload, key);
+    const payload = keyed instanceof Promise ? await keyed : keyed;
     const now = env.clock.now();
-    return newJobRecord({ id: env.ids.next(now), task: settings, payload: text, now }, options);
+    return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
   }
 
   async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
@@ -224,6 +234,10 @@ export class JobVerbs {
 /** An error about one job of many that does not say which job. */
 function saysWhere(error: unknown, where: string): unknown {
   if (error instanceof PayloadError) return new PayloadError(`${where}: ${error.message}`, error.issues);
+  const isAboutKey = error instanceof OptionsError && error.issues[0]?.path === "concurrencyKey";
+  if (isAboutKey && !error.message.startsWith(where)) {
+    return new OptionsError(`${where}: ${error.message}`, error.issues, { cause: error.cause });
+  }
   if (!(error instanceof SerializationError)) return error;
   return new SerializationError(`${where}: ${error.message}`, { cause: error.cause });
 }

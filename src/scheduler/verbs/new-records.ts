@@ -8,10 +8,11 @@ import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { brokenTrigger, ruleKey, type Trigger } from "../../triggers/trigger.ts";
 import type { CheckedJobOptions, CheckedScheduleChanges, CheckedScheduleOptions } from "../options/check-options.ts";
+import type { KeyedPayload } from "../tasks/concurrency-key.ts";
 
 /** A new schedule: the call's options go over the task's settings, and the trigger is anchored to the present. */
 export function newScheduleRecord(
-  facts: { id: string; task: TaskRecord; trigger: Trigger; payload: string | null; now: number },
+  facts: { id: string; task: TaskRecord; trigger: Trigger; payload: KeyedPayload; now: number },
   options: CheckedScheduleOptions,
 ): ScheduleRecord {
   const { id, task, trigger, payload, now } = facts;
@@ -20,7 +21,7 @@ export function newScheduleRecord(
     name: options.name ?? null,
     taskId: task.id,
     ...triggerFields(trigger, now),
-    payload,
+    payload: payload.text,
     executor: options.executor ?? task.executor,
     priority: options.priority,
     coalesce: options.coalesce,
@@ -36,6 +37,7 @@ export function newScheduleRecord(
     lastFireTime: null,
     fence: firstFence(),
     skippedCount: 0,
+    ...(payload.key === null ? {} : { concurrencyKey: payload.key }),
   };
 }
 
@@ -57,19 +59,26 @@ export function assertFireTime(trigger: Trigger, askedMs: number, answer: number
   throw brokenTrigger(trigger, askedMs, answer);
 }
 
-/** The fields that `updateSchedule` replaces. If `payload` is undefined, the stored payload stays. If the trigger is
- *  the same rule, the stored anchor and next fire time stay. */
+/** The fields that `updateSchedule` replaces. If `payload` is undefined, the stored payload stays, and if `key` is, so
+ *  does the stored key. If the trigger is the same rule, the stored anchor and next fire time stay. */
 export function scheduleChanges(
   schedule: ScheduleRecord,
-  facts: { taskMetadata: Metadata; trigger: Trigger | undefined; payload: string | null | undefined; now: number },
+  facts: {
+    taskMetadata: Metadata;
+    trigger: Trigger | undefined;
+    payload: string | null | undefined;
+    key: string | null | undefined;
+    now: number;
+  },
   options: CheckedScheduleChanges,
 ): ScheduleChanges {
-  const { taskMetadata, trigger, payload, now } = facts;
+  const { taskMetadata, trigger, payload, key, now } = facts;
   const isNewRule = trigger !== undefined && ruleKey(trigger) !== schedule.triggerRule;
   return {
     ...(isNewRule ? triggerFields(trigger, now) : {}),
     ...(options.nextFireTime === undefined ? {} : { nextFireTime: notBefore(schedule, options.nextFireTime) }),
     ...(payload === undefined ? {} : { payload }),
+    ...(key === undefined ? {} : { concurrencyKey: key }),
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.executor === undefined ? {} : { executor: options.executor }),
     ...(options.priority === undefined ? {} : { priority: options.priority }),
@@ -94,16 +103,16 @@ function notBefore({ lastFireTime }: ScheduleRecord, fireTime: number): number {
 
 /** A new job that no schedule made. */
 export function newJobRecord(
-  facts: { id: string; task: TaskRecord; payload: string | null; now: number },
+  facts: { id: string; task: TaskRecord; payload: KeyedPayload; now: number },
   options: CheckedJobOptions,
 ): JobRecord {
   const { id, task, payload, now } = facts;
-  return {
+  const record: JobRecord = {
     id,
     taskId: task.id,
     scheduleId: null,
     executor: options.executor ?? task.executor,
-    payload,
+    payload: payload.text,
     priority: options.priority,
     runAt: options.runAt ?? now,
     createdAt: now,
@@ -119,4 +128,5 @@ export function newJobRecord(
     ...NEVER_RUN,
     idempotencyKey: options.idempotencyKey ?? null,
   };
+  return payload.key === null ? record : { ...record, concurrencyKey: payload.key };
 }

@@ -1,6 +1,8 @@
-import { JobLookupError } from "../../core/errors.ts";
+import { DeserializationError, JobLookupError, PayloadError } from "../../core/errors.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
+import { keyedPayload } from "../tasks/concurrency-key.ts";
+import type { VerbContext } from "./verb-context.ts";
 
 /**
  * The job that repeats a job that has ended. Its id follows from that of the job (`id~1`, and then `id~2`), so that
@@ -18,7 +20,24 @@ export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): 
     ...NEVER_RUN,
     idempotencyKey: job.idempotencyKey ?? jobId,
     retryOf: jobId,
+    ...(job.concurrencyKey === undefined ? {} : { concurrencyKey: job.concurrencyKey }),
   };
+}
+
+/** The job with the concurrency key that its task tells from the payload, unless the job has a key. A payload that
+ *  cannot be read has none: the job ends as soon as it begins. @throws {OptionsError} when the task's function fails */
+export async function withKey({ env, tasks }: VerbContext, job: JobRecord): Promise<JobRecord> {
+  const { taskId, payload } = job;
+  if (job.concurrencyKey !== undefined || tasks.keyFunctionOf(taskId) === null) return job;
+  const { serializer } = env.store;
+  try {
+    const value = payload === null ? undefined : serializer.deserialize(payload);
+    const { key } = await keyedPayload({ serializer, tasks }, taskId, value, undefined);
+    return key === null ? job : { ...job, concurrencyKey: key };
+  } catch (error) {
+    if (error instanceof DeserializationError || error instanceof PayloadError) return job;
+    throw error;
+  }
 }
 
 /** The id of the job that repeats this job. */

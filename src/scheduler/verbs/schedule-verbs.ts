@@ -20,7 +20,7 @@ import {
 } from "../options/check-options.ts";
 import type { ScheduleDefaults, ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
 import type { NamedFunction, Task } from "../scheduler-client.ts";
-import { payloadTextOf } from "../tasks/payload.ts";
+import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
@@ -52,7 +52,8 @@ export class ScheduleVerbs {
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
-    const payload = await this.#payloadText(taskId, checked.payload);
+    assertKeyed(tasks, settings, checked.concurrencyKey, where);
+    const payload = await this.#keyedPayload(taskId, checked.payload, checked.concurrencyKey);
     const now = env.clock.now();
     const id = checked.id ?? env.ids.next(now);
     const { conflictPolicy, paused } = checked;
@@ -116,10 +117,15 @@ export class ScheduleVerbs {
     const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
     const { taskId } = await this.#record(id);
     // A payload that is given as undefined removes the stored payload. If none is given, the stored payload stays.
-    const payload = "payload" in changes ? await this.#payloadText(taskId, checked.payload) : undefined;
+    const isPayloadGiven = "payload" in changes;
+    const given = checked.concurrencyKey;
+    const keyed = isPayloadGiven ? await this.#keyedPayload(taskId, checked.payload, given) : undefined;
+    const isKeyKnown = isPayloadGiven && this.#context.tasks.keyFunctionOf(taskId) !== null;
+    const key = isKeyKnown ? keyed?.key : given;
     const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
     const now = this.#context.env.clock.now();
-    return this.#change(id, (record) => scheduleChanges(record, { taskMetadata, trigger, payload, now }, checked));
+    const facts = { taskMetadata, trigger, payload: keyed?.text, key, now };
+    return this.#change(id, (record) => scheduleChanges(record, facts, checked));
   }
 
   async remove(id: string): Promise<void> {
@@ -150,7 +156,8 @@ export class ScheduleVerbs {
     const { env, tasks } = this.#context;
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
-    const { payload, executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
+    const { executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
+    const payload = { text: schedule.payload, key: schedule.concurrencyKey ?? null };
     const now = env.clock.now();
     const facts = { id: env.ids.next(now), task, payload, now };
     const record = newJobRecord(facts, { executor, priority, resultExpirationTime });
@@ -199,9 +206,9 @@ export class ScheduleVerbs {
     env.events.publish([scheduleSaved(env, schedule, change)]);
   }
 
-  async #payloadText(taskId: string, payload: unknown): Promise<string | null> {
+  async #keyedPayload(taskId: string, payload: unknown, key: string | null | undefined): Promise<KeyedPayload> {
     const { env, tasks } = this.#context;
-    return payloadTextOf({ serializer: env.store.serializer, tasks }, taskId, payload);
+    return keyedPayload({ serializer: env.store.serializer, tasks }, taskId, payload, key);
   }
 
   #scheduleOf(record: ScheduleRecord): Schedule {

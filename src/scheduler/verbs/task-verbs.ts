@@ -1,6 +1,7 @@
 import { ConflictingIdError, TaskLookupError } from "../../core/errors.ts";
 import { taskRemoved } from "../events/event-records.ts";
-import { checkId } from "../options/check-options.ts";
+import { taskPauseChanged } from "../events/flow-events.ts";
+import { checkId, checkTaskPause } from "../options/check-options.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import { TaskView } from "../views/task-view.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -32,6 +33,20 @@ export class TaskVerbs {
     if (report === "missing") throw new TaskLookupError(`there is no task "${id}"`, id);
     tasks.forget(id);
     env.events.publish([taskRemoved(env, id)]);
+  }
+
+  /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
+  async setPaused(id: string, options: { key?: string }, isPaused: boolean): Promise<void> {
+    const { env, ready } = this.#context;
+    checkId(id, "task id");
+    const { key = null } = checkTaskPause(options, isPaused ? "pauseTask()" : "unpauseTask()");
+    await ready();
+    const pause = { taskId: id, key };
+    const isThere = await env.store.pauseTask({ ...pause, paused: isPaused, now: env.clock.now() });
+    if (!isThere) throw new TaskLookupError(`there is no task "${id}"`, id);
+    env.events.publish([taskPauseChanged(env, pause, isPaused)]);
+    const what = key === null ? `task "${id}"` : `key "${key}" of task "${id}"`;
+    env.logger.info(`escapement: ${what} ${isPaused ? "is paused" : "goes on"}`);
   }
 
   /** Writes the tasks that are not in the store yet. */

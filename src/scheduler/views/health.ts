@@ -2,13 +2,15 @@ import { printAsJSON } from "../../core/inspect.ts";
 import { instantOf, type Temporal } from "../../core/temporal.ts";
 import type { SchedulerRecord, SchedulerRole } from "../../records/scheduler.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
-import type { StoreInspection, TaskBacklog } from "../../stores/data-store.ts";
+import type { StoreInspection, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
 
 /** What a look at the store found out; times in epoch milliseconds. */
 export interface StoreFacts {
   readonly inspection: StoreInspection;
   readonly schedulers: readonly SchedulerRecord[];
   readonly backloggedSchedules: readonly BackloggedSchedule[];
+  /** Everything that is paused, by task, then key. */
+  readonly pauses: readonly TaskPause[];
   /** How long the store took to answer. */
   readonly latencyMs: number;
   readonly clockSkewMs: number | null;
@@ -20,6 +22,23 @@ export interface BackloggedSchedule {
   readonly taskId: string;
   /** How many of its jobs are unfinished; 100 stands for that many or more. */
   readonly unfinished: number;
+}
+
+/** The unfinished jobs of a task. */
+export interface TaskWork {
+  readonly taskId: string;
+  /** Jobs that are not under a lease, held ones included. A store stops counting at some number of jobs. */
+  readonly waiting: number;
+  /** How many of the waiting jobs are held by a limit, a pause or their parents. */
+  readonly held: number;
+  readonly running: number;
+}
+
+/** A task that is paused, or one concurrency key of a task. */
+export interface PausedTask {
+  readonly taskId: string;
+  /** Null for the whole task. */
+  readonly key: string | null;
 }
 
 /** A job that is due and waits. */
@@ -102,9 +121,13 @@ export class SchedulerHealth {
     const { id, taskId, nextFireTime } = schedule;
     return { id, taskId, nextFireTime: instantOf(nextFireTime), lateMs: this.#checkedAt - nextFireTime };
   }
-  /** The tasks that have unfinished jobs, with the numbers of those that wait and of those that run, by id. */
-  get backlog(): readonly TaskBacklog[] {
-    return this.#store?.inspection.tasks ?? [];
+  /** The tasks that have unfinished jobs, with the numbers of those that wait, are held, and run, by id. */
+  get backlog(): readonly TaskWork[] {
+    return (this.#store?.inspection.tasks ?? []).map(workOf);
+  }
+  /** The tasks and the concurrency keys that are paused, by task, then key (the task itself first); at most 10,000. */
+  get pausedTasks(): readonly PausedTask[] {
+    return (this.#store?.pauses ?? []).map(({ taskId, key }) => ({ taskId, key }));
   }
   /** The schedulers that are alive on the store, by identity. */
   get schedulers(): readonly LiveScheduler[] {
@@ -144,9 +167,14 @@ export class SchedulerHealth {
       oldestDueJob: job === null ? null : { ...job, runAt: job.runAt.toString() },
       oldestDueSchedule: schedule === null ? null : { ...schedule, nextFireTime: schedule.nextFireTime.toString() },
       backlog: this.backlog,
+      pausedTasks: this.pausedTasks,
       schedulers: this.schedulers.map((live) => ({ ...live, aliveUntil: live.aliveUntil.toString() })),
       unhandledTasks: this.unhandledTasks,
       backloggedSchedules: this.backloggedSchedules,
     };
   }
+}
+
+function workOf({ taskId, waiting, held = 0, running }: TaskBacklog): TaskWork {
+  return { taskId, waiting, held, running };
 }

@@ -66,6 +66,10 @@ export class JobResult<R = unknown> {
   get metadata(): Metadata {
     return this.#record.job?.metadata ?? {};
   }
+  /** The job's concurrency key; null for none. */
+  get concurrencyKey(): string | null {
+    return this.#record.job?.concurrencyKey ?? null;
+  }
   /** How much of the work was done, 0 to 1: what the handler last said with `progress()`; null when it said nothing. */
   get progress(): number | null {
     return this.#record.progress?.fraction ?? null;
@@ -126,6 +130,7 @@ export class JobResult<R = unknown> {
       attemptHistory: this.#attempts.map(attemptAsJSON),
       payload: readable(() => this.payload),
       metadata: this.metadata,
+      concurrencyKey: this.concurrencyKey,
       progress: this.progress,
       progressNote: this.progressNote,
       retryOf: this.retryOf,

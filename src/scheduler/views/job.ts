@@ -96,6 +96,21 @@ export class Job<R = unknown> {
   get idempotencyKey(): string | null {
     return this.#record.idempotencyKey;
   }
+  /** Limits of the task count per key (see `concurrencyKey` of the task); null for none. */
+  get concurrencyKey(): string | null {
+    return this.#record.concurrencyKey ?? null;
+  }
+  /** Why the job cannot start although it may be due: a limit of its task or a pause (`"limit"`), or parents that have
+   *  not ended (`"parents"`). Null for a job that is not held. */
+  get heldBy(): "limit" | "parents" | null {
+    return this.#record.heldBy ?? null;
+  }
+  /** `"running"` under the lease of a scheduler, `"held"` (see {@link heldBy}), or `"queued"`: it starts when it is due
+   *  and a scheduler has room. */
+  get state(): "queued" | "held" | "running" {
+    if (this.#record.acquiredBy !== null) return "running";
+    return this.heldBy === null ? "queued" : "held";
+  }
   /** How many attempts have failed so far, because the handler threw or ran longer than the task's `timeout`. */
   get failedAttempts(): number {
     return this.#record.failedAttempts;
@@ -204,6 +219,9 @@ export class Job<R = unknown> {
       lastMissedTime: this.lastMissedTime?.toString() ?? null,
       metadata: this.metadata,
       idempotencyKey: this.idempotencyKey,
+      concurrencyKey: this.concurrencyKey,
+      heldBy: this.heldBy,
+      state: this.state,
       failedAttempts: this.failedAttempts,
       recoveries: this.recoveries,
       acquiredBy: this.acquiredBy,

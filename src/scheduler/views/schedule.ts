@@ -96,6 +96,10 @@ export class Schedule {
   get overlap(): RunOverlapPolicy {
     return this.#record.overlap;
   }
+  /** The concurrency key of the schedule's jobs; null for none. */
+  get concurrencyKey(): string | null {
+    return this.#record.concurrencyKey ?? null;
+  }
   /** How many fire times made no job, or lost their waiting job to a newer one, because of {@link overlap}. */
   get skippedCount(): number {
     return this.#record.skippedCount;
@@ -203,6 +207,7 @@ export class Schedule {
       maxCatchUp: this.maxCatchUp,
       resultExpirationTime: this.resultExpirationTime.toString(),
       overlap: this.overlap,
+      concurrencyKey: this.concurrencyKey,
       skippedCount: this.skippedCount,
       metadata: this.metadata,
       paused: this.paused,

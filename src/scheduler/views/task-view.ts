@@ -28,6 +28,24 @@ export class TaskView {
   get maxRunningJobs(): number | null {
     return this.#record.maxRunningJobs;
   }
+  /** Most jobs of one concurrency key that run at once, over all schedulers of the store; null is unlimited. */
+  get maxRunningPerKey(): number | null {
+    return this.#record.maxRunningPerKey ?? null;
+  }
+  /** How many attempts may start in a time, for each concurrency key; null is unlimited. */
+  get rateLimit(): TaskRateLimit | null {
+    const { rateLimit } = this.#record;
+    if (rateLimit === undefined) return null;
+    return { limit: rateLimit.limit, per: durationOf(rateLimit.perMs), burst: rateLimit.burst };
+  }
+  /** Whether the concurrency keys take turns. */
+  get fair(): boolean {
+    return this.#record.fair ?? false;
+  }
+  /** Whether the whole task was paused (see `pauseTask`). `health()` has the paused keys too. */
+  get isPaused(): boolean {
+    return this.#record.paused ?? false;
+  }
   /** How late a job of a schedule may start; null is unlimited. */
   get misfireGraceTime(): Temporal.Duration | null {
     return durationOrNull(this.#record.misfireGraceMs);
@@ -62,10 +80,15 @@ export class TaskView {
 
   toJSON(): Record<string, unknown> {
     const { maxAttempts, backoff } = this.retry;
+    const { rateLimit } = this;
     return {
       id: this.id,
       executor: this.executor,
       maxRunningJobs: this.maxRunningJobs,
+      maxRunningPerKey: this.maxRunningPerKey,
+      rateLimit: rateLimit === null ? null : { ...rateLimit, per: rateLimit.per.toString() },
+      fair: this.fair,
+      isPaused: this.isPaused,
       misfireGraceTime: this.misfireGraceTime?.toString() ?? null,
       maxRecoveries: this.maxRecoveries,
       timeout: this.timeout?.toString() ?? null,
@@ -78,6 +101,14 @@ export class TaskView {
       metadata: this.metadata,
     };
   }
+}
+
+/** How many attempts of a task may start in a time. */
+export interface TaskRateLimit {
+  readonly limit: number;
+  readonly per: Temporal.Duration;
+  /** How many attempts may start at once after a pause. */
+  readonly burst: number;
 }
 
 /** How often and after which pauses a task's failed jobs run again. */

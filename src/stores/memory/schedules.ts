@@ -205,7 +205,8 @@ export class MemorySchedules {
       const { createdAt, lastFireTime, skippedCount, fence } = record;
       const paused = addition.setsPaused === true ? entry.record.paused : record.paused;
       const kept = { trigger, nextFireTime, createdAt, lastFireTime, skippedCount, paused };
-      this.#change(existing, { ...entry.record, ...kept, fence: fence + 1 });
+      const concurrencyKey = entry.record.concurrencyKey ?? null;
+      this.#change(existing, { ...entry.record, ...kept, concurrencyKey, fence: fence + 1 });
     }
     setOrDelete(record, "declaration", declaration);
     setOrDelete(record, "version", version);
@@ -214,9 +215,10 @@ export class MemorySchedules {
 
   /** Changes a schedule, which loses its favourite, because the favourite may be unable to run its new task or
    *  executor. */
-  #change(entry: Entry, fields: Partial<ScheduleRecord>): void {
+  #change(entry: Entry, { concurrencyKey, ...fields }: ScheduleChanges & { readonly fence?: number }): void {
     this.#takeOut(entry);
     Object.assign(entry.record, fields);
+    if (concurrencyKey !== undefined) setOrDelete(entry.record, "concurrencyKey", concurrencyKey ?? undefined);
     entry.bytes = bytesOf(entry.record);
     entry.favourite = null;
     entry.stamp = null;
@@ -244,10 +246,10 @@ export class MemorySchedules {
   }
 }
 
-function setOrDelete<K extends "declaration" | "version">(
+function setOrDelete<K extends "concurrencyKey" | "declaration" | "version">(
   record: Mutable<ScheduleRecord>,
   key: K,
-  value: Mutable<ScheduleRecord>[K],
+  value: Mutable<ScheduleRecord>[K] | undefined,
 ): void {
   if (value === undefined) delete record[key];
   else record[key] = value;

@@ -337,6 +337,7 @@ function keptJob(kept: KeptJob): object {
     idempotencyKey: idempotencyKey ?? undefined,
     maxRecoveries: kept.maxRecoveries,
     createdAt: kept.createdAt,
+    concurrencyKey: kept.concurrencyKey,
   };
 }
 
@@ -353,6 +354,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     idempotencyKey: kept.idempotencyKey ?? null,
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
+    ...(kept.concurrencyKey === undefined ? {} : { concurrencyKey: kept.concurrencyKey }),
   };
 }
 

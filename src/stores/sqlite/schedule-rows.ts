@@ -1,5 +1,5 @@
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { LookedSchedule } from "../data-store.ts";
+import type { LookedSchedule, ScheduleChanges } from "../data-store.ts";
 import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 
@@ -89,9 +89,9 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
 }
 
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
-export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
+export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof ScheduleRecord, unknown>> {
   const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
-  const { name, resultExpirationMs, maxRecoveries, overlap } = schedule;
+  const { name, resultExpirationMs, maxRecoveries, overlap, concurrencyKey } = schedule;
   return {
     name,
     payload,
@@ -104,6 +104,7 @@ export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Reco
     resultExpirationMs,
     maxRecoveries,
     overlap,
+    concurrencyKey,
   };
 }
 
@@ -119,6 +120,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     metadata: fieldsOf(metadata, {}),
     nextFireTime,
     skippedCount,
+    ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
   };
