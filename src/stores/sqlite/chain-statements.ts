@@ -47,7 +47,7 @@ export function chainStatements({ jobs, links, results }: TableNames): ChainStat
     `NOT EXISTS (SELECT 1 FROM ${links} o WHERE o.child_id = ${child} AND ${stops("o")})`;
   // The first settled links, as the table `w`.
   const settled =
-    `(SELECT parent_id, child_id, cancels, outcome FROM ${links} WHERE outcome IS NOT NULL ` +
+    `(SELECT parent_id, child_id, cancels, outcome FROM ${links} WHERE outcome IS NOT NULL AND parent_id > '' ` +
     `ORDER BY parent_id, child_id LIMIT ${SETTLED_LINKS_PER_STEP_MAX}) w`;
   /** The jobs to cancel, as the table `doomed`. It depends on the links alone, so that the statements that follow each
    *  other and leave the links as they are find the same jobs. */

@@ -59,7 +59,7 @@ function jobColumns(names: TableNames, form: QueueForm, isPromoted: boolean): st
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
     `(${hasReadyJobs(names, form, isPromoted)}) AS has_ready`,
-    `EXISTS (SELECT 1 FROM ${names.links} WHERE outcome IS NOT NULL) AS has_settled_links`,
+    `EXISTS (SELECT 1 FROM ${names.links} WHERE outcome IS NOT NULL AND parent_id > '') AS has_settled_links`,
   ];
 }
 
