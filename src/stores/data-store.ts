@@ -191,10 +191,14 @@ export interface DataStore extends AsyncDisposable {
    * - *Debounce.* If a job of the task with the same `debounce.key` has not been acquired yet, that job gets the
    *   payload, metadata, priority and limits of the addition, and its `runAt` becomes that of the addition, but no
    *   later than `maxWaitMs` after its `createdAt`; its id, `createdAt` and key stay, and `isNew` is false. An addition
-   *   with an earlier `createdAt` than the last one changes nothing.
+   *   with an earlier `createdAt` than the last one changes nothing; in one millisecond, the greater `id` is the later
+   *   addition. So no repetition overrides what was added since, and all answers of one call tell the job as the call
+   *   left it. Like the `id` of a job whose result is not kept, the addition is remembered for 10 minutes: a repetition
+   *   answers the job that it changed, even if that job has ended since (`hasEnded`).
    * - *Once.* If the window of the task, `once.kind` and `once.key` lasts (`until` > the addition's `createdAt`) and
    *   another job opened it, nothing is added: the answer is the job that opened it, with `isNew: false` and, if that
-   *   job has ended, `hasEnded`. Otherwise the job is added and opens the window.
+   *   job has ended, `hasEnded`. Otherwise the job is added and opens the window. A job that is not added, because
+   *   another one has its `idempotencyKey`, opens none.
    * - *Parents.* A job with `after` is held until its parents have ended (see {@link step}). Parents may be unfinished
    *   jobs, jobs of the same call (in any order), or jobs that have a result. For others the call rejects with
    *   {@link StoreRefusedError}, also for jobs that would wait for each other in a circle. If all parents have ended,
@@ -238,8 +242,8 @@ export interface DataStore extends AsyncDisposable {
   /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. After an answer that was
    *  lost, a repetition counts only what it removes itself. */
   removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
-  /** Removes expired results, and schedules that have no fire time left and no unfinished job; at most `limit` of
-   *  each. */
+  /** Removes expired results, schedules that have no fire time left and no unfinished job, and windows of `once` that
+   *  ended more than 10 minutes ago, because an addition may be repeated that late; at most `limit` of each. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 
   // ---- what people see
@@ -395,7 +399,7 @@ export interface LookRequest extends View {
   /** Tasks to compare with their stored records: those that the store may not have as they are. Null when there are
    *  none. */
   readonly tasks: readonly TaskRecord[] | null;
-  /** Whether to find out if results have expired. Default: false. */
+  /** Whether to find out if results or windows of `once` are to be removed. Default: false. */
   readonly asksForExpired?: boolean;
 }
 
@@ -421,8 +425,8 @@ export interface LookReport extends Seen {
   /** Ids of the request's `tasks` that {@link DataStore.putTasks} would not leave as they are, or that are `outdated`,
    *  in order. */
   readonly staleTaskIds: readonly string[];
-  /** Whether there are results that have expired at `now`, which {@link DataStore.cleanup} would remove; false unless
-   *  asked for. */
+  /** Whether there are results that have expired at `now`, or windows, which {@link DataStore.cleanup} would remove;
+   *  false unless asked for. */
   readonly hasExpired: boolean;
 }
 
@@ -624,6 +628,8 @@ export type CancelReport =
 export interface CleanupReport {
   readonly removedResults: number;
   readonly removedScheduleIds: readonly string[];
+  /** How many windows of `once` were removed; absent for none. */
+  readonly removedWindows?: number;
 }
 
 /** What a store tells of itself to people. */

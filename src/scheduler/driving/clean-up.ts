@@ -2,7 +2,7 @@ import { CLEANUP_BATCH, CLEANUP_STEPS_MAX } from "../../core/limits.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleRemoved } from "../events/event-records.ts";
 
-/** Removes expired results, and schedules that have no fire time left and no unfinished job.
+/** Removes expired results, schedules that have no fire time left and no unfinished job, and old windows.
  *  @throws {StoreUnavailableError} */
 export async function cleanUp(env: Environment): Promise<void> {
   for (let step = 0; step < CLEANUP_STEPS_MAX; step++) if (!(await cleanUpOnce(env))) return;
@@ -11,9 +11,10 @@ export async function cleanUp(env: Environment): Promise<void> {
 /** One bounded step of the clean-up. Returns whether there may be more to remove. @throws {StoreUnavailableError} */
 async function cleanUpOnce(env: Environment): Promise<boolean> {
   const { store, clock, events } = env;
-  const { removedResults, removedScheduleIds } = await store.cleanup({ now: clock.now(), limit: CLEANUP_BATCH });
+  const report = await store.cleanup({ now: clock.now(), limit: CLEANUP_BATCH });
+  const { removedResults, removedScheduleIds, removedWindows = 0 } = report;
   events.publish(removedScheduleIds.map((scheduleId) => scheduleRemoved(env, scheduleId, true)));
-  return removedResults >= CLEANUP_BATCH || removedScheduleIds.length >= CLEANUP_BATCH;
+  return Math.max(removedResults, removedScheduleIds.length, removedWindows) >= CLEANUP_BATCH;
 }
 
 /** The clean-up where nothing stays resident: a tick asks whether results have expired, at its first look and again

@@ -1,9 +1,10 @@
 import { Heap } from "../../core/heap.ts";
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
-import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import { addedJob, debouncedRunAt } from "../added-job.ts";
 import type {
   CancelReport,
   JobAddition,
@@ -33,6 +34,7 @@ import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
 import { frozenCopy, pageOf } from "./tables.ts";
+import { Bursts, Windows } from "./windows.ts";
 
 /** What a report tells of jobs besides those of its request, while it is still being written. */
 export interface RecoveryNotes {
@@ -65,6 +67,8 @@ export class MemoryJobs {
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();
   readonly #chains = new MemoryChains();
+  readonly #windows = new Windows();
+  readonly #bursts = new Bursts();
   readonly #results: MemoryResults;
   #seq = 0;
 
@@ -90,7 +94,7 @@ export class MemoryJobs {
    * @param releases of the same step: a parent that ends there and leaves no result is unknown
    * @throws {StoreRefusedError}
    */
-  checkParents(jobs: readonly JobRecord[], releases: readonly JobRelease[] = []): void {
+  checkParents(jobs: readonly NewJobRecord[], releases: readonly JobRelease[] = []): void {
     if (!jobs.some(hasParents)) return;
     refuseCircles(jobs);
     const ids = new Set(jobs.map(({ id }) => id));
@@ -107,12 +111,16 @@ export class MemoryJobs {
   /** Adds jobs, whose parents have been checked. @param metadata frozen copies of the jobs' metadata. The caller makes
    *  these copies before the first change, because reading the metadata may throw */
   addAll(
-    jobs: readonly JobRecord[],
+    jobs: readonly NewJobRecord[],
     metadata: readonly JobRecord["metadata"][],
     notes: RecoveryNotes,
   ): readonly JobAddition[] {
     const children: JobEntry[] = [];
-    const additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
+    let additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
+    // Later additions of the call may have changed the job of a burst.
+    if (jobs.some(({ debounce }) => debounce !== undefined)) {
+      additions = additions.map((addition) => ({ ...addition, job: this.get(addition.job.id) ?? addition.job }));
+    }
     if (!jobs.some(hasParents)) return additions;
     // Jobs of the same call that were not added have others in their place.
     const standIns = new Map(additions.map(({ job }, index) => [jobs[index]?.id, job.id]));
@@ -134,8 +142,57 @@ export class MemoryJobs {
     });
   }
 
-  #add(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
-    if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) return { job, isNew: true };
+  #add(job: NewJobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
+    const isWindowed = job.debounce !== undefined || job.once !== undefined;
+    if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) {
+      const { record } = (isWindowed ? this.#byId.get(job.id) : undefined) ?? { record: addedJob(job) };
+      return { job: { ...record }, isNew: true };
+    }
+    if (!isWindowed) return this.#addUnlessRivalled(job, metadata, children);
+    const burst = this.#bursts.join(job);
+    if (burst !== null) {
+      const entry = this.#byId.get(burst.jobId);
+      if (entry !== undefined && burst.isLast) this.#debounce(entry, job, metadata);
+      return this.#standIn(burst.jobId, job);
+    }
+    const opener = this.#windows.openerOf(job);
+    if (opener !== null) return this.#standIn(opener, job);
+    const addition = this.#addUnlessRivalled(addedJob(job), metadata, children);
+    if (!addition.isNew) return addition;
+    this.#windows.added(job);
+    this.#bursts.added(job);
+    return addition;
+  }
+
+  /** The answer to an addition for which another job stands. */
+  #standIn(id: string, job: NewJobRecord): JobAddition {
+    const entry = this.#byId.get(id);
+    if (entry !== undefined) return { job: { ...entry.record }, isNew: false };
+    return { job: { ...addedJob(job), id }, isNew: false, hasEnded: true };
+  }
+
+  hasWindowsToRemove(now: number): boolean {
+    return this.#windows.hasOld(now);
+  }
+
+  cleanupWindows(now: number, limit: number): number {
+    return this.#windows.cleanup(now, limit);
+  }
+
+  /** The job of a burst gets the values of the burst's last addition. */
+  #debounce(entry: JobEntry, job: NewJobRecord, metadata: JobRecord["metadata"]): void {
+    const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = job;
+    const { record } = entry;
+    // Its place in the heap depends on the values.
+    entry.heap?.remove(entry);
+    Object.assign(record, { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, metadata });
+    record.runAt = debouncedRunAt(job, record.createdAt);
+    if (concurrencyKey === undefined) delete record.concurrencyKey;
+    else record.concurrencyKey = concurrencyKey;
+    this.#queues.add(entry, record.runAt <= job.createdAt);
+  }
+
+  #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
     const existing = this.#rivalOf(job);
     if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
     // The store keeps a copy, so that the caller's record itself may be returned.
@@ -411,6 +468,7 @@ export class MemoryJobs {
   #drop(entry: JobEntry): void {
     const { record } = entry;
     this.#chains.unblock(entry);
+    this.#bursts.over(record.id);
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
     this.#byId.delete(record.id);
@@ -484,6 +542,7 @@ export class MemoryJobs {
   }
 
   #lease(entry: JobEntry, schedulerId: string, stepId: string, until: number): void {
+    this.#bursts.over(entry.record.id);
     entry.record.acquiredBy = schedulerId;
     entry.record.acquiredUntil = until;
     entry.record.fence++;

@@ -1,4 +1,4 @@
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -84,7 +84,9 @@ export class MemoryDataStore implements contract.DataStore {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
-    const hasExpired = request.asksForExpired === true && this.#results.hasExpired(request.now);
+    const { now } = request;
+    const hasOld = (): boolean => this.#results.hasExpired(now) || this.#jobs.hasWindowsToRemove(now);
+    const hasExpired = request.asksForExpired === true && hasOld();
     const staleTaskIds = stale.map((task) => task.id);
     return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired };
   }
@@ -144,7 +146,7 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.remove(id);
   }
 
-  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+  async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     const metadata = frozenMetadata(jobs);
     this.#jobs.checkParents(jobs);
     return [...this.#jobs.addAll(jobs, metadata, emptyNotes())];
@@ -197,9 +199,11 @@ export class MemoryDataStore implements contract.DataStore {
 
   async cleanup({ now, limit }: { now: number; limit: number }): Promise<contract.CleanupReport> {
     this.#living.cleanup(now);
+    const removedWindows = this.#jobs.cleanupWindows(now, limit);
     return {
       removedResults: this.#results.cleanup(now, limit),
       removedScheduleIds: this.#schedules.cleanup(limit, (id) => this.#jobs.hasJobsOf(id)),
+      ...(removedWindows === 0 ? {} : { removedWindows }),
     };
   }
 

@@ -1,24 +1,15 @@
-import { TOMBSTONE_MS, TOMBSTONES_MAX } from "../../core/limits.ts";
+import { RecentMap } from "./recent-map.ts";
 
-/**
- * Ids of jobs that ended and whose results are not kept, so that a repeated addition does not run such a job again.
- * Each id is kept for at least `TOMBSTONE_MS`, unless `TOMBSTONES_MAX` other ids came in the meantime.
- */
+/** Ids of jobs that ended and whose results are not kept, so that a repeated addition does not run such a job again.
+ *  They are remembered for a while, see {@link RecentMap}. */
 export class Tombstones {
-  #young = new Set<string>();
-  #old = new Set<string>();
-  #youngSince = Number.NEGATIVE_INFINITY;
+  readonly #ended = new RecentMap<true>();
 
   has(jobId: string): boolean {
-    return this.#young.has(jobId) || this.#old.has(jobId);
+    return this.#ended.get(jobId) === true;
   }
 
   add(jobId: string, now: number): void {
-    if (now - this.#youngSince >= TOMBSTONE_MS || this.#young.size >= TOMBSTONES_MAX) {
-      this.#old = this.#young;
-      this.#young = new Set();
-      this.#youngSince = now;
-    }
-    this.#young.add(jobId);
+    this.#ended.set(jobId, true, now);
   }
 }

@@ -1,10 +1,10 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
 import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX } from "./limits.ts";
 
 interface WaitingCall {
-  readonly jobs: readonly JobRecord[];
+  readonly jobs: readonly NewJobRecord[];
   readonly resolve: (additions: JobAddition[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -12,15 +12,15 @@ interface WaitingCall {
 /** Gathers the calls that come while an insert is in flight. The next insert takes them all, in one commit and one
  *  round trip. */
 export class AdditionQueue {
-  readonly #insert: (jobs: readonly JobRecord[]) => Promise<readonly JobAddition[]>;
+  readonly #insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;
   readonly #waiting: WaitingCall[] = [];
   #isInserting = false;
 
-  constructor(insert: (jobs: readonly JobRecord[]) => Promise<readonly JobAddition[]>) {
+  constructor(insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>) {
     this.#insert = insert;
   }
 
-  add(jobs: readonly JobRecord[]): Promise<JobAddition[]> {
+  add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ jobs, resolve, reject });
       if (this.#isInserting) return;

@@ -1,4 +1,4 @@
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import { NewChildren } from "./chains.ts";
@@ -7,6 +7,7 @@ import { STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
+import { isWindowed, WindowedAdditions } from "./windowed-additions.ts";
 
 export interface AdditionStamp {
   /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */
@@ -18,10 +19,12 @@ export interface AdditionStamp {
 /** Jobs that one batch adds, as statements. */
 export class Additions {
   readonly #statements: Statements;
-  readonly #jobs: readonly JobRecord[];
+  readonly #jobs: readonly NewJobRecord[];
   readonly #stamp: AdditionStamp | null;
   /** The jobs that can have rivals: existing jobs that stand for them. */
-  readonly #rivalled: readonly JobRecord[];
+  readonly #rivalled: readonly NewJobRecord[];
+  /** Null for jobs that are neither debounced nor added once in a time. */
+  readonly #windowed: WindowedAdditions | null;
   /** The jobs that wait for others. */
   readonly children: NewChildren;
 
@@ -30,12 +33,13 @@ export class Additions {
    *   no result. Null where no answer can get lost.
    * @throws {StoreRefusedError} for jobs that would wait for each other
    */
-  constructor(statements: Statements, jobs: readonly JobRecord[], stamp: AdditionStamp | null) {
+  constructor(statements: Statements, jobs: readonly NewJobRecord[], stamp: AdditionStamp | null) {
     this.#statements = statements;
     this.#jobs = jobs;
+    this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
     this.#rivalled = jobs.filter(canHaveRivals);
     this.children = new NewChildren(statements, jobs);
-    this.#stamp = jobs.some((job) => job.resultExpirationMs === 0) ? stamp : null;
+    this.#stamp = jobs.some(leavesNoTrace) ? stamp : null;
   }
 
   insertions(): SqlStatement[] {
@@ -48,10 +52,17 @@ export class Additions {
       const { id, idempotencyKey, scheduleId, fireTime, taskId } = job;
       return [id, idempotencyKey, scheduleId, fireTime, place, taskId];
     });
-    return rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
+    const rivals = rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
+    return this.#windowed === null ? rivals : [...rivals, ...this.#windowed.search()];
   }
 
   answers(found: readonly Row[][]): JobAddition[] {
+    if (this.#windowed === null) return this.#answers(found);
+    const place = found.length - this.#windowed.searchCount;
+    return this.#windowed.answers(found.slice(place), this.#answers(found.slice(0, place)));
+  }
+
+  #answers(found: readonly Row[][]): JobAddition[] {
     const rows = found.flat();
     const rivals = jsonRecords<JobRow>(rows).map(toJob);
     const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
@@ -68,6 +79,7 @@ export class Additions {
    */
   #insertions(): SqlStatement[] {
     const { insertJobs, insertStampedJobs, insertAlikeJobs, insertStampedAlikeJobs } = this.#statements;
+    if (this.#windowed !== null) return this.#windowed.insertions();
     const jobs = this.#jobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     const [first] = jobs;
@@ -87,12 +99,17 @@ export class Additions {
   #stamps(): SqlStatement[] {
     if (this.#stamp === null) return [];
     const { id, now } = this.#stamp;
-    const leavesNothing = this.#jobs.filter((job) => job.resultExpirationMs === 0);
-    const isFew = leavesNothing.length <= STAMPED_BY_JOB_MAX;
+    const leavesNothing = this.#jobs.filter(leavesNoTrace);
+    const isFew = leavesNothing.length <= STAMPED_BY_JOB_MAX || this.#windowed !== null;
     const own = leavesNothing.filter((job) => isFew || canHaveRivals(job)).map((job) => [job.id, job.id]);
     const rows = own.length === leavesNothing.length ? own : [[id, null], ...own];
     return rowParameters(rows).map(({ text }) => statement(this.#statements.stampAdditions, text, now));
   }
+}
+
+/** Whether nothing tells of the job once it has ended. The stamps of bursts tell of debounced jobs. */
+function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean {
+  return resultExpirationMs === 0 && debounce === undefined;
 }
 
 function canHaveRivals(job: JobRecord): boolean {

@@ -35,7 +35,7 @@ export interface ChainStatements {
 }
 
 /** A comment before each statement lists its arguments. */
-export function chainStatements({ jobs, links, results }: TableNames): ChainStatements {
+export function chainStatements({ jobs, links, results, windows }: TableNames): ChainStatements {
   // The children of ?1, as rows of the jobs table `j`. Those that this batch has added have no links yet, and all other
   // jobs that wait have some.
   const added = `json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value`;
@@ -63,12 +63,15 @@ export function chainStatements({ jobs, links, results }: TableNames): ChainStat
   const refused = `json_extract('{}', CASE WHEN p.value IS NULL THEN '$' ELSE '${PARENTS_GUARD}' END)`;
 
   return {
-    // ?1 ids of children, ?2 {parentId: [taskId, idempotencyKey]}: parents of the same call that another job may stand
-    // for. Runs before linkParents.
+    // ?1 ids of children, ?2 {parentId: [taskId, idempotencyKey, kind and key of a window, key of a burst]}: parents of
+    // the same call that another job may stand for. Runs before linkParents.
     replaceParents:
       `UPDATE ${jobs} SET details = json_set(details, '$.after', json((SELECT json_group_array(coalesce(` +
-      `(SELECT q.id FROM ${jobs} q WHERE q.id = p.value), (SELECT q.id FROM json_each(?2) m CROSS JOIN ${jobs} q ` +
-      "ON q.task_id = m.value->>0 AND q.idempotency_key = m.value->>1 WHERE m.key = p.value), p.value)) " +
+      `(SELECT q.id FROM ${jobs} q WHERE q.id = p.value), (SELECT coalesce((SELECT q.id FROM ${jobs} q ` +
+      "WHERE q.task_id = m.value->>0 AND q.idempotency_key = m.value->>1), " +
+      `(SELECT job_id FROM ${windows} WHERE task_id = m.value->>0 AND kind = m.value->>2 AND key = m.value->>3), ` +
+      `(SELECT q.id FROM ${jobs} q WHERE q.task_id = m.value->>0 AND q.debounce_key = m.value->>4 ` +
+      `AND q.state <> ${leased})) FROM json_each(?2) m WHERE m.key = p.value), p.value)) ` +
       `FROM json_each(${jobs}.details, '$.after') p))) WHERE seq IN (SELECT j.seq FROM ${added} WHERE ${isNew})`,
     // ?1 ids of children. Fails with `PARENTS_GUARD` where a parent is unknown.
     linkParents:

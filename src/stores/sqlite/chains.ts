@@ -1,5 +1,6 @@
-import type { JobRecord } from "../../records/job.ts";
+import type { NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import { addedJob } from "../added-job.ts";
 import type { JobAddition, PromotedJob } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
@@ -46,12 +47,12 @@ function promotedJob({ id, task_id, schedule_id, concurrency_key: key }: Row): P
 /** The jobs with parents among those that one batch adds, as statements. */
 export class NewChildren {
   readonly #statements: Statements;
-  readonly #jobs: readonly JobRecord[];
-  readonly #children: readonly JobRecord[];
+  readonly #jobs: readonly NewJobRecord[];
+  readonly #children: readonly NewJobRecord[];
   readonly #ids: readonly string[];
 
   /** @throws {StoreRefusedError} for jobs that would wait for each other */
-  constructor(statements: Statements, jobs: readonly JobRecord[]) {
+  constructor(statements: Statements, jobs: readonly NewJobRecord[]) {
     refuseCircles(jobs);
     this.#statements = statements;
     this.#jobs = jobs;
@@ -114,9 +115,7 @@ export class NewChildren {
 
   /** The parents of the same call that another job may stand for: by id, the keys by which that job is found. */
   #standIns(): string | null {
-    const keys = new Map(
-      this.#jobs.map(({ id, taskId, idempotencyKey: key }) => [id, key === null ? null : [taskId, key]]),
-    );
+    const keys = new Map(this.#jobs.map((job) => [job.id, keysOf(job)]));
     const parents = new Set(this.#children.flatMap(({ after = [] }) => after));
     const found = [...parents].flatMap((id) => {
       const key = keys.get(id) ?? null;
@@ -126,8 +125,14 @@ export class NewChildren {
   }
 }
 
-function stateOf(given: JobRecord, row: Row | undefined): Pick<JobAddition, "job" | "hasEnded"> {
-  const { heldBy: _heldBy, ...job } = given;
+/** By what the job is found that stands for a job: idempotency key, kind and key of the window, key of the burst. */
+function keysOf({ taskId, idempotencyKey, once, debounce }: NewJobRecord): readonly (string | null)[] | null {
+  if (idempotencyKey === null && once === undefined && debounce === undefined) return null;
+  return [taskId, idempotencyKey, once?.kind ?? null, once?.key ?? null, debounce?.key ?? null];
+}
+
+function stateOf(given: NewJobRecord, row: Row | undefined): Pick<JobAddition, "job" | "hasEnded"> {
+  const { heldBy: _heldBy, ...job } = addedJob(given);
   if (row === undefined) return { job, hasEnded: true };
   const heldBy = heldByOf(Number(row.state));
   const after = JSON.parse(String(row.after)) as string[];

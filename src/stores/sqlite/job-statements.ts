@@ -1,11 +1,12 @@
 import { TWINS_MAX } from "./limits.ts";
-import { jobAsJson } from "./rows.ts";
+import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
+import { type WindowStatements, windowStatements } from "./window-statements.ts";
 
 const { ready, leased } = JOB_STATE;
 
 /** The statements about jobs, except release, recovery and acquisition. */
-export interface JobStatements {
+export interface JobStatements extends WindowStatements {
   readonly insertJobs: string;
   readonly insertStampedJobs: string;
   readonly insertAlikeJobs: string;
@@ -24,30 +25,31 @@ export interface JobStatements {
 }
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
-export function jobStatements({ jobs, results, steps, incarnations }: TableNames): JobStatements {
+export function jobStatements(names: TableNames): JobStatements {
+  const { jobs, results, steps, incarnations } = names;
   const record = `${jobAsJson(jobs)} AS record`;
-  const intoJobs =
+  const intoJobs = (columns = ""): string =>
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-    "fence, failed_attempts, recoveries, cancel_requested, details)";
+    `fence, failed_attempts, recoveries, cancel_requested, details${columns})`;
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
   const newJobs = (isNotStamped = ""): string =>
     `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ` +
     `${isNotStamped}ON CONFLICT DO NOTHING`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
-  const anyJobs =
-    `${intoJobs} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ` +
-    "value->>8, value->>9, value->>10, value->>11, 0, value->>12 ";
-  const alikeJobs = `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 `;
+  const anyJobs = (columns = "", values = ""): string =>
+    `${intoJobs(columns)} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, ` +
+    `value->>7, value->>8, value->>9, value->>10, value->>11, 0, value->>12${values} `;
+  const alikeJobs = `${intoJobs()} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 `;
 
   return {
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
     // statement anew each time spends most of its time on that.
-    insertJobs: anyJobs + newJobs(),
+    insertJobs: anyJobs() + newJobs(),
     // and ?2 the batch's stamp. A job that can have rivals (it has a fire time or an idempotency key) is stamped by its
     // own id alone, never by the batch's stamp.
     insertStampedJobs:
-      anyJobs +
+      anyJobs() +
       newJobs(
         `AND NOT ${stamped("a.value->>0")} ` +
           `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}) `,
@@ -110,5 +112,6 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
     getSchedulers:
       `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +
       "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
+    ...windowStatements(names, { anyJobs, rowLength: NEW_JOB_ROW_LENGTH }),
   };
 }

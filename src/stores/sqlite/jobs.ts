@@ -1,6 +1,6 @@
 import { systemClock } from "../../core/clock.ts";
 import { IdGenerator } from "../../core/ids.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { AdditionQueue } from "./addition-queue.ts";
@@ -26,11 +26,11 @@ export class SqliteJobs {
     this.#statements = statements;
   }
 
-  async add(jobs: readonly JobRecord[]): Promise<JobAddition[]> {
+  async add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
     return jobs.length === 0 ? [] : this.#additions.add(jobs);
   }
 
-  async #addNow(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
+  async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     const additions = new Additions(this.#statements, jobs, this.#newStamp(jobs));
     const { children } = additions;
     const now = Math.max(...jobs.map(({ createdAt }) => createdAt));
@@ -49,12 +49,12 @@ export class SqliteJobs {
 
   /** The statements that add a job in somebody else's transaction. The job's own id is their stamp, because that
    *  transaction may be repeated, whatever the database is. */
-  prepare(job: JobRecord): SqlStatement[] {
+  prepare(job: NewJobRecord): SqlStatement[] {
     const stamp = { id: job.id, now: job.createdAt };
     return new Additions(this.#statements, [job], stamp).insertions().map(positional);
   }
 
-  #newStamp(jobs: readonly JobRecord[]): AdditionStamp | null {
+  #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {
     if (this.#connection.isLocal) return null;
     return { id: this.#ids.next(systemClock.now()), now: Math.max(...jobs.map(({ createdAt }) => createdAt)) };
   }

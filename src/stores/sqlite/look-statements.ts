@@ -1,3 +1,4 @@
+import { TOMBSTONE_MS } from "../../core/limits.ts";
 import { NO_VERSION } from "../task-declarations.ts";
 import { acquiredJobs, FIRST_QUEUE_PARAMETER, hasReadyJobs } from "./acquisition-statements.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
@@ -24,7 +25,7 @@ export interface LookForm {
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
  * - `stale_task_ids`, a JSON array;
- * - `has_expired`, whether results have expired.
+ * - `has_expired`, whether a clean-up would remove results or windows.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
  * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`.
@@ -47,8 +48,16 @@ export function lookStatement(names: TableNames, form: LookForm): string {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
   }
-  if (form.expired) columns.push(`EXISTS (SELECT 1 FROM ${names.results} WHERE expires_at <= ?1) AS has_expired`);
+  if (form.expired) columns.push(`(${hasExpired(names)}) AS has_expired`);
   return `SELECT ${columns.join(", ")}`;
+}
+
+/** See `removeExpired` and `removeWindows`. */
+function hasExpired({ results, windows }: TableNames): string {
+  return (
+    `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ?1) ` +
+    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ?1 - ${TOMBSTONE_MS})`
+  );
 }
 
 function jobColumns(names: TableNames, form: QueueForm, isPromoted: boolean): string[] {

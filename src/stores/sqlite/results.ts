@@ -76,22 +76,26 @@ export class SqliteResults {
   }
 
   async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
-    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead } = this.#statements;
+    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
     const { settleOrphans, nextOrphans } = this.#statements;
     const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
-    const [, expired, exhausted, , , , [last] = []] = await this.#connection.write(() => [
+    const [, expired, exhausted, , , , windows, , [last] = []] = await this.#connection.write(() => [
       statement(removeExpired, now, limit),
       statement(countChanges),
       statement(removeExhausted, now, limit),
       statement(removeStamps, now - TOMBSTONE_MS),
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
+      statement(removeWindows, now - TOMBSTONE_MS, limit),
+      statement(countChanges),
       statement(settleOrphans, ...orphans),
       statement(nextOrphans, ...orphans),
     ]);
+    const removedWindows = numberOrNull(windows, "changes") ?? 0;
     this.#orphansAfter = last === undefined ? FIRST_LINK : [String(last.parent_id), String(last.child_id)];
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),
+      ...(removedWindows === 0 ? {} : { removedWindows }),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { hasParents } from "../parents.ts";
@@ -203,7 +203,7 @@ export function fieldsOf<T extends object>(details: T, otherwise: Partial<T>): P
 
 /** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
  *  later than its addition. */
-export function newJobRow(job: JobRecord): (string | number | null)[] {
+export function newJobRow(job: NewJobRecord): (string | number | null)[] {
   return [
     job.id,
     job.taskId,
@@ -221,13 +221,16 @@ export function newJobRow(job: JobRecord): (string | number | null)[] {
   ];
 }
 
+/** How many columns {@link newJobRow} has. */
+export const NEW_JOB_ROW_LENGTH = 13;
+
 /** The state of a new job (see `JOB_STATE`): blocked, delayed or ready. */
 export function newJobState(job: JobRecord): number {
   if (hasParents(job)) return JOB_STATE.blocked;
   return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
 }
 
-export function jobDetails(job: JobRecord): string {
+export function jobDetails(job: NewJobRecord): string {
   return JSON.stringify({
     payload: job.payload ?? undefined,
     createdAt: job.createdAt,
@@ -242,6 +245,7 @@ export function jobDetails(job: JobRecord): string {
     retryOf: job.retryOf,
     after: hasParents(job) ? job.after : undefined,
     onParentFailure: job.onParentFailure,
+    maxWaitMs: job.debounce?.maxWaitMs ?? undefined,
   });
 }
 

@@ -289,18 +289,20 @@ function admitByKey({ tasks, jobs, gates }: TableNames): string[] {
 
 function addOnceInATime({ jobs, windows }: TableNames): string[] {
   return [
-    // A job that was acquired once is no longer debounced, so the key is removed when the job goes back to the queue.
+    // A job that was acquired once is no longer debounced. Its fence tells so, whoever acquired it and put it back.
     `ALTER TABLE ${jobs} ADD COLUMN debounce_key TEXT`,
     `CREATE UNIQUE INDEX ${jobs}_debounce ON ${jobs} (task_id, debounce_key) ` +
-      `WHERE debounce_key IS NOT NULL AND state <> ${JOB_STATE.leased}`,
-    // The `createdAt` of the last addition.
+      "WHERE debounce_key IS NOT NULL AND fence = 0",
+    // The `createdAt` and the id of the last addition.
     `ALTER TABLE ${jobs} ADD COLUMN debounced_at INTEGER`,
+    `ALTER TABLE ${jobs} ADD COLUMN debounced_by TEXT`,
 
     `CREATE TABLE ${windows} (
       task_id TEXT NOT NULL,
       kind TEXT NOT NULL,
       key TEXT NOT NULL,
       until INTEGER NOT NULL,
+      opened_at INTEGER NOT NULL,
       job_id TEXT NOT NULL,
       PRIMARY KEY (task_id, kind, key)
     ) WITHOUT ROWID`,

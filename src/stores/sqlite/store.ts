@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { systemRandom } from "../../core/ids.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
@@ -156,11 +156,11 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   /** Calls that come while an insert is in flight travel together in the next one. */
-  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+  async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     return this.#use((open) => open.jobs.add(jobs));
   }
 
-  async prepareAddition(job: JobRecord): Promise<SqlStatement[]> {
+  async prepareAddition(job: NewJobRecord): Promise<SqlStatement[]> {
     return this.#use(async (open) => open.jobs.prepare(job));
   }
 

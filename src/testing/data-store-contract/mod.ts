@@ -2,6 +2,7 @@ import { acquisitionCases } from "./acquisition-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
 import { chainCases } from "./chain-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
+import { debounceCases } from "./debounce-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
@@ -10,6 +11,7 @@ import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { lookCases } from "./look-cases.ts";
+import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
 import { overlapCases } from "./overlap-cases.ts";
 import { planCases } from "./plan-cases.ts";
@@ -63,4 +65,6 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...inspectionCases,
   ...historyCases,
   ...chainCases,
+  ...debounceCases,
+  ...onceCases,
 ]);

@@ -1,0 +1,102 @@
+import { jobAsJson } from "./rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+const { delayed, ready, held, blocked } = JOB_STATE;
+
+/** The statements of debounce and of what is added once in a time. Jobs without either never need them. */
+export interface WindowStatements {
+  readonly openWindows: string;
+  readonly insertWindowedJobs: string;
+  readonly stampBursts: string;
+  readonly findOpeners: string;
+  readonly findBursts: string;
+  readonly removeWindows: string;
+}
+
+/** What the insertion of a windowed job has in common with the others, see `jobStatements`. */
+export interface InsertionParts {
+  /** `INSERT INTO ... SELECT ...` of rows of `newJobRow`, with further columns and their values. */
+  readonly anyJobs: (columns: string, values: string) => string;
+  /** How many values a row of `newJobRow` has. */
+  readonly rowLength: number;
+}
+
+/** The condition of the index of bursts: a job that was acquired once is no longer debounced. */
+const IS_BURST = "debounce_key IS NOT NULL AND fence = 0";
+
+/** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
+export function windowStatements(names: TableNames, { anyJobs, rowLength }: InsertionParts): WindowStatements {
+  const { jobs, results, steps, windows } = names;
+  const isStamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
+  const isJob = (id: string): string => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`;
+  const hasResult = (id: string): string => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`;
+  const [debounceKey, createdAt, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${rowLength + place}`);
+  const debouncedBy = `iif(${debounceKey} IS NULL, NULL, a.value->>0)`;
+  const burst = (taskId: string, burstKey: string): string =>
+    `FROM ${jobs} WHERE task_id = ${taskId} AND debounce_key = ${burstKey} AND ${IS_BURST}`;
+
+  return {
+    // ?1 rows [taskId, kind, key, until, createdAt, jobId, idempotencyKey or null]. A window that is over is opened
+    // anew. A job for whose key an unfinished job stands opens none, because it is not added.
+    openWindows:
+      `INSERT INTO ${windows} (task_id, kind, key, until, opened_at, job_id) SELECT a.value->>0, a.value->>1, ` +
+      "a.value->>2, a.value->>3, a.value->>4, a.value->>5 FROM json_each(?1) a " +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = a.value->>0 AND idempotency_key = a.value->>6 ` +
+      "AND id <> a.value->>5) ON CONFLICT (task_id, kind, key) DO UPDATE SET until = excluded.until, " +
+      `opened_at = excluded.opened_at, job_id = excluded.job_id WHERE ${windows}.until <= excluded.opened_at`,
+
+    // ?1 rows of newJobRow, each followed by debounceKey, createdAt (both null for a job without debounce), and the
+    // kind and key of its window (or null). Follows openWindows: a job with a window is added if the window names it.
+    insertWindowedJobs:
+      anyJobs(", debounce_key, debounced_at, debounced_by", `, ${debounceKey}, ${createdAt}, ${debouncedBy}`) +
+      `FROM json_each(?1) a WHERE NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
+      `AND (${debounceKey} IS NULL OR NOT ${isJob("a.value->>0")}) ` +
+      `AND (${kind} IS NULL OR EXISTS (SELECT 1 FROM ${windows} WHERE task_id = a.value->>1 AND kind = ${kind} ` +
+      `AND key = ${key} AND job_id = a.value->>0)) ` +
+      `ON CONFLICT (task_id, debounce_key) WHERE ${IS_BURST} DO UPDATE SET ${joined(jobs)} ` +
+      `WHERE (excluded.debounced_at, excluded.debounced_by) > (${jobs}.debounced_at, ${jobs}.debounced_by) ` +
+      "ON CONFLICT DO NOTHING",
+
+    // ?1 rows [id, taskId, debounceKey], ?2 now. The stamp of an addition tells the job that the addition belongs to.
+    stampBursts:
+      `INSERT INTO ${steps} (id, at, answer) SELECT a.value->>0, ?2, j.id FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
+      "ON j.task_id = a.value->>1 AND j.debounce_key = a.value->>2 AND j.debounce_key IS NOT NULL AND j.fence = 0 " +
+      "WHERE true ON CONFLICT DO NOTHING",
+
+    // ?1 rows [place, id, taskId, kind, key, createdAt]. Finds the jobs that stand for the jobs of the rows, because
+    // they opened the windows of those; `record` is null for one that has ended.
+    findOpeners:
+      `SELECT a.value->>0 AS place, w.job_id AS id, ` +
+      `(SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id = w.job_id) AS record FROM json_each(?1) a ` +
+      `CROSS JOIN ${windows} w ON w.task_id = a.value->>2 AND w.kind = a.value->>3 AND w.key = a.value->>4 ` +
+      `WHERE w.job_id <> a.value->>1 AND w.until > a.value->>5 AND NOT ${hasResult("a.value->>1")} ` +
+      `AND NOT ${isStamped("a.value->>1")} AND NOT ${isJob("a.value->>1")}`,
+
+    // ?1 rows [place, id, taskId, debounceKey]. Finds the jobs that the jobs of the rows belong to, also the same one.
+    findBursts:
+      `SELECT b.place AS place, b.id AS id, (SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id = b.id) AS record ` +
+      `FROM (SELECT a.value->>0 AS place, coalesce((SELECT answer FROM ${steps} WHERE id = a.value->>1), ` +
+      `(SELECT id FROM ${jobs} WHERE id = a.value->>1), CASE WHEN ${hasResult("a.value->>1")} THEN a.value->>1 ` +
+      `ELSE (SELECT id ${burst("a.value->>2", "a.value->>3")}) END) AS id FROM json_each(?1) a) b ` +
+      "WHERE b.id IS NOT NULL",
+
+    // ?1 the instant up to which windows are removed, ?2 limit
+    removeWindows:
+      `DELETE FROM ${windows} WHERE (task_id, kind, key) IN (SELECT task_id, kind, key FROM ${windows} ` +
+      "WHERE until <= ?1 ORDER BY until LIMIT +?2)",
+  };
+}
+
+/** What an addition changes in the job of its burst. `excluded` is the job that the addition would be. */
+function joined(jobs: string): string {
+  const first = `CASE WHEN json_valid(${jobs}.details) THEN ${jobs}.details->>'createdAt' END`;
+  const createdAt = `coalesce(${first}, excluded.debounced_at)`;
+  const runAt = `min(excluded.run_at, coalesce(${createdAt} + (excluded.details->>'maxWaitMs'), excluded.run_at))`;
+  return (
+    "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
+    `debounced_at = excluded.debounced_at, debounced_by = excluded.debounced_by, run_at = ${runAt}, ` +
+    `details = json_set(excluded.details, '$.createdAt', ${createdAt}), ` +
+    `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} WHEN ${runAt} > excluded.debounced_at THEN ${delayed} ` +
+    `WHEN excluded.concurrency_key IS NULL THEN ${ready} ELSE ${held} END`
+  );
+}
