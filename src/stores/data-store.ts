@@ -425,7 +425,10 @@ export interface LookReport extends Seen {
 
 /** What a planner needs of a schedule. */
 export interface LookedSchedule
-  extends Omit<ScheduleRecord, "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version"> {
+  extends Omit<
+    ScheduleRecord,
+    "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version" | "concurrencyKey"
+  > {
   readonly nextFireTime: number;
   /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
    *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the

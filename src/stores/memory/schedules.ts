@@ -205,6 +205,7 @@ export class MemorySchedules {
       const { createdAt, lastFireTime, skippedCount, fence } = record;
       const paused = addition.setsPaused === true ? entry.record.paused : record.paused;
       const kept = { trigger, nextFireTime, createdAt, lastFireTime, skippedCount, paused };
+      setOrDelete(record, "concurrencyKey", entry.record.concurrencyKey);
       this.#change(existing, { ...entry.record, ...kept, fence: fence + 1 });
     }
     setOrDelete(record, "declaration", declaration);
@@ -244,7 +245,7 @@ export class MemorySchedules {
   }
 }
 
-function setOrDelete<K extends "declaration" | "version">(
+function setOrDelete<K extends "concurrencyKey" | "declaration" | "version">(
   record: Mutable<ScheduleRecord>,
   key: K,
   value: Mutable<ScheduleRecord>[K],
