@@ -58,7 +58,7 @@ export class Gate implements HeapItem {
   /** Empty for the jobs without a key. */
   readonly key: string;
   /** The jobs that are due and not promoted, in the order of their promotion. */
-  readonly held: Heap<JobEntry> = new Heap(isFirst);
+  readonly held: Heap<JobEntry> = new Heap<JobEntry>(isFirst);
   readonly bucket: TokenBucket = new TokenBucket();
   isPaused = false;
   /** The unfinished jobs of the key; those that are promoted and wait; those under leases. */

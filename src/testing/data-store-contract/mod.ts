@@ -7,6 +7,7 @@ import { favouriteCases } from "./favourite-cases.ts";
 import { flowFairCases } from "./flow-fair-cases.ts";
 import { flowKeyCases } from "./flow-key-cases.ts";
 import { flowLimitCases } from "./flow-limit-cases.ts";
+import { flowModelCases } from "./flow-model-cases.ts";
 import { flowPauseCases } from "./flow-pause-cases.ts";
 import { flowRateCases } from "./flow-rate-cases.ts";
 import { historyCases } from "./history-cases.ts";
@@ -71,4 +72,5 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowRateCases,
   ...flowFairCases,
   ...flowPauseCases,
+  ...flowModelCases,
 ]);
