@@ -3,6 +3,7 @@ import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
 import type {
   CancelReport,
   JobAddition,
@@ -14,6 +15,7 @@ import type {
   OverlapReport,
   PlannedJob,
   PlannedOverlap,
+  PromotedJob,
   RecordPage,
   RecoveredJob,
   RecoveryReport,
@@ -21,14 +23,17 @@ import type {
   Seen,
   StepRequest,
   StoreInspection,
+  TaskPause,
+  TaskPauseRequest,
   View,
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
+import { isHeld, MemoryGates, recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
-import { frozenCopy, pageOf } from "./tables.ts";
+import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 
 /** A `RecoveryReport` that is still being written. */
 export interface RecoveryNotes {
@@ -43,8 +48,8 @@ const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: nul
 
 /**
  * The unfinished jobs of a `MemoryDataStore`. Each job is in exactly one heap: a waiting job in a heap of
- * {@link MemoryQueues}, a leased job in the heap of the leases, by the end of its lease. So a step reads no more jobs
- * than it moves.
+ * {@link MemoryQueues} or of its gate, a leased job in the heap of the leases, by the end of its lease. So a step reads
+ * no more jobs than it moves.
  */
 export class MemoryJobs {
   readonly #byId = new Map<string, JobEntry>();
@@ -52,6 +57,7 @@ export class MemoryJobs {
   readonly #byFireTime = new Map<string, JobEntry>();
   readonly #countByTask = new Map<string, number>();
   readonly #bySchedule = new JobsOfSchedules();
+  readonly #gates = new MemoryGates();
   readonly #queues: MemoryQueues;
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();
@@ -60,11 +66,30 @@ export class MemoryJobs {
 
   constructor(results: MemoryResults, maxRunningJobs: (taskId: string) => number | null) {
     this.#results = results;
-    this.#queues = new MemoryQueues(maxRunningJobs);
+    this.#queues = new MemoryQueues(maxRunningJobs, this.#gates);
   }
 
   isTaskInUse(taskId: string): boolean {
     return this.#countByTask.has(taskId);
+  }
+
+  /** Heeds the settings of a task that was put. */
+  configureTask(task: TaskRecord): void {
+    if (this.#gates.configure(task.id, task)) this.#admitAnew(task.id, null);
+  }
+
+  /** Forgets the settings of a task that no job uses. */
+  removeTask(taskId: string): void {
+    this.#gates.removeTask(taskId);
+  }
+
+  pauseTask(request: TaskPauseRequest): void {
+    this.#gates.pause(request, request.paused);
+    if (request.paused) this.#admitAnew(request.taskId, request.key);
+  }
+
+  get taskPauses(): TaskPause[] {
+    return this.#gates.pauses();
   }
 
   hasJobsOf(scheduleId: string): boolean {
@@ -84,40 +109,55 @@ export class MemoryJobs {
       (job.scheduleId === null || job.fireTime === null
         ? undefined
         : this.#byFireTime.get(fireKey(job.fireTime, job.scheduleId)));
-    if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
+    if (existing !== undefined) return { job: recordOf(existing), isNew: false };
     // The store keeps a copy, so that the caller's record itself may be returned.
-    this.#insert({ ...job, metadata }, job.runAt <= job.createdAt);
+    const record: Mutable<JobRecord> = { ...job, metadata };
+    if (record.heldBy !== undefined) delete record.heldBy;
+    this.#insert(record, job.runAt <= job.createdAt);
     return { job, isNew: true };
+  }
+
+  /** Tells in the answers which jobs are held, when all else is done. */
+  withHolds(additions: JobAddition[]): JobAddition[] {
+    if (additions.length === 0) return additions;
+    const isNoneHeld = this.#gates.isEmpty;
+    return additions.map((addition) => {
+      const { job } = addition;
+      const entry = isNoneHeld ? undefined : this.#byId.get(job.id);
+      const heldBy = entry !== undefined && isHeld(entry) ? "limit" : undefined;
+      if (job.heldBy === heldBy) return addition;
+      const { heldBy: _, ...rest } = job;
+      return { ...addition, job: heldBy === undefined ? rest : { ...rest, heldBy } };
+    });
   }
 
   /** Adds the job of a schedule's fire, unless an unfinished job has the fire time or the id. Returns whether it
    *  did. */
   addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob): boolean {
     if (this.#byId.has(fire.jobId) || this.#byFireTime.has(fireKey(fire.fireTime, schedule.id))) return false;
-    this.#insert(
-      {
-        id: fire.jobId,
-        taskId: schedule.taskId,
-        scheduleId: schedule.id,
-        executor: schedule.executor,
-        payload: schedule.payload,
-        priority: schedule.priority,
-        runAt: fire.runAt,
-        createdAt: fire.createdAt,
-        fireTime: fire.fireTime,
-        scheduledFireTime: fire.scheduledFireTime,
-        startDeadline: fire.startDeadline,
-        missedCount: fire.missedCount,
-        firstMissedTime: fire.firstMissedTime,
-        lastMissedTime: fire.lastMissedTime,
-        resultExpirationMs: schedule.resultExpirationMs,
-        maxRecoveries: schedule.maxRecoveries,
-        metadata: schedule.metadata,
-        idempotencyKey: null,
-        ...NEVER_RUN,
-      },
-      fire.runAt <= fire.createdAt,
-    );
+    const record: Mutable<JobRecord> = {
+      id: fire.jobId,
+      taskId: schedule.taskId,
+      scheduleId: schedule.id,
+      executor: schedule.executor,
+      payload: schedule.payload,
+      priority: schedule.priority,
+      runAt: fire.runAt,
+      createdAt: fire.createdAt,
+      fireTime: fire.fireTime,
+      scheduledFireTime: fire.scheduledFireTime,
+      startDeadline: fire.startDeadline,
+      missedCount: fire.missedCount,
+      firstMissedTime: fire.firstMissedTime,
+      lastMissedTime: fire.lastMissedTime,
+      resultExpirationMs: schedule.resultExpirationMs,
+      maxRecoveries: schedule.maxRecoveries,
+      metadata: schedule.metadata,
+      idempotencyKey: null,
+      ...NEVER_RUN,
+    };
+    if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
+    this.#insert(record, fire.runAt <= fire.createdAt);
     return true;
   }
 
@@ -141,7 +181,8 @@ export class MemoryJobs {
   inspect(now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
     const tasks = [...this.#countByTask].map(([taskId, count]) => {
       const running = this.#queues.running(taskId);
-      return { taskId, waiting: count - running, running };
+      const held = this.#gates.heldCount(taskId);
+      return { taskId, waiting: count - running, running, ...(held === 0 ? {} : { held }) };
     });
     tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     let oldest: JobRecord | null = null;
@@ -155,20 +196,23 @@ export class MemoryJobs {
 
   get(id: string): JobRecord | null {
     const entry = this.#byId.get(id);
-    return entry === undefined ? null : { ...entry.record };
+    return entry === undefined ? null : recordOf(entry);
   }
 
   page(filter: JobFilter): RecordPage<JobRecord> {
-    return pageOf(this.#byId.values(), filter, ({ record }) =>
+    const { items, cursor } = pageOf(this.#byId.values(), filter, ({ record }) =>
       (filter.taskId ?? record.taskId) === record.taskId &&
       (filter.scheduleId ?? record.scheduleId) === record.scheduleId
         ? record
         : null,
     );
+    if (this.#gates.isEmpty) return { items, cursor };
+    return { items: items.map((record) => this.get(record.id) ?? record), cursor };
   }
 
   /** Applies the releases of a step. @param report gets the jobs that recovery ends or takes back */
   release(request: StepRequest, report: RecoveryNotes): ReleaseStatus[] {
+    this.#gates.beginStep();
     return request.releases.map((release) => this.#release(release, request, report));
   }
 
@@ -188,21 +232,32 @@ export class MemoryJobs {
     }
     // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
-    this.#queues.promote(now);
-    this.#queues.take(jobs.queues, jobs.limit - acquired.length, (entry) => {
+    this.#queues.makeDue(now);
+    this.#queues.admit(now);
+    const acquire = (entry: JobEntry): void => {
       this.#lease(entry, schedulerId, stepId, until);
+      this.#gates.lease(entry, now);
       acquired.push({ ...entry.record });
-    });
+    };
+    // What is acquired may let others be admitted, which may be acquired too.
+    let count: number;
+    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire);
+    while (this.#queues.admit(now) > 0 && count > 0);
     return acquired;
+  }
+
+  /** The jobs that the step has promoted and that were held before it. */
+  get promoted(): readonly PromotedJob[] {
+    return this.#gates.promoted;
   }
 
   see({ now, jobs }: View): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
-    this.#queues.promote(now);
+    this.#queues.makeDue(now);
     return {
-      nextRunAt: this.#queues.nextRunAt,
+      nextRunAt: this.#queues.nextRunAt(now),
       leaseEndsAt: this.#leased.peek()?.record.acquiredUntil ?? null,
-      hasReady: this.#queues.hasReady(jobs.queues),
+      hasReady: this.#queues.hasReady(jobs.queues, now),
     };
   }
 
@@ -250,7 +305,19 @@ export class MemoryJobs {
 
   #insert(record: JobRecord, isReady: boolean): void {
     const seq = this.#seq++;
-    const entry: JobEntry = { record, seq, stamp: null, heap: null, heapIndex: -1, older: null, newer: null };
+    const entry: JobEntry = {
+      record,
+      seq,
+      stamp: null,
+      gate: null,
+      isPromoted: false,
+      heldIn: 0,
+      place: 0,
+      heap: null,
+      heapIndex: -1,
+      older: null,
+      newer: null,
+    };
     this.#byId.set(record.id, entry);
     if (record.idempotencyKey !== null) this.#byKey.set(idempotencyOf(record.idempotencyKey, record.taskId), entry);
     if (record.scheduleId !== null) {
@@ -258,6 +325,7 @@ export class MemoryJobs {
       this.#bySchedule.add(record.scheduleId, entry);
     }
     countIn(this.#countByTask, record.taskId, 1);
+    if (record.concurrencyKey !== undefined || !this.#gates.isEmpty) this.#gates.join(entry);
     this.#queues.add(entry, isReady);
   }
 
@@ -277,6 +345,7 @@ export class MemoryJobs {
     const { record } = entry;
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
+    this.#gates.leave(entry);
     this.#byId.delete(record.id);
     if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
     if (record.scheduleId !== null) {
@@ -377,6 +446,19 @@ export class MemoryJobs {
     entry.record.acquiredUntil = null;
     this.#steps.endLease(entry, stamp);
     this.#queues.count(entry.record.taskId, -1);
+    this.#gates.endLease(entry);
+  }
+
+  /** Lets the jobs of a task, or of one key of a task, pass its gates once more. */
+  #admitAnew(taskId: string, key: string | null): void {
+    for (const entry of this.#byId.values()) {
+      const { record } = entry;
+      if (record.taskId !== taskId || (key !== null && record.concurrencyKey !== key)) continue;
+      const isDue = entry.heap !== null && record.acquiredBy === null && !this.#queues.isDelayed(entry);
+      this.#gates.leave(entry);
+      this.#gates.join(entry);
+      if (isDue) this.#queues.add(entry, true);
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { TASK_PAUSES_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
@@ -51,6 +52,7 @@ export class MemoryDataStore implements contract.DataStore {
       const { task, change } = putTask(this.#tasks.get(given.id), given);
       this.#tasks.set(given.id, frozenCopy(task));
       this.#removedLimits.delete(given.id);
+      this.#jobs.configureTask(task);
       return change;
     });
   }
@@ -68,16 +70,25 @@ export class MemoryDataStore implements contract.DataStore {
     const task = this.#tasks.get(id);
     if (task === undefined) return "missing";
     this.#tasks.delete(id);
+    this.#jobs.removeTask(id);
     this.#removedLimits.set(id, task.maxRunningJobs);
     return "removed";
   }
 
-  async pauseTask(_request: contract.TaskPauseRequest): Promise<boolean> {
-    throw new Error("not built yet");
+  async pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
+    const task = this.#tasks.get(request.taskId);
+    if (task === undefined) return false;
+    const { paused: _, ...settings } = task;
+    if (request.key === null) {
+      this.#tasks.set(task.id, frozenCopy(request.paused ? { ...settings, paused: true } : settings));
+    }
+    this.#jobs.pauseTask(request);
+    return true;
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
-    throw new Error("not built yet");
+    const pauses = this.#jobs.taskPauses.sort((a, b) => (isFirstPause(a, b) ? -1 : 1));
+    return pauses.slice(0, TASK_PAUSES_MAX);
   }
 
   async getResultsOfJobs(_jobIds: readonly string[], _now: number): Promise<JobResultRecord[]> {
@@ -106,12 +117,13 @@ export class MemoryDataStore implements contract.DataStore {
     const acquired = this.#jobs.acquire(request);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    const { promoted } = this.#jobs;
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
-    return {
+    const report: contract.StepReport = {
       releases,
       recovered: recovery.recovered,
       ended: recovery.ended,
-      additions,
+      additions: this.#jobs.withHolds(additions),
       plans,
       acquired,
       due,
@@ -120,6 +132,7 @@ export class MemoryDataStore implements contract.DataStore {
       leaseEndsAt,
       hasReady,
     };
+    return promoted.length === 0 ? report : { ...report, promoted };
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -147,7 +160,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
-    return this.#addJobs(jobs, frozenMetadata(jobs));
+    return this.#jobs.withHolds(this.#addJobs(jobs, frozenMetadata(jobs)));
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
@@ -245,7 +258,9 @@ export class MemoryDataStore implements contract.DataStore {
 
   /** Null for a task that was never put. */
   #limitOf(taskId: string): number | null {
-    return this.#tasks.get(taskId)?.maxRunningJobs ?? this.#removedLimits.get(taskId) ?? null;
+    const task = this.#tasks.get(taskId);
+    if (task === undefined) return this.#removedLimits.get(taskId) ?? null;
+    return task.paused === true ? 0 : task.maxRunningJobs;
   }
 }
 
@@ -253,4 +268,9 @@ const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJo
 
 function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
   return jobs.map((job) => frozenCopy(job.metadata));
+}
+
+/** Ordered by task, then key. */
+function isFirstPause(a: contract.TaskPause, b: contract.TaskPause): boolean {
+  return a.taskId === b.taskId ? (a.key ?? "") < (b.key ?? "") : a.taskId < b.taskId;
 }
