@@ -4,6 +4,7 @@ import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
 import { addedJob, debouncedRunAt } from "../added-job.ts";
 import type {
   CancelReport,
@@ -24,16 +25,19 @@ import type {
   Seen,
   StepRequest,
   StoreInspection,
+  TaskPause,
+  TaskPauseRequest,
   View,
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
 import { isCancelledBy, MemoryChains } from "./chains.ts";
+import { isHeld, MemoryGates, recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
-import { frozenCopy, pageOf } from "./tables.ts";
+import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 import { Bursts, Windows } from "./windows.ts";
 
 /** What a report tells of jobs besides those of its request, while it is still being written. */
@@ -54,8 +58,8 @@ const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: nul
 
 /**
  * The unfinished jobs of a `MemoryDataStore`. Each job is in exactly one heap: a waiting job in a heap of
- * {@link MemoryQueues}, a leased job in the heap of the leases, by the end of its lease. So a step reads no more jobs
- * than it moves.
+ * {@link MemoryQueues} or of its gate, a leased job in the heap of the leases, by the end of its lease. So a step reads
+ * no more jobs than it moves.
  */
 export class MemoryJobs {
   readonly #byId = new Map<string, JobEntry>();
@@ -63,6 +67,7 @@ export class MemoryJobs {
   readonly #byFireTime = new Map<string, JobEntry>();
   readonly #countByTask = new Map<string, number>();
   readonly #bySchedule = new JobsOfSchedules();
+  readonly #gates = new MemoryGates();
   readonly #queues: MemoryQueues;
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();
@@ -74,11 +79,30 @@ export class MemoryJobs {
 
   constructor(results: MemoryResults, maxRunningJobs: (taskId: string) => number | null) {
     this.#results = results;
-    this.#queues = new MemoryQueues(maxRunningJobs);
+    this.#queues = new MemoryQueues(maxRunningJobs, this.#gates);
   }
 
   isTaskInUse(taskId: string): boolean {
     return this.#countByTask.has(taskId);
+  }
+
+  /** Heeds the settings of a task that was put. */
+  configureTask(task: TaskRecord): void {
+    if (this.#gates.configure(task.id, task)) this.#admitAnew(task.id, null);
+  }
+
+  /** Forgets the settings of a task that no job uses. */
+  removeTask(taskId: string): void {
+    this.#gates.removeTask(taskId);
+  }
+
+  pauseTask(request: TaskPauseRequest): void {
+    this.#gates.pause(request, request.paused);
+    if (request.paused) this.#admitAnew(request.taskId, request.key);
+  }
+
+  get taskPauses(): TaskPause[] {
+    return this.#gates.pauses();
   }
 
   hasJobsOf(scheduleId: string): boolean {
@@ -167,7 +191,7 @@ export class MemoryJobs {
   /** The answer to an addition for which another job stands. */
   #standIn(id: string, job: NewJobRecord): JobAddition {
     const entry = this.#byId.get(id);
-    if (entry !== undefined) return { job: { ...entry.record }, isNew: false };
+    if (entry !== undefined) return { job: recordOf(entry), isNew: false };
     return { job: { ...addedJob(job), id }, isNew: false, hasEnded: true };
   }
 
@@ -183,21 +207,23 @@ export class MemoryJobs {
   #debounce(entry: JobEntry, job: NewJobRecord, metadata: JobRecord["metadata"]): void {
     const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = job;
     const { record } = entry;
-    // Its place in the heap depends on the values.
+    // Its gate and its place in a heap depend on the values.
+    this.#gates.leave(entry);
     entry.heap?.remove(entry);
     Object.assign(record, { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, metadata });
     record.runAt = debouncedRunAt(job, record.createdAt);
     if (concurrencyKey === undefined) delete record.concurrencyKey;
     else record.concurrencyKey = concurrencyKey;
+    this.#gates.join(entry);
     this.#queues.add(entry, record.runAt <= job.createdAt);
   }
 
   #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
     const existing = this.#rivalOf(job);
-    if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
+    if (existing !== undefined) return { job: recordOf(existing), isNew: false };
     // The store keeps a copy, so that the caller's record itself may be returned.
-    const record = { ...job, metadata };
-    delete record.heldBy;
+    const record: Mutable<JobRecord> = { ...job, metadata };
+    if (record.heldBy !== undefined) delete record.heldBy;
     const entry = this.#insert(record);
     if (hasParents(job)) children.push(entry);
     else this.#queues.add(entry, job.runAt <= job.createdAt);
@@ -222,11 +248,25 @@ export class MemoryJobs {
     });
   }
 
+  /** Tells in the answers which jobs are held, when all else is done. */
+  withHolds(additions: readonly JobAddition[]): JobAddition[] {
+    if (additions.length === 0) return [...additions];
+    return additions.map((addition) => {
+      const { job } = addition;
+      const mayBeHeld = !this.#gates.isEmpty || job.heldBy !== undefined;
+      const entry = mayBeHeld ? this.#byId.get(job.id) : undefined;
+      const heldBy = entry === undefined ? undefined : recordOf(entry).heldBy;
+      if (job.heldBy === heldBy) return addition;
+      const { heldBy: _, ...rest } = job;
+      return { ...addition, job: heldBy === undefined ? rest : { ...rest, heldBy } };
+    });
+  }
+
   /** Adds the job of a schedule's fire, unless an unfinished job has the fire time or the id. Returns whether it
    *  did. */
   addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob): boolean {
     if (this.#byId.has(fire.jobId) || this.#byFireTime.has(fireKey(fire.fireTime, schedule.id))) return false;
-    const entry = this.#insert({
+    const record: Mutable<JobRecord> = {
       id: fire.jobId,
       taskId: schedule.taskId,
       scheduleId: schedule.id,
@@ -246,8 +286,9 @@ export class MemoryJobs {
       metadata: schedule.metadata,
       idempotencyKey: null,
       ...NEVER_RUN,
-    });
-    this.#queues.add(entry, fire.runAt <= fire.createdAt);
+    };
+    if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
+    this.#queues.add(this.#insert(record), fire.runAt <= fire.createdAt);
     return true;
   }
 
@@ -274,7 +315,7 @@ export class MemoryJobs {
   inspect(now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
     const tasks = [...this.#countByTask].map(([taskId, count]) => {
       const running = this.#queues.running(taskId);
-      const held = this.#chains.blocked(taskId);
+      const held = this.#gates.heldCount(taskId) + this.#chains.blocked(taskId);
       return { taskId, waiting: count - running, running, ...(held === 0 ? {} : { held }) };
     });
     tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
@@ -289,20 +330,23 @@ export class MemoryJobs {
 
   get(id: string): JobRecord | null {
     const entry = this.#byId.get(id);
-    return entry === undefined ? null : { ...entry.record };
+    return entry === undefined ? null : recordOf(entry);
   }
 
   page(filter: JobFilter): RecordPage<JobRecord> {
-    return pageOf(this.#byId.values(), filter, ({ record }) =>
+    const { items, cursor } = pageOf(this.#byId.values(), filter, ({ record }) =>
       (filter.taskId ?? record.taskId) === record.taskId &&
       (filter.scheduleId ?? record.scheduleId) === record.scheduleId
         ? record
         : null,
     );
+    if (this.#gates.isEmpty) return { items, cursor };
+    return { items: items.map((record) => this.get(record.id) ?? record), cursor };
   }
 
   /** Applies the releases of a step. @param report gets the jobs that recovery ends or takes back */
   release(request: StepRequest, report: RecoveryNotes): ReleaseStatus[] {
+    this.#gates.beginStep();
     return request.releases.map((release) => this.#release(release, request, report));
   }
 
@@ -322,21 +366,32 @@ export class MemoryJobs {
     }
     // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
-    this.#queues.promote(now);
-    this.#queues.take(jobs.queues, jobs.limit - acquired.length, (entry) => {
+    this.#queues.makeDue(now);
+    this.#queues.admit(now);
+    const acquire = (entry: JobEntry): void => {
       this.#lease(entry, schedulerId, stepId, until);
+      this.#gates.lease(entry, now);
       acquired.push({ ...entry.record });
-    });
+    };
+    // What is acquired may let others be admitted, which may be acquired too.
+    let count: number;
+    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire);
+    while (this.#queues.admit(now) > 0 && count > 0);
     return acquired;
+  }
+
+  /** The jobs that the step has promoted and that were held before it. */
+  get promoted(): readonly PromotedJob[] {
+    return this.#gates.promoted;
   }
 
   see({ now, jobs }: View): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
-    this.#queues.promote(now);
+    this.#queues.makeDue(now);
     return {
-      nextRunAt: this.#queues.nextRunAt,
+      nextRunAt: this.#queues.nextRunAt(now),
       leaseEndsAt: this.#leased.peek()?.record.acquiredUntil ?? null,
-      hasReady: this.#queues.hasReady(jobs.queues),
+      hasReady: this.#queues.hasReady(jobs.queues, now),
     };
   }
 
@@ -388,7 +443,19 @@ export class MemoryJobs {
   /** The caller puts the job into a queue, or has it wait for its parents. */
   #insert(record: JobRecord): JobEntry {
     const seq = this.#seq++;
-    const entry: JobEntry = { record, seq, stamp: null, heap: null, heapIndex: -1, older: null, newer: null };
+    const entry: JobEntry = {
+      record,
+      seq,
+      stamp: null,
+      gate: null,
+      isPromoted: false,
+      heldIn: 0,
+      place: 0,
+      heap: null,
+      heapIndex: -1,
+      older: null,
+      newer: null,
+    };
     this.#byId.set(record.id, entry);
     if (record.idempotencyKey !== null) this.#byKey.set(idempotencyOf(record.idempotencyKey, record.taskId), entry);
     if (record.scheduleId !== null) {
@@ -396,6 +463,7 @@ export class MemoryJobs {
       this.#bySchedule.add(record.scheduleId, entry);
     }
     countIn(this.#countByTask, record.taskId, 1);
+    if (record.concurrencyKey !== undefined || !this.#gates.isEmpty) this.#gates.join(entry);
     return entry;
   }
 
@@ -471,6 +539,7 @@ export class MemoryJobs {
     this.#bursts.over(record.id);
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
+    this.#gates.leave(entry);
     this.#byId.delete(record.id);
     if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
     if (record.scheduleId !== null) {
@@ -572,6 +641,19 @@ export class MemoryJobs {
     entry.record.acquiredUntil = null;
     this.#steps.endLease(entry, stamp);
     this.#queues.count(entry.record.taskId, -1);
+    this.#gates.endLease(entry);
+  }
+
+  /** Lets the jobs of a task, or of one key of a task, pass its gates once more. */
+  #admitAnew(taskId: string, key: string | null): void {
+    for (const entry of this.#byId.values()) {
+      const { record } = entry;
+      if (record.taskId !== taskId || (key !== null && record.concurrencyKey !== key)) continue;
+      const isDue = entry.heap !== null && record.acquiredBy === null && !this.#queues.isDelayed(entry);
+      this.#gates.leave(entry);
+      this.#gates.join(entry);
+      if (isDue) this.#queues.add(entry, true);
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { TASK_PAUSES_MAX } from "../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
@@ -51,6 +52,7 @@ export class MemoryDataStore implements contract.DataStore {
       const { task, change } = putTask(this.#tasks.get(given.id), given);
       this.#tasks.set(given.id, frozenCopy(task));
       this.#removedLimits.delete(given.id);
+      this.#jobs.configureTask(task);
       return change;
     });
   }
@@ -68,16 +70,25 @@ export class MemoryDataStore implements contract.DataStore {
     const task = this.#tasks.get(id);
     if (task === undefined) return "missing";
     this.#tasks.delete(id);
+    this.#jobs.removeTask(id);
     this.#removedLimits.set(id, task.maxRunningJobs);
     return "removed";
   }
 
-  async pauseTask(_request: contract.TaskPauseRequest): Promise<boolean> {
-    throw new Error("not built yet");
+  async pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
+    const task = this.#tasks.get(request.taskId);
+    if (task === undefined) return false;
+    const { paused: _, ...settings } = task;
+    if (request.key === null) {
+      this.#tasks.set(task.id, frozenCopy(request.paused ? { ...settings, paused: true } : settings));
+    }
+    this.#jobs.pauseTask(request);
+    return true;
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
-    throw new Error("not built yet");
+    const pauses = this.#jobs.taskPauses.sort((a, b) => (isFirstPause(a, b) ? -1 : 1));
+    return pauses.slice(0, TASK_PAUSES_MAX);
   }
 
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
@@ -105,12 +116,13 @@ export class MemoryDataStore implements contract.DataStore {
     const acquired = this.#jobs.acquire(request);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    const promoted = [...notes.promoted, ...this.#jobs.promoted];
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
     const report: contract.StepReport = {
       releases,
       recovered: notes.recovered,
       ended: notes.ended,
-      additions,
+      additions: this.#jobs.withHolds(additions),
       plans,
       acquired,
       due,
@@ -119,7 +131,7 @@ export class MemoryDataStore implements contract.DataStore {
       leaseEndsAt,
       hasReady,
     };
-    return notes.promoted.length === 0 ? report : { ...report, promoted: notes.promoted };
+    return promoted.length === 0 ? report : { ...report, promoted };
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -149,7 +161,7 @@ export class MemoryDataStore implements contract.DataStore {
   async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     const metadata = frozenMetadata(jobs);
     this.#jobs.checkParents(jobs);
-    return [...this.#jobs.addAll(jobs, metadata, emptyNotes())];
+    return this.#jobs.withHolds(this.#jobs.addAll(jobs, metadata, emptyNotes()));
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
@@ -254,7 +266,9 @@ export class MemoryDataStore implements contract.DataStore {
 
   /** Null for a task that was never put. */
   #limitOf(taskId: string): number | null {
-    return this.#tasks.get(taskId)?.maxRunningJobs ?? this.#removedLimits.get(taskId) ?? null;
+    const task = this.#tasks.get(taskId);
+    if (task === undefined) return this.#removedLimits.get(taskId) ?? null;
+    return task.paused === true ? 0 : task.maxRunningJobs;
   }
 }
 
@@ -262,4 +276,9 @@ const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJo
 
 function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
   return jobs.map((job) => frozenCopy(job.metadata));
+}
+
+/** Ordered by task, then key. */
+function isFirstPause(a: contract.TaskPause, b: contract.TaskPause): boolean {
+  return a.taskId === b.taskId ? (a.key ?? "") < (b.key ?? "") : a.taskId < b.taskId;
 }

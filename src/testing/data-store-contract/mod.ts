@@ -6,6 +6,12 @@ import { debounceCases } from "./debounce-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
+import { flowFairCases } from "./flow-fair-cases.ts";
+import { flowKeyCases } from "./flow-key-cases.ts";
+import { flowLimitCases } from "./flow-limit-cases.ts";
+import { flowModelCases } from "./flow-model-cases.ts";
+import { flowPauseCases } from "./flow-pause-cases.ts";
+import { flowRateCases } from "./flow-rate-cases.ts";
 import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
@@ -67,4 +73,10 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...chainCases,
   ...debounceCases,
   ...onceCases,
+  ...flowKeyCases,
+  ...flowLimitCases,
+  ...flowRateCases,
+  ...flowFairCases,
+  ...flowPauseCases,
+  ...flowModelCases,
 ]);
