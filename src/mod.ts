@@ -59,6 +59,7 @@ export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type {
   BulkJobOptions,
   BulkResultOptions,
+  DebounceOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -72,6 +73,7 @@ export type {
   ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
+  ThrottleOptions,
 } from "./scheduler/options/options.ts";
 export type {
   OptionsWithPayload,

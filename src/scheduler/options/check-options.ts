@@ -37,6 +37,7 @@ import {
   triggerAdvice,
 } from "./option-hints.ts";
 import * as schemas from "./option-schemas.ts";
+import { contradictions, withinWindow } from "./window-options.ts";
 
 export type {
   CheckedJobOptions,
@@ -146,6 +147,11 @@ const JOB_SYNONYMS = {
   data: "payload",
   args: "payload",
   kwargs: "payload",
+  singletonkey: "idempotencyKey",
+  jobkey: "idempotencyKey",
+  uniquekey: "idempotencyKey",
+  uniqueperiod: "uniqueFor",
+  uniqueuntil: "uniqueFor",
   removeoncomplete: "resultExpirationTime",
   removeonfail: "resultExpirationTime",
   ...KEY_SYNONYMS,
@@ -170,6 +176,7 @@ const jobHints = {
   instead: jobAdvice,
   elsewhere: elsewhereOrPayload(namesOf(schemas.jobOptionsSchema)),
   synonyms: JOB_SYNONYMS,
+  within: withinWindow,
 };
 
 export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schemas.schedulerOptionsSchema, {
@@ -239,13 +246,17 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
     name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
-export const checkJobOptions: Checker<CheckedJobOptions> = checker(schemas.jobOptionsSchema, jobHints);
-export const checkNewJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, {
-  ...jobHints,
-  instead: (value) => (isTask(value) ? "write { task }" : null),
-  elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
-});
-export const checkRunJobOptions: Checker<CheckedRunJobOptions> = checker(schemas.runJobOptionsSchema, jobHints);
+export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
+export const checkNewJob: Checker<CheckedNewJob> = agreeing(
+  checker(schemas.newJobSchema, {
+    ...jobHints,
+    instead: (value) => (isTask(value) ? "write { task }" : null),
+    elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
+  }),
+);
+export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
+  checker(schemas.runJobOptionsSchema, jobHints),
+);
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
@@ -310,6 +321,18 @@ export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkCh
 export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
   schemas.bulkJobSchema,
 );
+
+/** Options of a job that say how often it is added may contradict each other. */
+function agreeing<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
+  return (value, where) => {
+    const options = check(value, where);
+    const { debounce, throttle, uniqueFor } = options;
+    if (debounce === undefined && throttle === undefined && uniqueFor === undefined) return options;
+    const issues = contradictions(options);
+    if (issues.length > 0) throw optionsError(where, issues);
+    return options;
+  };
+}
 
 const EVERYTHING_ADVICE = "write { all: true } if you mean everything";
 

@@ -1,12 +1,13 @@
 import { StoreRefusedError } from "../../core/errors.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { NewJobRecord } from "../../records/job.ts";
+import { addedJob } from "../../stores/added-job.ts";
 import { jobAdded } from "../events/event-records.ts";
 import { Job } from "../views/job.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What `prepareJob` returns for a new job. @throws {StoreRefusedError} when the store has no statements to give */
-export async function preparedJob(context: VerbContext, record: JobRecord): Promise<PreparedJob> {
+export async function preparedJob(context: VerbContext, record: NewJobRecord): Promise<PreparedJob> {
   const { env, client } = context;
   const statements = await env.store.prepareAddition?.(record);
   if (statements === undefined) {
@@ -16,17 +17,19 @@ export async function preparedJob(context: VerbContext, record: JobRecord): Prom
     );
   }
   return {
-    job: new Job(record, env.store.serializer, client),
+    job: new Job(addedJob(record), env.store.serializer, client),
     statements,
     committed: () => tellOf(context, record),
   };
 }
 
-async function tellOf({ env, closing }: VerbContext, record: JobRecord): Promise<void> {
+async function tellOf({ env, closing }: VerbContext, record: NewJobRecord): Promise<void> {
   if (closing.isClosed) return;
   try {
     // Another job may have had the key, and then nothing was added.
-    const isAdded = record.idempotencyKey === null || (await env.store.getJob(record.id)) !== null;
+    const { idempotencyKey, debounce, once } = record;
+    const isSure = idempotencyKey === null && debounce === undefined && once === undefined;
+    const isAdded = isSure || (await env.store.getJob(record.id)) !== null;
     if (isAdded) env.events.publish([jobAdded(env, record, false)]);
   } catch (error) {
     env.logger.warn(`escapement: nobody was told of job ${record.id}, which starts after the next look`, error);

@@ -40,7 +40,8 @@ export function jobStatements(names: TableNames): JobStatements {
   const anyJobs = (columns = "", values = ""): string =>
     `${intoJobs(columns)} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, ` +
     `value->>7, value->>8, value->>9, value->>10, value->>11, 0, value->>12${values} `;
-  const alikeJobs = `${intoJobs()} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 `;
+  const alikeJobs =
+    `${intoJobs()} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, ` + "0, 0, 0, 0, value->>2 ";
 
   return {
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a

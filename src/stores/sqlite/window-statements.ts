@@ -96,7 +96,8 @@ function joined(jobs: string): string {
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
     `debounced_at = excluded.debounced_at, debounced_by = excluded.debounced_by, run_at = ${runAt}, ` +
     `details = json_set(excluded.details, '$.createdAt', ${createdAt}), ` +
-    `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} WHEN ${runAt} > excluded.debounced_at THEN ${delayed} ` +
+    `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +
+    `WHEN ${runAt} > excluded.debounced_at THEN ${delayed} ` +
     `WHEN excluded.concurrency_key IS NULL THEN ${ready} ELSE ${held} END`
   );
 }
