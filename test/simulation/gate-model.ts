@@ -145,7 +145,8 @@ export class GateModel {
     const isOnTime = (tat: number): boolean => Math.ceil(tat / limit) >= now;
     const mayBeForgotten = Math.ceil(earliest / limit) <= this.#latestMs;
     bucket.latest = (isOnTime(latest) ? latest : now * limit) + perMs;
-    bucket.earliest = (isOnTime(earliest) && !mayBeForgotten ? earliest : now * limit) + perMs;
+    const least = mayBeForgotten ? Math.min(earliest, now * limit) : earliest;
+    bucket.earliest = (isOnTime(earliest) ? least : now * limit) + perMs;
     const { nowMs } = this.#history;
     bucket.starts.push(nowMs);
     const most = rate.limit + rate.burst - 1;
