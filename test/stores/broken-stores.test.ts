@@ -12,6 +12,7 @@ import { brokenRecords } from "./broken/records.ts";
 import { brokenResults } from "./broken/results.ts";
 import { brokenSteps } from "./broken/steps.ts";
 import { brokenTasks } from "./broken/tasks.ts";
+import { brokenWindows } from "./broken/windows.ts";
 
 // Each of these stores is wrong in one way. A contract that lets one pass proves nothing.
 const BROKEN_STORES = [
@@ -25,6 +26,7 @@ const BROKEN_STORES = [
   ...brokenInspections,
   ...brokenResults,
   ...brokenFlow,
+  ...brokenWindows,
 ];
 
 /** The name of the first case of a section that a store fails. */
