@@ -109,7 +109,7 @@ export function endedResult(jobs: string, outcome: string, now: string): string 
   const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
   const kept =
     `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
-    "'fireTime', fire_time, 'idempotencyKey', idempotency_key, " +
+    "'fireTime', fire_time, 'idempotencyKey', idempotency_key, 'concurrencyKey', nullif(concurrency_key, ''), " +
     "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (
     `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
