@@ -434,7 +434,7 @@ export interface LookReport extends Seen {
 export interface LookedSchedule
   extends Omit<
     ScheduleRecord,
-    "payload" | "metadata" | "name" | "skippedCount" | "concurrencyKey" | "declaration" | "version"
+    "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version" | "concurrencyKey"
   > {
   readonly nextFireTime: number;
   /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive

@@ -2,7 +2,8 @@ import { appendFileSync, readFileSync } from "node:fs";
 
 /** One line of the ledger of runs, which handlers keep outside the store. */
 export interface LedgerEntry {
-  readonly event: "start" | "end";
+  /** `failed`: for good, because it was told to. */
+  readonly event: "start" | "end" | "failed";
   readonly jobId: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
@@ -10,6 +11,11 @@ export interface LedgerEntry {
   readonly fireTime: number | null;
   /** What the controller called a job that it added itself. */
   readonly name: string | null;
+  /** Its concurrency key, or null. */
+  readonly key: string | null;
+  /** The present by the step that acquired it, and when the line was written, in epoch milliseconds. */
+  readonly acquiredMs: number;
+  readonly atMs: number;
   readonly fence: number;
   readonly worker: string;
 }

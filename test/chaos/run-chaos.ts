@@ -9,6 +9,7 @@ import { IntervalTrigger, type Page, Scheduler } from "../../src/mod.ts";
 import { bundleProcess } from "../support/bundle-process.ts";
 import { HANG_MS } from "../support/hang.ts";
 import type { Sqld } from "../support/sqld.ts";
+import { FlowChaos } from "./flow.ts";
 import { type LedgerEntry, readLedger } from "./ledger.ts";
 import { randomFrom } from "./random.ts";
 import { FREEZE_MS, OVERLAP_PERIOD_MS, OVERLAPS, PERIODS_MS } from "./settings.ts";
@@ -35,6 +36,8 @@ export interface ChaosReport {
   /** Runs beyond the first of a job: what "at least once" costs. */
   readonly repeatedRuns: number;
   readonly limitChecks: number;
+  /** What was done with flow control. */
+  readonly flow: FlowChaos["counts"];
   /** What broke the promise; empty in a clean run. */
   readonly violations: readonly string[];
 }
@@ -66,6 +69,7 @@ class ChaosRun {
   readonly #bundle: string;
   readonly #workers = new Map<string, ChildProcess>();
   readonly #client: Scheduler;
+  readonly #flow: FlowChaos;
   readonly #names: string[] = [];
   readonly #violations: string[] = [];
   readonly #counts = { kills: 0, freezes: 0, restartsOfServer: 0, limitChecks: 0 };
@@ -83,6 +87,7 @@ class ChaosRun {
     this.#bundle = join(folder, "worker.mjs");
     this.#client = new Scheduler({ dataStore: makeStore(options.store, this.#place), identity: "controller" });
     registerTasks(this.#client, null);
+    this.#flow = new FlowChaos(this.#client, randomFrom(options.seed + 1), options.server !== null);
   }
 
   async run(): Promise<ChaosReport> {
@@ -94,8 +99,10 @@ class ChaosRun {
     // On a busy machine the time may be over before the first strike.
     while (Date.now() < endMs || this.#counts.kills + this.#counts.freezes === 0) {
       await this.#addSomeJobs();
+      await this.#flow.act();
       await this.#strike();
       await this.#checkLimit();
+      await this.#flow.checkKeys();
       await pause(100 + this.#random() * 300);
     }
     await this.#heal();
@@ -186,6 +193,7 @@ class ChaosRun {
     let movedAt = Date.now();
     // Whoever is frozen is thawed by its timer; whoever was killed was replaced.
     await pause(FREEZE_MS);
+    await this.#flow.unpauseAll();
     for (;;) {
       const jobs = await this.#client.getJobs({ limit: 1 });
       const schedules = await this.#client.getSchedules({ limit: 1000 });
@@ -216,16 +224,18 @@ class ChaosRun {
     }
     const occurrences = this.#checkOccurrences(ended, startMs, endMs);
     this.#checkSkips(ended, Math.floor((endMs - startMs) / OVERLAP_PERIOD_MS) + 1);
+    this.#flow.check(entries);
     const endedNames = new Set(ended.map(({ name }) => name));
     const acknowledged = this.#names.filter((name) => name !== "");
     for (const name of acknowledged) if (!endedNames.has(name)) this.#violations.push(`job ${name} was never executed`);
     return {
       ...this.#counts,
+      flow: this.#flow.counts,
       occurrences,
       jobsAdded: acknowledged.length,
       runs: entries.filter(({ event }) => event === "start").length,
       repeatedRuns: repeats(entries),
-      violations: this.#violations,
+      violations: [...this.#violations, ...this.#flow.violations],
     };
   }
 

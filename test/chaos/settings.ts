@@ -7,6 +7,13 @@ export const FREEZE_MS = 2500;
 /** Periods of the schedules, in milliseconds. */
 export const PERIODS_MS: readonly number[] = [100, 250, 400, 1000];
 
+/** Concurrency keys of jobs, and how many jobs of a key may run at once. */
+export const KEYS: readonly string[] = ["tenant 1", "tenant 2", "tenant 3", "tenant 4"];
+export const KEY_LIMIT = 2;
+
+/** How many attempts of a key may start in a time. */
+export const RATE = { limit: 20, perMs: 1000, burst: 3 } as const;
+
 /** Policies of schedules whose runs may not overlap, and the period of these schedules, in milliseconds: shorter than
  *  their runs. */
 export const OVERLAPS = ["skip", "replaceQueued"] as const;

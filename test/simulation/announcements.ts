@@ -43,6 +43,7 @@ export class Announcements {
     for (const event of events) {
       if (event.type === "jobAdded") this.#onJobAdded(caller, event);
       else if (event.type === "jobReleased") this.#onJobReleased(caller, event);
+      else if (event.type === "jobHeld" || event.type === "jobPromoted") this.#onHeld(caller, event);
       else if (event.type === "occurrenceSkipped") this.#skipped(caller, -event.count);
     }
   }
@@ -72,9 +73,17 @@ export class Announcements {
     }
   }
 
+  /** A job is held by a limit of its key, or by its parents. */
+  #onHeld(caller: Caller, { type, jobId }: EventRecord<"jobHeld" | "jobPromoted">): void {
+    const job = this.#jobs.get(jobId);
+    this.#history.count(`events ${type}`);
+    if (job !== undefined && this.#jobs.mayBeHeld(job)) return;
+    this.#history.violate(`${caller.name} announces ${type} of job ${jobId}, which nothing holds`);
+  }
+
   #onJobReleased(caller: Caller, { jobId, outcome }: EventRecord<"jobReleased">): void {
-    const ended = this.#jobs.get(jobId)?.result ?? null;
-    if (ended?.outcome === outcome || this.#gone.has(jobId)) return;
-    this.#history.violate(`${caller.name} announces that job ${jobId} ended as ${outcome}, not ${ended?.outcome}`);
+    const ended = this.#jobs.get(jobId)?.outcome ?? null;
+    if (ended === outcome || this.#gone.has(jobId)) return;
+    this.#history.violate(`${caller.name} announces that job ${jobId} ended as ${outcome}, not ${ended}`);
   }
 }

@@ -1,5 +1,5 @@
-import { StoreUnavailableError } from "../../src/core/errors.ts";
-import type { JobRecord } from "../../src/records/job.ts";
+import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
+import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { SchedulerRecord } from "../../src/records/scheduler.ts";
@@ -43,6 +43,7 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
   "addSchedules",
   "updateSchedule",
   "removeSchedule",
+  "pauseTask",
 ]);
 
 /**
@@ -74,7 +75,11 @@ export class FaultyStore implements contract.DataStore {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
-    return this.#call("putTasks", () => this.#store.putTasks(tasks));
+    return this.#call("putTasks", async () => {
+      const changes = await this.#store.putTasks(tasks);
+      this.#world.onTasks(tasks, changes);
+      return changes;
+    });
   }
 
   getTasks(): Promise<TaskRecord[]> {
@@ -87,6 +92,22 @@ export class FaultyStore implements contract.DataStore {
 
   removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
     return this.#call("removeTask", () => this.#store.removeTask(id));
+  }
+
+  pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
+    return this.#call("pauseTask", async () => {
+      const isKnown = await this.#store.pauseTask(request);
+      this.#world.gates.onPause(request, isKnown);
+      return isKnown;
+    });
+  }
+
+  getTaskPauses(): Promise<contract.TaskPause[]> {
+    return this.#call("getTaskPauses", async () => {
+      const pauses = await this.#store.getTaskPauses();
+      this.#world.gates.checkPauses(pauses);
+      return pauses;
+    });
   }
 
   addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -142,7 +163,13 @@ export class FaultyStore implements contract.DataStore {
       const report = await this.#call("step", async () => {
         refuse(request.additions);
         this.#refuseParts(request);
-        const effect = await this.#store.step(request);
+        let effect: contract.StepReport;
+        try {
+          effect = await this.#store.step(request);
+        } catch (error) {
+          this.#checkRefusal(error, request.additions, request.releases);
+          throw error;
+        }
         const { now, schedulerId, sign } = request;
         if (sign !== undefined) this.#onSign({ now, schedulerId, ...sign });
         this.#world.jobs.beforePlans(request, effect, this.#process);
@@ -162,15 +189,21 @@ export class FaultyStore implements contract.DataStore {
     }
   }
 
-  async addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+  async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     const additions = await this.#call("addJobs", async () => {
       refuse(jobs);
-      const report = await this.#store.addJobs(jobs);
+      let report: contract.JobAddition[];
+      try {
+        report = await this.#store.addJobs(jobs);
+      } catch (error) {
+        this.#checkRefusal(error, jobs, []);
+        throw error;
+      }
       // What a schedule's occurrence became must come through a plan; whatever way it comes, it comes once.
       for (const job of jobs) {
         if (job.fireTime !== null) this.#world.schedules.onEnqueued(job, this.#process.name);
       }
-      this.#world.jobs.onAdd(jobs, report);
+      this.#world.jobs.onAddAlone(jobs, report);
       return report;
     });
     this.#world.announcements.onAdded(this.#process, additions, []);
@@ -217,7 +250,7 @@ export class FaultyStore implements contract.DataStore {
   cancelJob(id: string, now: number): Promise<contract.CancelReport> {
     return this.#call("cancelJob", async () => {
       const report = await this.#store.cancelJob(id, now);
-      this.#world.jobs.onCancel(id, report);
+      this.#world.jobs.onCancel(id, now, report);
       return report;
     });
   }
@@ -228,6 +261,10 @@ export class FaultyStore implements contract.DataStore {
 
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
     return this.#call("getJobResult", () => this.#store.getJobResult(jobId, now));
+  }
+
+  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+    return this.#call("getResultsOfJobs", () => this.#store.getResultsOfJobs(jobIds, now));
   }
 
   removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
@@ -246,6 +283,8 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("cleanup", async () => {
       const report = await this.#store.cleanup(request);
       this.#world.schedules.onCleanup(report, request.now);
+      this.#world.gates.sawClock(request.now);
+      this.#world.jobs.windows.onCleanup(request.now);
       return report;
     });
   }
@@ -259,6 +298,13 @@ export class FaultyStore implements contract.DataStore {
     if (plans.some(({ scheduleId, fires }) => fires.length > 0 && this.#world.schedules.isRefused(scheduleId))) {
       throw new RefusedError("a plan is refused");
     }
+  }
+
+  /** Additions may be refused for the sake of their parents. It is no part of the way of the answer: a call that takes
+   *  longer than others would be compared with what came after it. */
+  #checkRefusal(error: unknown, additions: readonly NewJobRecord[], releases: readonly contract.JobRelease[]): void {
+    const released = releases.map(({ jobId }) => jobId);
+    if (error instanceof StoreRefusedError) this.#world.jobs.onRefused(additions, released);
   }
 
   #checkSeen(view: contract.View, seen: contract.Seen): void {
@@ -301,7 +347,7 @@ export class FaultyStore implements contract.DataStore {
     // What it leases nobody runs.
     this.#process.troubled();
     await effect().catch((error: unknown) => {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RefusedError || error instanceof StoreRefusedError)) throw error;
     });
   }
 

@@ -1,9 +1,11 @@
-import type { JobRecord } from "../../src/records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
+import type { JobOutcome } from "../../src/records/policies.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type {
   CancelReport,
   JobAddition,
+  JobQueue,
   JobRelease,
   LeaseExtension,
   LeaseExtensionReport,
@@ -18,7 +20,11 @@ import type {
   View,
 } from "../../src/stores/data-store.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
+import type { GateModel } from "./gate-model.ts";
 import type { Caller, History } from "./history.ts";
+import { LinkModel } from "./link-model.ts";
+import { TurnModel } from "./turn-model.ts";
+import { WindowModel } from "./window-model.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -53,10 +59,27 @@ export interface ModelJob {
   /** Whether a look or a step has found it due: clocks that are behind, or requests that were slow, do not take that
    *  back. */
   isReady: boolean;
+  /** The place of the commit that found it due, or that put it back, among all commits. */
+  readySince: number;
   /** The step that put it back, until somebody leases it. */
   putBackBy: string | null;
+  /** The last addition that debounced it, until it is acquired; null for none. */
+  debounce: { readonly key: string; readonly createdAt: number; readonly id: string } | null;
+  outcome: JobOutcome | null;
+  /** As the store told it; null when it did not tell. */
   result: JobResultRecord | null;
 }
+
+/** What one commit does besides what was asked of it. */
+interface Ends {
+  /** The results that the answer tells of, by job. */
+  readonly told: ReadonlyMap<string, JobResultRecord>;
+  /** The jobs that have to be among them, and those that may be. */
+  readonly due: string[];
+  readonly possible: Set<string>;
+}
+
+const NO_ENDS: Ends = { told: new Map(), due: [], possible: new Set() };
 
 /** What the contract of `DataStore` says about jobs, told a second time and in the plainest way: each answer of the
  *  store is compared with it. */
@@ -66,13 +89,25 @@ export class JobModel {
   readonly #tasks: ReadonlyMap<string, TaskRecord>;
   readonly #all = new Map<string, ModelJob>();
   readonly #unfinished = new Map<string, ModelJob>();
+  readonly #gates: GateModel;
+  readonly #links = new LinkModel();
+  readonly #turns: TurnModel;
+  readonly windows = new WindowModel();
+  #ends: Ends = NO_ENDS;
+  #commits = 0;
+  /** The first of the commits that the present call counts as. */
+  #began = 0;
+  /** The present of that call. */
+  #now = 0;
   #seq = 0;
   #leaseCount = 0;
 
-  constructor(history: History, attempts: Attempts, tasks: ReadonlyMap<string, TaskRecord>) {
+  constructor(history: History, attempts: Attempts, tasks: ReadonlyMap<string, TaskRecord>, gates: GateModel) {
     this.#history = history;
     this.#attempts = attempts;
     this.#tasks = tasks;
+    this.#gates = gates;
+    this.#turns = new TurnModel(history);
   }
 
   get(id: string): ModelJob | undefined {
@@ -85,6 +120,11 @@ export class JobModel {
 
   get unfinished(): ReadonlyMap<string, ModelJob> {
     return this.#unfinished;
+  }
+
+  /** Whether a limit of a key or parents may hold a job. */
+  mayBeHeld({ record }: ModelJob): boolean {
+    return record.after !== undefined || this.#gates.gateOf(record) !== null;
   }
 
   hasJobsOf(scheduleId: string): boolean {
@@ -118,10 +158,10 @@ export class JobModel {
     const waiting = fired.filter(({ lease }) => lease === null);
     const running = fired.filter(({ lease, record }) => lease !== null && !record.cancelRequested);
     const cancelled = policy === "cancelRunning" ? running : [];
-    for (const { record } of waiting) {
+    for (const job of waiting) {
       this.#history.count("replaced");
-      this.#history.trace("store", `job ${record.id} is replaced`);
-      this.#unfinished.delete(record.id);
+      this.#history.trace("store", `job ${job.record.id} is replaced`);
+      this.#end(job, "cancelled", null);
     }
     for (const { record } of cancelled) {
       this.#history.count("overlaps cancelled");
@@ -147,7 +187,7 @@ export class JobModel {
   }
 
   /** @param isReady by the adder's clock; a clock that is behind does not take that back */
-  insert(record: JobRecord, isReady: boolean): void {
+  insert({ debounce, once: _, heldBy: __, ...record }: NewJobRecord, isReady: boolean): void {
     if (this.#all.has(record.id)) {
       this.#history.violate(`job ${record.id} was added twice`);
       return;
@@ -158,28 +198,127 @@ export class JobModel {
       addedAtMs: this.#history.nowMs,
       lease: null,
       isReady,
+      readySince: this.#commits,
       putBackBy: null,
+      debounce: debounce === undefined ? null : { key: debounce.key, createdAt: record.createdAt, id: record.id },
+      outcome: null,
       result: null,
     };
     this.#all.set(record.id, job);
     this.#unfinished.set(record.id, job);
   }
 
-  onAdd(jobs: readonly JobRecord[], report: readonly JobAddition[]): void {
+  onAdd(jobs: readonly NewJobRecord[], report: readonly JobAddition[]): void {
+    const added: NewJobRecord[] = [];
+    const standIns = new Map<string, string>();
     jobs.forEach((record, index) => {
       const addition = report[index];
-      const holder = record.idempotencyKey === null ? undefined : this.#holderOf(record.taskId, record.idempotencyKey);
-      const expected = this.#all.has(record.id) || holder === undefined ? record.id : holder.record.id;
-      if (addition?.job.id !== expected || addition.isNew !== (expected === record.id)) {
+      const isRepeated = this.#all.has(record.id);
+      const standIn = isRepeated ? null : this.#standInFor(record, addition);
+      const expected = standIn?.record.id ?? record.id;
+      standIns.set(record.id, expected);
+      if (addition?.job.id !== expected || addition.isNew !== (standIn === null)) {
         this.#history.violate(`adding job ${record.id} answered ${addition?.job.id}, not ${expected}`);
       }
-      if (expected === record.id && !this.#all.has(record.id)) this.insert(record, record.runAt <= record.createdAt);
+      if (standIn !== null && addition?.hasEnded === true && this.#unfinished.has(expected)) {
+        this.#history.violate(`job ${expected}, which stands for job ${record.id}, is said to have ended`);
+      }
+      if (standIn !== null || isRepeated) return;
+      this.windows.open(record);
+      this.insert(record, record.runAt <= record.createdAt);
+      added.push(record);
     });
+    // A job may wait for one that comes after it in the call.
+    for (const record of added) this.#link(record, standIns);
+    jobs.forEach(({ id }, index) => {
+      const isHeld = report[index]?.job.id === id && this.#links.isBlocked(id);
+      if (isHeld && report[index]?.job.heldBy !== "parents") {
+        this.#history.violate(`job ${id} waits for others, and its addition answered ${report[index]?.job.heldBy}`);
+      }
+    });
+  }
+
+  /** Additions on their own, in a commit of their own. */
+  onAddAlone(jobs: readonly NewJobRecord[], report: readonly JobAddition[]): void {
+    this.#begin([], Math.max(...jobs.map(({ createdAt }) => createdAt)));
+    this.onAdd(jobs, report);
+    this.#settle();
+  }
+
+  /** The store refused additions, which it may for the sake of parents alone. @param released jobs that the same step
+   *  releases: they may have ended first, and left nothing */
+  onRefused(jobs: readonly NewJobRecord[], released: readonly string[]): void {
+    const ids = new Set(jobs.map(({ id }) => id));
+    const isLost = (id: string): boolean => {
+      if (ids.has(id)) return false;
+      if (released.includes(id)) return true;
+      const job = this.#all.get(id);
+      if (job === undefined) return true;
+      return !this.#unfinished.has(id) && (job.result?.expiresAt ?? 0) <= this.#gates.latestMs;
+    };
+    if (jobs.some(({ after }) => after?.some(isLost))) this.#history.count("refused parents");
+    else this.#history.violate(`jobs [${[...ids]}] were refused, whose parents are known`);
+  }
+
+  /** The job that stands for an addition; null if it becomes a job of its own. */
+  #standInFor(record: NewJobRecord, addition: JobAddition | undefined): ModelJob | null {
+    const { taskId, idempotencyKey } = record;
+    const holder = idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey);
+    const opener = this.windows.openerOf(record);
+    if (opener !== null && (opener.isSure || addition?.job.id === opener.jobId)) {
+      this.#history.count("windows kept");
+      // Where two stand for it, either may answer.
+      if (holder === undefined || addition?.job.id === opener.jobId) return this.#all.get(opener.jobId) ?? null;
+    }
+    if (holder !== undefined) return holder;
+    return this.#debounce(record);
+  }
+
+  /** The job that an addition debounces, as it is then; null for none. */
+  #debounce(record: NewJobRecord): ModelJob | null {
+    const { debounce, taskId, createdAt } = record;
+    if (debounce === undefined) return null;
+    for (const job of this.#unfinished.values()) {
+      if (job.record.taskId !== taskId || job.debounce?.key !== debounce.key) continue;
+      this.#history.count("debounced");
+      const { createdAt: lastAt, id: lastId } = job.debounce;
+      // In one millisecond, the ids tell the order.
+      if (createdAt < lastAt || (createdAt === lastAt && record.id < lastId)) return job;
+      const { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = record;
+      Object.assign(job.record, { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries });
+      if (concurrencyKey === undefined) delete job.record.concurrencyKey;
+      else job.record.concurrencyKey = concurrencyKey;
+      const latest = job.record.createdAt + (debounce.maxWaitMs ?? Number.POSITIVE_INFINITY);
+      job.record.runAt = Math.min(record.runAt, latest);
+      job.debounce = { key: debounce.key, createdAt, id: record.id };
+      job.isReady = job.record.runAt <= createdAt;
+      job.readySince = this.#commits;
+      return job;
+    }
+    return null;
+  }
+
+  /** @param standIns the jobs that stand for those of the same call */
+  #link({ id: ownId, after }: NewJobRecord, standIns: ReadonlyMap<string, string>): void {
+    const job = this.#unfinished.get(ownId);
+    if (job === undefined || after === undefined) return;
+    const record = Object.assign(job.record, { after: after.map((id) => standIns.get(id) ?? id) });
+    const mustEnd = this.#links.add(record, (id) => {
+      const parent = this.#all.get(id);
+      if (parent === undefined) this.#history.violate(`job ${record.id} was added after job ${id}, which never was`);
+      return parent === undefined || this.#unfinished.has(id) ? null : parent.outcome === "success";
+    });
+    if (!mustEnd) return;
+    this.#history.count("cancelled at once");
+    this.#ends.possible.add(record.id);
+    this.#end(job, "cancelled", this.#ends.told.get(record.id) ?? null);
   }
 
   /** What comes before the plans of a step: outcomes, recovery, additions. */
   beforePlans(request: StepRequest, report: StepReport, caller: Caller): void {
     const { now, releases, recover } = request;
+    this.#gates.sawClock(now);
+    this.#begin(report.ended, now);
     const givenUp: ModelJob[] = [];
     releases.forEach((release, index) => {
       const job = this.#onRelease(release, report.releases[index], request, caller);
@@ -193,6 +332,7 @@ export class JobModel {
 
   /** What comes after them: acquisition. */
   afterPlans(request: StepRequest, report: StepReport, caller: Caller): void {
+    this.#settle();
     if (request.jobs !== null) this.#onAcquisition(request, report, caller);
     else if (report.acquired.length > 0) {
       this.#history.violate(`${caller.name} acquired jobs that it did not ask for`);
@@ -215,6 +355,8 @@ export class JobModel {
     settledStepId: string | null,
   ): void {
     const { now, schedulerId, until } = extension;
+    this.#gates.sawClock(now);
+    this.#commits++;
     const lost: string[] = [];
     const cancelRequested: string[] = [];
     const named = new Set<ModelJob>();
@@ -267,6 +409,8 @@ export class JobModel {
     isSpared: (stepId: string) => boolean,
   ): void {
     const { schedulerId, incarnation } = request;
+    this.#gates.sawClock(request.now);
+    this.#begin(report.ended, request.now);
     this.#onRecovery(report, caller, {
       givenUp: [],
       stepId: null,
@@ -276,17 +420,22 @@ export class JobModel {
         !lease.stepId.startsWith(incarnation) &&
         !isSpared(lease.stepId),
     });
+    this.#settle();
   }
 
-  onCancel(id: string, report: CancelReport): void {
+  onCancel(id: string, now: number, report: CancelReport): void {
+    this.#gates.sawClock(now);
     const job = this.#unfinished.get(id);
     const expected = job === undefined ? "missing" : job.lease === null ? "cancelled" : "requested";
     if (report.status !== expected) {
       this.#history.violate(`cancelling job ${id} answered ${report.status}, not ${expected}`);
     }
     if (job === undefined) return;
-    if (report.status === "cancelled") this.#finish(job, report.result);
-    else job.record.cancelRequested = true;
+    if (report.status === "cancelled") {
+      this.#begin(report.ended ?? [], now);
+      this.#finish(job, report.result);
+      this.#settle();
+    } else job.record.cancelRequested = true;
   }
 
   /** Whether everything has ended, and the results are there to be read. */
@@ -429,7 +578,6 @@ export class JobModel {
     );
     const mustEnd = all.filter((job) => !mayGoBack.includes(job));
     this.#same("jobs recovered", idsOf(mayGoBack), report.recovered.map(({ jobId }) => jobId).sort());
-    this.#same("jobs ended by recovery", idsOf(mustEnd), report.ended.map(({ jobId }) => jobId).sort());
     for (const job of lost) {
       this.#checkLoss(job, caller);
       this.#attempts.leaseEnded(job.record.id, job.record.fence);
@@ -444,14 +592,16 @@ export class JobModel {
       else if (attempt !== undefined) this.#history.violate(`job ${jobId} had started, which its loss did not count`);
       this.#putBack(job, givenUp.includes(job) ? stepId : null, true);
     }
-    for (const result of report.ended) {
-      const job = this.#unfinished.get(result.jobId);
-      if (job === undefined) continue;
-      const expected = job.record.cancelRequested ? "cancelled" : "abandoned";
-      if (result.outcome !== expected)
-        this.#history.violate(`job ${result.jobId} ended as ${result.outcome}, not ${expected}`);
-      this.#history.count(result.outcome);
-      this.#finish(job, result);
+    for (const job of mustEnd) {
+      const { id, cancelRequested } = job.record;
+      const expected = cancelRequested ? "cancelled" : "abandoned";
+      this.#ends.due.push(id);
+      const result = this.#ends.told.get(id) ?? null;
+      if (result !== null && result.outcome !== expected) {
+        this.#history.violate(`job ${id} ended as ${result.outcome}, not ${expected}`);
+      }
+      this.#history.count(expected);
+      this.#end(job, expected, result);
     }
   }
 
@@ -472,7 +622,6 @@ export class JobModel {
     const { now, stepId, jobs: room } = request;
     if (room === null) return;
     const held: ModelJob[] = [];
-    const slots = this.#slots();
     let isBlocked = false;
     for (const job of this.#unfinished.values()) {
       if (job.lease === null) continue;
@@ -480,37 +629,127 @@ export class JobModel {
       // Nothing while a lease waits for recovery: the lost job may have to come first.
       if ((job.record.acquiredUntil ?? 0) <= now) isBlocked = true;
     }
-    for (const [taskId, left] of slots) if (left < 0) this.#history.violate(`task ${taskId} is beyond maxRunningJobs`);
+    const running = this.#running();
+    for (const [taskId, left] of running.slots) {
+      if (left < 0) this.#history.violate(`task ${taskId} is beyond maxRunningJobs`);
+    }
     if (!isBlocked) this.#promote(now);
-    const queues = new Set(room.queues.map(({ executor, taskId }) => `${executor} ${taskId}`));
-    const eligible: ModelJob[] = [];
-    for (const job of this.#unfinished.values()) {
-      const { executor, taskId } = job.record;
-      if (job.isReady && queues.has(`${executor} ${taskId}`)) eligible.push(job);
-    }
-    eligible.sort(byRank);
-    const taken: ModelJob[] = [];
-    for (const job of eligible) {
-      const left = this.#slotsOf(job.record.taskId, slots);
-      if (left <= 0) continue;
-      if (isBlocked || held.length + taken.length >= room.limit) break;
-      slots.set(job.record.taskId, left - 1);
-      taken.push(job);
-    }
     held.sort((a, b) => (a.lease?.order ?? 0) - (b.lease?.order ?? 0));
     const heldIds = new Set(held.map(({ record }) => record.id));
     const fresh = report.acquired.filter(({ id }) => !heldIds.has(id));
     const repeated = report.acquired.filter(({ id }) => heldIds.has(id));
     this.#same(`jobs that ${caller.name} holds already`, idsOf(held), repeated.map(({ id }) => id).sort());
-    this.#same(
-      `jobs that ${caller.name} acquired`,
-      taken.map(({ record }) => record.id),
-      fresh.map(({ id }) => id),
-    );
-    for (const record of report.acquired) this.#onAcquired(record, request, heldIds.has(record.id), caller);
+    if (isBlocked && fresh.length > 0)
+      this.#history.violate(`${caller.name} acquires while a lease waits for recovery`);
+    if (held.length + fresh.length > Math.max(room.limit, held.length)) {
+      this.#history.violate(`${caller.name} acquired ${report.acquired.length} jobs, and asked for ${room.limit}`);
+    }
+    for (const record of repeated) this.#onAcquired(record, request, true, caller);
+    const isMine = isOneOf(room.queues);
+    let last: ModelJob | null = null;
+    for (const record of fresh) {
+      const job = this.#unfinished.get(record.id);
+      if (job !== undefined) {
+        this.#checkTurn(job, last, isMine, running, now, caller);
+        if (!this.#gates.isFair(job.record)) last = job;
+      }
+      this.#onAcquired(record, request, false, caller);
+      if (job !== undefined) this.#count(job, running);
+    }
+    if (isBlocked || report.acquired.length >= room.limit) return;
+    const left = this.#next(isMine, running, now);
+    if (left !== null)
+      this.#history.violate(`${caller.name} leaves job ${left.record.id}, which it could have acquired`);
   }
 
-  #onAcquired(record: JobRecord, { stepId, until }: StepRequest, isRepeated: boolean, caller: Caller): void {
+  /** Whether a job may be acquired, and now. */
+  #checkTurn(
+    job: ModelJob,
+    last: ModelJob | null,
+    isMine: (job: ModelJob) => boolean,
+    running: Running,
+    now: number,
+    caller: Caller,
+  ): void {
+    const { record } = job;
+    const gate = this.#gates.gateOf(record);
+    const text = `${caller.name} acquires job ${record.id}`;
+    if (job.lease !== null) this.#history.violate(`${text}, which is leased`);
+    if (!job.isReady || !isMine(job)) this.#history.violate(`${text}, which is not due there`);
+    if (this.#links.isBlocked(record.id)) this.#history.violate(`${text}, whose parents have not ended`);
+    if (this.#slotsOf(record.taskId, running.slots) <= 0) this.#history.violate(`${text}, whose task is at its limit`);
+    const reason = this.#gates.whyNot(record, gate, running.byGate.get(gate ?? "") ?? 0, now);
+    if (reason !== null) this.#history.violate(`${text}, which ${reason}`);
+    if (last !== null && !this.#gates.isFair(record) && byRank(last, job) > 0) {
+      this.#history.violate(`${text} after job ${last.record.id}, which it comes before`);
+    }
+    if (gate === null) {
+      const first = this.#firstPlain(isMine, running);
+      if (first !== job) this.#history.violate(`${text}, and job ${first?.record.id} comes before it`);
+      return;
+    }
+    this.#history.count("acquired by key");
+    this.#checkOrderInKey(job, gate, text);
+    if (this.#gates.isFair(record)) {
+      const waiting = this.#waitingKeys(job, running, now);
+      this.#turns.onAcquired(gate, record.taskId, waiting);
+    }
+  }
+
+  /** Held jobs of one key are promoted in their order, so that a later one comes first only if it was promoted before
+   *  the earlier one was due. */
+  #checkOrderInKey(job: ModelJob, gate: string, text: string): void {
+    for (const other of this.#unfinished.values()) {
+      if (other === job || !this.#isWaiting(other) || this.#gates.gateOf(other.record) !== gate) continue;
+      if (byRank(other, job) < 0 && other.readySince <= job.readySince) {
+        this.#history.violate(`${text}, and job ${other.record.id} of its key comes before it`);
+      }
+    }
+  }
+
+  /** The keys of a job's task that have waited for their turn since an earlier commit, with jobs as urgent. A less
+   *  urgent job may have been promoted before, and then has the place of its key. */
+  #waitingKeys({ record }: ModelJob, running: Running, now: number): ReadonlySet<string> {
+    const gates = new Set<string>();
+    const slow = new Set<string>();
+    for (const other of this.#unfinished.values()) {
+      if (other.record.taskId !== record.taskId || !this.#isWaiting(other)) continue;
+      const gate = this.#gates.gateOf(other.record);
+      if (gate !== null && other.record.priority < record.priority) slow.add(gate);
+      if (other.record.priority < record.priority || other.readySince >= this.#began) continue;
+      if (gate === null || !this.#gates.isOpen(other.record, gate, running.byGate.get(gate) ?? 0, now)) continue;
+      gates.add(gate);
+    }
+    for (const gate of slow) gates.delete(gate);
+    return gates;
+  }
+
+  /** The job without a gate that comes first. */
+  #firstPlain(isMine: (job: ModelJob) => boolean, { slots }: Running): ModelJob | null {
+    let first: ModelJob | null = null;
+    for (const job of this.#unfinished.values()) {
+      if (!this.#isWaiting(job) || !isMine(job) || this.#gates.gateOf(job.record) !== null) continue;
+      if (this.#gates.isPaused(job.record) || this.#slotsOf(job.record.taskId, slots) <= 0) continue;
+      if (first === null || byRank(job, first) < 0) first = job;
+    }
+    return first;
+  }
+
+  /** A job that could be acquired, if there is one. */
+  #next(isMine: (job: ModelJob) => boolean, { slots, byGate }: Running, now: number): ModelJob | null {
+    for (const job of this.#unfinished.values()) {
+      if (!this.#isWaiting(job) || !isMine(job) || this.#slotsOf(job.record.taskId, slots) <= 0) continue;
+      const gate = this.#gates.gateOf(job.record);
+      if (this.#gates.isOpen(job.record, gate, byGate.get(gate ?? "") ?? 0, now)) return job;
+    }
+    return null;
+  }
+
+  #isWaiting({ record, lease, isReady }: ModelJob): boolean {
+    return lease === null && isReady && !this.#links.isBlocked(record.id);
+  }
+
+  #onAcquired(record: JobRecord, { stepId, until, now }: StepRequest, isRepeated: boolean, caller: Caller): void {
     const job = this.#unfinished.get(record.id);
     if (job === undefined) {
       this.#history.violate(`${caller.name} acquired job ${record.id}, which has ended`);
@@ -522,9 +761,18 @@ export class JobModel {
     if (record.recoveries !== job.record.recoveries || record.failedAttempts !== job.record.failedAttempts) {
       this.#history.violate(`job ${record.id} was acquired with other counts than it has`);
     }
+    const { payload, runAt } = job.record;
+    if (record.payload !== payload || record.runAt !== runAt) {
+      this.#history.violate(`job ${record.id} has ${record.payload} at ${record.runAt}, not ${payload} at ${runAt}`);
+    }
+    if (record.heldBy !== undefined) this.#history.violate(`job ${record.id} was acquired and is held`);
     if (isRepeated) return;
-    this.#history.trace(caller.name, `acquires job ${record.id} of ${record.taskId} with fence ${record.fence}`);
+    const place = this.#gates.gateOf(job.record) ?? record.taskId;
+    this.#history.trace(caller.name, `acquires job ${record.id} of ${place} with fence ${record.fence}`);
     job.isReady = false;
+    job.debounce = null;
+    const gate = this.#gates.gateOf(job.record);
+    if (gate !== null) this.#gates.take(job.record, gate, now);
     job.record.fence = fence;
     job.record.acquiredBy = caller.identity;
     job.record.acquiredUntil = until;
@@ -543,34 +791,80 @@ export class JobModel {
     return slots.get(taskId) ?? this.#tasks.get(taskId)?.maxRunningJobs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** How many more jobs of each task may run that is limited or runs. */
-  #slots(): Map<string, number> {
-    const slots = new Map<string, number>();
-    for (const { record, lease } of this.#unfinished.values()) {
-      if (lease !== null) slots.set(record.taskId, this.#slotsOf(record.taskId, slots) - 1);
-    }
-    return slots;
+  /** How many more jobs of each task may run that is limited or runs, and how many of each key run. */
+  #running(): Running {
+    const running: Running = { slots: new Map(), byGate: new Map() };
+    for (const job of this.#unfinished.values()) if (job.lease !== null) this.#count(job, running);
+    return running;
+  }
+
+  #count({ record }: ModelJob, { slots, byGate }: Running): void {
+    slots.set(record.taskId, this.#slotsOf(record.taskId, slots) - 1);
+    const gate = this.#gates.gateOf(record);
+    if (gate !== null) byGate.set(gate, (byGate.get(gate) ?? 0) + 1);
   }
 
   /** What a look, or the look at the end of a step, shows of the jobs. */
   checkSeen({ now, jobs: room }: View, seen: Seen, caller: Caller): void {
-    let nextRunAt: number | null = null;
+    this.#gates.sawClock(now);
+    let nextRunAt = Number.POSITIVE_INFINITY;
     let leaseEndsAt: number | null = null;
-    let hasReady = false;
+    let tokenAt = Number.POSITIVE_INFINITY;
+    let hasRated = false;
+    let mayHaveReady = false;
+    let next: ModelJob | null = null;
     if (room !== null) {
       this.#promote(now);
-      const slots = this.#slots();
-      for (const { record, lease, isReady } of this.#unfinished.values()) {
-        const { executor, taskId, runAt, acquiredUntil } = record;
-        const isRunnable = room.queues.some((queue) => queue.executor === executor && queue.taskId === taskId);
-        if (lease !== null) leaseEndsAt = Math.min(leaseEndsAt ?? Number.POSITIVE_INFINITY, acquiredUntil ?? 0);
-        else if (!isReady) nextRunAt = Math.min(nextRunAt ?? runAt, runAt);
-        else if (isRunnable && this.#slotsOf(taskId, slots) > 0) hasReady = true;
+      const running = this.#running();
+      const isMine = isOneOf(room.queues);
+      next = this.#next(isMine, running, now);
+      for (const job of this.#unfinished.values()) {
+        const { record, lease, isReady } = job;
+        const gate = this.#gates.gateOf(record);
+        if (lease !== null) {
+          leaseEndsAt = Math.min(leaseEndsAt ?? Number.POSITIVE_INFINITY, record.acquiredUntil ?? 0);
+        } else if (!isReady && !this.#links.isBlocked(record.id)) nextRunAt = Math.min(nextRunAt, record.runAt);
+        if (!this.#isWaiting(job)) continue;
+        const count = running.byGate.get(gate ?? "") ?? 0;
+        // Held jobs may be promoted by whoever looks, and be acquired by others.
+        const isReachable = gate !== null || (isMine(job) && this.#slotsOf(record.taskId, running.slots) > 0);
+        if (isReachable && this.#gates.whyNot(record, gate, count, now) === null) mayHaveReady = true;
+        if (gate === null || !this.#gates.isRated(record)) continue;
+        hasRated = true;
+        if (this.#gates.lacksToken(record, gate, count, now)) {
+          tokenAt = Math.min(tokenAt, this.#gates.tokenAt(record, gate));
+        }
       }
     }
-    const expected = `ready ${hasReady}, next run ${nextRunAt}, next end of a lease ${leaseEndsAt}`;
-    const actual = `ready ${seen.hasReady}, next run ${seen.nextRunAt}, next end of a lease ${seen.leaseEndsAt}`;
-    if (expected !== actual) this.#history.violate(`${caller.name} sees "${actual}", not "${expected}"`);
+    if (seen.leaseEndsAt !== leaseEndsAt) {
+      this.#history.violate(`${caller.name} is told that a lease ends at ${seen.leaseEndsAt}, not at ${leaseEndsAt}`);
+    }
+    const seenRunAt = seen.nextRunAt ?? Number.POSITIVE_INFINITY;
+    // An earlier instant than needed costs a look, and nothing else.
+    // Where jobs are ready, the store is asked again before that.
+    const mustBe = seen.hasReady ? nextRunAt : Math.min(nextRunAt, tokenAt);
+    if (seenRunAt > mustBe || (seenRunAt < nextRunAt && !hasRated)) {
+      this.#history.violate(
+        `${caller.name} is told that a job comes at ${seen.nextRunAt}, not at ${nextRunAt} or with a token at ${tokenAt}`,
+      );
+    }
+    const isRight = seen.hasReady ? mayHaveReady || next !== null : next === null;
+    if (!isRight) {
+      this.#history.violate(
+        `${caller.name} is told that jobs are ${seen.hasReady ? "" : "not "}ready: ${next?.record.id}`,
+      );
+    }
+  }
+
+  /** Whether a handler of a job may run as far as its parents are concerned. */
+  checkParents({ id, after = [], onParentFailure }: JobRecord): void {
+    for (const parentId of after) {
+      const outcome = this.#all.get(parentId)?.outcome ?? null;
+      if (outcome === null) this.#history.violate(`job ${id} runs before job ${parentId} has ended`);
+      else if (outcome !== "success" && onParentFailure !== "run") {
+        this.#history.violate(`job ${id} runs though job ${parentId} ended as ${outcome}`);
+      }
+    }
   }
 
   // ---- helpers
@@ -583,19 +877,68 @@ export class JobModel {
   }
 
   #finish(job: ModelJob, result: JobResultRecord): void {
-    this.#history.trace("store", `job ${job.record.id} ended: ${result.outcome}`);
+    this.#end(job, result.outcome, result);
+  }
+
+  /** Ends a job, and does what that does to those that wait for it. */
+  #end(job: ModelJob, outcome: JobOutcome, result: JobResultRecord | null): void {
+    const { id } = job.record;
+    this.#history.trace("store", `job ${id} ended: ${outcome}`);
     this.#endLease(job);
-    this.#unfinished.delete(job.record.id);
+    this.#unfinished.delete(id);
+    job.outcome = outcome;
     job.result = result;
+    const { cancelled, freed } = this.#links.onEnd(id, outcome === "success");
+    for (const childId of freed) {
+      const child = this.#unfinished.get(childId);
+      this.#history.count("freed by parents");
+      if (child === undefined) continue;
+      child.readySince = this.#commits;
+      child.isReady = child.record.runAt <= this.#now;
+    }
+    for (const childId of cancelled) {
+      const child = this.#unfinished.get(childId);
+      if (child === undefined) continue;
+      this.#history.count("cancelled by parents");
+      const told = this.#ends.told.get(childId) ?? null;
+      if (told !== null && told.outcome !== "cancelled") {
+        this.#history.violate(`job ${childId}, whose parent failed, ended as ${told.outcome}`);
+      }
+      // Whoever adds is not told what else ended.
+      if (!this.#ends.possible.has(id)) this.#ends.due.push(childId);
+      else this.#ends.possible.add(childId);
+      this.#end(child, "cancelled", told);
+    }
+  }
+
+  /** A commit begins. @param told the results that its answer tells of */
+  #begin(told: readonly JobResultRecord[], now: number): void {
+    this.#began = ++this.#commits;
+    this.#now = now;
+    this.#ends = { told: new Map(told.map((result) => [result.jobId, result])), due: [], possible: new Set() };
+  }
+
+  /** A commit is over. */
+  #settle(): void {
+    const { told, due, possible } = this.#ends;
+    const others = [...told.keys()].filter((id) => !possible.has(id));
+    this.#same("jobs that ended", due.sort(), others.sort());
+    this.#ends = NO_ENDS;
   }
 
   #promote(now: number): void {
-    for (const job of this.#unfinished.values()) if (job.lease === null && job.record.runAt <= now) job.isReady = true;
+    this.#commits++;
+    for (const job of this.#unfinished.values()) {
+      if (job.lease !== null || job.isReady || job.record.runAt > now || this.#links.isBlocked(job.record.id)) continue;
+      job.isReady = true;
+      job.readySince = this.#commits;
+    }
   }
 
   #putBack(job: ModelJob, stepId: string | null, isReady: boolean): void {
     this.#endLease(job);
     job.isReady = isReady;
+    job.readySince = this.#commits;
     job.putBackBy = stepId;
   }
 
@@ -609,6 +952,18 @@ export class JobModel {
     if (expected.length === actual.length && expected.every((id, index) => id === actual[index])) return;
     this.#history.violate(`${what}: [${actual}], not [${expected}]`);
   }
+}
+
+/** What runs. */
+interface Running {
+  /** How many more jobs may run, by task. */
+  readonly slots: Map<string, number>;
+  readonly byGate: Map<string, number>;
+}
+
+function isOneOf(queues: readonly JobQueue[]): (job: ModelJob) => boolean {
+  const names = new Set(queues.map(({ executor, taskId }) => `${executor} ${taskId}`));
+  return ({ record }) => names.has(`${record.executor} ${record.taskId}`);
 }
 
 /** A job that was lost before starts only after the store was told so. */

@@ -109,8 +109,16 @@ export class ScheduleModel {
         const { createdAt, lastFireTime, skippedCount, fence } = record;
         const paused = addition.setsPaused === true ? schedule.paused : record.paused;
         const history = { createdAt, lastFireTime, skippedCount, paused };
-        const { declaration, version } = schedule;
-        Object.assign(record, schedule, { declaration, version, trigger, nextFireTime, ...history, fence: fence + 1 });
+        const { declaration, version, concurrencyKey } = schedule;
+        Object.assign(record, schedule, {
+          declaration,
+          version,
+          concurrencyKey,
+          trigger,
+          nextFireTime,
+          ...history,
+          fence: fence + 1,
+        });
         this.#changed(existing);
       } else if (change === "kept" && addition.conflictPolicy === "update" && schedule.version !== undefined) {
         existing.record.version = Math.max(existing.record.version ?? -1, schedule.version);
@@ -441,7 +449,8 @@ function changeOf(
 
 /** What becomes a job: the plan's fire, and for the rest the schedule as it is stored. */
 export function jobOf(schedule: ScheduleRecord, { jobId, ...fire }: PlannedJob): JobRecord {
-  const { id, taskId, executor, payload, priority, resultExpirationMs, maxRecoveries, metadata } = schedule;
+  const { id, taskId, executor, payload, priority, resultExpirationMs, maxRecoveries, metadata, concurrencyKey } =
+    schedule;
   return {
     ...NEVER_RUN,
     ...fire,
@@ -455,6 +464,7 @@ export function jobOf(schedule: ScheduleRecord, { jobId, ...fire }: PlannedJob):
     maxRecoveries,
     metadata,
     idempotencyKey: null,
+    ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
   };
 }
 

@@ -2,6 +2,8 @@ import { FAVOURITE_WAIT_MS_MAX, OUTAGE_PAUSE_MS_MAX } from "../../src/core/limit
 import { instantOf } from "../../src/core/temporal.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { drawFlow } from "./flow.ts";
+import { FlowWorkload } from "./flow-workload.ts";
 import { isReadByOld } from "./old-program.ts";
 import { NEW_VERSION, type ProcessOptions, SimulatedProcess } from "./process.ts";
 import { Random } from "./random.ts";
@@ -45,6 +47,8 @@ class Simulation {
   readonly #random: Random;
   readonly #tasks: readonly SimulatedTask[];
   readonly #workload: Workload;
+  /** Null in a run without flow control. */
+  readonly #flowWorkload: FlowWorkload | null;
   readonly #slots: Slot[];
   readonly #endMs: number;
   readonly #wrapStore: (store: DataStore) => DataStore;
@@ -56,10 +60,16 @@ class Simulation {
     this.#wrapStore = wrapStore ?? ((store) => store);
     const store = makeStore?.() ?? new MemoryDataStore();
     this.#world = new World(store, drawFaults(random.fork()), random.fork(), trace ?? null);
-    this.#tasks = drawTasks(random.fork(), this.#world.isCalm);
+    const drawn = drawFlow(seed);
+    this.#tasks = drawTasks(random.fork(), this.#world.isCalm, drawn?.flow ?? null);
     for (const task of this.#tasks) this.#world.tasks.set(task.id, task.record);
     this.#endMs = this.#world.clock.now() + random.int(FAULTY_MS.min, FAULTY_MS.max);
     this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000);
+    const { flow, random: flowRandom } = drawn ?? {};
+    this.#flowWorkload =
+      flow === undefined || flowRandom === undefined
+        ? null
+        : new FlowWorkload(this.#world, flowRandom, this.#tasks, flow, this.#workload);
     const leaseMs = random.pick([3000, 9000, 30_000]);
     this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) =>
       drawSlot(random, index, leaseMs, this.#world.faults),
@@ -106,6 +116,10 @@ class Simulation {
       // Calls that come together share a step.
       for (let left = this.#random.pick([1, 1, 1, 4]); left > 0; left--) {
         if (!process.isStopping && !process.isStalled) this.#workload.act(process);
+      }
+      // Besides, so that nothing else comes less often.
+      if (this.#flowWorkload?.isDue() === true && !process.isStopping && !process.isStalled) {
+        this.#flowWorkload.act(process);
       }
     } else if (kind === "crash") process.crash();
     else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
@@ -163,7 +177,7 @@ class Simulation {
 
   /** No faults from here on: what was promised has to come true. */
   async #heal(): Promise<void> {
-    const { clock, history, faults, jobs, schedules, attempts, announcements, store } = this.#world;
+    const { clock, history, faults, jobs, schedules, attempts, announcements, gates, store } = this.#world;
     history.trace("world", "heals");
     faults.areOn = false;
     for (const slot of this.#slots) {
@@ -177,7 +191,10 @@ class Simulation {
       for (const slot of this.#slots) if (slot.process?.isAlive !== true) this.#start(slot);
       this.#checkPunctuality();
       const [{ process }] = this.#slots as [Slot];
-      if (process !== null && !process.isStopping) this.#workload.resumeAll(process);
+      if (process !== null && !process.isStopping) {
+        this.#workload.resumeAll(process);
+        this.#flowWorkload?.unpauseAll(process);
+      }
       const isBusy = this.#world.processes.some((other) => other.isAlive && (other.isStalled || other.isStopping));
       if (this.#world.isAtRest() && !isBusy) break;
     }
@@ -192,6 +209,7 @@ class Simulation {
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     schedules.checkAtRest(clock.now());
     await schedules.checkRecords((id) => store.getSchedule(id));
+    gates.checkPauses(await store.getTaskPauses());
     await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
     if (living.some(({ hasStopped }) => !hasStopped)) history.violate("a scheduler does not stop");
     else await Promise.all(stops);

@@ -4,6 +4,7 @@ import type { TaskRecord } from "../../src/records/task.ts";
 import type { TaskSettings } from "../../src/scheduler/options/options.ts";
 import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import type { Attempt, AttemptEnding } from "./attempts.ts";
+import { type Flow, type FlowLimits, NO_LIMITS, recordOf, settingsOf } from "./flow.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import { REFUSED_RESULT } from "./refused.ts";
@@ -22,11 +23,13 @@ export interface SimulatedTask {
   readonly poison: number;
 }
 
-export function drawTasks(random: Random, isCalm: boolean): SimulatedTask[] {
-  return Array.from({ length: random.int(2, 4) }, (_, index) => drawTask(random, `task${index}`, isCalm));
+export function drawTasks(random: Random, isCalm: boolean, flow: Flow | null): SimulatedTask[] {
+  return Array.from({ length: random.int(2, 4) }, (_, index) =>
+    drawTask(random, `task${index}`, isCalm, flow?.limits[index] ?? NO_LIMITS),
+  );
 }
 
-function drawTask(random: Random, id: string, isCalm: boolean): SimulatedTask {
+function drawTask(random: Random, id: string, isCalm: boolean, limits: FlowLimits): SimulatedTask {
   const maxRunningJobs = random.pick([1, 2, 3, null]);
   const misfireGraceMs = random.pick([null, null, 500, 3000]);
   const maxRecoveries = random.int(0, 3);
@@ -44,6 +47,7 @@ function drawTask(random: Random, id: string, isCalm: boolean): SimulatedTask {
     settings: {
       maxRunningJobs,
       misfireGraceTime: misfireGraceMs === null ? null : { milliseconds: misfireGraceMs },
+      ...settingsOf(limits),
       maxRecoveries,
       timeout: timeoutMs === null ? null : { milliseconds: timeoutMs },
       resultExpirationTime: { milliseconds: resultExpirationMs },
@@ -68,6 +72,7 @@ function drawTask(random: Random, id: string, isCalm: boolean): SimulatedTask {
       retry,
       overlap: "queue",
       metadata: {},
+      ...recordOf(limits),
     },
     durationMsMax: random.pick([0, 50, 2000, 2000, 12_000]),
     failure: random.pick([0, 0.2, 0.6]),
@@ -110,6 +115,7 @@ async function handle(
   checkContext(world, attempt, payload, context);
   checkEarliness(world, process, known.record);
   checkLateness(world, task, process, job.id);
+  world.jobs.checkParents(known.record);
   let ending: AttemptEnding = "threw";
   try {
     const value = await behave(world, process, task, random, context);
@@ -176,7 +182,7 @@ function checkEarliness(world: World, process: SimulatedProcess, { id, runAt, fi
 /** Without faults a job that nothing holds back starts at its time. */
 function checkLateness(world: World, task: SimulatedTask, process: SimulatedProcess, jobId: string): void {
   const job = world.jobs.get(jobId);
-  if (job === undefined || !world.isCalm || task.record.maxRunningJobs !== null) return;
+  if (job === undefined || !world.isCalm || task.record.maxRunningJobs !== null || world.jobs.mayBeHeld(job)) return;
   const { maxConcurrentJobs } = process.options;
   if (maxConcurrentJobs < 100 || process.options.isTicker) return;
   const lateMs = world.clock.now() - Math.max(job.record.runAt, job.addedAtMs);

@@ -1,9 +1,10 @@
 import type { EventRecord } from "../../src/records/events.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
-import type { DataStore } from "../../src/stores/data-store.ts";
+import type { DataStore, TaskChange } from "../../src/stores/data-store.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { Announcements } from "./announcements.ts";
 import { Attempts } from "./attempts.ts";
+import { GateModel } from "./gate-model.ts";
 import { History } from "./history.ts";
 import { JobModel } from "./job-model.ts";
 import type { SimulatedProcess } from "./process.ts";
@@ -36,6 +37,7 @@ export class World {
   readonly history: History;
   readonly attempts: Attempts;
   readonly tasks = new Map<string, TaskRecord>();
+  readonly gates: GateModel;
   readonly jobs: JobModel;
   readonly schedules: ScheduleModel;
   readonly announcements: Announcements;
@@ -52,7 +54,8 @@ export class World {
     this.random = random;
     this.history = new History(this.clock, trace);
     this.attempts = new Attempts(this.history);
-    this.jobs = new JobModel(this.history, this.attempts, this.tasks);
+    this.gates = new GateModel(this.history, this.tasks);
+    this.jobs = new JobModel(this.history, this.attempts, this.tasks, this.gates);
     this.schedules = new ScheduleModel(this.history, this.jobs);
     this.announcements = new Announcements(this.history, this.jobs);
   }
@@ -61,6 +64,16 @@ export class World {
   get isCalm(): boolean {
     const { callTrouble, eventLoss, crash, freeze, jump, stop, skew } = this.faults;
     return callTrouble + eventLoss + crash + freeze + jump + stop + skew === 0;
+  }
+
+  /** Tasks were put. */
+  onTasks(tasks: readonly TaskRecord[], changes: readonly TaskChange[]): void {
+    tasks.forEach((task, index) => {
+      if (changes[index] !== "added" && changes[index] !== "updated") return;
+      const known = this.tasks.get(task.id);
+      if (JSON.stringify(known?.rateLimit) !== JSON.stringify(task.rateLimit)) this.gates.onRateChanged(task.id);
+      this.tasks.set(task.id, task);
+    });
   }
 
   isAtRest(): boolean {

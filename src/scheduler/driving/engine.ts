@@ -159,6 +159,7 @@ export class Engine {
       return waiting;
     }
     const additions = await env.store.addJobs(jobs);
+    this.runner.log.added(additions);
     env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
     for (const [index, { job }] of additions.entries()) {

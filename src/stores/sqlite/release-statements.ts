@@ -12,6 +12,7 @@ export interface ReleaseStatements {
   readonly keepAlikeResults: string;
   readonly keepHeldResults: string;
   readonly removeHeld: string;
+  readonly removeHeldParents: string;
   readonly putBack: string;
   readonly markStarted: string;
   readonly guardChanges: string;
@@ -22,6 +23,9 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
   const intoResults = `INSERT OR REPLACE INTO ${results} (${columns})`;
   const resultRows = "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
   const alikeValues = `${KEY_ID}, ?2, ?3, ?4, ${KEY_INSTANT} + ?5, ${KEY_INSTANT}, value`;
+  const removeHeld =
+    `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.key ` +
+    "WHERE j.fence = r.value AND j.acquired_by = ?2";
   const isLost = "(cancel_requested OR coalesce(r.value->>4, 0))";
   // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
@@ -44,10 +48,10 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
     keepHeldResults:
       `${intoResults} ${resultRows} FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       "WHERE j.fence = r.value->>7 AND j.acquired_by = ?2",
-    // ?1 members jobId: fence, ?2 schedulerId
-    removeHeld:
-      `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.key ` +
-      "WHERE j.fence = r.value AND j.acquired_by = ?2)",
+    // ?1 members jobId: fence, ?2 schedulerId. Leaves jobs that have children to `removeHeldParents`.
+    removeHeld: `${removeHeld} AND j.has_children = 0)`,
+    // the arguments of removeHeld
+    removeHeldParents: `${removeHeld})`,
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
     // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
     // has ended, so that recovery, which follows, ends the job or takes it back.

@@ -4,6 +4,7 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import { hasParents } from "../parents.ts";
 import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
 
@@ -81,6 +82,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "skipped_count",
   "finished_at",
   "rowid",
+  "state",
 ]);
 
 /** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,
@@ -120,6 +122,7 @@ const JOB_COLUMNS = [
   "acquired_until",
   "fence",
   "started_fence",
+  "state",
 ];
 
 /** What {@link jobAsJson} and {@link endedJobAsJson} yield. */
@@ -139,6 +142,7 @@ export type JobRow = [
   acquiredUntil: number | null,
   fence: number,
   startedFence: number,
+  state: number,
   /** As JSON, or the details that matter; null for a BLOB. */
   details: string | null | Partial<JobRecord>,
   attemptHistory?: string | null,
@@ -229,8 +233,9 @@ export function newJobRow(job: NewJobRecord): (string | number | null)[] {
 /** How many columns {@link newJobRow} has. */
 export const NEW_JOB_ROW_LENGTH = 13;
 
-/** The state of a new job (see `JOB_STATE`): delayed or ready. */
+/** The state of a new job (see `JOB_STATE`): blocked, delayed or ready. */
 export function newJobState(job: JobRecord): number {
+  if (hasParents(job)) return JOB_STATE.blocked;
   return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
 }
 
@@ -248,6 +253,7 @@ export function jobDetails(job: NewJobRecord): string {
     `{"createdAt":${job.createdAt}${member("payload", job.payload)}${ofFire}` +
     `${member("resultExpirationMs", job.resultExpirationMs)}${member("maxRecoveries", job.maxRecoveries)}` +
     `${member("metadata", isEmpty(job.metadata) ? null : job.metadata)}${member("retryOf", job.retryOf)}` +
+    `${member("after", hasParents(job) ? job.after : null)}${member("onParentFailure", job.onParentFailure)}` +
     `${member("maxWaitMs", job.debounce?.maxWaitMs)}}`
   );
 }
@@ -264,11 +270,17 @@ function isEmpty(metadata: Metadata): boolean {
 
 /** Sorts jobs that a step leased in the order of acquisition. */
 export function inOrder(rows: JobRow[]): JobRow[] {
-  return rows.sort((a, b) => b[4] - a[4] || a[5] - b[5] || (a[18] ?? 0) - (b[18] ?? 0));
+  return rows.sort((a, b) => b[4] - a[4] || a[5] - b[5] || (a[19] ?? 0) - (b[19] ?? 0));
+}
+
+/** What holds a job in this state; undefined for nothing. */
+export function heldByOf(state: number): JobRecord["heldBy"] {
+  if (state === JOB_STATE.blocked) return "parents";
+  return state === JOB_STATE.held ? "limit" : undefined;
 }
 
 export function toJob(row: JobRow): JobRecord {
-  const stored = row[15];
+  const stored = row[16];
   const isText = typeof stored === "string" || stored === null;
   const details = fieldsOf((isText ? jsonOrUndefined<Partial<JobRecord>>(stored) : stored) ?? DAMAGED, DAMAGED);
   const job: Mutable<JobRecord> = {
@@ -299,10 +311,14 @@ export function toJob(row: JobRow): JobRecord {
     startedFence: row[14],
   };
   if (details.retryOf !== undefined) job.retryOf = details.retryOf;
+  if (details.after !== undefined) job.after = details.after;
+  if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
+  const heldBy = heldByOf(row[15]);
+  if (heldBy !== undefined) job.heldBy = heldBy;
   // Nearly no job has either.
-  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(row[16]);
+  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(row[17]);
   if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
-  const progress = jsonOrUndefined<JobProgress>(row[17]);
+  const progress = jsonOrUndefined<JobProgress>(row[18]);
   if (progress !== undefined) job.progress = progress;
   return job;
 }
@@ -364,7 +380,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     idempotencyKey: kept.idempotencyKey ?? null,
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
-    ...(kept.concurrencyKey === undefined ? {} : { concurrencyKey: kept.concurrencyKey }),
+    ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
   };
 }
 

@@ -1,0 +1,169 @@
+import type { JobRecord } from "../../src/records/job.ts";
+import type { TaskRecord } from "../../src/records/task.ts";
+import type { TaskPause, TaskPauseRequest } from "../../src/stores/data-store.ts";
+import type { History } from "./history.ts";
+
+/** What the rate of one key let through. */
+interface Bucket {
+  /** The theoretical arrival time of the generic cell rate algorithm, times the rate's limit, which makes it whole. It is
+   *  as early as `earliest` where a clock ahead found the bucket full and let the store forget it. */
+  latest: number;
+  earliest: number;
+  /** The true times of the last starts, the oldest first. */
+  readonly starts: number[];
+}
+
+/** Tokens come at fractions of a millisecond, and are taken in whole ones. */
+const ROUNDING_MS = 1;
+
+const FULL = { latest: Number.NEGATIVE_INFINITY, earliest: Number.NEGATIVE_INFINITY };
+
+/** The limits of concurrency keys, rates and pauses, told a second time. */
+export class GateModel {
+  readonly #history: History;
+  readonly #tasks: ReadonlyMap<string, TaskRecord>;
+  readonly #pauses = new Map<string, TaskPause>();
+  readonly #buckets = new Map<string, Bucket>();
+  /** Jobs that were promoted by this clock may be acquired by clocks that are behind. */
+  #latestMs = Number.NEGATIVE_INFINITY;
+  /** How far what the store was told of as the present was from the true time at most, to each side. */
+  #behindMs = 0;
+  #aheadMs = 0;
+
+  constructor(history: History, tasks: ReadonlyMap<string, TaskRecord>) {
+    this.#history = history;
+    this.#tasks = tasks;
+  }
+
+  /** The latest present that the store was told of. */
+  get latestMs(): number {
+    return this.#latestMs;
+  }
+
+  get pauses(): Iterable<TaskPause> {
+    return this.#pauses.values();
+  }
+
+  /** Somebody told the store what time it is. */
+  sawClock(now: number): void {
+    const { nowMs } = this.#history;
+    this.#latestMs = Math.max(this.#latestMs, now);
+    this.#behindMs = Math.max(this.#behindMs, nowMs - now);
+    this.#aheadMs = Math.max(this.#aheadMs, now - nowMs);
+  }
+
+  /** The name of the gate that a job has to pass; null for none. */
+  gateOf({ taskId, concurrencyKey }: JobRecord): string | null {
+    if (concurrencyKey !== undefined) return gateName(taskId, concurrencyKey);
+    const task = this.#tasks.get(taskId);
+    const isShared = task?.rateLimit !== undefined || task?.fair === true;
+    return isShared ? gateName(taskId, "") : null;
+  }
+
+  isFair({ taskId }: JobRecord): boolean {
+    return this.#tasks.get(taskId)?.fair === true;
+  }
+
+  isRated({ taskId }: JobRecord): boolean {
+    return this.#tasks.get(taskId)?.rateLimit !== undefined;
+  }
+
+  isPaused({ taskId, concurrencyKey }: JobRecord): boolean {
+    if (this.#pauses.has(taskId)) return true;
+    return concurrencyKey !== undefined && this.#pauses.has(gateName(taskId, concurrencyKey));
+  }
+
+  onPause({ taskId, key, paused, now }: TaskPauseRequest, answer: boolean): void {
+    this.sawClock(now);
+    if (answer !== this.#tasks.has(taskId)) this.#history.violate(`pausing task ${taskId} answered ${answer}`);
+    if (!answer) return;
+    const name = key === null ? taskId : gateName(taskId, key);
+    this.#history.count(paused ? "pauses of tasks" : "ends of pauses of tasks");
+    this.#history.trace("store", `${key === null ? "task" : "key"} ${name} ${paused ? "pauses" : "goes on"}`);
+    if (paused) this.#pauses.set(name, { taskId, key });
+    else this.#pauses.delete(name);
+  }
+
+  checkPauses(pauses: readonly TaskPause[]): void {
+    const namesOf = (all: Iterable<TaskPause>): string =>
+      [...all]
+        .map(({ taskId, key }) => (key === null ? taskId : gateName(taskId, key)))
+        .sort()
+        .join(" ");
+    const [expected, actual] = [namesOf(this.#pauses.values()), namesOf(pauses)];
+    if (expected !== actual) this.#history.violate(`[${actual}] is said to be paused, not [${expected}]`);
+  }
+
+  /** A rate that changed begins anew. */
+  onRateChanged(taskId: string): void {
+    for (const gate of this.#buckets.keys()) if (gate.startsWith(`${taskId}/`)) this.#buckets.delete(gate);
+  }
+
+  /** Why a job must not be acquired, whatever clocks are wrong; null if it may. @param running jobs of its key */
+  whyNot(record: JobRecord, gate: string | null, running: number, now: number): string | null {
+    if (this.isPaused(record)) return "is paused";
+    if (gate === null) return null;
+    if (!this.#hasSlot(record, running)) return `is of a key of which ${running} run already`;
+    const tokenAt = this.#tokenAt(record, gate, "earliest");
+    return tokenAt > Math.max(now, this.#latestMs) ? `is of a key without a token until ${tokenAt}` : null;
+  }
+
+  /** Whether a job that is due has to be acquired by whoever can. */
+  isOpen(record: JobRecord, gate: string | null, running: number, now: number): boolean {
+    if (this.isPaused(record)) return false;
+    if (gate === null) return true;
+    return this.#hasSlot(record, running) && now >= this.tokenAt(record, gate);
+  }
+
+  /** Whether nothing but a token is missing, by all clocks: a job that was promoted by a clock ahead waits for none. */
+  lacksToken(record: JobRecord, gate: string | null, running: number, now: number): boolean {
+    if (gate === null || this.isPaused(record) || !this.#hasSlot(record, running)) return false;
+    return Math.max(now, this.#latestMs) < this.tokenAt(record, gate);
+  }
+
+  /** The first millisecond in which a key has a token, whatever the store forgot. */
+  tokenAt(record: JobRecord, gate: string): number {
+    return this.#tokenAt(record, gate, "latest");
+  }
+
+  #tokenAt({ taskId }: JobRecord, gate: string, bound: "earliest" | "latest"): number {
+    const rate = this.#tasks.get(taskId)?.rateLimit;
+    const bucket = this.#buckets.get(gate);
+    if (rate === undefined || bucket === undefined) return Number.NEGATIVE_INFINITY;
+    return Math.ceil((bucket[bound] - (rate.burst - 1) * rate.perMs) / rate.limit);
+  }
+
+  /** A job was acquired. */
+  take({ taskId }: JobRecord, gate: string, now: number): void {
+    const rate = this.#tasks.get(taskId)?.rateLimit;
+    if (rate === undefined) return;
+    const bucket = this.#buckets.get(gate) ?? { ...FULL, starts: [] };
+    this.#buckets.set(gate, bucket);
+    const { limit, perMs } = rate;
+    const { latest, earliest } = bucket;
+    // Who takes a token in the first millisecond that has it takes it on time.
+    const isOnTime = (tat: number): boolean => Math.ceil(tat / limit) >= now;
+    const mayBeForgotten = Math.ceil(earliest / limit) <= this.#latestMs;
+    bucket.latest = (isOnTime(latest) ? latest : now * limit) + perMs;
+    const least = mayBeForgotten ? Math.min(earliest, now * limit) : earliest;
+    bucket.earliest = (isOnTime(earliest) ? least : now * limit) + perMs;
+    const { nowMs } = this.#history;
+    bucket.starts.push(nowMs);
+    const most = rate.limit + rate.burst - 1;
+    if (bucket.starts.length <= most) return;
+    const first = bucket.starts.shift() ?? nowMs;
+    if (nowMs - first >= rate.perMs - this.#behindMs - this.#aheadMs - ROUNDING_MS) return;
+    this.#history.violate(
+      `${most + 1} jobs of ${gate} started within ${nowMs - first} ms, not ${most} in ${rate.perMs}`,
+    );
+  }
+
+  #hasSlot({ taskId, concurrencyKey }: JobRecord, running: number): boolean {
+    if (concurrencyKey === undefined) return true;
+    return running < (this.#tasks.get(taskId)?.maxRunningPerKey ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+function gateName(taskId: string, key: string): string {
+  return `${taskId}/${key}`;
+}

@@ -1,0 +1,31 @@
+import type { History } from "./history.ts";
+
+/** How many jobs of one other key may come first while a job of a key could start. */
+const PASSES_MAX = 3;
+
+/** Whether the keys of fair tasks take turns: how often each was passed over by each other. */
+export class TurnModel {
+  readonly #history: History;
+  readonly #passes = new Map<string, Map<string, number>>();
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  /** A job was acquired. @param waiting the other keys of its task that have had a job at least as urgent to start since
+   *  an earlier commit */
+  onAcquired(gate: string, taskId: string, waiting: ReadonlySet<string>): void {
+    this.#passes.delete(gate);
+    for (const other of this.#passes.keys()) {
+      if (other.startsWith(`${taskId}/`) && !waiting.has(other)) this.#passes.delete(other);
+    }
+    for (const other of waiting) {
+      if (other === gate) continue;
+      const passes = this.#passes.get(other) ?? new Map<string, number>();
+      this.#passes.set(other, passes);
+      const count = (passes.get(gate) ?? 0) + 1;
+      passes.set(gate, count);
+      if (count > PASSES_MAX) this.#history.violate(`${gate} had ${count} turns while ${other} waited for one`);
+    }
+  }
+}
