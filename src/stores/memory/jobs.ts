@@ -250,7 +250,7 @@ export class MemoryJobs {
 
   /** Tells in the answers which jobs are held, when all else is done. */
   withHolds(additions: readonly JobAddition[]): JobAddition[] {
-    if (additions.length === 0) return [...additions];
+    if (additions.length === 0) return [];
     return additions.map((addition) => {
       const { job } = addition;
       const mayBeHeld = !this.#gates.isEmpty || job.heldBy !== undefined;
@@ -450,7 +450,7 @@ export class MemoryJobs {
       gate: null,
       isPromoted: false,
       heldIn: 0,
-      place: 0,
+      turn: null,
       heap: null,
       heapIndex: -1,
       older: null,
