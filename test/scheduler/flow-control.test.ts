@@ -77,6 +77,21 @@ describe("a limit per key", () => {
     ]);
   });
 
+  test("counts at once when it is raised", async () => {
+    const { scheduler, clock, store } = setUp();
+    const { scheduler: next } = setUp({ clock, dataStore: store, role: "scheduler" });
+    const { handler, held } = heldHandler();
+    scheduler.task("sync", { maxRunningPerKey: 1 }, handler);
+    await scheduler.start();
+    await scheduler.addJobs(["a", "a", "a"].map((concurrencyKey) => ({ task: "sync", concurrencyKey })));
+    await clock.advance("PT1S");
+    const before = held.length;
+    next.task("sync", { maxRunningPerKey: 2 }, handler);
+    await next.getTasks();
+    await clock.advance({ milliseconds: 1 });
+    expect([before, held.length]).toEqual([1, 2]);
+  });
+
   test("holds a job that is retried until it is its turn again", async () => {
     const { scheduler, clock } = setUp({ logLevel: "silent" });
     const order: string[] = [];
