@@ -36,8 +36,9 @@ export function jobStatements(names: TableNames): JobStatements {
   const intoJobs = (more = ""): string => `INSERT INTO ${jobs} ${columnsAnd(more)}`;
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
+  const fromRows = "FROM json_each(?1) a ";
   const newJobs = (id: string, isNotStamped = ""): string =>
-    `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ` +
+    `${fromRows}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ` +
     `${isNotStamped}ON CONFLICT DO NOTHING`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   const anyJobs = (columns = "", values = ""): string =>
@@ -123,6 +124,6 @@ export function jobStatements(names: TableNames): JobStatements {
     getSchedulers:
       `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +
       "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
-    ...windowStatements(names, { anyJobs, rowLength: NEW_JOB_ROW_LENGTH }),
+    ...windowStatements(names, { anyJobs, fromRows, rowLength: NEW_JOB_ROW_LENGTH }),
   };
 }

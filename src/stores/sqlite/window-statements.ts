@@ -1,7 +1,7 @@
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, held, blocked } = JOB_STATE;
+const { delayed, ready, blocked } = JOB_STATE;
 
 /** The statements of debounce and of what is added once in a time. Jobs without either never need them. */
 export interface WindowStatements {
@@ -17,6 +17,8 @@ export interface WindowStatements {
 export interface InsertionParts {
   /** `INSERT INTO ... SELECT ...` of rows of `newJobRow`, with further columns and their values. */
   readonly anyJobs: (columns: string, values: string) => string;
+  /** `FROM`: the rows of ?1, with what their values need. */
+  readonly fromRows: string;
   /** How many values a row of `newJobRow` has. */
   readonly rowLength: number;
 }
@@ -25,7 +27,10 @@ export interface InsertionParts {
 const IS_BURST = "debounce_key IS NOT NULL AND fence = 0";
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
-export function windowStatements(names: TableNames, { anyJobs, rowLength }: InsertionParts): WindowStatements {
+export function windowStatements(
+  names: TableNames,
+  { anyJobs, fromRows, rowLength }: InsertionParts,
+): WindowStatements {
   const { jobs, results, steps, windows } = names;
   const isStamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   const isJob = (id: string): string => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`;
@@ -48,7 +53,7 @@ export function windowStatements(names: TableNames, { anyJobs, rowLength }: Inse
     // of its window (or null). Follows openWindows: a job with a window is added if the window names it.
     insertWindowedJobs:
       anyJobs(", debounce_key, debounced_by", `, ${debounceKey}, ${debouncedBy}`) +
-      `FROM json_each(?1) a WHERE NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
+      `${fromRows}WHERE NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
       `AND (${debounceKey} IS NULL OR NOT ${isJob("a.value->>0")}) ` +
       `AND (${kind} IS NULL OR EXISTS (SELECT 1 FROM ${windows} WHERE task_id = a.value->>1 AND kind = ${kind} ` +
       `AND key = ${key} AND job_id = a.value->>0)) ` +
@@ -97,8 +102,8 @@ function joined(jobs: string): string {
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
     `debounced_by = excluded.debounced_by, run_at = ${runAt}, ` +
     `details = json_set(excluded.details, '$.createdAt', ${createdAt}), ` +
+    // A job with a key that is due is delayed too: then the next step that heeds flow control holds it at its gate.
     `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +
-    `WHEN ${runAt} > ${addedAt} THEN ${delayed} ` +
-    `WHEN excluded.concurrency_key IS NULL THEN ${ready} ELSE ${held} END`
+    `WHEN ${runAt} > ${addedAt} OR excluded.concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`
   );
 }
