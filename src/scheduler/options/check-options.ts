@@ -148,6 +148,10 @@ const JOB_SYNONYMS = {
   kwargs: "payload",
   removeoncomplete: "resultExpirationTime",
   removeonfail: "resultExpirationTime",
+  dependencies: "after",
+  dependson: "after",
+  parents: "after",
+  onparentfailure: "onFailure",
   ...KEY_SYNONYMS,
 };
 
@@ -239,13 +243,34 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
     name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
-export const checkJobOptions: Checker<CheckedJobOptions> = checker(schemas.jobOptionsSchema, jobHints);
-export const checkNewJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, {
+export const checkJobOptions: Checker<CheckedJobOptions> = afterChecker(checker(schemas.jobOptionsSchema, jobHints));
+const newJobHints = {
   ...jobHints,
-  instead: (value) => (isTask(value) ? "write { task }" : null),
+  instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
   elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
+};
+export const checkNewJob: Checker<CheckedNewJob> = afterChecker(checker(schemas.newJobSchema, newJobHints));
+/** The job of a batch that comes after the others. */
+export const checkThenJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, newJobHints);
+export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
+  instead: (value) => (isTask(value) ? "write { then: { task } }" : null),
+  elsewhere: (name) =>
+    name === "task" || namesOf(schemas.jobOptionsSchema).includes(name) ? "write { then: { task, ... } }" : null,
+  synonyms: { after: "then", callback: "then", next: "then" },
 });
-export const checkRunJobOptions: Checker<CheckedRunJobOptions> = checker(schemas.runJobOptionsSchema, jobHints);
+export const checkRunJobOptions: Checker<CheckedRunJobOptions> = afterChecker(
+  checker(schemas.runJobOptionsSchema, jobHints),
+);
+
+/** `onFailure` says nothing without parents. */
+function afterChecker<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
+  return (value, where) => {
+    const options = check(value, where);
+    if (options.onFailure === undefined || options.after !== undefined) return options;
+    const message = "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out";
+    throw optionsError(where, [{ path: "onFailure", message }]);
+  };
+}
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,

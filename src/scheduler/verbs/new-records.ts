@@ -128,5 +128,7 @@ export function newJobRecord(
     ...NEVER_RUN,
     idempotencyKey: options.idempotencyKey ?? null,
   };
-  return payload.key === null ? record : { ...record, concurrencyKey: payload.key };
+  const { after, onFailure: onParentFailure = "cancel" } = options;
+  const chained: JobRecord = after === undefined ? record : { ...record, after, onParentFailure };
+  return payload.key === null ? chained : { ...chained, concurrencyKey: payload.key };
 }

@@ -1,6 +1,7 @@
 import { StoreRefusedError } from "../../core/errors.ts";
 import type { JobRecord } from "../../records/job.ts";
-import { jobAdded } from "../events/event-records.ts";
+import { hasParents } from "../../stores/parents.ts";
+import { additionEvents } from "../events/flow-events.ts";
 import { Job } from "../views/job.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -25,9 +26,10 @@ export async function preparedJob(context: VerbContext, record: JobRecord): Prom
 async function tellOf({ env, closing }: VerbContext, record: JobRecord): Promise<void> {
   if (closing.isClosed) return;
   try {
-    // Another job may have had the key, and then nothing was added.
-    const isAdded = record.idempotencyKey === null || (await env.store.getJob(record.id)) !== null;
-    if (isAdded) env.events.publish([jobAdded(env, record, false)]);
+    // Another job may have had the key, and then nothing was added. Only the store knows whether its parents hold it.
+    const isKnown = record.idempotencyKey === null && !hasParents(record);
+    const job = isKnown ? record : await env.store.getJob(record.id);
+    if (job !== null) env.events.publish(additionEvents(env, { job, isNew: true }, false));
   } catch (error) {
     env.logger.warn(`escapement: nobody was told of job ${record.id}, which starts after the next look`, error);
   }

@@ -32,7 +32,7 @@ import type {
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
 import { isCancelledBy, MemoryChains } from "./chains.ts";
-import { isHeld, MemoryGates, recordOf } from "./gates.ts";
+import { MemoryGates, recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";

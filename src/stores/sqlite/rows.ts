@@ -342,6 +342,7 @@ function keptJob(kept: KeptJob): object {
     maxRecoveries: kept.maxRecoveries,
     createdAt: kept.createdAt,
     concurrencyKey: kept.concurrencyKey,
+    after: kept.after,
   };
 }
 
@@ -359,6 +360,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
     ...(kept.concurrencyKey === undefined ? {} : { concurrencyKey: kept.concurrencyKey }),
+    ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
   };
 }
 
