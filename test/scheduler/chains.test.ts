@@ -153,6 +153,19 @@ describe("a failure", () => {
     expect(log.filter(({ level }) => level === "warn").length).toBe(1);
   });
 
+  test("of a job that is cancelled lets others run at once that are to run all the same", async () => {
+    const { scheduler, clock } = setUp();
+    const starts: (number | null)[] = [];
+    const task = scheduler.task("task", () => starts.push(secondsOf(clock.instant)));
+    await scheduler.start();
+    const parent = await scheduler.addJob(task, { runAt: at(3600) });
+    await scheduler.addJob(task, { after: [parent], onFailure: "run" });
+    await clock.advance("PT1M");
+    await parent.cancel();
+    await clock.advance("PT0S");
+    expect(starts).toEqual([60]);
+  });
+
   test("that lies in the past cancels a job as soon as it is added", async () => {
     const { scheduler, clock } = setUp();
     const fail = scheduler.task("fail", () => Promise.reject(new Error("no")));
