@@ -154,6 +154,10 @@ const JOB_SYNONYMS = {
   uniqueuntil: "uniqueFor",
   removeoncomplete: "resultExpirationTime",
   removeonfail: "resultExpirationTime",
+  dependencies: "after",
+  dependson: "after",
+  parents: "after",
+  onparentfailure: "onFailure",
   ...KEY_SYNONYMS,
 };
 
@@ -246,17 +250,36 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
     name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
-export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
-export const checkNewJob: Checker<CheckedNewJob> = agreeing(
-  checker(schemas.newJobSchema, {
-    ...jobHints,
-    instead: (value) => (isTask(value) ? "write { task }" : null),
-    elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
-  }),
+export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(
+  afterChecker(checker(schemas.jobOptionsSchema, jobHints)),
 );
+const newJobHints = {
+  ...jobHints,
+  instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
+  elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
+};
+export const checkNewJob: Checker<CheckedNewJob> = agreeing(afterChecker(checker(schemas.newJobSchema, newJobHints)));
+/** The job of a batch that comes after the others. */
+export const checkThenJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
+export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
+  instead: (value) => (isTask(value) ? "write { then: { task } }" : null),
+  elsewhere: (name) =>
+    name === "task" || namesOf(schemas.jobOptionsSchema).includes(name) ? "write { then: { task, ... } }" : null,
+  synonyms: { after: "then", callback: "then", next: "then" },
+});
 export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
-  checker(schemas.runJobOptionsSchema, jobHints),
+  afterChecker(checker(schemas.runJobOptionsSchema, jobHints)),
 );
+
+/** `onFailure` says nothing without parents. */
+function afterChecker<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
+  return (value, where) => {
+    const options = check(value, where);
+    if (options.onFailure === undefined || options.after !== undefined) return options;
+    const message = "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out";
+    throw optionsError(where, [{ path: "onFailure", message }]);
+  };
+}
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,

@@ -59,6 +59,16 @@ export class JobLog {
     for (const job of jobs) this.#logger.debug(`${nameOf(job)} is no longer held`);
   }
 
+  /** Jobs were cancelled, because jobs that they come after did not succeed. Said once for all of them. */
+  endedByParents(results: readonly JobResultRecord[]): void {
+    const [first] = results;
+    if (first === undefined) return;
+    const more = results.length === 1 ? "was" : `and ${results.length - 1} more were`;
+    const message = `${nameOf(first)} ${more} cancelled, because a job before it did not succeed (see onFailure)`;
+    const { jobId, taskId, scheduleId } = first;
+    this.#logger.child({ taskId, jobId, scheduleId }, "").warn(message);
+  }
+
   /** An attempt begins. */
   begins({ id: jobId, taskId, scheduleId }: JobRecord, attempt: number): void {
     if (this.#logger.showsDebug)

@@ -106,10 +106,12 @@ export function recoveryStatements({
 export function endedResult(jobs: string, outcome: string, now: string): string {
   const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
   const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
+  const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
   const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
   const kept =
     `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
     "'fireTime', fire_time, 'idempotencyKey', idempotency_key, 'concurrencyKey', nullif(concurrency_key, ''), " +
+    `'after', ${after}, ` +
     "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (
     `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +

@@ -363,8 +363,8 @@ function keptJob(kept: KeptJob): string {
     member("executor", executor === EXECUTOR_DEFAULT ? null : executor) +
     member("priority", priority === 0 ? null : priority) +
     member("maxRecoveries", maxRecoveries === 0 ? null : maxRecoveries);
-  const concurrencyKey = member("concurrencyKey", kept.concurrencyKey);
-  return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}${concurrencyKey}}`;
+  const flow = member("concurrencyKey", kept.concurrencyKey) + member("after", kept.after);
+  return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}${flow}}`;
 }
 
 const EXECUTOR_DEFAULT = "inline";
@@ -381,6 +381,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
     ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
+    ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
   };
 }
 

@@ -1,0 +1,270 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { StoreRefusedError } from "../../src/core/errors.ts";
+import type { JobRecord } from "../../src/records/job.ts";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { CHAINED_STEPS_MAX, DESCENDANTS_PER_STEP_MAX } from "../../src/stores/sqlite/limits.ts";
+import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
+import { childOf, settledBy } from "../../src/testing/data-store-contract/chain-cases.ts";
+import {
+  extend,
+  finish,
+  idsOf,
+  leasedJob,
+  look,
+  makeJob,
+  makeJobs,
+  release,
+  step,
+  T0,
+  take,
+} from "../../src/testing/data-store-contract/makers.ts";
+import { openWithTables } from "./local-stores.ts";
+
+/** A database in memory that counts its writes, and whose answers can get lost. */
+class TestDriver implements SqlDriver {
+  readonly isLocal: boolean;
+  readonly failureKind: SqlDriver["failureKind"];
+  readonly sent: SqlStatement[] = [];
+  batches = 0;
+  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  #isAnswerLost = false;
+
+  constructor(isLocal: boolean) {
+    this.isLocal = isLocal;
+    this.failureKind = (error) => this.#inner.failureKind(error);
+  }
+
+  /** The next batch counts, but its answer gets lost. */
+  loseAnswer(): void {
+    this.#isAnswerLost = true;
+  }
+
+  open(): Promise<void> {
+    return this.#inner.open();
+  }
+
+  execute(statement: SqlStatement): Promise<Row[]> {
+    return this.#inner.execute(statement);
+  }
+
+  async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    this.sent.push(...statements);
+    this.batches++;
+    const answers = await this.#inner.batch(statements);
+    if (!this.#isAnswerLost) return answers;
+    this.#isAnswerLost = false;
+    throw new TypeError("fetch failed");
+  }
+
+  close(): void {
+    this.#inner.close();
+  }
+
+  forget(): void {
+    this.sent.length = 0;
+    this.batches = 0;
+  }
+
+  async count(table: string): Promise<number> {
+    const [row] = await this.execute({ sql: `SELECT count(*) AS n FROM escapement_${table}`, args: [] });
+    return Number(row?.n);
+  }
+}
+
+let driver: TestDriver;
+let store: SqlDataStore;
+
+async function openStore(isLocal: boolean): Promise<void> {
+  driver = new TestDriver(isLocal);
+  store = new SqlDataStore(driver);
+  await openWithTables(store);
+  driver.forget();
+}
+
+/** A second store on the same database, as another process has one. */
+async function openOther(): Promise<SqlDataStore> {
+  const { isLocal, failureKind } = driver;
+  const execute = (statement: SqlStatement): Promise<Row[]> => driver.execute(statement);
+  const other = new SqlDataStore({ isLocal, failureKind, execute, batch: (statements) => driver.batch(statements) });
+  await openWithTables(other);
+  return other;
+}
+
+/** How many writes a step that ends a new parent takes. */
+async function writesToEnd(id: string): Promise<number> {
+  const parent = await leasedJob(store, { id });
+  await store.addJobs([childOf([id], { id: `child of ${id}`, runAt: T0 + 1_000_000 })]);
+  driver.forget();
+  expect(settledBy(await release(store, [finish(parent)])).promoted).toEqual([`child of ${id}`]);
+  return driver.batches;
+}
+
+beforeEach(() => openStore(true));
+afterEach(() => store.close());
+
+describe("a store with chains", () => {
+  test("sends nothing about them in steps of other jobs, before the first parent ends", async () => {
+    await store.addJobs([makeJob({ id: "parent", runAt: T0 + 1_000_000 }), childOf(["parent"])]);
+    const job = await leasedJob(store, { id: "other" });
+    driver.forget();
+    await step(store, { releases: [finish(job)], additions: [makeJob({ id: "more" })], recover: true });
+    await store.cancelJob("more", T0);
+    await extend(store, []);
+    const others = driver.sent.filter(({ sql }) => !sql.includes("has_settled_links"));
+    expect(others.filter(({ sql }) => sql.includes("escapement_links"))).toEqual([]);
+    expect(driver.batches).toBe(3);
+  });
+
+  test("ends the first parent in a second write, and the next ones in one", async () => {
+    expect(await writesToEnd("first")).toBe(2);
+    expect(await writesToEnd("second")).toBe(1);
+    for (let steps = 0; steps < CHAINED_STEPS_MAX; steps++) await step(store);
+    expect(await writesToEnd("third")).toBe(2);
+    expect(await driver.count("links")).toBe(0);
+  });
+
+  test("settles very many descendants in pieces, which any store goes on with", async () => {
+    const parent = await leasedJob(store, { id: "parent" });
+    const count = 2 * DESCENDANTS_PER_STEP_MAX + 10;
+    await store.addJobs(makeJobs(count, { after: ["parent"], onParentFailure: "cancel" }));
+    const pieces = [(await release(store, [finish(parent, { outcome: "error" })])).ended.length];
+    const other = await openOther();
+    expect((await look(other)).hasReady).toBe(true);
+    for (let report = await take(other); pieces.length < 9; report = await take(other)) {
+      if (report.ended.length > 0) pieces.push(report.ended.length);
+      if (!report.hasReady) break;
+    }
+    expect(pieces).toEqual([DESCENDANTS_PER_STEP_MAX, DESCENDANTS_PER_STEP_MAX, 10]);
+    expect([await driver.count("links"), await driver.count("jobs")]).toEqual([0, 0]);
+    expect((await look(other)).hasReady).toBe(false);
+  });
+
+  test("leaves the rest of a cancelled queue's descendants to the next steps", async () => {
+    await store.addJobs([makeJob({ id: "parent" })]);
+    await store.addJobs(makeJobs(DESCENDANTS_PER_STEP_MAX + 5, { after: ["parent"], onParentFailure: "cancel" }));
+    const report = await store.cancelJob("parent", T0);
+    expect(report.status === "cancelled" && report.ended?.length).toBe(DESCENDANTS_PER_STEP_MAX);
+    expect((await look(store)).hasReady).toBe(true);
+    expect((await step(store)).ended.length).toBe(5);
+  });
+});
+
+describe("an answer that is lost", () => {
+  beforeEach(async () => {
+    await store.close();
+    await openStore(false);
+  });
+
+  test("of an addition changes nothing in its repetition", async () => {
+    await store.addJobs([makeJob({ id: "parent" })]);
+    driver.loseAnswer();
+    const [addition] = await store.addJobs([childOf(["parent"], { resultExpirationMs: 0 })]);
+    expect([addition?.isNew, addition?.job.heldBy]).toEqual([true, "parents"]);
+    expect([await driver.count("links"), await driver.count("jobs")]).toEqual([1, 2]);
+  });
+
+  test("of a cancellation is told of by the repetition, which may leave out the descendants", async () => {
+    await store.addJobs([makeJob({ id: "parent" }), childOf(["parent"]), childOf(["child"], { id: "grandchild" })]);
+    driver.loseAnswer();
+    expect((await store.cancelJob("parent", T0)).status).toBe("cancelled");
+    expect(await driver.count("jobs")).toBe(0);
+    expect((await store.getJobResult("grandchild", T0))?.outcome).toBe("cancelled");
+  });
+
+  test("of a step frees a child once, whatever became of it", async () => {
+    const parent = await leasedJob(store, { id: "parent" });
+    await store.addJobs([childOf(["parent"])]);
+    driver.loseAnswer();
+    const { releases, acquired } = await step(store, { releases: [finish(parent)] });
+    expect([releases, idsOf(acquired)]).toEqual([["released"], ["child"]]);
+    expect(await driver.count("links")).toBe(0);
+  });
+});
+
+describe("a process that knows no chains", () => {
+  /** Ends a job as such a process does. */
+  async function endElsewhere(id: string): Promise<void> {
+    await driver.execute({ sql: "DELETE FROM escapement_jobs WHERE id = ?1", args: [id] });
+  }
+
+  test("may end a parent: the clean-up finds the children that wait for it", async () => {
+    await store.addJobs(makeJobs(3));
+    const [kept = makeJob(), gone = makeJob(), unfinished = makeJob()] = (await take(store)).acquired;
+    await store.addJobs([
+      childOf([kept.id], { id: "a" }),
+      childOf([gone.id], { id: "b" }),
+      childOf([gone.id], { id: "c", onParentFailure: "run" }),
+      childOf([unfinished.id], { id: "d" }),
+    ]);
+    await driver.execute({
+      sql:
+        "INSERT INTO escapement_results (job_id, task_id, outcome, expires_at, details) " +
+        "VALUES (?1, 'task', 'success', ?2, '{}')",
+      args: [kept.id, T0 + 9],
+    });
+    await endElsewhere(kept.id);
+    await endElsewhere(gone.id);
+    expect((await look(store)).hasReady).toBe(false);
+    await store.cleanup({ now: T0, limit: 10 });
+    expect((await look(store)).hasReady).toBe(true);
+    const report = await step(store);
+    expect(settledBy(report)).toEqual({ promoted: ["a", "c"], cancelled: ["b"] });
+    expect(idsOf(report.acquired)).toEqual(["a", "c"]);
+    expect((await store.getJob("d"))?.heldBy).toBe("parents");
+  });
+
+  test("may end a child: the end of its parents removes what is left", async () => {
+    const parent = await leasedJob(store, { id: "parent" });
+    await store.addJobs([childOf(["parent"])]);
+    await endElsewhere("child");
+    expect(settledBy(await release(store, [finish(parent)]))).toEqual({ promoted: [], cancelled: [] });
+    expect(await driver.count("links")).toBe(0);
+  });
+});
+
+describe("a prepared job with parents", () => {
+  async function addPrepared(job: JobRecord): Promise<void> {
+    await driver.batch(await store.prepareAddition(job));
+  }
+
+  test("is held as any other, and its statements may run twice", async () => {
+    const parent = await leasedJob(store, { id: "parent" });
+    await addPrepared(childOf(["parent"]));
+    await addPrepared(childOf(["parent"]));
+    expect((await store.getJob("child"))?.heldBy).toBe("parents");
+    expect(idsOf((await step(store, { releases: [finish(parent)] })).acquired)).toEqual(["child"]);
+    await addPrepared(childOf(["parent"]));
+    expect(await driver.count("links")).toBe(0);
+  });
+
+  test("runs if its parents have ended, and is cancelled by the next step if they failed", async () => {
+    await store.addJobs(makeJobs(2));
+    const [fine = makeJob(), failed = makeJob()] = (await take(store)).acquired;
+    await release(store, [finish(fine), finish(failed, { outcome: "error" })]);
+    await addPrepared(childOf([fine.id], { id: "a" }));
+    await addPrepared(childOf([failed.id], { id: "b" }));
+    expect((await look(store)).hasReady).toBe(true);
+    const report = await step(store);
+    expect([idsOf(report.acquired), settledBy(report).cancelled]).toEqual([["a"], ["b"]]);
+  });
+
+  test("fails the transaction if a parent is unknown", async () => {
+    await expect(addPrepared(childOf(["nobody"]))).rejects.toThrow("a job in `after` is unknown");
+    expect(await driver.count("jobs")).toBe(0);
+  });
+});
+
+test("a call that is refused fails no other call that travels with it", async () => {
+  await store.addJobs([makeJob({ id: "parent" })]);
+  const calls = [
+    store.addJobs([childOf(["parent"], { id: "good" })]),
+    store.addJobs([childOf(["nobody"], { id: "bad" })]),
+    store.addJobs([childOf(["there"], { id: "here" })]),
+    store.addJobs([childOf(["here"], { id: "there" })]),
+  ];
+  const [good, bad, here, there] = await Promise.allSettled(calls);
+  expect(good?.status).toBe("fulfilled");
+  for (const refused of [bad, here, there]) {
+    expect(refused).toMatchObject({ status: "rejected", reason: expect.any(StoreRefusedError) });
+  }
+});
