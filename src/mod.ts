@@ -49,6 +49,7 @@ export type {
   ConflictPolicy,
   JobOutcome,
   Metadata,
+  ParentFailurePolicy,
   RunOverlapPolicy,
 } from "./records/policies.ts";
 export type { SerializedError } from "./records/serialized-error.ts";
@@ -57,12 +58,14 @@ export type { TickReport } from "./scheduler/driving/tick.ts";
 export type { EventFilter, EventsOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type {
+  BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
   DebounceOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  ParentJob,
   PrintOptions,
   RateLimitOptions,
   RetryOptions,
@@ -83,6 +86,7 @@ export type {
 export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts";
 export { Scheduler } from "./scheduler/scheduler.ts";
 export type {
+  AddedBatch,
   AddedJobs,
   JobContext,
   JobsOf,

@@ -197,6 +197,13 @@ export const PARENTS_MAX = 1000;
 /** Largest `limit` and `burst` of a `rateLimit`, and largest `maxRunningPerKey`. */
 export const FLOW_LIMIT_MAX = 1_000_000;
 
+/** Most jobs of one concurrency key of a fair task that are promoted and wait: enough for a step of one worker, and few
+ *  enough for a key that comes late. */
+export const TURNS_AHEAD_MAX = 16;
+
+/** Most pauses that a store tells: enough to see that something is wrong. */
+export const TASK_PAUSES_MAX = 10_000;
+
 /** Most children of one combined trigger, because every search asks each child. */
 export const COMBINED_TRIGGERS_MAX = 100;
 

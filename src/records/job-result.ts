@@ -46,13 +46,21 @@ export interface KeptJob {
   readonly createdAt: number;
   /** Absent for none. */
   readonly concurrencyKey?: string;
+  /** The jobs that the job came after; absent for none. */
+  readonly after?: readonly string[];
 }
 
 /** What the result of a job keeps of the job. */
 export function keptJobOf(job: JobRecord): KeptJob {
   const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
   const kept = { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
-  return job.concurrencyKey === undefined ? kept : { ...kept, concurrencyKey: job.concurrencyKey };
+  const { concurrencyKey, after } = job;
+  if (concurrencyKey === undefined && after === undefined) return kept;
+  return {
+    ...kept,
+    ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
+    ...(after === undefined ? {} : { after }),
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Trigger } from "../triggers/trigger.ts";
 import type { EventFilter, EventsOptions, Subscription } from "./events/event-hub.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import type {
+  BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
   JobFilterOptions,
@@ -195,6 +196,24 @@ export interface SchedulerClient {
    *  @example
    *  await scheduler.addJobs(["Ada", "Alan"].map((name) => ({ task: "greet", payload: { name } }))); */
   addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>>;
+
+  /**
+   * Adds jobs, and one that comes after all of them, in one commit: all or none. The last one runs when the others have
+   * ended; if one of them does not succeed, `onFailure` of the last one decides. It reads their results by
+   * `getParentResults()`.
+   * @param jobs 1 to 1,000 jobs, as {@link addJobs} takes them
+   * @param options.then the last job: a task with the options of its job. Its `after` may name more jobs
+   * @returns the jobs in the same order, and the last one
+   * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
+   * @throws {StoreRefusedError} when the store does not know a job in an `after`
+   * @example
+   * const parts = ["north", "south"].map((region) => ({ task: "count", payload: { region } }));
+   * const { then: report } = await scheduler.addBatch(parts, { then: { task: "report", onFailure: "run" } });
+   */
+  addBatch<const Tasks extends readonly unknown[], const Last = Task | string>(
+    jobs: JobsOf<Tasks>,
+    options: BatchOptions<NewJob<Last>>,
+  ): Promise<AddedBatch<Tasks, Last>>;
 
   /**
    * Prepares a job that the application's own transaction adds, so that the application's rows and the job are
@@ -393,6 +412,12 @@ export type AddedJobs<Tasks extends readonly unknown[]> = {
   -readonly [Index in keyof Tasks]: Job<ResultOf<Tasks[Index]>>;
 };
 
+/** What `addBatch` returns: a job for each of `Tasks`, and the one that comes after them. */
+export interface AddedBatch<Tasks extends readonly unknown[], Last> {
+  readonly jobs: AddedJobs<Tasks>;
+  readonly then: Job<ResultOf<Last>>;
+}
+
 /** The type of the payload that a task (or its id, or a named function) takes. */
 export type PayloadOf<T> = T extends string
   ? unknown
@@ -434,6 +459,19 @@ export interface JobContext {
   /** The logger of the scheduler. Its lines name the task and the job: as bindings (`taskId`, `jobId`, `scheduleId`,
    *  `attempt`) where the scheduler's logger is structured, else as text in front. */
   readonly logger: Logger;
+  /**
+   * The results of the jobs that this job comes after (`after` of `addJob`, or `addBatch`), in the order of `after`, each
+   * job once. Null for one whose result is gone: it was not kept (`resultExpirationTime`), has expired or was removed.
+   * Empty for a job that comes after none. With `onFailure: "run"`, look at `outcome`; `unwrap()` throws what the parent
+   * threw. A job that `retryJob` repeats has the parents of the first one.
+   * @throws {StoreUnavailableError}
+   * @example
+   * scheduler.task("report", async (_payload, { getParentResults }) => {
+   *   const sums = (await getParentResults()).map((result) => result?.returnValue);
+   *   console.log(sums);
+   * });
+   */
+  getParentResults(): Promise<(JobResult | null)[]>;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
    *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction, and for a note that is no text */
   progress(fraction: number, note?: string): void;

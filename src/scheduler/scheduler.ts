@@ -34,6 +34,7 @@ import {
   checkTrigger,
 } from "./options/check-options.ts";
 import type {
+  BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
   JobFilterOptions,
@@ -51,6 +52,7 @@ import type { OptionsWithPayload, RequiredPayload, ScheduledTaskOptions } from "
 import type { SchedulerOptions } from "./options/scheduler-options.ts";
 import { AttemptContext } from "./running/attempt-context.ts";
 import type {
+  AddedBatch,
   AddedJobs,
   JobsOf,
   NamedFunction,
@@ -505,6 +507,14 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {
     return this.#jobVerbs.addMany(jobs as readonly NewJob[]) as Promise<AddedJobs<Tasks>>;
+  }
+
+  addBatch<const Tasks extends readonly unknown[], const Last = Task | string>(
+    jobs: JobsOf<Tasks>,
+    options: BatchOptions<NewJob<Last>>,
+  ): Promise<AddedBatch<Tasks, Last>> {
+    const added = this.#jobVerbs.addBatch(jobs as readonly NewJob[], options as BatchOptions<NewJob>);
+    return added as Promise<AddedBatch<Tasks, Last>>;
   }
 
   async prepareJob<P, R = unknown>(

@@ -128,7 +128,9 @@ export interface DataStore extends AsyncDisposable {
    *
    * When a job ends, in any way, its children (the jobs whose `after` names it) learn its outcome in the same commit.
    * A child whose parents have all ended is no longer held. If a parent did not succeed and `onParentFailure` is
-   * `cancel`, the child ends as `cancelled` at once, and so do its children, by the same rule; these are in `ended`.
+   * `cancel`, the child ends as `cancelled` at once, and so do its children, by the same rule; these are in `ended`,
+   * after the others. Where very many jobs are to be cancelled or freed, a store may leave some of them, still held, to
+   * the steps that follow: then `hasReady` is true until the last one is done.
    *
    * A step may be repeated with the same `stepId` and with `isRepetition` (`now` and `until` may differ). The
    * repetition does what the earlier tries did not do, and reports what they did, as far as the store can know it:
@@ -202,11 +204,14 @@ export interface DataStore extends AsyncDisposable {
    * - *Parents.* A job with `after` is held until its parents have ended (see {@link step}). Parents may be unfinished
    *   jobs, jobs of the same call (in any order), or jobs that have a result. For others the call rejects with
    *   {@link StoreRefusedError}, also for jobs that would wait for each other in a circle. If all parents have ended,
-   *   the job is added as any other, or ends as `cancelled` at once.
+   *   the job is added as any other, or ends as `cancelled` at once: then its answer has `isNew` and `hasEnded`. Where
+   *   another job stands for a parent of the same call, `after` names that job instead. A parent of a job with `retryOf`
+   *   may be unknown, and counts as one that succeeded.
    */
   addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]>;
   /** The statements by which an application adds a job within a transaction of its own, in the same database. They add
-   *  what {@link addJobs} adds, answer nothing, and change nothing when they are run again. Each has plain `?`
+   *  what {@link addJobs} adds, answer nothing, and change nothing when they are run again. One of them fails for a job
+   *  with an unknown parent; a job whose parents have failed is cancelled by the next step. Each has plain `?`
    *  parameters, at most 100. Only stores in a database that applications reach too have this method. */
   prepareAddition?(job: NewJobRecord): Promise<SqlStatement[]>;
   /** The unfinished job with this id; null when there is none. */
@@ -434,7 +439,7 @@ export interface LookReport extends Seen {
 export interface LookedSchedule
   extends Omit<
     ScheduleRecord,
-    "payload" | "metadata" | "name" | "skippedCount" | "concurrencyKey" | "declaration" | "version"
+    "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version" | "concurrencyKey"
   > {
   readonly nextFireTime: number;
   /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
@@ -620,7 +625,8 @@ export interface Twin {
 
 /** `result` as in {@link RecoveryReport.ended}. */
 export type CancelReport =
-  /** `ended` are the children that ended with it, see {@link DataStore.step}; absent for none. */
+  /** `ended` are the children that ended with it, see {@link DataStore.step}; absent for none. If very many are to end,
+   *  the steps that follow end and report the others. */
   | { readonly status: "cancelled"; readonly result: JobResultRecord; readonly ended?: readonly JobResultRecord[] }
   | { readonly status: "requested"; readonly taskId: string; readonly acquiredBy: string }
   | { readonly status: "missing" };

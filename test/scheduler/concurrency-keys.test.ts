@@ -41,11 +41,17 @@ describe("the concurrency key of a job", () => {
     expect([given, none, plain].map((job) => job.concurrencyKey)).toEqual(["z", null, "z"]);
   });
 
-  test("is told by a reference to the task where the task has no handler", async () => {
-    const tasks = defineTasks({ sync: { schema: v.object({ tenant: v.string() }), settings: byTenant } });
+  test("is told by a definition of the task, with and without a handler", async () => {
+    const schema = v.object({ tenant: v.string() });
+    const tasks = defineTasks({
+      there: { schema, settings: byTenant },
+      here: { schema, settings: byTenant, handler: () => {} },
+    });
     const { scheduler } = setUp();
-    const { concurrencyKey } = await scheduler.addJob(tasks.sync, { payload: { tenant: "a" } });
-    expect(concurrencyKey).toBe("a");
+    scheduler.use(tasks);
+    const payload = { tenant: "a" };
+    const jobs = [await scheduler.addJob(tasks.there, { payload }), await scheduler.addJob("here", { payload })];
+    expect(jobs.map(({ concurrencyKey }) => concurrencyKey)).toEqual(["a", "a"]);
   });
 
   test("is asked for where the task limits each key, and the program does not know the function", async () => {

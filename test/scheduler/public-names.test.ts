@@ -57,7 +57,7 @@ describe("the main entry", () => {
   test.each([
     ...["start", "runUntilStopped", "stop", "pause", "resume", "tick", "task", "getTasks", "removeTask"],
     ...["addSchedule", "getSchedule", "getSchedules", "updateSchedule", "removeSchedule", "pauseSchedule"],
-    ...["removeSchedules", "printSchedules", "prepareJob"],
+    ...["removeSchedules", "printSchedules", "prepareJob", "addBatch"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
     ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "health", "cleanup"],
     ...["retryJob", "retryJobs", "cancelJobs", "removeJobResults"],
@@ -135,6 +135,7 @@ describe("the main entry", () => {
       scheduler,
       logger: expect.anything(),
       progress: expect.any(Function),
+      getParentResults: expect.any(Function),
     });
   });
 });

@@ -293,7 +293,7 @@ describe("a hundred thousand delayed jobs of high priority", () => {
       const { acquired } = await take(store);
       expect(acquired.map(({ id }) => id)).toEqual([`ready-${round}`]);
       expect(await stepsMax(client, client.statements)).toBeGreaterThan(0);
-      expect(await stepsMax(client, client.statements)).toBeLessThan(2500);
+      expect(await stepsMax(client, client.statements)).toBeLessThan(3000);
     }
   });
 

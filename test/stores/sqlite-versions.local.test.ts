@@ -142,6 +142,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
     { version: 2 },
     { version: 3 },
     { version: 4 },
+    { version: 5 },
   ]);
 });
 

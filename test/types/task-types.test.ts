@@ -187,6 +187,37 @@ describe("types", () => {
     typesOnly(() => scheduler.addJobs(["1"].map((payload) => ({ task: double, payload }))));
   });
 
+  test("flow through addBatch()", () => {
+    const scheduler = new Scheduler();
+    const add = scheduler.task("add", ([a, b]: [number, number]) => a + b);
+    const total = scheduler.task("total", (title: string) => title.length > 0);
+    typesOnly(async () => {
+      const { jobs, then } = await scheduler.addBatch(
+        [
+          { task: add, payload: [1, 2] },
+          { task: "other", payload: 1 },
+        ],
+        { then: { task: total, payload: "sum", after: [await scheduler.addJob("first"), "an id"], onFailure: "run" } },
+      );
+      expectTypeOf(jobs).toEqualTypeOf<[Job<number>, Job<unknown>]>();
+      expectTypeOf(then).toEqualTypeOf<Job<boolean>>();
+      const many = await scheduler.addBatch(
+        [1, 2].map(() => ({ task: total, payload: "one" })),
+        { then: { task: "other" } },
+      );
+      expectTypeOf(many.jobs).toEqualTypeOf<Job<boolean>[]>();
+      expectTypeOf(many.then).toEqualTypeOf<Job<unknown>>();
+    });
+    // @ts-expect-error the payload of the last job is of the wrong type
+    typesOnly(() => scheduler.addBatch([{ task: "other" }], { then: { task: total, payload: 1 } }));
+    // @ts-expect-error the last job lacks its payload
+    typesOnly(() => scheduler.addBatch([{ task: "other" }], { then: { task: total } }));
+    // @ts-expect-error a task is no job
+    typesOnly(() => scheduler.addJob("other", { after: [total] }));
+    // @ts-expect-error a schedule is no job
+    typesOnly(async () => scheduler.addJob("other", { after: [await scheduler.getSchedule("schedule")] }));
+  });
+
   test("flow through schedule()", () => {
     typesOnly(() => [
       scheduler.schedule("a", "@daily", () => {}),

@@ -4,8 +4,11 @@ import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { NewJobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
+import { endedWithoutRun } from "../../stores/ended-without-run.ts";
+import { hasParents } from "../../stores/parents.ts";
 import type { Environment } from "../environment.ts";
 import { schedulerStopped } from "../events/event-records.ts";
 import { additionEvents } from "../events/flow-events.ts";
@@ -153,18 +156,35 @@ export class Engine {
   async addJobs(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     const { env, options, isPaused } = this.#parts;
     const leasesJobs = this.#isResident && options.role !== "scheduler" && !isPaused();
-    if (leasesJobs && AdditionLine.fits(jobs)) {
+    // A job that waits for others is not to be leased, and may be refused, which would stop a step.
+    if (leasesJobs && AdditionLine.fits(jobs) && !jobs.some(hasParents)) {
       const waiting = this.#additions.add(jobs);
       this.#loop.step();
       return waiting;
     }
     const additions = await env.store.addJobs(jobs);
-    env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
+    this.runner.log.added(additions);
+    const happened = additions.flatMap((addition) => additionEvents(env, addition, false));
+    this.runner.recordEnds(await this.#endsOf(additions), happened);
+    env.events.publish(happened);
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
     for (const [index, { job }] of additions.entries()) {
       if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(job.runAt);
     }
     return additions;
+  }
+
+  /** The results of jobs that were cancelled as soon as they were added, because of parents that had ended. */
+  async #endsOf(additions: readonly JobAddition[]): Promise<JobResultRecord[]> {
+    const { store, clock } = this.#parts.env;
+    const ends: JobResultRecord[] = [];
+    for (const { job, isNew, hasEnded } of additions) {
+      if (!isNew || hasEnded !== true) continue;
+      const kept = await store.getJobResult(job.id, clock.now());
+      // A repetition of an addition may find a job that has run meanwhile.
+      if (kept === null || kept.outcome === "cancelled") ends.push(endedWithoutRun(job, "cancelled", job.createdAt));
+    }
+    return ends;
   }
 
   /** Takes the same steps as the loop, until nothing is due or a bound is reached. */

@@ -401,9 +401,12 @@ export class Stepper {
     runner.recordReleases(releases, report.releases, endedIds, happened);
     runner.recordRecovery(report, now, happened);
     const acquired = new Set(report.acquired.map(({ id }) => id));
+    runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
-    for (const job of report.promoted ?? []) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
+    const { promoted = [] } = report;
+    runner.log.promoted(promoted);
+    for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
     let attempts: JobAttempt[] = [];
     if (bounds.jobsMax === 0 || this.#isClosed) runner.giveBack(report.acquired);
     else attempts = runner.admit(report.acquired, happened);

@@ -26,7 +26,7 @@ export function additionEvents(origin: Origin, { job, isNew }: JobAddition, isLe
   return job.heldBy === undefined ? [added] : [added, jobHeld(origin, job, job.heldBy)];
 }
 
-export function jobHeld(
+function jobHeld(
   { clock }: Origin,
   job: Pick<JobRecord, "id" | "taskId" | "scheduleId" | "concurrencyKey">,
   reason: EventRecord<"jobHeld">["reason"],

@@ -154,6 +154,10 @@ const JOB_SYNONYMS = {
   uniqueuntil: "uniqueFor",
   removeoncomplete: "resultExpirationTime",
   removeonfail: "resultExpirationTime",
+  dependencies: "after",
+  dependson: "after",
+  parents: "after",
+  onparentfailure: "onFailure",
   ...KEY_SYNONYMS,
 };
 
@@ -247,16 +251,24 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
   synonyms: { nextruntime: "nextFireTime" },
 });
 export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
-export const checkNewJob: Checker<CheckedNewJob> = agreeing(
-  checker(schemas.newJobSchema, {
-    ...jobHints,
-    instead: (value) => (isTask(value) ? "write { task }" : null),
-    elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
-  }),
-);
+const newJobHints = {
+  ...jobHints,
+  instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
+  elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
+};
+export const checkNewJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
+/** The job of a batch that comes after the others. */
+export const checkThenJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints), []);
+export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
+  instead: (value) => (isTask(value) ? "write { then: { task } }" : null),
+  elsewhere: (name) =>
+    name === "task" || namesOf(schemas.jobOptionsSchema).includes(name) ? "write { then: { task, ... } }" : null,
+  synonyms: { after: "then", callback: "then", next: "then" },
+});
 export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
   checker(schemas.runJobOptionsSchema, jobHints),
 );
+
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
@@ -322,13 +334,16 @@ export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "sche
   schemas.bulkJobSchema,
 );
 
-/** Options of a job that say how often it is added may contradict each other. */
-function agreeing<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
+/** Options of a job that say when and how often it is added may contradict each other. @param parents the parents that
+ *  the job has besides those that are given */
+function agreeing<T extends CheckedJobOptions>(check: Checker<T>, parents?: readonly string[]): Checker<T> {
   return (value, where) => {
     const options = check(value, where);
-    const { debounce, throttle, uniqueFor } = options;
-    if (debounce === undefined && throttle === undefined && uniqueFor === undefined) return options;
-    const issues = contradictions(options);
+    const { debounce, throttle, uniqueFor, onFailure } = options;
+    if (debounce === undefined && throttle === undefined && uniqueFor === undefined && onFailure === undefined) {
+      return options;
+    }
+    const issues = contradictions({ ...options, after: options.after ?? parents });
     if (issues.length > 0) throw optionsError(where, issues);
     return options;
   };

@@ -4,6 +4,7 @@ import type {
   CoalescePolicy,
   ConflictPolicy,
   Metadata,
+  ParentFailurePolicy,
   RetryPolicy,
   RunOverlapPolicy,
 } from "../../records/policies.ts";
@@ -109,6 +110,9 @@ export interface CheckedJobOptions {
   executor?: string | undefined;
   resultExpirationTime?: number | undefined;
   startDeadline?: number | undefined;
+  /** Ids, each once. */
+  after?: string[] | undefined;
+  onFailure?: ParentFailurePolicy | undefined;
 }
 
 /** One entry of `addJobs`. The check leaves `task` as it is, because only the task registry knows tasks. */

@@ -153,6 +153,32 @@ export function jobAdvice(value: unknown): string | null {
   return value instanceof Promise ? null : "what the handler gets is passed as { payload: ... }";
 }
 
+/** The id of a job that another one comes after; null for what is no job. */
+export function idOfParent(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null || !("taskId" in value)) return null;
+  if ("jobId" in value && typeof value.jobId === "string") return value.jobId;
+  // A schedule has an id and a task too.
+  return "id" in value && typeof value.id === "string" && "runAt" in value ? value.id : null;
+}
+
+/** Advice for a value that is no list of jobs. */
+export function parentsAdvice(value: unknown): string | null {
+  if (value instanceof Promise) return "await the job first";
+  return idOfParent(value) === null ? null : "write a list: { after: [job] }";
+}
+
+/** Advice for an item of such a list that is no job. */
+export function parentAdvice(value: unknown): string | null {
+  if (value instanceof Promise) return "await it first";
+  if (Array.isArray(value)) return "write one list: { after: [...jobs] }";
+  if (typeof value === "function") return "a job comes after a job, which addJob() returns, and not after a task";
+  if (typeof value !== "object" || value === null || !("id" in value)) return null;
+  return "taskId" in value
+    ? "a job comes after jobs, and not after a schedule"
+    : "a job comes after a job, which addJob() returns, and not after a task";
+}
+
 export function scheduleAdvice(value: unknown): string | null {
   if (value instanceof Trigger) return "combine triggers: new OrTrigger([first, second])";
   if (typeof value === "string") return "pass it as { id: ... }, or as { payload: ... } if the handler gets it";

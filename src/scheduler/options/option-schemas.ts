@@ -24,6 +24,7 @@ import {
   ID_LENGTH_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
+  PARENTS_MAX,
   PREVIEW_LENGTH_MAX,
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
@@ -68,9 +69,12 @@ import {
   EXECUTOR_METHODS,
   executorAdvice,
   executorsAdvice,
+  idOfParent,
   keyAdvice,
   keyFunctionAdvice,
   limitAdvice,
+  parentAdvice,
+  parentsAdvice,
   rateAdvice,
   retryAdvice,
   STORE_METHODS,
@@ -265,6 +269,23 @@ export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChan
 const debounce = objectOf({ key: windowKey, wait: durationMs(1), maxWait: v.optional(durationMs(1)) }, debounceAdvice);
 const throttle = objectOf({ key: windowKey, per: durationMs(1) }, throttleAdvice);
 
+const parents = converted((value: unknown) => {
+  if (!Array.isArray(value)) throw new OptionsError(mustBe("a list of jobs", value, "", parentsAdvice(value)));
+  if (value.length === 0) throw new OptionsError("must name a job at least; leave it out for none");
+  const ids = new Set(
+    value.map((job: unknown, index) => {
+      const id = idOfParent(job);
+      if (id !== null && id.length > 0 && id.length <= ID_LENGTH_MAX && isStorable(id)) return id;
+      throw new OptionsError(`at ${index} ${mustBe("a job or the id of one", job, "", parentAdvice(job))}`);
+    }),
+  );
+  if (ids.size <= PARENTS_MAX) return [...ids];
+  const advice = "let a job in between come after some of them";
+  throw new OptionsError(`must name at most ${PARENTS_MAX} jobs; got ${ids.size}: ${advice}`);
+});
+
+const PARENT_FAILURE_POLICIES = ["cancel", "run"] as const;
+
 const jobEntries = {
   ...inherited,
   payload: v.optional(anything),
@@ -276,6 +297,8 @@ const jobEntries = {
   throttle: v.optional(throttle),
   concurrencyKey,
   startDeadline: v.optional(instantMs),
+  after: v.optional(parents),
+  onFailure: v.optional(oneOf(PARENT_FAILURE_POLICIES)),
 };
 
 export const jobOptionsSchema: v.GenericSchema<unknown, CheckedJobOptions> = v.strictObject(jobEntries);
@@ -284,6 +307,8 @@ export const newJobSchema: v.GenericSchema<unknown, CheckedNewJob> = v.strictObj
   ...jobEntries,
   task: anything,
 });
+
+export const batchOptionsSchema: v.GenericSchema<unknown, { then?: unknown }> = v.strictObject({ then: anything });
 
 export const runJobOptionsSchema: v.GenericSchema<unknown, CheckedRunJobOptions> = v.strictObject({
   ...jobEntries,

@@ -1,6 +1,13 @@
 import type { Duration } from "../../core/duration.ts";
 import type { InstantLike } from "../../core/temporal.ts";
-import type { CoalescePolicy, ConflictPolicy, JobOutcome, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
+import type {
+  CoalescePolicy,
+  ConflictPolicy,
+  JobOutcome,
+  Metadata,
+  ParentFailurePolicy,
+  RunOverlapPolicy,
+} from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 
 /** Settings of a task. The most explicit setting counts: first that of the call, then that of the task, then that of
@@ -184,6 +191,12 @@ export interface ScheduleUpdate<P = unknown> extends Omit<ScheduleOptions<P>, "i
   nextFireTime?: InstantLike | undefined;
 }
 
+/** A job that another one comes after: a `Job`, a `JobResult`, or the id of a job. */
+export type ParentJob =
+  | string
+  | { readonly id: string; readonly taskId: string; readonly runAt: unknown }
+  | { readonly jobId: string; readonly taskId: string; readonly outcome: JobOutcome };
+
 /** Options of a job. */
 export interface JobOptions<P = unknown> {
   /** What the handler gets. Default: undefined. */
@@ -221,6 +234,23 @@ export interface JobOptions<P = unknown> {
   /** The job does not start after this instant: it then ends as `missedStartDeadline`. A job that runs again, because
    *  it failed or is known to have started before its process was lost, was in time. Default: none. */
   startDeadline?: InstantLike | undefined;
+  /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is kept.
+   *  With `runAt`, it waits for both. Its handler reads their results by `getParentResults()`. The jobs must be known to
+   *  the store: else the call rejects with `StoreRefusedError`. Default: none.
+   *  @example
+   *  const load = await scheduler.addJob("load");
+   *  await scheduler.addJob("report", { after: [load] }); */
+  after?: readonly ParentJob[] | undefined;
+  /** What becomes of the job when one of the jobs in `after` does not succeed (it failed, was cancelled, abandoned or too
+   *  late): `"cancel"` cancels it at once, and the jobs that come after it by the same rule; `"run"` runs it all the same
+   *  when the others have ended too. Default: `"cancel"`. */
+  onFailure?: ParentFailurePolicy | undefined;
+}
+
+/** Options of `addBatch`. */
+export interface BatchOptions<Then> {
+  /** The job that comes after all others of the batch. Its `after` may name more jobs: 1,000 in all. */
+  readonly then: Then;
 }
 
 /** Options of `runJob`. */

@@ -4,6 +4,7 @@ import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
 import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
 import { Job } from "../views/job.ts";
+import { JobResult } from "../views/job-result.ts";
 import type { AbortReason } from "./abort-state.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
@@ -62,6 +63,20 @@ export class AttemptContext implements JobContext {
   /** A bound function, so that it may be taken out of the context. */
   get progress(): JobContext["progress"] {
     return (fraction, note) => this.#publishProgress(fraction, note);
+  }
+
+  /** A bound function, so that it may be taken out of the context. */
+  get getParentResults(): JobContext["getParentResults"] {
+    return () => this.#readParentResults();
+  }
+
+  async #readParentResults(): Promise<(JobResult | null)[]> {
+    const { after = [] } = this.#attempt.job;
+    if (after.length === 0) return [];
+    const { store, clock } = this.#env;
+    const records = await store.getResultsOfJobs(after, clock.now());
+    const results = new Map(records.map((record) => [record.jobId, new JobResult(record, store.serializer)]));
+    return after.map((id) => results.get(id) ?? null);
   }
 
   #publishProgress(fraction: number, note: string | undefined): void {

@@ -2,6 +2,7 @@ import { instantOf } from "../../core/temporal.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
+import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { reviveError } from "../views/job-error.ts";
 
@@ -38,6 +39,34 @@ export class JobLog {
     const left = (this.#awaited.get(jobId) ?? 1) - 1;
     if (left > 0) this.#awaited.set(jobId, left);
     else this.#awaited.delete(jobId);
+  }
+
+  /** Jobs were added; those that are held are told of. */
+  added(additions: readonly JobAddition[]): void {
+    if (!this.#logger.showsDebug) return;
+    for (const { job, isNew } of additions) {
+      const { id: jobId, taskId, scheduleId, heldBy, concurrencyKey } = job;
+      if (!isNew || heldBy === undefined) continue;
+      const key = concurrencyKey === undefined ? "" : ` of key "${concurrencyKey}"`;
+      const reason = heldBy === "limit" ? `by a limit${key}` : "until its parents have ended";
+      this.#logger.debug(`${nameOf({ jobId, taskId, scheduleId })} is held ${reason}`);
+    }
+  }
+
+  /** Jobs are no longer held. */
+  promoted(jobs: readonly JobFacts[]): void {
+    if (!this.#logger.showsDebug) return;
+    for (const job of jobs) this.#logger.debug(`${nameOf(job)} is no longer held`);
+  }
+
+  /** Jobs were cancelled, because jobs that they come after did not succeed. Said once for all of them. */
+  endedByParents(results: readonly JobResultRecord[]): void {
+    const [first] = results;
+    if (first === undefined) return;
+    const more = results.length === 1 ? "was" : `and ${results.length - 1} more were`;
+    const message = `${nameOf(first)} ${more} cancelled, because a job before it did not succeed (see onFailure)`;
+    const { jobId, taskId, scheduleId } = first;
+    this.#logger.child({ taskId, jobId, scheduleId }, "").warn(message);
   }
 
   /** An attempt begins. */

@@ -263,15 +263,18 @@ export class JobRunner {
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
     }
     this.#givenBack.clear();
-    for (const result of report.ended) this.recordEnd(result, happened);
+    this.recordEnds(report.ended, happened);
   }
 
-  /** Adds the event of a job that the store ended by itself. */
-  recordEnd(result: JobResultRecord, happened: EventRecord[]): void {
-    this.#lose(result.jobId);
-    this.#outcomes[result.outcome]++;
-    this.log.ended(result);
-    happened.push(jobReleased(this.#options.env, result, null));
+  /** Adds the events of jobs that the store ended by itself. */
+  recordEnds(results: readonly JobResultRecord[], happened: EventRecord[]): void {
+    this.log.endedByParents(results.filter(isEndedByParent));
+    for (const result of results) {
+      this.#lose(result.jobId);
+      this.#outcomes[result.outcome]++;
+      this.log.ended(result);
+      happened.push(jobReleased(this.#options.env, result, null));
+    }
   }
 
   /** Whether no handler runs. */
@@ -414,6 +417,12 @@ function resultRefused(jobId: string, cause: unknown): SerializationError {
     `the store refuses the result of job ${jobId}: store it elsewhere and return a reference`,
     { cause },
   );
+}
+
+/** Whether a job that the store ended never began: then a parent that did not succeed is the reason, unless somebody
+ *  cancelled the job itself. */
+function isEndedByParent({ outcome, attempts }: JobResultRecord): boolean {
+  return outcome === "cancelled" && attempts === 0;
 }
 
 /** Aborts an attempt whose lease is no longer ours. */

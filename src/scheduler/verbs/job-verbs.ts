@@ -5,7 +5,7 @@ import {
   SchedulerStateError,
   SerializationError,
 } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX } from "../../core/limits.ts";
+import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
@@ -13,6 +13,7 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import { jobCancelRequested } from "../events/event-records.ts";
 import {
   type CheckedJobOptions,
+  checkBatchOptions,
   checkId,
   checkJobFilter,
   checkJobOptions,
@@ -20,8 +21,15 @@ import {
   checkNewJob,
   checkResultOptions,
   checkRunJobOptions,
+  checkThenJob,
 } from "../options/check-options.ts";
-import type { JobFilterOptions, JobOptions, JobResultFilterOptions, RunJobOptions } from "../options/options.ts";
+import type {
+  BatchOptions,
+  JobFilterOptions,
+  JobOptions,
+  JobResultFilterOptions,
+  RunJobOptions,
+} from "../options/options.ts";
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
@@ -68,9 +76,32 @@ export class JobVerbs {
       const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
       throw optionsError("addJobs()", [{ path: "", message }]);
     }
+    return this.#addRecords(await this.#newRecords(jobs as readonly NewJob[], "addJobs()"));
+  }
+
+  async addBatch(jobs: readonly NewJob[], options: BatchOptions<NewJob>): Promise<{ jobs: Job[]; then: Job }> {
+    const where = "addBatch()";
+    if (!Array.isArray(jobs) || jobs.length === 0 || jobs.length > PARENTS_MAX) {
+      const message = takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs);
+      throw optionsError(where, [{ path: "", message }]);
+    }
+    const { then } = checkBatchOptions(options, where);
+    const { task, ...thenOptions } = checkThenJob(then, `${where}, then`);
+    const records = await this.#newRecords(jobs as readonly NewJob[], where);
+    const after = [...new Set([...(thenOptions.after ?? []), ...records.map(({ id }) => id)])];
+    if (after.length > PARENTS_MAX) {
+      const message = `must name at most ${PARENTS_MAX - jobs.length} jobs besides the ${jobs.length} of the batch`;
+      throw optionsError(`${where}, then`, [{ path: "after", message }]);
+    }
+    const last = await this.#newRecord(task as Task, { ...thenOptions, after }, `${where}, then`);
+    const added = await this.#addRecords([...records, last]);
+    return { jobs: added.slice(0, -1), then: added[added.length - 1] as Job };
+  }
+
+  async #newRecords(jobs: readonly NewJob[], call: string): Promise<NewJobRecord[]> {
     const records: NewJobRecord[] = [];
-    for (const [index, job] of (jobs as readonly NewJob[]).entries()) {
-      const where = `addJobs(), job ${index}`;
+    for (const [index, job] of jobs.entries()) {
+      const where = `${call}, job ${index}`;
       const { task, ...options } = checkNewJob(job, where);
       try {
         records.push(await this.#newRecord(task as Task, options, where));
@@ -78,7 +109,7 @@ export class JobVerbs {
         throw saysWhere(error, where);
       }
     }
-    return this.#addRecords(records);
+    return records;
   }
 
   async addRecord(record: JobRecord): Promise<Job> {
@@ -158,7 +189,7 @@ export class JobVerbs {
       env.events.publish([jobCancelRequested(env, id)]);
     } else if (report.status === "cancelled") {
       const happened: EventRecord[] = [];
-      this.#runner.recordEnd(report.result, happened);
+      this.#runner.recordEnds([report.result, ...(report.ended ?? [])], happened);
       env.events.publish(happened);
     } else {
       this.#runner.cancel(id);

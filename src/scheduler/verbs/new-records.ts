@@ -128,7 +128,9 @@ export function newJobRecord(
     ...NEVER_RUN,
     idempotencyKey: options.idempotencyKey ?? null,
   };
-  return withWindow(payload.key === null ? record : { ...record, concurrencyKey: payload.key }, options);
+  const { after, onFailure: onParentFailure = "cancel" } = options;
+  const chained: JobRecord = after === undefined ? record : { ...record, after, onParentFailure };
+  return withWindow(payload.key === null ? chained : { ...chained, concurrencyKey: payload.key }, options);
 }
 
 /** What decides about the addition of a job, if anything does. */

@@ -1,7 +1,8 @@
 import { StoreRefusedError } from "../../core/errors.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import { addedJob } from "../../stores/added-job.ts";
-import { jobAdded } from "../events/event-records.ts";
+import { hasParents } from "../../stores/parents.ts";
+import { additionEvents } from "../events/flow-events.ts";
 import { Job } from "../views/job.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -26,11 +27,11 @@ export async function preparedJob(context: VerbContext, record: NewJobRecord): P
 async function tellOf({ env, closing }: VerbContext, record: NewJobRecord): Promise<void> {
   if (closing.isClosed) return;
   try {
-    // Another job may have had the key, and then nothing was added.
+    // Another job may have had the key, and then nothing was added. Only the store knows whether its parents hold it.
     const { idempotencyKey, debounce, once } = record;
     const isSure = idempotencyKey === null && debounce === undefined && once === undefined;
-    const isAdded = isSure || (await env.store.getJob(record.id)) !== null;
-    if (isAdded) env.events.publish([jobAdded(env, record, false)]);
+    const job = isSure && !hasParents(record) ? record : await env.store.getJob(record.id);
+    if (job !== null) env.events.publish(additionEvents(env, { job, isNew: true }, false));
   } catch (error) {
     env.logger.warn(`escapement: nobody was told of job ${record.id}, which starts after the next look`, error);
   }

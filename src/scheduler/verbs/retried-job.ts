@@ -21,6 +21,8 @@ export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): 
     idempotencyKey: job.idempotencyKey ?? jobId,
     retryOf: jobId,
     ...(job.concurrencyKey === undefined ? {} : { concurrencyKey: job.concurrencyKey }),
+    // It reads their results, whatever became of them.
+    ...(job.after === undefined ? {} : { after: job.after, onParentFailure: "run" }),
   };
 }
 

@@ -2,7 +2,7 @@ import { JobLookupError } from "../../core/errors.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { Metadata } from "../../records/policies.ts";
+import type { Metadata, ParentFailurePolicy } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, attemptAsJSON, attemptOf } from "./attempt.ts";
 import type { JobResult } from "./job-result.ts";
@@ -117,6 +117,14 @@ export class Job<R = unknown> {
     if (this.#record.acquiredBy !== null) return "running";
     return this.heldBy === null ? "queued" : "held";
   }
+  /** The ids of the jobs that this job comes after, each once; empty for none. It is held until they have ended. */
+  get after(): readonly string[] {
+    return this.#record.after ?? [];
+  }
+  /** What becomes of the job when one of those jobs does not succeed; null for a job that comes after none. */
+  get onFailure(): ParentFailurePolicy | null {
+    return this.after.length === 0 ? null : (this.#record.onParentFailure ?? "cancel");
+  }
   /** How many attempts have failed so far, because the handler threw or ran longer than the task's `timeout`. */
   get failedAttempts(): number {
     return this.#record.failedAttempts;
@@ -226,6 +234,8 @@ export class Job<R = unknown> {
       metadata: this.metadata,
       idempotencyKey: this.idempotencyKey,
       concurrencyKey: this.concurrencyKey,
+      after: this.after,
+      onFailure: this.onFailure,
       heldBy: this.heldBy,
       state: this.state,
       failedAttempts: this.failedAttempts,

@@ -2,7 +2,9 @@ import { Heap } from "../../core/heap.ts";
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
+import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
 import { addedJob, debouncedRunAt } from "../added-job.ts";
 import type {
   CancelReport,
@@ -15,6 +17,7 @@ import type {
   OverlapReport,
   PlannedJob,
   PlannedOverlap,
+  PromotedJob,
   RecordPage,
   RecoveredJob,
   RecoveryReport,
@@ -22,20 +25,30 @@ import type {
   Seen,
   StepRequest,
   StoreInspection,
+  TaskPause,
+  TaskPauseRequest,
   View,
 } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
+import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
+import { isCancelledBy, MemoryChains } from "./chains.ts";
+import { MemoryGates, recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
-import { frozenCopy, pageOf } from "./tables.ts";
+import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
 import { Bursts, Windows } from "./windows.ts";
 
-/** A `RecoveryReport` that is still being written. */
+/** What a report tells of jobs besides those of its request, while it is still being written. */
 export interface RecoveryNotes {
   readonly recovered: RecoveredJob[];
   readonly ended: JobResultRecord[];
+  readonly promoted: PromotedJob[];
+}
+
+export function emptyNotes(): RecoveryNotes {
+  return { recovered: [], ended: [], promoted: [] };
 }
 
 /** What {@link MemoryJobs.see} returns. */
@@ -45,8 +58,8 @@ const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: nul
 
 /**
  * The unfinished jobs of a `MemoryDataStore`. Each job is in exactly one heap: a waiting job in a heap of
- * {@link MemoryQueues}, a leased job in the heap of the leases, by the end of its lease. So a step reads no more jobs
- * than it moves.
+ * {@link MemoryQueues} or of its gate, a leased job in the heap of the leases, by the end of its lease. So a step reads
+ * no more jobs than it moves.
  */
 export class MemoryJobs {
   readonly #byId = new Map<string, JobEntry>();
@@ -54,9 +67,11 @@ export class MemoryJobs {
   readonly #byFireTime = new Map<string, JobEntry>();
   readonly #countByTask = new Map<string, number>();
   readonly #bySchedule = new JobsOfSchedules();
+  readonly #gates = new MemoryGates();
   readonly #queues: MemoryQueues;
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();
+  readonly #chains = new MemoryChains();
   readonly #windows = new Windows();
   readonly #bursts = new Bursts();
   readonly #results: MemoryResults;
@@ -64,11 +79,30 @@ export class MemoryJobs {
 
   constructor(results: MemoryResults, maxRunningJobs: (taskId: string) => number | null) {
     this.#results = results;
-    this.#queues = new MemoryQueues(maxRunningJobs);
+    this.#queues = new MemoryQueues(maxRunningJobs, this.#gates);
   }
 
   isTaskInUse(taskId: string): boolean {
     return this.#countByTask.has(taskId);
+  }
+
+  /** Heeds the settings of a task that was put. */
+  configureTask(task: TaskRecord): void {
+    if (this.#gates.configure(task.id, task)) this.#admitAnew(task.id, null);
+  }
+
+  /** Forgets the settings of a task that no job uses. */
+  removeTask(taskId: string): void {
+    this.#gates.removeTask(taskId);
+  }
+
+  pauseTask(request: TaskPauseRequest): void {
+    this.#gates.pause(request, request.paused);
+    if (request.paused) this.#admitAnew(request.taskId, request.key);
+  }
+
+  get taskPauses(): TaskPause[] {
+    return this.#gates.pauses();
   }
 
   hasJobsOf(scheduleId: string): boolean {
@@ -79,15 +113,66 @@ export class MemoryJobs {
     return this.#byId.has(id);
   }
 
-  /** @param metadata a frozen copy of the job's metadata. The caller makes the copy before the first change, because
-   *  reading the metadata may throw */
-  add(job: NewJobRecord, metadata: JobRecord["metadata"]): JobAddition {
+  /**
+   * Refuses jobs whose parents are unknown, or that would wait for each other, before anything is changed.
+   * @param releases of the same step: a parent that ends there and leaves no result is unknown
+   * @throws {StoreRefusedError}
+   */
+  checkParents(jobs: readonly NewJobRecord[], releases: readonly JobRelease[] = []): void {
+    if (!jobs.some(hasParents)) return;
+    refuseCircles(jobs);
+    const ids = new Set(jobs.map(({ id }) => id));
+    const leavesNothing = new Set(releases.filter(endsWithoutResult).map(({ jobId }) => jobId));
+    const isKnown = (id: string, now: number): boolean =>
+      ids.has(id) || (this.#byId.has(id) && !leavesNothing.has(id)) || this.#results.get(id, now) !== null;
+    const unknown = jobs
+      .filter((job) => hasParents(job) && !this.has(job.id) && !this.#results.hasEnded(job.id))
+      .filter((job) => job.retryOf === undefined && this.#rivalOf(job) === undefined)
+      .flatMap(({ after = [], createdAt }) => after.filter((id) => !isKnown(id, createdAt)));
+    if (unknown.length > 0) throw unknownParents([...new Set(unknown)]);
+  }
+
+  /** Adds jobs, whose parents have been checked. @param metadata frozen copies of the jobs' metadata. The caller makes
+   *  these copies before the first change, because reading the metadata may throw */
+  addAll(
+    jobs: readonly NewJobRecord[],
+    metadata: readonly JobRecord["metadata"][],
+    notes: RecoveryNotes,
+  ): readonly JobAddition[] {
+    const children: JobEntry[] = [];
+    let additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
+    // Later additions of the call may have changed the job of a burst.
+    if (jobs.some(({ debounce }) => debounce !== undefined)) {
+      additions = additions.map((addition) => ({ ...addition, job: this.get(addition.job.id) ?? addition.job }));
+    }
+    if (!jobs.some(hasParents)) return additions;
+    // Jobs of the same call that were not added have others in their place.
+    const standIns = new Map(additions.map(({ job }, index) => [jobs[index]?.id, job.id]));
+    for (const entry of children) {
+      entry.record.after = Object.freeze((entry.record.after ?? []).map((id) => standIns.get(id) ?? id));
+    }
+    // All wait before the first one ends, which ends or frees others.
+    const doomed = children.filter((entry) => this.#waitForParents(entry));
+    for (const entry of doomed) this.#cancelChildren([entry], entry.record.createdAt, notes);
+    for (const entry of children) {
+      const isWaiting = this.#isThere(entry) && entry.heap === null && !this.#chains.isBlocked(entry);
+      if (isWaiting) this.#queues.add(entry, entry.record.runAt <= entry.record.createdAt);
+    }
+    return additions.map((addition, index) => {
+      const { job } = addition;
+      if (!hasParents(job) || !addition.isNew || job.id !== jobs[index]?.id) return addition;
+      const record = this.get(job.id);
+      return record === null ? { job, isNew: true, hasEnded: true } : { job: record, isNew: true };
+    });
+  }
+
+  #add(job: NewJobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
     const isWindowed = job.debounce !== undefined || job.once !== undefined;
     if (this.#byId.has(job.id) || this.#results.hasEnded(job.id)) {
       const { record } = (isWindowed ? this.#byId.get(job.id) : undefined) ?? { record: addedJob(job) };
       return { job: { ...record }, isNew: true };
     }
-    if (!isWindowed) return this.#addUnlessRivalled(job, metadata);
+    if (!isWindowed) return this.#addUnlessRivalled(job, metadata, children);
     const burst = this.#bursts.join(job);
     if (burst !== null) {
       const entry = this.#byId.get(burst.jobId);
@@ -96,7 +181,7 @@ export class MemoryJobs {
     }
     const opener = this.#windows.openerOf(job);
     if (opener !== null) return this.#standIn(opener, job);
-    const addition = this.#addUnlessRivalled(addedJob(job), metadata);
+    const addition = this.#addUnlessRivalled(addedJob(job), metadata, children);
     if (!addition.isNew) return addition;
     this.#windows.added(job);
     this.#bursts.added(job);
@@ -106,7 +191,7 @@ export class MemoryJobs {
   /** The answer to an addition for which another job stands. */
   #standIn(id: string, job: NewJobRecord): JobAddition {
     const entry = this.#byId.get(id);
-    if (entry !== undefined) return { job: { ...entry.record }, isNew: false };
+    if (entry !== undefined) return { job: recordOf(entry), isNew: false };
     return { job: { ...addedJob(job), id }, isNew: false, hasEnded: true };
   }
 
@@ -122,66 +207,102 @@ export class MemoryJobs {
   #debounce(entry: JobEntry, job: NewJobRecord, metadata: JobRecord["metadata"]): void {
     const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = job;
     const { record } = entry;
-    // Its place in the heap depends on the values.
+    // Its gate and its place in a heap depend on the values.
+    this.#gates.leave(entry);
     entry.heap?.remove(entry);
     Object.assign(record, { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, metadata });
     record.runAt = debouncedRunAt(job, record.createdAt);
     if (concurrencyKey === undefined) delete record.concurrencyKey;
     else record.concurrencyKey = concurrencyKey;
+    this.#gates.join(entry);
     this.#queues.add(entry, record.runAt <= job.createdAt);
   }
 
-  #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"]): JobAddition {
-    const existing =
-      (job.idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(job.idempotencyKey, job.taskId))) ??
-      (job.scheduleId === null || job.fireTime === null
-        ? undefined
-        : this.#byFireTime.get(fireKey(job.fireTime, job.scheduleId)));
-    if (existing !== undefined) return { job: { ...existing.record }, isNew: false };
+  #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
+    const existing = this.#rivalOf(job);
+    if (existing !== undefined) return { job: recordOf(existing), isNew: false };
     // The store keeps a copy, so that the caller's record itself may be returned.
-    this.#insert({ ...job, metadata }, job.runAt <= job.createdAt);
+    const record: Mutable<JobRecord> = { ...job, metadata };
+    if (record.heldBy !== undefined) delete record.heldBy;
+    const entry = this.#insert(record);
+    if (hasParents(job)) children.push(entry);
+    else this.#queues.add(entry, job.runAt <= job.createdAt);
     return { job, isNew: true };
+  }
+
+  #rivalOf({ idempotencyKey, taskId, scheduleId, fireTime }: JobRecord): JobEntry | undefined {
+    return (
+      (idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(idempotencyKey, taskId))) ??
+      (scheduleId === null || fireTime === null ? undefined : this.#byFireTime.get(fireKey(fireTime, scheduleId)))
+    );
+  }
+
+  /** Holds a new job while it has unfinished parents. Returns whether a parent that has ended cancels the job. */
+  #waitForParents(entry: JobEntry): boolean {
+    const { after = [], createdAt } = entry.record;
+    const open = new Set(after.filter((id) => this.#byId.has(id)));
+    if (open.size > 0) this.#chains.block(entry, open);
+    return after.some((id) => {
+      const outcome = open.has(id) ? undefined : this.#results.get(id, createdAt)?.outcome;
+      return outcome !== undefined && isCancelledBy(entry, outcome);
+    });
+  }
+
+  /** Tells in the answers which jobs are held, when all else is done. */
+  withHolds(additions: readonly JobAddition[]): JobAddition[] {
+    if (additions.length === 0) return [...additions];
+    return additions.map((addition) => {
+      const { job } = addition;
+      const mayBeHeld = !this.#gates.isEmpty || job.heldBy !== undefined;
+      const entry = mayBeHeld ? this.#byId.get(job.id) : undefined;
+      const heldBy = entry === undefined ? undefined : recordOf(entry).heldBy;
+      if (job.heldBy === heldBy) return addition;
+      const { heldBy: _, ...rest } = job;
+      return { ...addition, job: heldBy === undefined ? rest : { ...rest, heldBy } };
+    });
   }
 
   /** Adds the job of a schedule's fire, unless an unfinished job has the fire time or the id. Returns whether it
    *  did. */
   addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob): boolean {
     if (this.#byId.has(fire.jobId) || this.#byFireTime.has(fireKey(fire.fireTime, schedule.id))) return false;
-    this.#insert(
-      {
-        id: fire.jobId,
-        taskId: schedule.taskId,
-        scheduleId: schedule.id,
-        executor: schedule.executor,
-        payload: schedule.payload,
-        priority: schedule.priority,
-        runAt: fire.runAt,
-        createdAt: fire.createdAt,
-        fireTime: fire.fireTime,
-        scheduledFireTime: fire.scheduledFireTime,
-        startDeadline: fire.startDeadline,
-        missedCount: fire.missedCount,
-        firstMissedTime: fire.firstMissedTime,
-        lastMissedTime: fire.lastMissedTime,
-        resultExpirationMs: schedule.resultExpirationMs,
-        maxRecoveries: schedule.maxRecoveries,
-        metadata: schedule.metadata,
-        idempotencyKey: null,
-        ...NEVER_RUN,
-      },
-      fire.runAt <= fire.createdAt,
-    );
+    const record: Mutable<JobRecord> = {
+      id: fire.jobId,
+      taskId: schedule.taskId,
+      scheduleId: schedule.id,
+      executor: schedule.executor,
+      payload: schedule.payload,
+      priority: schedule.priority,
+      runAt: fire.runAt,
+      createdAt: fire.createdAt,
+      fireTime: fire.fireTime,
+      scheduledFireTime: fire.scheduledFireTime,
+      startDeadline: fire.startDeadline,
+      missedCount: fire.missedCount,
+      firstMissedTime: fire.firstMissedTime,
+      lastMissedTime: fire.lastMissedTime,
+      resultExpirationMs: schedule.resultExpirationMs,
+      maxRecoveries: schedule.maxRecoveries,
+      metadata: schedule.metadata,
+      idempotencyKey: null,
+      ...NEVER_RUN,
+    };
+    if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
+    this.#queues.add(this.#insert(record), fire.runAt <= fire.createdAt);
     return true;
   }
 
   /** Makes room for a fire of a schedule, or says that the fire makes no job. */
-  makeWay(scheduleId: string, { policy }: PlannedOverlap): OverlapReport {
+  makeWay(scheduleId: string, { policy }: PlannedOverlap, now: number, notes: RecoveryNotes): OverlapReport {
     if (policy === "skip") {
       return { isSkipped: this.#bySchedule.hasFired(scheduleId), replaced: [], cancelRequested: [] };
     }
     const fired = this.#bySchedule.fired(scheduleId);
     const waiting = fired.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
-    for (const entry of waiting) this.#drop(entry);
+    for (const entry of waiting) {
+      this.#drop(entry);
+      this.#settleChildren(entry.record.id, "cancelled", now, notes);
+    }
     const running = policy === "cancelRunning" ? fired.filter(isCancellable).slice(0, OVERLAP_JOBS_PER_PLAN_MAX) : [];
     for (const { record } of running) record.cancelRequested = true;
     return {
@@ -194,12 +315,13 @@ export class MemoryJobs {
   inspect(now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
     const tasks = [...this.#countByTask].map(([taskId, count]) => {
       const running = this.#queues.running(taskId);
-      return { taskId, waiting: count - running, running };
+      const held = this.#gates.heldCount(taskId) + this.#chains.blocked(taskId);
+      return { taskId, waiting: count - running, running, ...(held === 0 ? {} : { held }) };
     });
     tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     let oldest: JobRecord | null = null;
     for (const { record } of this.#byId.values()) {
-      const isDue = record.acquiredBy === null && record.runAt <= now;
+      const isDue = record.acquiredBy === null && record.heldBy !== "parents" && record.runAt <= now;
       if (isDue && (oldest === null || record.runAt < oldest.runAt)) oldest = record;
     }
     const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
@@ -208,20 +330,23 @@ export class MemoryJobs {
 
   get(id: string): JobRecord | null {
     const entry = this.#byId.get(id);
-    return entry === undefined ? null : { ...entry.record };
+    return entry === undefined ? null : recordOf(entry);
   }
 
   page(filter: JobFilter): RecordPage<JobRecord> {
-    return pageOf(this.#byId.values(), filter, ({ record }) =>
+    const { items, cursor } = pageOf(this.#byId.values(), filter, ({ record }) =>
       (filter.taskId ?? record.taskId) === record.taskId &&
       (filter.scheduleId ?? record.scheduleId) === record.scheduleId
         ? record
         : null,
     );
+    if (this.#gates.isEmpty) return { items, cursor };
+    return { items: items.map((record) => this.get(record.id) ?? record), cursor };
   }
 
   /** Applies the releases of a step. @param report gets the jobs that recovery ends or takes back */
   release(request: StepRequest, report: RecoveryNotes): ReleaseStatus[] {
+    this.#gates.beginStep();
     return request.releases.map((release) => this.#release(release, request, report));
   }
 
@@ -241,33 +366,44 @@ export class MemoryJobs {
     }
     // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leased.peek()?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
-    this.#queues.promote(now);
-    this.#queues.take(jobs.queues, jobs.limit - acquired.length, (entry) => {
+    this.#queues.makeDue(now);
+    this.#queues.admit(now);
+    const acquire = (entry: JobEntry): void => {
       this.#lease(entry, schedulerId, stepId, until);
+      this.#gates.lease(entry, now);
       acquired.push({ ...entry.record });
-    });
+    };
+    // What is acquired may let others be admitted, which may be acquired too.
+    let count: number;
+    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire);
+    while (this.#queues.admit(now) > 0 && count > 0);
     return acquired;
+  }
+
+  /** The jobs that the step has promoted and that were held before it. */
+  get promoted(): readonly PromotedJob[] {
+    return this.#gates.promoted;
   }
 
   see({ now, jobs }: View): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
-    this.#queues.promote(now);
+    this.#queues.makeDue(now);
     return {
-      nextRunAt: this.#queues.nextRunAt,
+      nextRunAt: this.#queues.nextRunAt(now),
       leaseEndsAt: this.#leased.peek()?.record.acquiredUntil ?? null,
-      hasReady: this.#queues.hasReady(jobs.queues),
+      hasReady: this.#queues.hasReady(jobs.queues, now),
     };
   }
 
   /** @param isSpared whether the leases of a step are left alone besides those of the caller */
   giveUp({ now, schedulerId, incarnation }: LeaseSurrender, isSpared: (stepId: string) => boolean): RecoveryReport {
-    const report: RecoveryNotes = { recovered: [], ended: [] };
+    const report = emptyNotes();
     for (const entry of [
       ...this.#steps.leasedWhere((stepId) => !stepId.startsWith(incarnation) && !isSpared(stepId)),
     ]) {
       if (entry.record.acquiredBy === schedulerId) this.#takeBack(entry, now, report, null);
     }
-    return report;
+    return { recovered: report.recovered, ended: report.ended };
   }
 
   extendLeases(extension: LeaseExtension): LeaseExtensionReport {
@@ -298,12 +434,28 @@ export class MemoryJobs {
       record.cancelRequested = true;
       return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
     }
-    return { status: "cancelled", result: this.#endWithoutRun(entry, "cancelled", now) };
+    const notes = emptyNotes();
+    const result = this.#endWithoutRun(entry, "cancelled", now, notes);
+    const ended = notes.ended.slice(1);
+    return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
   }
 
-  #insert(record: JobRecord, isReady: boolean): void {
+  /** The caller puts the job into a queue, or has it wait for its parents. */
+  #insert(record: JobRecord): JobEntry {
     const seq = this.#seq++;
-    const entry: JobEntry = { record, seq, stamp: null, heap: null, heapIndex: -1, older: null, newer: null };
+    const entry: JobEntry = {
+      record,
+      seq,
+      stamp: null,
+      gate: null,
+      isPromoted: false,
+      heldIn: 0,
+      place: 0,
+      heap: null,
+      heapIndex: -1,
+      older: null,
+      newer: null,
+    };
     this.#byId.set(record.id, entry);
     if (record.idempotencyKey !== null) this.#byKey.set(idempotencyOf(record.idempotencyKey, record.taskId), entry);
     if (record.scheduleId !== null) {
@@ -311,26 +463,83 @@ export class MemoryJobs {
       this.#bySchedule.add(record.scheduleId, entry);
     }
     countIn(this.#countByTask, record.taskId, 1);
-    this.#queues.add(entry, isReady);
+    if (record.concurrencyKey !== undefined || !this.#gates.isEmpty) this.#gates.join(entry);
+    return entry;
   }
 
-  /** Returns what the reports tell: the result without what the store keeps of the job. */
-  #endWithoutRun(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number): JobResultRecord {
-    const result = endedWithoutRun(entry.record, outcome, now);
-    this.#end(entry, withKeptFacts({ ...result }, entry.record, null), now);
+  #isThere(entry: JobEntry): boolean {
+    return this.#byId.get(entry.record.id) === entry;
+  }
+
+  /** Ends a job and settles its children. Returns the job's result as the report has it. */
+  #endWithoutRun(
+    entry: JobEntry,
+    outcome: "cancelled" | "abandoned",
+    now: number,
+    notes: RecoveryNotes,
+  ): JobResultRecord {
+    const result = this.#endAlone(entry, outcome, now, notes);
+    this.#settleChildren(result.jobId, outcome, now, notes);
     return result;
   }
 
-  #end(entry: JobEntry, result: JobResultRecord, now: number): void {
+  /** Ends a job, and leaves its children as they are. Reports tell the result without what the store keeps of the
+   *  job. */
+  #endAlone(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number, notes: RecoveryNotes): JobResultRecord {
+    const result = endedWithoutRun(entry.record, outcome, now);
+    this.#drop(entry);
+    this.#results.keep(withKeptFacts({ ...result }, entry.record, null), now);
+    notes.ended.push(result);
+    return result;
+  }
+
+  #end(entry: JobEntry, result: JobResultRecord, now: number, notes: RecoveryNotes): void {
     this.#drop(entry);
     this.#results.keep(result, now);
+    this.#settleChildren(result.jobId, result.outcome, now, notes);
+  }
+
+  /** Frees or cancels the children of a job that has ended, and then the children of those that are cancelled. */
+  #settleChildren(jobId: string, outcome: JobOutcome, now: number, notes: RecoveryNotes): void {
+    this.#cancelChildren(this.#freeChildren(jobId, outcome, now, notes), now, notes);
+  }
+
+  /** Frees the children whose last parent has ended. Returns those that are to be cancelled. */
+  #freeChildren(jobId: string, outcome: JobOutcome, now: number, notes: RecoveryNotes): readonly JobEntry[] {
+    const { freed, doomed } = this.#chains.ended(jobId, outcome);
+    for (const entry of freed) {
+      const { id, taskId, scheduleId, concurrencyKey, runAt } = entry.record;
+      this.#chains.unblock(entry);
+      this.#queues.add(entry, runAt <= now);
+      const key = concurrencyKey === undefined ? {} : { concurrencyKey };
+      notes.promoted.push({ jobId: id, taskId, scheduleId, ...key });
+    }
+    return doomed;
+  }
+
+  /** Cancels jobs because of their parents, and then their own children. No recursion, because a chain may be longer
+   *  than the stack. */
+  #cancelChildren(entries: readonly JobEntry[], now: number, notes: RecoveryNotes): void {
+    let level = entries;
+    while (level.length > 0) {
+      const next: JobEntry[] = [];
+      for (const entry of level) {
+        // It may have had several parents that were cancelled.
+        if (!this.#isThere(entry)) continue;
+        this.#endAlone(entry, "cancelled", now, notes);
+        for (const child of this.#freeChildren(entry.record.id, "cancelled", now, notes)) next.push(child);
+      }
+      level = next;
+    }
   }
 
   #drop(entry: JobEntry): void {
     const { record } = entry;
+    this.#chains.unblock(entry);
     this.#bursts.over(record.id);
     this.#endLease(entry, null);
     entry.heap?.remove(entry);
+    this.#gates.leave(entry);
     this.#byId.delete(record.id);
     if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
     if (record.scheduleId !== null) {
@@ -353,11 +562,11 @@ export class MemoryJobs {
       return wasPutBack ? "released" : "fenced";
     }
     if (release.kind === "finish") {
-      this.#end(entry, release.result, now);
+      this.#end(entry, release.result, now, report);
     } else if (isStart) {
       record.startedFence = record.fence;
     } else if (record.cancelRequested) {
-      report.ended.push(this.#endWithoutRun(entry, "cancelled", now));
+      this.#endWithoutRun(entry, "cancelled", now, report);
     } else if (release.kind === "giveUp" && release.hasStarted === true) {
       record.startedFence = record.fence;
       this.#takeBack(entry, now, report, stepId);
@@ -373,19 +582,19 @@ export class MemoryJobs {
   }
 
   /** @param stamp the step that gave the job up, if any */
-  #takeBack(entry: JobEntry, now: number, { recovered, ended }: RecoveryNotes, stamp: string | null): void {
+  #takeBack(entry: JobEntry, now: number, report: RecoveryNotes, stamp: string | null): void {
     const { record } = entry;
     // A job that was lost before starts only after the store was told so.
     const mayHaveStarted = record.recoveries === 0 || record.startedFence === record.fence;
     if (record.cancelRequested || (mayHaveStarted && record.recoveries >= record.maxRecoveries)) {
       const outcome = record.cancelRequested ? "cancelled" : "abandoned";
-      ended.push(this.#endWithoutRun(entry, outcome, now));
+      this.#endWithoutRun(entry, outcome, now, report);
       return;
     }
     if (mayHaveStarted) record.recoveries++;
     this.#queue(entry, stamp, true);
     const { id: jobId, taskId, scheduleId } = record;
-    recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
+    report.recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
   }
 
   /** Gives up leases that steps of this incarnation made but the extension does not name. Nobody runs their jobs,
@@ -432,11 +641,29 @@ export class MemoryJobs {
     entry.record.acquiredUntil = null;
     this.#steps.endLease(entry, stamp);
     this.#queues.count(entry.record.taskId, -1);
+    this.#gates.endLease(entry);
+  }
+
+  /** Lets the jobs of a task, or of one key of a task, pass its gates once more. */
+  #admitAnew(taskId: string, key: string | null): void {
+    for (const entry of this.#byId.values()) {
+      const { record } = entry;
+      if (record.taskId !== taskId || (key !== null && record.concurrencyKey !== key)) continue;
+      const isDue = entry.heap !== null && record.acquiredBy === null && !this.#queues.isDelayed(entry);
+      this.#gates.leave(entry);
+      this.#gates.join(entry);
+      if (isDue) this.#queues.add(entry, true);
+    }
   }
 }
 
 function isCancellable({ record }: JobEntry): boolean {
   return record.acquiredBy !== null && !record.cancelRequested;
+}
+
+/** Whether a release ends a job and leaves no result. */
+function endsWithoutResult(release: JobRelease): boolean {
+  return release.kind === "finish" && release.result.expiresAt <= release.result.finishedAt;
 }
 
 /** No key has a NUL character. */

@@ -1,6 +1,8 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobQueue } from "../data-store.ts";
+import type { Gate } from "./gate.ts";
+import type { MemoryGates } from "./gates.ts";
 import type { Stamped } from "./steps.ts";
 import type { Mutable } from "./tables.ts";
 
@@ -9,6 +11,14 @@ export interface JobEntry extends HeapItem, Stamped {
   readonly record: Mutable<JobRecord>;
   /** Counts up with every addition. */
   readonly seq: number;
+  /** The gate of the job's concurrency key; null for a job that needs no admission. */
+  gate: Gate | null;
+  /** Whether the gate has promoted the job, which waits to be acquired. */
+  isPromoted: boolean;
+  /** The step in which the job was last held; that of the gates counts up. */
+  heldIn: number;
+  /** Where the job stands among those of its priority: its `runAt`, or a turn of its key (see `Turns`). */
+  place: number;
   /** The heap that holds the entry; null before the first one. */
   heap: Heap<JobEntry> | null;
   /** The neighbours among the unfinished jobs of its schedule, in the order of addition. */
@@ -27,29 +37,41 @@ interface Slots {
 }
 
 /** The jobs that wait. Delayed jobs are in one heap, by `runAt`. Ready jobs are in the heap of their queue, by the
- *  order of acquisition. */
+ *  order of acquisition; but those that need admission are in the heap of their gate first. */
 export class MemoryQueues {
   readonly #delayed = new Heap<JobEntry>((a, b) => a.record.runAt < b.record.runAt);
   readonly #ready = new Map<string, Map<string, Heap<JobEntry>>>();
   readonly #runningByTask = new Map<string, number>();
   readonly #maxRunningJobs: (taskId: string) => number | null;
+  readonly #gates: MemoryGates;
 
-  constructor(maxRunningJobs: (taskId: string) => number | null) {
+  constructor(maxRunningJobs: (taskId: string) => number | null, gates: MemoryGates) {
     this.#maxRunningJobs = maxRunningJobs;
+    this.#gates = gates;
   }
 
-  /** The earliest `runAt` of a job that is not ready yet. */
-  get nextRunAt(): number | null {
-    return this.#delayed.peek()?.record.runAt ?? null;
+  /** When the next job that is not ready yet is due, or may be admitted. */
+  nextRunAt(now: number): number | null {
+    const runAt = this.#delayed.peek()?.record.runAt ?? Number.POSITIVE_INFINITY;
+    const { wakeAt } = this.#gates;
+    const next = wakeAt > now && wakeAt < runAt ? wakeAt : runAt;
+    return next === Number.POSITIVE_INFINITY ? null : next;
   }
 
-  add(entry: JobEntry, isReady: boolean): void {
-    const { executor, taskId } = entry.record;
-    moveTo(isReady ? this.#readyHeap(executor, taskId) : this.#delayed, entry);
+  isDelayed(entry: JobEntry): boolean {
+    return entry.heap === this.#delayed;
   }
 
-  /** Makes the delayed jobs ready whose `runAt` has come. */
-  promote(now: number): void {
+  /** @param isDue whether the job need not wait for its `runAt` */
+  add(entry: JobEntry, isDue: boolean): void {
+    entry.place = entry.record.runAt;
+    if (!isDue) moveTo(this.#delayed, entry);
+    else if (entry.gate === null) this.#makeReady(entry);
+    else this.#gates.hold(entry);
+  }
+
+  /** Lets the delayed jobs whose `runAt` has come become due. */
+  makeDue(now: number): void {
     for (
       let entry = this.#delayed.peek();
       entry !== undefined && entry.record.runAt <= now;
@@ -57,6 +79,16 @@ export class MemoryQueues {
     ) {
       this.add(entry, true);
     }
+  }
+
+  /** Makes the jobs ready that the gates admit. Returns how many these are. */
+  admit(now: number): number {
+    let count = 0;
+    for (let entry = this.#gates.promote(now); entry !== null; entry = this.#gates.promote(now)) {
+      this.#makeReady(entry);
+      count++;
+    }
+    return count;
   }
 
   /** Adds to the number of running jobs of a task. */
@@ -69,7 +101,9 @@ export class MemoryQueues {
     return this.#runningByTask.get(taskId) ?? 0;
   }
 
-  hasReady(queues: readonly JobQueue[]): boolean {
+  /** Whether there are jobs of these queues to acquire, or any to admit. */
+  hasReady(queues: readonly JobQueue[], now: number): boolean {
+    if (this.#gates.wakeAt <= now) return true;
     for (const { executor, taskId } of queues) {
       const ready = this.#ready.get(executor)?.get(taskId);
       if (ready !== undefined && ready.size > 0 && this.#slotsOf(taskId) > 0) return true;
@@ -77,15 +111,15 @@ export class MemoryQueues {
     return false;
   }
 
-  /** Calls `lease` with at most `limit` jobs, in the order of acquisition. `lease` must move each job to another
-   *  heap. */
-  take(queues: readonly JobQueue[], limit: number, lease: (entry: JobEntry) => void): void {
-    if (limit <= 0) return;
+  /** Calls `lease` with at most `limit` jobs, in the order of acquisition. `lease` must move each job to another heap.
+   *  Returns how many these are. */
+  take(queues: readonly JobQueue[], limit: number, lease: (entry: JobEntry) => void): number {
+    if (limit <= 0) return 0;
     const candidates = this.#candidates(queues);
     let left = limit;
     while (left > 0) {
       const candidate = candidates.pop();
-      if (candidate === undefined) return;
+      if (candidate === undefined) return limit - left;
       const entry = candidate.ready.peek();
       // A job of another queue may have taken the last slot of the task in the meantime.
       if (entry === undefined || candidate.slots.left <= 0) continue;
@@ -94,6 +128,11 @@ export class MemoryQueues {
       lease(entry);
       if (candidate.ready.size > 0) candidates.push(candidate);
     }
+    return limit;
+  }
+
+  #makeReady(entry: JobEntry): void {
+    moveTo(this.#readyHeap(entry.record.executor, entry.record.taskId), entry);
   }
 
   #candidates(queues: readonly JobQueue[]): Heap<Candidate> {
@@ -146,10 +185,10 @@ export function countIn(counts: Map<string, number>, key: string, change: number
   else counts.set(key, sum);
 }
 
-/** The order of acquisition: priority (higher first), `runAt`, addition. */
-function isFirst(a: JobEntry | undefined, b: JobEntry | undefined): boolean {
+/** The order of acquisition: priority (higher first), place, addition. */
+export function isFirst(a: JobEntry | undefined, b: JobEntry | undefined): boolean {
   if (a === undefined || b === undefined) return b === undefined;
   if (a.record.priority !== b.record.priority) return a.record.priority > b.record.priority;
-  if (a.record.runAt !== b.record.runAt) return a.record.runAt < b.record.runAt;
+  if (a.place !== b.place) return a.place < b.place;
   return a.seq < b.seq;
 }

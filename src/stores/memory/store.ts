@@ -1,3 +1,4 @@
+import { TASK_PAUSES_MAX } from "../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
@@ -8,7 +9,7 @@ import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
-import { MemoryJobs, type RecoveryNotes } from "./jobs.ts";
+import { emptyNotes, MemoryJobs, type RecoveryNotes } from "./jobs.ts";
 import { Living } from "./living.ts";
 import { checkMemoryOptions } from "./options.ts";
 import { MemoryResults } from "./results.ts";
@@ -51,6 +52,7 @@ export class MemoryDataStore implements contract.DataStore {
       const { task, change } = putTask(this.#tasks.get(given.id), given);
       this.#tasks.set(given.id, frozenCopy(task));
       this.#removedLimits.delete(given.id);
+      this.#jobs.configureTask(task);
       return change;
     });
   }
@@ -68,20 +70,25 @@ export class MemoryDataStore implements contract.DataStore {
     const task = this.#tasks.get(id);
     if (task === undefined) return "missing";
     this.#tasks.delete(id);
+    this.#jobs.removeTask(id);
     this.#removedLimits.set(id, task.maxRunningJobs);
     return "removed";
   }
 
-  async pauseTask(_request: contract.TaskPauseRequest): Promise<boolean> {
-    throw new Error("not built yet");
+  async pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
+    const task = this.#tasks.get(request.taskId);
+    if (task === undefined) return false;
+    const { paused: _, ...settings } = task;
+    if (request.key === null) {
+      this.#tasks.set(task.id, frozenCopy(request.paused ? { ...settings, paused: true } : settings));
+    }
+    this.#jobs.pauseTask(request);
+    return true;
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
-    throw new Error("not built yet");
-  }
-
-  async getResultsOfJobs(_jobIds: readonly string[], _now: number): Promise<JobResultRecord[]> {
-    throw new Error("not built yet");
+    const pauses = this.#jobs.taskPauses.sort((a, b) => (isFirstPause(a, b) ? -1 : 1));
+    return pauses.slice(0, TASK_PAUSES_MAX);
   }
 
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
@@ -99,21 +106,23 @@ export class MemoryDataStore implements contract.DataStore {
     const { now, recover, schedulerId, sign } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
+    this.#jobs.checkParents(request.additions, request.releases);
     if (sign !== undefined) this.#living.report({ ...sign, now, schedulerId });
-    const recovery: RecoveryNotes = { recovered: [], ended: [] };
-    const releases = this.#jobs.release(request, recovery);
-    if (recover) this.#jobs.recover(now, recovery);
-    const additions = this.#addJobs(request.additions, metadata);
-    const plans = this.#commitPlans(request);
+    const notes = emptyNotes();
+    const releases = this.#jobs.release(request, notes);
+    if (recover) this.#jobs.recover(now, notes);
+    const additions = this.#jobs.addAll(request.additions, metadata, notes);
+    const plans = this.#commitPlans(request, notes);
     const acquired = this.#jobs.acquire(request);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    const promoted = [...notes.promoted, ...this.#jobs.promoted];
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
-    return {
+    const report: contract.StepReport = {
       releases,
-      recovered: recovery.recovered,
-      ended: recovery.ended,
-      additions,
+      recovered: notes.recovered,
+      ended: notes.ended,
+      additions: this.#jobs.withHolds(additions),
       plans,
       acquired,
       due,
@@ -122,6 +131,7 @@ export class MemoryDataStore implements contract.DataStore {
       leaseEndsAt,
       hasReady,
     };
+    return promoted.length === 0 ? report : { ...report, promoted };
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -149,7 +159,9 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
-    return this.#addJobs(jobs, frozenMetadata(jobs));
+    const metadata = frozenMetadata(jobs);
+    this.#jobs.checkParents(jobs);
+    return this.#jobs.withHolds(this.#jobs.addAll(jobs, metadata, emptyNotes()));
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
@@ -185,6 +197,10 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#results.get(jobId, now);
   }
 
+  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+    return [...new Set(jobIds)].map((id) => this.#results.get(id, now)).filter((result) => result !== null);
+  }
+
   async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
     return this.#results.page(filter, now);
   }
@@ -208,29 +224,22 @@ export class MemoryDataStore implements contract.DataStore {
     return { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
   }
 
-  #addJobs(jobs: readonly NewJobRecord[], metadata: readonly Metadata[]): contract.JobAddition[] {
-    const additions = jobs.map((job, index) => this.#jobs.add(job, metadata[index] ?? job.metadata));
-    if (jobs.every(({ debounce }) => debounce === undefined)) return additions;
-    // Later additions of the call may have changed the job of a burst.
-    return additions.map((addition) => ({ ...addition, job: this.#jobs.get(addition.job.id) ?? addition.job }));
-  }
-
   /** If there are several plans of one schedule, only the first can count. */
-  #commitPlans(request: contract.StepRequest): contract.PlanReport[] {
+  #commitPlans(request: contract.StepRequest, notes: RecoveryNotes): contract.PlanReport[] {
     if (request.plans.length === 0) return [];
     const seen = new Set<string>();
     return request.plans.map((plan) => {
       if (seen.has(plan.scheduleId)) return NO_COMMIT;
       seen.add(plan.scheduleId);
-      return this.#commitPlan(plan, request);
+      return this.#commitPlan(plan, request, notes);
     });
   }
 
-  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest): contract.PlanReport {
-    const { stepId, isRepetition } = request;
+  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest, notes: RecoveryNotes): contract.PlanReport {
+    const { now, stepId, isRepetition } = request;
     const schedule = this.#schedules.commit(plan, request);
     if (schedule === null && !isRepetition) return NO_COMMIT;
-    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap);
+    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap, now, notes);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
       const isNew = schedule !== null && !isSkipped && this.#jobs.addOfSchedule(schedule, fire);
@@ -243,8 +252,13 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   /** Makes room for the fire of a plan that was committed. Returns whether the fire makes no job. */
-  #makeWay({ scheduleId }: contract.SchedulePlan, overlap: contract.PlannedOverlap): boolean {
-    const report = this.#jobs.makeWay(scheduleId, overlap);
+  #makeWay(
+    { scheduleId }: contract.SchedulePlan,
+    overlap: contract.PlannedOverlap,
+    now: number,
+    notes: RecoveryNotes,
+  ): boolean {
+    const report = this.#jobs.makeWay(scheduleId, overlap, now, notes);
     const skipped = overlap.passed + report.replaced.length + (report.isSkipped ? 1 : 0);
     this.#schedules.noteOverlap(scheduleId, report, skipped);
     return report.isSkipped;
@@ -252,7 +266,9 @@ export class MemoryDataStore implements contract.DataStore {
 
   /** Null for a task that was never put. */
   #limitOf(taskId: string): number | null {
-    return this.#tasks.get(taskId)?.maxRunningJobs ?? this.#removedLimits.get(taskId) ?? null;
+    const task = this.#tasks.get(taskId);
+    if (task === undefined) return this.#removedLimits.get(taskId) ?? null;
+    return task.paused === true ? 0 : task.maxRunningJobs;
   }
 }
 
@@ -260,4 +276,9 @@ const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJo
 
 function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
   return jobs.map((job) => frozenCopy(job.metadata));
+}
+
+/** Ordered by task, then key. */
+function isFirstPause(a: contract.TaskPause, b: contract.TaskPause): boolean {
+  return a.taskId === b.taskId ? (a.key ?? "") < (b.key ?? "") : a.taskId < b.taskId;
 }

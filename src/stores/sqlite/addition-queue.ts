@@ -12,11 +12,11 @@ interface WaitingCall {
 /** Gathers the calls that come while an insert is in flight. The next insert takes them all, in one commit and one
  *  round trip. */
 export class AdditionQueue {
-  readonly #insert: (jobs: readonly NewJobRecord[]) => Promise<JobAddition[]>;
+  readonly #insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;
   readonly #waiting: WaitingCall[] = [];
   #isInserting = false;
 
-  constructor(insert: (jobs: readonly NewJobRecord[]) => Promise<JobAddition[]>) {
+  constructor(insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>) {
     this.#insert = insert;
   }
 

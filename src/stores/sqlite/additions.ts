@@ -1,6 +1,7 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
 import { statement } from "./batch.ts";
+import { NewChildren } from "./chains.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
@@ -24,21 +25,25 @@ export class Additions {
   readonly #rivalled: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
   readonly #windowed: WindowedAdditions | null;
+  /** The jobs that wait for others. */
+  readonly children: NewChildren;
 
   /**
    * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
    *   no result. Null where no answer can get lost.
+   * @throws {StoreRefusedError} for jobs that would wait for each other
    */
   constructor(statements: Statements, jobs: readonly NewJobRecord[], stamp: AdditionStamp | null) {
     this.#statements = statements;
     this.#jobs = jobs;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
     this.#rivalled = jobs.filter(canHaveRivals);
+    this.children = new NewChildren(statements, jobs);
     this.#stamp = jobs.some(leavesNoTrace) ? stamp : null;
   }
 
   insertions(): SqlStatement[] {
-    return [...this.#insertions(), ...this.#stamps()];
+    return [...this.#insertions(), ...this.#stamps(), ...this.children.linking()];
   }
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */

@@ -22,6 +22,9 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
 /** The text in SQLite's error when a batch undoes itself. */
 const GUARD = "escapement guard";
 
+/** Text in SQLite's error when a job has a parent that the store does not know. */
+export const PARENTS_GUARD = "escapement: a job in `after` is unknown";
+
 /**
  * SQL that fails when a condition does not hold, and so undoes the whole batch, because a batch has no other way to
  * branch. No damaged row can fail with the same text.
@@ -36,7 +39,9 @@ const CAUSES_MAX = 5;
 
 /** What an error of SQLite means for the next step, however the client writes its result code. */
 export function sqliteFailureKind(error: unknown): FailureKind {
-  if (messageOf(error).includes(GUARD)) return "guard";
+  const message = messageOf(error);
+  if (message.includes(GUARD)) return "guard";
+  if (message.includes(PARENTS_GUARD)) return "refused";
   const code = resultCode(error);
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return "busy";
   if (code.startsWith("SQLITE_TOOBIG") || isTooLongHere(error)) return "tooLarge";
@@ -44,6 +49,11 @@ export function sqliteFailureKind(error: unknown): FailureKind {
   // Seen where another process made the file shorter during the read.
   if (code === "SQLITE_IOERR_SHORT_READ") return "connection";
   return "unavailable";
+}
+
+/** Whether an error, or its cause, says that a parent is unknown. */
+export function isAboutParents(error: unknown): boolean {
+  return causesOf(error).some(({ message }) => typeof message === "string" && message.includes(PARENTS_GUARD));
 }
 
 /** The error that users get. It says what happened, and what to do. */

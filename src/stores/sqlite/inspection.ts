@@ -5,14 +5,14 @@ import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased } = JOB_STATE;
+const { delayed, ready, leased, held, blocked } = JOB_STATE;
 
 export interface InspectionStatements {
   readonly inspect: string;
 }
 
 /** What {@link InspectionStatements.inspect} yields for each task. */
-type CountRow = [taskId: string, waiting: number, running: number];
+type CountRow = [taskId: string, waiting: number, running: number, held: number];
 /** What it yields for the oldest job and for the oldest schedule that are due. */
 type DueRow = [id: string, taskId: string, at: number];
 
@@ -36,7 +36,9 @@ export async function inspect(
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
   return {
-    tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running]) => ({ taskId, waiting, running })),
+    tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running, held]) => {
+      return { taskId, waiting, running, ...(held === 0 ? {} : { held }) };
+    }),
     oldestDueJob: job === undefined ? null : { id: job[0], taskId: job[1], runAt: job[2] },
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
@@ -52,12 +54,16 @@ export async function inspect(
 function countsByTask({ jobs }: TableNames): string {
   const next = (after: string): string =>
     `(SELECT task_id FROM ${jobs} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
+  const heldIn = (state: number): string =>
+    `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE state = ${state} AND task_id = t.id ` +
+    `LIMIT ${INSPECTED_JOBS_MAX}))`;
   const counted = `SELECT 1 FROM ${jobs} WHERE task_id = t.id LIMIT ${2 * INSPECTED_JOBS_MAX}`;
   return (
     `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
-    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running)) ` +
-    `FROM (SELECT t.id, coalesce(r.n, 0) AS running, (SELECT count(*) FROM (${counted})) AS unfinished ` +
+    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running, ` +
+    `min(held, ${INSPECTED_JOBS_MAX}))) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ` +
+    `(SELECT count(*) FROM (${counted})) AS unfinished, ${heldIn(held)} + ${heldIn(blocked)} AS held ` +
     `FROM ids t LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
     `WHERE state = ${leased} AND acquired_until > 0 GROUP BY task_id) r ON r.task_id = t.id ` +
     "WHERE t.id IS NOT NULL ORDER BY t.id)"

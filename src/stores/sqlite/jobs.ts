@@ -6,6 +6,7 @@ import { endedWithoutRun } from "../ended-without-run.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { Batch, statement } from "./batch.ts";
+import { settlement, settling } from "./chains.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
 import { readPage } from "./pages.ts";
@@ -29,12 +30,21 @@ export class SqliteJobs {
     return jobs.length === 0 ? [] : this.#additions.add(jobs);
   }
 
-  async #addNow(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
+  async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     const additions = new Additions(this.#statements, jobs, this.#newStamp(jobs));
-    const insertions = additions.insertions();
-    const search = additions.search();
-    const results = await this.#connection.write(() => [...insertions, ...search]);
-    return additions.answers(results.slice(insertions.length));
+    const { children } = additions;
+    const now = Math.max(...jobs.map(({ createdAt }) => createdAt));
+    const batch = new Batch();
+    batch.add(additions.insertions());
+    const rivals = batch.add(additions.search());
+    batch.add(children.isEmpty ? [] : settling(this.#statements, now));
+    const found = batch.add(children.search());
+    try {
+      const results = await this.#connection.write(() => batch.statements);
+      return children.answers(additions.answers(rivals.of(results)), found.of(results));
+    } catch (error) {
+      throw await children.refusal(this.#connection, error);
+    }
   }
 
   /** The statements that add a job in somebody else's transaction. The job's own id is their stamp, because that
@@ -67,15 +77,28 @@ export class SqliteJobs {
     });
   }
 
+  /** Nearly no job has children or parents. The first batch assumes so, and is undone if the job has. */
   async cancel(id: string, now: number): Promise<CancelReport> {
+    try {
+      return await this.#cancel(id, now, false);
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "guard") throw error;
+    }
+    return this.#cancel(id, now, true);
+  }
+
+  async #cancel(id: string, now: number, isChained: boolean): Promise<CancelReport> {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
-    const { stampCancel, readStamp, requestCancel, keepCancelled, removeCancelled } = this.#statements;
+    const { stampCancel, readStamp, requestCancel, keepCancelled } = this.#statements;
+    const { removeCancelled, removeCancelledParent, noteCancelled, unlinkCancelled } = this.#statements;
     const batch = new Batch();
     batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
     const requested = batch.add([statement(requestCancel, id)]);
-    batch.add([statement(keepCancelled, id, now)]);
-    const removed = batch.add([statement(removeCancelled, id)]);
+    batch.add([statement(keepCancelled, id, now), ...(isChained ? [statement(noteCancelled, id)] : [])]);
+    const removed = batch.add([statement(isChained ? removeCancelledParent : removeCancelled, id)]);
+    batch.add(isChained ? [statement(unlinkCancelled, id)] : []);
+    const settled = batch.add(isChained ? settling(this.#statements, now) : []);
     const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
     const results = await this.#connection.write(() => batch.statements);
     if (stamp === null) {
@@ -88,6 +111,8 @@ export class SqliteJobs {
     if (row === undefined) return { status: "missing" };
     const job = toJob(row);
     if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
-    return { status: "cancelled", result: endedWithoutRun(job, "cancelled", now) };
+    const result = endedWithoutRun(job, "cancelled", now);
+    const { ended } = settlement(settled.of(results), now);
+    return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
   }
 }

@@ -43,6 +43,18 @@ export const DUE_DELAYED_SEEN_MAX = 1000;
  *  leases are lost, nothing is leased, so that the next step comes at once. */
 export const RECOVERIES_PER_STEP_MAX = 1000;
 
+/** Jobs that one write cancels because of their parents, and links between jobs that it removes. Bounds the write's time
+ *  under the write lock, and its answer. While there is more, looks say that there is something to do. */
+export const DESCENDANTS_PER_STEP_MAX = 1000;
+export const SETTLED_LINKS_PER_STEP_MAX = 2000;
+
+/** Links whose parents one clean-up looks up. Each costs some microseconds. */
+export const ORPHANS_PER_CLEANUP_MAX = 10_000;
+
+/** Steps after the last parent that was seen to end, in which parents may end at once. A step that does not expect
+ *  parents takes a second write for them. */
+export const CHAINED_STEPS_MAX = 100;
+
 /** Largest JSON parameter of rows, and most bytes (about) of jobs that one step leases. Cloud databases take and send
  *  one or two megabytes at once. The first row is taken whatever its size. */
 export const PARAMETER_BYTES_MAX = 500_000;

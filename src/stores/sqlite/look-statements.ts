@@ -20,7 +20,7 @@ export interface LookForm {
 /**
  * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
  * its part:
- * - `next_run_at`, `next_lease_end`, `has_ready`;
+ * - `next_run_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
@@ -68,6 +68,7 @@ function jobColumns(names: TableNames, form: QueueForm, isPromoted: boolean): st
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
     `(${hasReadyJobs(names, form, isPromoted)}) AS has_ready`,
+    `EXISTS (SELECT 1 FROM ${names.links} WHERE outcome IS NOT NULL AND parent_id > '') AS has_settled_links`,
   ];
 }
 

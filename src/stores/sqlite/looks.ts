@@ -63,7 +63,8 @@ export class Looks {
       ...(schedules === null ? { due, nextFireAt } : this.#pages.page(due, schedules, nextFireAt)),
       nextRunAt: numberOrNull(rows, "next_run_at"),
       leaseEndsAt: earliest(leaseEnds),
-      hasReady: numberOrNull(rows, "has_ready") === 1,
+      // A step is needed to settle links too.
+      hasReady: numberOrNull(rows, "has_ready") === 1 || hasSettledLinks(rows),
     };
   }
 
@@ -82,6 +83,11 @@ export class Looks {
     }
     return text;
   }
+}
+
+/** Whether a look found jobs that wait although what they wait for has ended. Only a step frees or cancels them. */
+export function hasSettledLinks(rows: readonly Row[]): boolean {
+  return numberOrNull(rows, "has_settled_links") === 1;
 }
 
 /** Splits tasks into those whose rows fit into one parameter, and the others. */

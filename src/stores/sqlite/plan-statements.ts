@@ -1,4 +1,5 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
+import { guardSql } from "./failures.ts";
 import { validJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -7,6 +8,8 @@ export interface PlanStatements {
   readonly insertFires: string;
   readonly noteOverlaps: string;
   readonly removeReplaced: string;
+  readonly removeReplacedParents: string;
+  readonly noteReplaced: string;
   readonly cancelOverlapped: string;
   readonly insertUnskipped: string;
   readonly commitPlans: string;
@@ -14,7 +17,7 @@ export interface PlanStatements {
   readonly readOverlaps: string;
 }
 
-export function planStatements({ schedules, jobs }: TableNames): PlanStatements {
+export function planStatements({ schedules, jobs, links }: TableNames): PlanStatements {
   // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
   // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
@@ -71,7 +74,16 @@ export function planStatements({ schedules, jobs }: TableNames): PlanStatements 
       `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // the arguments of noteOverlaps
-    removeReplaced: `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")})`,
+    // Undoes the batch when a job has children, of which `removeReplacedParents` knows.
+    removeReplaced:
+      `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")}) ` +
+      `RETURNING ${guardSql("has_children = 0")} AS guard`,
+    // the arguments of noteOverlaps
+    removeReplacedParents: `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")})`,
+    // the arguments of noteOverlaps. Runs before the jobs are removed.
+    noteReplaced:
+      `UPDATE ${links} SET outcome = 'cancelled' WHERE outcome IS NULL ` +
+      `AND parent_id IN (${noted("replaced", "n.value->>0")})`,
     // the arguments of noteOverlaps
     cancelOverlapped: `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
     // the arguments of insertFires

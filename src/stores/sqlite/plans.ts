@@ -27,29 +27,32 @@ export class Plans {
     refuseMoreThan(FIRES_PER_STEP_MAX, this.#jobIds.length, "jobs of plans");
   }
 
-  commits(): SqlStatement[] {
+  /** @param hasParents whether jobs that are replaced may have children. If not, and one has, the batch is undone */
+  commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
     const { insertFires, commitPlans } = this.#statements;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
     return [
       ...rowParameters(fireRows).map(({ text }) => statement(insertFires, text, now)),
-      ...this.#makingWay(),
+      ...this.#makingWay(hasParents),
       statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
     ];
   }
 
   /** The statements of plans whose schedules' runs may not overlap. */
-  #makingWay(): SqlStatement[] {
+  #makingWay(hasParents: boolean): SqlStatement[] {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
-    const { noteOverlaps, removeReplaced, cancelOverlapped, insertUnskipped } = this.#statements;
+    const { noteOverlaps, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
+    const { cancelOverlapped, insertUnskipped } = this.#statements;
+    const removing = hasParents ? [noteReplaced, removeReplacedParents] : [removeReplaced];
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
     return [
       statement(noteOverlaps, rows, now),
-      ...(has("replaceQueued", "cancelRunning") ? [statement(removeReplaced, rows, now)] : []),
+      ...(has("replaceQueued", "cancelRunning") ? removing.map((sql) => statement(sql, rows, now)) : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
       ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insertUnskipped, text, now)),
     ];

@@ -20,20 +20,28 @@ export interface Recovery {
   readonly stepId: string | null;
   /** The incarnation whose leases are left alone, besides those of others that are alive; null for none. */
   readonly spares: string | null;
+  /** Whether jobs among them may have children. If not, and one has, the whole batch is undone. */
+  readonly hasParents: boolean;
   readonly limit: number;
 }
 
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
 export function recovery(
-  { keepLost, removeLost, putBackLost }: Statements,
-  { now, endedBy, holder, putBackBy, spares, limit, stepId }: Recovery,
+  { keepLost, removeLost, removeLostParents, noteLost, putBackLost }: Statements,
+  { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
   // A server refuses a parameter that a statement does not use.
-  return [statement(keepLost, ...args), statement(removeLost, ...args), statement(putBackLost, ...args, stepId)];
+  return [
+    statement(keepLost, ...args),
+    ...(hasParents ? [statement(noteLost, ...args)] : []),
+    statement(hasParents ? removeLostParents : removeLost, ...args),
+    statement(putBackLost, ...args, stepId),
+  ];
 }
 
-export function recoveryReport([, removed, putBack]: readonly Row[][], now: number): RecoveryReport {
+export function recoveryReport(answers: readonly Row[][], now: number): RecoveryReport {
+  const [removed, putBack] = answers.slice(-2);
   const ended: JobResultRecord[] = jsonRecords<JobRow>(removed).map((row) => {
     const job = toJob(row);
     return endedWithoutRun(job, job.cancelRequested ? "cancelled" : "abandoned", now);

@@ -1,17 +1,20 @@
+import { guardSql } from "./failures.ts";
 import { detail, endedJobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { ready, leased } = JOB_STATE;
+const { ready, leased, blocked } = JOB_STATE;
 
 /**
  * The statements that take back leases that have ended, and that end jobs without a run. The arguments of `keepLost`,
- * `removeLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3 now, ?4
+ * `removeLost`, `removeLostParents`, `noteLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3 now, ?4
  * the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation whose leases are left alone,
  * besides those of the living, or null for none, ?7 the step or null.
  */
 export interface RecoveryStatements {
   readonly keepLost: string;
   readonly removeLost: string;
+  readonly removeLostParents: string;
+  readonly noteLost: string;
   readonly putBackLost: string;
   readonly freeSchedules: string;
   readonly giveUpSchedules: string;
@@ -20,9 +23,17 @@ export interface RecoveryStatements {
   readonly requestCancel: string;
   readonly keepCancelled: string;
   readonly removeCancelled: string;
+  readonly removeCancelledParent: string;
 }
 
-export function recoveryStatements({ jobs, schedules, results, incarnations, steps }: TableNames): RecoveryStatements {
+export function recoveryStatements({
+  jobs,
+  schedules,
+  results,
+  incarnations,
+  steps,
+  links,
+}: TableNames): RecoveryStatements {
   // The steps of an incarnation begin with its name.
   const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
   const isOfTheDead =
@@ -43,6 +54,7 @@ export function recoveryStatements({ jobs, schedules, results, incarnations, ste
   const isKept = `${detail("resultExpirationMs")} > 0`;
   const isLeased = `id = ?1 AND state = ${leased}`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
+  const hasNoChildren = guardSql("has_children = 0");
   /** Ends leases of schedules, which only processes of schema version 1 take. The fence grows, so that plans made under
    *  these leases no longer count. */
   const freeSchedules =
@@ -53,7 +65,13 @@ export function recoveryStatements({ jobs, schedules, results, incarnations, ste
     keepLost:
       `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
       `WHERE ${lost} AND ${isForGood} AND ${isKept}`,
-    removeLost: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}`,
+    // Undoes the batch when a job has children, of which `removeLostParents` knows.
+    removeLost: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}, ${hasNoChildren} AS guard`,
+    removeLostParents: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}`,
+    // Runs before the jobs are removed.
+    noteLost:
+      `UPDATE ${links} SET outcome = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END FROM ${jobs} ` +
+      `WHERE ${lost} AND ${isForGood} AND has_children = 1 AND parent_id = id AND outcome IS NULL`,
     putBackLost:
       `UPDATE ${jobs} SET state = ${ready}, recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
       "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
@@ -74,20 +92,26 @@ export function recoveryStatements({ jobs, schedules, results, incarnations, ste
     requestCancel: `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${isLeased} RETURNING task_id, acquired_by`,
     // ?1 id, ?2 now
     keepCancelled: `${keep("'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} AND ${isKept}`,
+    // ?1 id. Undoes the batch when the job has children or parents, of which `removeCancelledParent` knows.
+    removeCancelled:
+      `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} ` +
+      `RETURNING ${endedRecord}, ${guardSql(`has_children = 0 AND state <> ${blocked}`)} AS guard`,
     // ?1 id
-    removeCancelled: `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${endedRecord}`,
+    removeCancelledParent: `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${endedRecord}`,
   };
 }
 
 /** The result of a job that ends without a run: the fields that `endedWithoutRun` gives it, and what `withKeptFacts`
  *  keeps of the job. Merging into `{}` leaves out fields that are null; it would do so within metadata, too. */
-function endedResult(jobs: string, outcome: string, now: string): string {
+export function endedResult(jobs: string, outcome: string, now: string): string {
   const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
   const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
+  const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
   const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
   const kept =
     `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
     "'fireTime', fire_time, 'idempotencyKey', idempotency_key, " +
+    `'after', ${after}, ` +
     "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (
     `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +

@@ -10,6 +10,7 @@ export interface ReleaseStatements {
   readonly keepResults: string;
   readonly keepHeldResults: string;
   readonly removeHeld: string;
+  readonly removeHeldParents: string;
   readonly putBack: string;
   readonly markStarted: string;
   readonly guardChanges: string;
@@ -41,8 +42,10 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
     keepResults: `${intoResults} FROM json_each(?1) r`,
     // ?1 rows of resultRow, each with the fence at its end, ?2 schedulerId
     keepHeldResults: `${intoResults} ${held(7)}`,
-    // ?1 rows [jobId, fence], ?2 schedulerId
-    removeHeld: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held(1)})`,
+    // ?1 rows [jobId, fence], ?2 schedulerId. Leaves jobs that have children to `removeHeldParents`.
+    removeHeld: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held(1)} AND j.has_children = 0)`,
+    // the arguments of removeHeld
+    removeHeldParents: `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq ${held(1)})`,
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
     // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
     // has ended, so that recovery, which follows, ends the job or takes it back.

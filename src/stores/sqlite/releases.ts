@@ -34,13 +34,15 @@ export class Releases {
     return this.#putBack.length > 0;
   }
 
-  /** The statements for releases that all count. Guards undo the batch when one does not count. */
-  hopefully(): SqlStatement[] {
+  /** The statements for releases that all count. Guards undo the batch when one does not count.
+   *  @param hasParents whether jobs that end may have children. If not, and one has, a guard undoes the batch too */
+  hopefully(hasParents: boolean): SqlStatement[] {
     const { keepResults, guardChanges } = this.#statements;
     const kept = rowParameters(this.#kept().map((release) => resultRow(release.result)));
     return [
       ...kept.map(({ text }) => statement(keepResults, text)),
-      ...[...this.#removals(), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
+      ...(hasParents ? this.#notes() : []),
+      ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
         one,
         statement(guardChanges, count),
       ]),
@@ -57,7 +59,8 @@ export class Releases {
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
       ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
-      ...this.#removals().map(({ sql, args }) => ({ sql, args })),
+      ...this.#notes(),
+      ...this.#removals(true).map(({ sql, args }) => ({ sql, args })),
       ...this.#puttingsBack().map(({ sql, args }) => ({ sql, args })),
       ...this.#marks().map(({ sql, args }) => ({ sql, args })),
     ];
@@ -79,11 +82,18 @@ export class Releases {
     return this.#finished.filter((release) => release.result.expiresAt > this.#request.now);
   }
 
-  #removals(): Counted[] {
-    const { removeHeld } = this.#statements;
+  /** Tells the children of the jobs that end. */
+  #notes(): SqlStatement[] {
+    const rows = this.#finished.map(({ jobId, fence, result }) => [jobId, fence, result.outcome]);
+    const { schedulerId } = this.#request;
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.noteFinished, text, schedulerId));
+  }
+
+  #removals(hasParents: boolean): Counted[] {
+    const { removeHeld, removeHeldParents } = this.#statements;
     return this.#jobRows(this.#finished).map(({ text, count }) => ({
       count,
-      ...statement(removeHeld, text, this.#request.schedulerId),
+      ...statement(hasParents ? removeHeldParents : removeHeld, text, this.#request.schedulerId),
     }));
   }
 

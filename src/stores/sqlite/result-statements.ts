@@ -5,6 +5,7 @@ import { FINISHED_AT, type TableNames } from "./schema.ts";
 /** The statements about results, and those of the clean-up. */
 export interface ResultStatements {
   readonly getResult: string;
+  readonly getResultsOfJobs: string;
   /** By the index that a page is read from, then its order. See {@link resultIndexOf}. */
   readonly getResults: Readonly<Record<string, string>>;
   /** By the index by which they are found. */
@@ -57,6 +58,10 @@ export function resultStatements({ results, steps, incarnations }: TableNames): 
   return {
     // ?1 job id, ?2 now
     getResult: `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
+    // ?1 job ids, ?2 now
+    getResultsOfJobs:
+      `SELECT ${resultAsJson("r")} AS record FROM json_each(?1) a CROSS JOIN ${results} r ON r.job_id = a.value ` +
+      "WHERE r.expires_at > ?2",
     getResults: Object.fromEntries(
       indexes.flatMap(([name, condition]) => [
         [`${name} newest`, page(condition, "<", "DESC")],

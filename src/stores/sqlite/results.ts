@@ -4,16 +4,20 @@ import type { CleanupReport, JobResultFilter, JobResultSelection, RecordPage } f
 import { readResultCursor, resultCursor } from "../result-cursor.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { DEAD_SCHEDULER_MS, FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
+import { DEAD_SCHEDULER_MS, FAR_FUTURE_MS, FAR_PAST_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { resultIndexOf } from "./result-statements.ts";
 import { fieldsOf, idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
+const FIRST_LINK: readonly [string, string] = Object.freeze(["", ""]);
+
 /** The results of a `SqlDataStore`, and its cleaning. */
 export class SqliteResults {
   readonly #connection: Connection;
   readonly #statements: Statements;
+  /** The link after which the next clean-up looks for parents that are gone. */
+  #orphansAfter: readonly [parentId: string, childId: string] = FIRST_LINK;
 
   constructor(connection: Connection, statements: Statements) {
     this.#connection = connection;
@@ -24,6 +28,21 @@ export class SqliteResults {
     const rows = await this.#connection.read(statement(this.#statements.getResult, jobId, now));
     const [row] = jsonRecords<ResultRow>(rows);
     return row === undefined ? null : toResult(row);
+  }
+
+  /** In several reads where the answer is larger than the server sends. */
+  async getOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+    if (jobIds.length === 0) return [];
+    const ids = [...new Set(jobIds)];
+    try {
+      const sql = this.#statements.getResultsOfJobs;
+      const rows = await this.#connection.read(statement(sql, JSON.stringify(ids), now));
+      return jsonRecords<ResultRow>(rows).map(toResult);
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "tooLarge" || ids.length === 1) throw error;
+      const half = Math.ceil(ids.length / 2);
+      return [...(await this.getOfJobs(ids.slice(0, half), now)), ...(await this.getOfJobs(ids.slice(half), now))];
+    }
   }
 
   async getPage(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>> {
@@ -58,7 +77,9 @@ export class SqliteResults {
 
   async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const [, expired, exhausted, , , , windows] = await this.#connection.write(() => [
+    const { settleOrphans, nextOrphans } = this.#statements;
+    const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
+    const [, expired, exhausted, , , , windows, , [last] = []] = await this.#connection.write(() => [
       statement(removeExpired, now, limit),
       statement(countChanges),
       statement(removeExhausted, now, limit),
@@ -66,8 +87,11 @@ export class SqliteResults {
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
       statement(removeWindows, now - TOMBSTONE_MS, limit),
       statement(countChanges),
+      statement(settleOrphans, ...orphans),
+      statement(nextOrphans, ...orphans),
     ]);
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
+    this.#orphansAfter = last === undefined ? FIRST_LINK : [String(last.parent_id), String(last.child_id)];
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),

@@ -3,6 +3,7 @@ import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import { hasParents } from "../parents.ts";
 import type { Row } from "./driver.ts";
 import { JOB_STATE } from "./schema.ts";
 
@@ -76,6 +77,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "version",
   "expires_at",
   "skipped_count",
+  "state",
 ]);
 
 /** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,
@@ -111,6 +113,7 @@ const JOB_COLUMNS = [
   "acquired_until",
   "fence",
   "started_fence",
+  "state",
 ];
 
 /** What {@link jobAsJson} yields. */
@@ -131,6 +134,7 @@ export type JobRow = [
     acquiredUntil: number | null,
     fence: number,
     startedFence: number,
+    state: number,
   ],
   Partial<JobRecord>,
   /** 0 for none of both. */
@@ -220,8 +224,9 @@ export function newJobRow(job: NewJobRecord): (string | number | null)[] {
 /** How many columns {@link newJobRow} has. */
 export const NEW_JOB_ROW_LENGTH = 13;
 
-/** The state of a new job (see `JOB_STATE`): delayed or ready. */
+/** The state of a new job (see `JOB_STATE`): blocked, delayed or ready. */
 export function newJobState(job: JobRecord): number {
+  if (hasParents(job)) return JOB_STATE.blocked;
   return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
 }
 
@@ -238,8 +243,16 @@ export function jobDetails(job: NewJobRecord): string {
     maxRecoveries: job.maxRecoveries,
     metadata: job.metadata,
     retryOf: job.retryOf,
+    after: hasParents(job) ? job.after : undefined,
+    onParentFailure: job.onParentFailure,
     maxWaitMs: job.debounce?.maxWaitMs ?? undefined,
   });
+}
+
+/** What holds a job in this state; undefined for nothing. */
+export function heldByOf(state: number): JobRecord["heldBy"] {
+  if (state === JOB_STATE.blocked) return "parents";
+  return state === JOB_STATE.held ? "limit" : undefined;
 }
 
 export function toJob([columns, stored, seen]: JobRow): JobRecord {
@@ -272,6 +285,10 @@ export function toJob([columns, stored, seen]: JobRow): JobRecord {
     startedFence: columns[14],
   };
   if (details.retryOf !== undefined) job.retryOf = details.retryOf;
+  if (details.after !== undefined) job.after = details.after;
+  if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
+  const heldBy = heldByOf(columns[15]);
+  if (heldBy !== undefined) job.heldBy = heldBy;
   if (seen === undefined || seen === 0) return job;
   const attemptHistory = jsonOrUndefined<AttemptRecord[]>(seen[0]);
   if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
@@ -325,6 +342,7 @@ function keptJob(kept: KeptJob): object {
     maxRecoveries: kept.maxRecoveries,
     createdAt: kept.createdAt,
     concurrencyKey: kept.concurrencyKey,
+    after: kept.after,
   };
 }
 
@@ -342,6 +360,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
     ...(kept.concurrencyKey === undefined ? {} : { concurrencyKey: kept.concurrencyKey }),
+    ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
   };
 }
 

@@ -313,7 +313,9 @@ function linkJobs({ jobs, links }: TableNames): string[] {
   return [
     // Whether other jobs wait for this job. A release that does not know so is undone by its guard.
     `ALTER TABLE ${jobs} ADD COLUMN has_children INTEGER NOT NULL DEFAULT 0`,
-    // `outcome`: how the parent ended; null while it is unfinished.
+    `CREATE INDEX ${jobs}_blocked ON ${jobs} (task_id) WHERE state = ${JOB_STATE.blocked}`,
+    // `outcome`: how the parent ended; null while it is unfinished. The commit that writes an outcome also removes the
+    // link, unless it has very many to remove.
     `CREATE TABLE ${links} (
       parent_id TEXT NOT NULL,
       child_id TEXT NOT NULL,
@@ -322,6 +324,7 @@ function linkJobs({ jobs, links }: TableNames): string[] {
       PRIMARY KEY (parent_id, child_id)
     ) WITHOUT ROWID`,
     `CREATE INDEX ${links}_child ON ${links} (child_id, outcome)`,
+    `CREATE INDEX ${links}_settled ON ${links} (parent_id, child_id, cancels, outcome) WHERE outcome IS NOT NULL`,
   ];
 }
 

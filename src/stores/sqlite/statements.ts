@@ -1,5 +1,6 @@
 import { NO_VERSION } from "../task-declarations.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
+import { type ChainStatements, chainStatements } from "./chain-statements.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
 import { type PlanStatements, planStatements } from "./plan-statements.ts";
@@ -35,6 +36,7 @@ export interface Statements
     ScheduleStatements,
     PlanStatements,
     AcquisitionStatements,
+    ChainStatements,
     InspectionStatements {}
 
 export function makeStatements(names: TableNames): Statements {
@@ -47,6 +49,7 @@ export function makeStatements(names: TableNames): Statements {
     ...scheduleStatements(names),
     ...planStatements(names),
     ...acquisitionStatements(names),
+    ...chainStatements(names),
     ...inspectionStatements(names),
   });
 }

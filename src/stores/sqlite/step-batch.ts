@@ -1,10 +1,12 @@
 import type { StepReport, StepRequest } from "../data-store.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
+import { settlement, settling } from "./chains.ts";
+import type { Connection } from "./connection.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { signOfLife } from "./leases.ts";
 import { RECOVERIES_PER_STEP_MAX } from "./limits.ts";
-import type { Looks } from "./looks.ts";
+import { hasSettledLinks, type Looks } from "./looks.ts";
 import { Plans } from "./plans.ts";
 import { queueParameters } from "./queues.ts";
 import { recovery, recoveryReport } from "./recoveries.ts";
@@ -18,6 +20,9 @@ export interface StepCertainty {
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
+  /** Whether the batch frees and cancels the children of jobs that end. Otherwise guards undo the whole batch when a job
+   *  that ends has children. */
+  readonly settles: boolean;
 }
 
 export interface StepContext {
@@ -39,10 +44,13 @@ export class StepBatch {
   readonly #releases: Releases;
   readonly #additions: Additions;
   readonly #plans: Plans;
-  readonly #answers: Readonly<Record<"releases" | "recovery" | "rivals" | "confirmation" | "look", Answers>>;
+  readonly #answers: Readonly<
+    Record<"releases" | "recovery" | "rivals" | "confirmation" | "settled" | "children" | "look", Answers>
+  >;
 
-  /** @throws {RangeError} when the request has more plans or fires than one step may have */
-  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition }: StepCertainty) {
+  /** @throws {RangeError} when the request has more plans or fires than one step may have
+   *  @throws {StoreRefusedError} for additions that would wait for each other */
+  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, settles }: StepCertainty) {
     const { statements } = context;
     this.#request = request;
     this.#looks = context.looks;
@@ -54,13 +62,16 @@ export class StepBatch {
     const batch = this.#batch;
     const { sign, schedulerId } = request;
     if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId }));
-    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully());
-    const recovered = batch.add(this.#recovery(statements));
+    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(settles));
+    const recovered = batch.add(this.#recovery(statements, settles));
     if (request.recover) batch.add([statement(statements.freeSchedules, request.now)]);
     batch.add(this.#additions.insertions());
     const rivals = batch.add(this.#additions.search());
-    batch.add(this.#plans.commits());
+    batch.add(this.#plans.commits(settles));
     const confirmation = batch.add(this.#plans.confirmation());
+    const { children } = this.#additions;
+    const settled = batch.add(settles || !children.isEmpty ? settling(statements, request.now) : []);
+    const found = batch.add(children.search());
     batch.add(acquisition(context, request));
     const look = context.looks.statement(request, { stepId: request.stepId });
     this.#answers = {
@@ -68,6 +79,8 @@ export class StepBatch {
       recovery: recovered,
       rivals,
       confirmation,
+      settled,
+      children: found,
       look: batch.add(look === null ? [] : [look]),
     };
   }
@@ -77,16 +90,31 @@ export class StepBatch {
   }
 
   report(results: readonly Row[][]): StepReport {
-    const { releases, recovery: recovered, rivals, confirmation, look } = this.#answers;
+    const { releases, recovery: recovered, rivals, confirmation, settled, children, look } = this.#answers;
+    const { now } = this.#request;
     const seen = look.of(results)[0] ?? [];
+    const recovery = recoveryReport(recovered.of(results), now);
+    const { ended, promoted } = settlement(settled.of(results), now);
     return {
       ...this.#looks.seen(this.#request, seen),
-      ...recoveryReport(recovered.of(results), this.#request.now),
+      recovered: recovery.recovered,
+      ended: ended.length === 0 ? recovery.ended : [...recovery.ended, ...ended],
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
-      additions: this.#additions.answers(rivals.of(results)),
+      additions: this.#additions.children.answers(this.#additions.answers(rivals.of(results)), children.of(results)),
       plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),
       acquired: jsonArray<JobRow>(seen, "acquired").map(toJob),
+      ...(promoted.length === 0 ? {} : { promoted }),
     };
+  }
+
+  /** Whether the next step has to settle links that this step has left. */
+  leavesLinks(results: readonly Row[][]): boolean {
+    return hasSettledLinks(this.#answers.look.of(results)[0] ?? []);
+  }
+
+  /** The error of the batch, if it failed. */
+  refusal(connection: Connection, error: unknown): Promise<unknown> {
+    return this.#additions.children.refusal(connection, error);
   }
 
   /** The length of the text that holds the leased jobs. */
@@ -94,7 +122,7 @@ export class StepBatch {
     return String(this.#answers.look.of(results)[0]?.[0]?.acquired ?? "").length;
   }
 
-  #recovery(statements: Statements): SqlStatement[] {
+  #recovery(statements: Statements, hasParents: boolean): SqlStatement[] {
     const { now, recover, stepId } = this.#request;
     if (!recover && !this.#releases.hasPutBacks) return [];
     const putBackBy = recover ? null : stepId;
@@ -105,6 +133,7 @@ export class StepBatch {
       putBackBy,
       spares: null,
       stepId,
+      hasParents,
       limit: RECOVERIES_PER_STEP_MAX,
     });
   }

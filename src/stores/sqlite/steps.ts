@@ -1,7 +1,7 @@
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
 import type { Connection } from "./connection.ts";
-import { ACQUIRED_BYTES_MAX } from "./limits.ts";
-import { comparableTasks, Looks } from "./looks.ts";
+import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX } from "./limits.ts";
+import { comparableTasks, hasSettledLinks, Looks } from "./looks.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 import type { SchemaCheck } from "./schema-check.ts";
@@ -15,6 +15,9 @@ export class SqliteSteps {
   readonly #context: Omit<StepContext, "boundsBytes">;
   /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
   #isHeavy = false;
+  /** In how many more steps jobs that end may have children. A step that does not expect children takes a second write
+   *  for them, and one that does has a few more statements. */
+  #chainedSteps = 0;
 
   constructor(connection: Connection, schema: SchemaCheck, statements: Statements, names: TableNames) {
     this.#connection = connection;
@@ -31,6 +34,7 @@ export class SqliteSteps {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
       const stale = jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
+      if (hasSettledLinks(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
       return { ...looks.seen(request, rows), staleTaskIds, hasExpired: numberOrNull(rows, "has_expired") === 1 };
     } catch (error) {
       if (this.#connection.failureKind(error) === "tooLarge" && looks.shrink(request)) return this.look(request);
@@ -62,18 +66,32 @@ export class SqliteSteps {
     } catch (error) {
       if (this.#connection.failureKind(error) !== "guard") throw error;
     }
-    return this.#write(request, true);
+    const report = await this.#write(request, true);
+    // If all releases count, then what undid the first batch was a job with children.
+    if (report.releases.every((status) => status === "released")) this.#chainedSteps = CHAINED_STEPS_MAX;
+    return report;
   }
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
-    const make = (isRepetition: boolean): StepBatch =>
-      new StepBatch(context, request, { isExact: isExact || isRepetition, isRepetition });
+    const make = (isRepetition: boolean): StepBatch => {
+      const exactly = isExact || isRepetition;
+      return new StepBatch(context, request, {
+        isExact: exactly,
+        isRepetition,
+        settles: exactly || this.#chainedSteps > 0,
+      });
+    };
     let batch = make(request.isRepetition);
-    const results = await this.#connection.write((isRepetition) => {
+    const write = this.#connection.write((isRepetition) => {
       if (isRepetition) batch = make(true);
       return batch.statements;
     });
+    const results = await write.catch(async (error: unknown) => {
+      throw await batch.refusal(this.#connection, error);
+    });
+    if (this.#chainedSteps > 0) this.#chainedSteps--;
+    if (batch.leavesLinks(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
     return batch.report(results);
   }

@@ -122,10 +122,6 @@ export class SqlDataStore implements contract.DataStore {
     throw new Error("not built yet");
   }
 
-  async getResultsOfJobs(_jobIds: readonly string[], _now: number): Promise<JobResultRecord[]> {
-    throw new Error("not built yet");
-  }
-
   /** Checks by itself whether the schema is up to date, unlike the other methods. */
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     return this.#opened.steps.look(request);
@@ -194,6 +190,10 @@ export class SqlDataStore implements contract.DataStore {
 
   async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
     return this.#use((open) => open.results.get(jobId, now));
+  }
+
+  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+    return this.#use((open) => open.results.getOfJobs(jobIds, now));
   }
 
   async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {

@@ -1,10 +1,17 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
+import { chainCases } from "./chain-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { debounceCases } from "./debounce-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
+import { flowFairCases } from "./flow-fair-cases.ts";
+import { flowKeyCases } from "./flow-key-cases.ts";
+import { flowLimitCases } from "./flow-limit-cases.ts";
+import { flowModelCases } from "./flow-model-cases.ts";
+import { flowPauseCases } from "./flow-pause-cases.ts";
+import { flowRateCases } from "./flow-rate-cases.ts";
 import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
@@ -63,6 +70,13 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...recordCases,
   ...inspectionCases,
   ...historyCases,
+  ...chainCases,
   ...debounceCases,
   ...onceCases,
+  ...flowKeyCases,
+  ...flowLimitCases,
+  ...flowRateCases,
+  ...flowFairCases,
+  ...flowPauseCases,
+  ...flowModelCases,
 ]);

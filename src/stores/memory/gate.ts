@@ -1,0 +1,87 @@
+import { Heap, type HeapItem } from "../../core/heap.ts";
+import { TURNS_AHEAD_MAX } from "../../core/limits.ts";
+import type { RateLimit } from "../../records/policies.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import { isFirst, type JobEntry } from "./queues.ts";
+import { TokenBucket } from "./token-bucket.ts";
+import { Turns } from "./turns.ts";
+
+/** The settings of a task that its gates heed. */
+export type GateSettings = Pick<TaskRecord, "maxRunningPerKey" | "rateLimit" | "fair">;
+
+/** A task with gates, or with settings for gates. */
+export class GatedTask {
+  readonly id: string;
+  readonly gates: Map<string, Gate> = new Map();
+  maxRunningPerKey: number = Number.POSITIVE_INFINITY;
+  rate: RateLimit | null = null;
+  /** Null for a task that is not fair. */
+  turns: Turns | null = null;
+  isPaused = false;
+  /** How many jobs the gates hold. */
+  heldCount = 0;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Whether jobs without a key need admission. */
+  get hasOwnKey(): boolean {
+    return this.rate !== null || this.turns !== null;
+  }
+
+  get isPlain(): boolean {
+    return !this.hasOwnKey && !this.isPaused && this.maxRunningPerKey === Number.POSITIVE_INFINITY;
+  }
+
+  has({ maxRunningPerKey = Number.POSITIVE_INFINITY, rateLimit, fair = false }: GateSettings): boolean {
+    return this.maxRunningPerKey === maxRunningPerKey && this.#hasRate(rateLimit) && (this.turns !== null) === fair;
+  }
+
+  /** A rate that differs from the one before begins with full buckets. */
+  configure({ maxRunningPerKey = Number.POSITIVE_INFINITY, rateLimit, fair = false }: GateSettings): void {
+    if (!this.#hasRate(rateLimit)) for (const gate of this.gates.values()) gate.bucket.fill();
+    this.maxRunningPerKey = maxRunningPerKey;
+    this.rate = rateLimit ?? null;
+    this.turns = fair ? new Turns() : null;
+  }
+
+  #hasRate(rate: RateLimit | undefined): boolean {
+    const { limit, perMs, burst } = this.rate ?? {};
+    return limit === rate?.limit && perMs === rate?.perMs && burst === rate?.burst;
+  }
+}
+
+/** Admits the jobs of one concurrency key of a task, so that no acquisition reads a job that may not run yet. */
+export class Gate implements HeapItem {
+  readonly task: GatedTask;
+  /** Empty for the jobs without a key. */
+  readonly key: string;
+  /** The jobs that are due and not promoted, in the order of their promotion. */
+  readonly held: Heap<JobEntry> = new Heap<JobEntry>(isFirst);
+  readonly bucket: TokenBucket = new TokenBucket();
+  isPaused = false;
+  /** The unfinished jobs of the key; those that are promoted and wait; those under leases. */
+  jobCount = 0;
+  promotedCount = 0;
+  leasedCount = 0;
+  /** When the next job can be promoted, if nothing else changes; infinite for never. */
+  wakeAt: number = Number.POSITIVE_INFINITY;
+  /** The heap that holds the gate: of those that have something to do, or of those that may be forgotten. */
+  heap: Heap<Gate> | null = null;
+  heapIndex = -1;
+
+  constructor(task: GatedTask, key: string) {
+    this.task = task;
+    this.key = key;
+  }
+
+  /** What {@link Gate.wakeAt} has to be. */
+  nextWakeAt(): number {
+    const { task, promotedCount } = this;
+    if (this.held.size === 0 || this.isPaused || task.isPaused) return Number.POSITIVE_INFINITY;
+    const isFull = this.key !== "" && promotedCount + this.leasedCount >= task.maxRunningPerKey;
+    if (isFull || (task.turns !== null && promotedCount >= TURNS_AHEAD_MAX)) return Number.POSITIVE_INFINITY;
+    return task.rate === null ? Number.NEGATIVE_INFINITY : this.bucket.timeOf(promotedCount + 1, task.rate);
+  }
+}

@@ -1,0 +1,160 @@
+import { PARENTS_GUARD } from "./failures.ts";
+import { DESCENDANTS_PER_STEP_MAX, SETTLED_LINKS_PER_STEP_MAX } from "./limits.ts";
+import { endedResult } from "./recovery-statements.ts";
+import { detail, endedJobAsJson } from "./rows.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+const { delayed, ready, leased, blocked } = JOB_STATE;
+
+/**
+ * The statements about jobs that wait for others. A row of the links is *open* while its parent is unfinished. Whatever
+ * ends a parent writes the outcome into its links. These links are then *settled*, and the statements from `keepDoomed`
+ * on remove them in the same commit: they cancel the children of parents that did not succeed, their children too, and
+ * free the children that have no open link left. Very many descendants take several steps: what is left stays settled,
+ * which the next look tells.
+ */
+export interface ChainStatements {
+  readonly replaceParents: string;
+  readonly linkParents: string;
+  readonly markParents: string;
+  readonly freeNew: string;
+  readonly unlinkNew: string;
+  readonly readNew: string;
+  readonly findUnknown: string;
+  readonly noteFinished: string;
+  readonly noteCancelled: string;
+  readonly unlinkCancelled: string;
+  readonly keepDoomed: string;
+  readonly removeDoomed: string;
+  readonly noteDoomed: string;
+  readonly freeChildren: string;
+  readonly unlinkFreed: string;
+  readonly unlinkOthers: string;
+  readonly settleOrphans: string;
+  readonly nextOrphans: string;
+}
+
+/** A comment before each statement lists its arguments. */
+export function chainStatements({ jobs, links, results, windows }: TableNames): ChainStatements {
+  // The children of ?1, as rows of the jobs table `j`. Those that this batch has added have no links yet, and all other
+  // jobs that wait have some.
+  const added = `json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value`;
+  const isNew = `j.state = ${blocked} AND NOT EXISTS (SELECT 1 FROM ${links} l WHERE l.child_id = j.id)`;
+  const after = `json_each(CASE WHEN json_valid(j.details) THEN j.details ELSE '{}' END, '$.after') p`;
+  /** Whether a link keeps its child from running. */
+  const stops = (link: string): string => `(${link}.outcome IS NULL OR ${cancelsBy(link)})`;
+  const isFree = (child: string): string =>
+    `NOT EXISTS (SELECT 1 FROM ${links} o WHERE o.child_id = ${child} AND ${stops("o")})`;
+  // The first settled links, as the table `w`.
+  const settled =
+    `(SELECT parent_id, child_id, cancels, outcome FROM ${links} WHERE outcome IS NOT NULL AND parent_id > '' ` +
+    `ORDER BY parent_id, child_id LIMIT ${SETTLED_LINKS_PER_STEP_MAX}) w`;
+  /** The jobs to cancel, as the table `doomed`. It depends on the links alone, so that the statements that follow each
+   *  other and leave the links as they are find the same jobs. */
+  const doomed =
+    `WITH RECURSIVE doomed (id) AS (SELECT w.child_id FROM ${settled} WHERE ${cancelsBy("w")} ` +
+    `UNION SELECT l.child_id FROM doomed d CROSS JOIN ${links} l ON l.parent_id = d.id WHERE l.cancels = 1 ` +
+    `LIMIT ${DESCENDANTS_PER_STEP_MAX})`;
+  const doomedJobs = `seq IN (${doomed} SELECT j.seq FROM doomed d CROSS JOIN ${jobs} j ON j.id = d.id WHERE j.state = ${blocked})`;
+  // A job with a key becomes due once more, so that admission decides about it.
+  const stateAt = (now: string): string =>
+    `CASE WHEN run_at > ${now} OR concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`;
+  // No parent is null: the text depends on the row, because SQLite would fail at a constant in advance.
+  const refused = `json_extract('{}', CASE WHEN p.value IS NULL THEN '$' ELSE '${PARENTS_GUARD}' END)`;
+
+  return {
+    // ?1 ids of children, ?2 {parentId: [taskId, idempotencyKey, kind and key of a window, key of a burst]}: parents of
+    // the same call that another job may stand for. Runs before linkParents.
+    replaceParents:
+      `UPDATE ${jobs} SET details = json_set(details, '$.after', json((SELECT json_group_array(coalesce(` +
+      `(SELECT q.id FROM ${jobs} q WHERE q.id = p.value), (SELECT coalesce((SELECT q.id FROM ${jobs} q ` +
+      "WHERE q.task_id = m.value->>0 AND q.idempotency_key = m.value->>1), " +
+      `(SELECT job_id FROM ${windows} WHERE task_id = m.value->>0 AND kind = m.value->>2 AND key = m.value->>3), ` +
+      `(SELECT q.id FROM ${jobs} q WHERE q.task_id = m.value->>0 AND q.debounce_key = m.value->>4 ` +
+      "AND q.fence = 0)) FROM json_each(?2) m WHERE m.key = p.value), p.value)) " +
+      `FROM json_each(${jobs}.details, '$.after') p))) WHERE seq IN (SELECT j.seq FROM ${added} WHERE ${isNew})`,
+    // ?1 ids of children. Fails with `PARENTS_GUARD` where a parent is unknown.
+    linkParents:
+      `INSERT INTO ${links} (parent_id, child_id, cancels, outcome) SELECT DISTINCT p.value, j.id, ` +
+      `coalesce(${detail("onParentFailure", "j")}, '') <> 'run', ` +
+      `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} q WHERE q.id = p.value) THEN NULL ELSE coalesce(` +
+      `(SELECT r.outcome FROM ${results} r WHERE r.job_id = p.value AND r.expires_at > ${detail("createdAt", "j")}), ` +
+      `CASE WHEN ${detail("retryOf", "j")} IS NOT NULL THEN 'success' END, ${refused}) END ` +
+      `FROM ${added} CROSS JOIN ${after} WHERE ${isNew} ON CONFLICT DO NOTHING`,
+    // ?1 ids of children
+    markParents:
+      `UPDATE ${jobs} SET has_children = 1 WHERE seq IN (SELECT p.seq FROM json_each(?1) c ` +
+      `CROSS JOIN ${links} l ON l.child_id = c.value CROSS JOIN ${jobs} p ON p.id = l.parent_id ` +
+      "WHERE l.outcome IS NULL AND p.has_children = 0)",
+    // ?1 ids of children
+    freeNew:
+      `UPDATE ${jobs} SET state = ${stateAt(detail("createdAt"))} WHERE seq IN (SELECT j.seq FROM json_each(?1) c ` +
+      `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state = ${blocked} AND ${isFree("j.id")})`,
+    // ?1 ids of children
+    unlinkNew:
+      `DELETE FROM ${links} WHERE child_id IN (SELECT c.value FROM json_each(?1) c ` +
+      `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state <> ${blocked})`,
+    // ?1 ids of children. Columns: `place` in ?1, `state`, and `after`, the parents as JSON. No row for one that has
+    // ended.
+    readNew:
+      `SELECT c.key AS place, j.state AS state, ${detail("after", "j")} AS after FROM json_each(?1) c ` +
+      `CROSS JOIN ${jobs} j ON j.id = c.value`,
+    // ?1 ids, ?2 now. Those of no job and of no result.
+    findUnknown:
+      `SELECT c.value AS id FROM json_each(?1) c WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = c.value) ` +
+      `AND NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = c.value AND expires_at > ?2)`,
+
+    // ?1 rows [jobId, fence, outcome], ?2 schedulerId. Runs before the jobs are removed.
+    noteFinished:
+      `UPDATE ${links} SET outcome = r.value->>2 FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
+      `WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 AND j.has_children = 1 ` +
+      `AND ${links}.parent_id = j.id AND ${links}.outcome IS NULL`,
+    // ?1 id. Runs before the job is removed.
+    noteCancelled:
+      `UPDATE ${links} SET outcome = 'cancelled' WHERE parent_id = ?1 AND outcome IS NULL ` +
+      `AND EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1 AND state <> ${leased})`,
+    // ?1 id. Runs after the job was removed.
+    unlinkCancelled: `DELETE FROM ${links} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
+
+    // The next six run one after the other. ?1 now.
+    keepDoomed:
+      `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
+      `${endedResult(jobs, "'cancelled'", "?1")} WHERE ${doomedJobs} AND ${detail("resultExpirationMs")} > 0`,
+    // no arguments
+    removeDoomed: `DELETE FROM ${jobs} WHERE ${doomedJobs} RETURNING ${endedJobAsJson(jobs)} AS record`,
+    // no arguments
+    noteDoomed:
+      `UPDATE ${links} SET outcome = 'cancelled' WHERE outcome IS NULL AND parent_id IN (${doomed} ` +
+      `SELECT d.id FROM doomed d WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = d.id))`,
+    // ?1 now
+    freeChildren:
+      `UPDATE ${jobs} SET state = ${stateAt("?1")} WHERE seq IN (SELECT j.seq FROM ${settled} ` +
+      `CROSS JOIN ${jobs} j ON j.id = w.child_id WHERE j.state = ${blocked} AND ${isFree("w.child_id")}) ` +
+      "RETURNING id, task_id, schedule_id, nullif(concurrency_key, '') AS concurrency_key",
+    // no arguments. Removes the links of children that were cancelled or freed.
+    unlinkFreed:
+      `DELETE FROM ${links} WHERE child_id IN (SELECT w.child_id FROM ${settled} ` +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = w.child_id AND state = ${blocked}))`,
+    // no arguments. Removes the settled links of children that wait for others.
+    unlinkOthers:
+      `DELETE FROM ${links} WHERE (parent_id, child_id) IN (SELECT w.parent_id, w.child_id FROM ${settled} ` +
+      `WHERE NOT ${cancelsBy("w")} AND NOT ${isFree("w.child_id")})`,
+
+    // ?1 and ?2 the parent and the child of the link to start after, ?3 limit. Settles open links whose parent is gone,
+    // because a process of an earlier version, which knows no links, has ended it.
+    settleOrphans:
+      `UPDATE ${links} SET outcome = coalesce((SELECT outcome FROM ${results} WHERE job_id = parent_id), 'abandoned') ` +
+      `WHERE (parent_id, child_id) IN (SELECT parent_id, child_id FROM ${links} ` +
+      "WHERE (parent_id, child_id) > (?1, ?2) ORDER BY parent_id, child_id LIMIT +?3) " +
+      `AND outcome IS NULL AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = parent_id)`,
+    // the arguments of settleOrphans. The link to start after next time; none at the end.
+    nextOrphans:
+      `SELECT parent_id, child_id FROM ${links} WHERE (parent_id, child_id) > (?1, ?2) ` +
+      "ORDER BY parent_id, child_id LIMIT 1 OFFSET ?3 - 1",
+  };
+}
+
+/** Whether a settled link cancels its child. */
+function cancelsBy(link: string): string {
+  return `(${link}.cancels = 1 AND ${link}.outcome <> 'success')`;
+}
