@@ -254,6 +254,10 @@ const MISTAKES: readonly (readonly [options: object, message: string])[] = [
     "idempotencyKey cannot go together with debounce: debounce.key tells which additions make one job",
   ],
   [
+    { debounce, after: ["a job"] },
+    "debounce cannot go together with after: a burst waits for time, not for other jobs",
+  ],
+  [
     { debounce: { ...debounce, maxWait: "1s" } },
     "debounce.maxWait must be at least as long as wait, 5000 ms; got 1000 ms",
   ],

@@ -250,17 +250,15 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
     name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
-export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(
-  afterChecker(checker(schemas.jobOptionsSchema, jobHints)),
-);
+export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
 const newJobHints = {
   ...jobHints,
   instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
   elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
 };
-export const checkNewJob: Checker<CheckedNewJob> = agreeing(afterChecker(checker(schemas.newJobSchema, newJobHints)));
+export const checkNewJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
 /** The job of a batch that comes after the others. */
-export const checkThenJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
+export const checkThenJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints), []);
 export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
   instead: (value) => (isTask(value) ? "write { then: { task } }" : null),
   elsewhere: (name) =>
@@ -268,18 +266,9 @@ export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.ba
   synonyms: { after: "then", callback: "then", next: "then" },
 });
 export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
-  afterChecker(checker(schemas.runJobOptionsSchema, jobHints)),
+  checker(schemas.runJobOptionsSchema, jobHints),
 );
 
-/** `onFailure` says nothing without parents. */
-function afterChecker<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
-  return (value, where) => {
-    const options = check(value, where);
-    if (options.onFailure === undefined || options.after !== undefined) return options;
-    const message = "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out";
-    throw optionsError(where, [{ path: "onFailure", message }]);
-  };
-}
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
@@ -345,13 +334,16 @@ export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "sche
   schemas.bulkJobSchema,
 );
 
-/** Options of a job that say how often it is added may contradict each other. */
-function agreeing<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
+/** Options of a job that say when and how often it is added may contradict each other. @param parents the parents that
+ *  the job has besides those that are given */
+function agreeing<T extends CheckedJobOptions>(check: Checker<T>, parents?: readonly string[]): Checker<T> {
   return (value, where) => {
     const options = check(value, where);
-    const { debounce, throttle, uniqueFor } = options;
-    if (debounce === undefined && throttle === undefined && uniqueFor === undefined) return options;
-    const issues = contradictions(options);
+    const { debounce, throttle, uniqueFor, onFailure } = options;
+    if (debounce === undefined && throttle === undefined && uniqueFor === undefined && onFailure === undefined) {
+      return options;
+    }
+    const issues = contradictions({ ...options, after: options.after ?? parents });
     if (issues.length > 0) throw optionsError(where, issues);
     return options;
   };
@@ -369,8 +361,8 @@ function bulkChecker<Selection extends object>(
     const checked = check(value, where);
     const { all, signal: _signal, ...selection } = checked;
     if (all || Object.keys(selection).length > 0) return checked;
-    const reason = "because another one would mean everything";
-    const message = `takes a filter that names something, ${reason}; ${EVERYTHING_ADVICE}`;
+    const message =
+      "takes a filter that names something, because another one would mean everything; " + EVERYTHING_ADVICE;
     throw optionsError(where, [{ path: "", message }]);
   };
 }

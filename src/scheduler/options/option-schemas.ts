@@ -268,6 +268,7 @@ export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChan
 
 const debounce = objectOf({ key: windowKey, wait: durationMs(1), maxWait: v.optional(durationMs(1)) }, debounceAdvice);
 const throttle = objectOf({ key: windowKey, per: durationMs(1) }, throttleAdvice);
+
 const parents = converted((value: unknown) => {
   if (!Array.isArray(value)) throw new OptionsError(mustBe("a list of jobs", value, "", parentsAdvice(value)));
   if (value.length === 0) throw new OptionsError("must name a job at least; leave it out for none");

@@ -1,9 +1,9 @@
 import type { Issue } from "../../core/errors.ts";
 import type { CheckedJobOptions } from "./checked-options.ts";
 
-/** What does not go together of the options that say how often a job is added: `debounce`, `throttle`, `uniqueFor`. */
+/** What does not go together of the options that say when and how often a job is added. */
 export function contradictions(options: CheckedJobOptions): Issue[] {
-  const { debounce, throttle, uniqueFor, idempotencyKey, runAt } = options;
+  const { debounce, throttle, uniqueFor, idempotencyKey, runAt, after, onFailure } = options;
   const issues: Issue[] = [];
   const refuse = (path: string, message: string): void => void issues.push({ path, message });
   if (debounce !== undefined) {
@@ -20,6 +20,12 @@ export function contradictions(options: CheckedJobOptions): Issue[] {
     if (idempotencyKey !== undefined) {
       refuse("idempotencyKey", "cannot go together with debounce: debounce.key tells which additions make one job");
     }
+  }
+  if (debounce !== undefined && after !== undefined) {
+    refuse("debounce", "cannot go together with after: a burst waits for time, not for other jobs");
+  }
+  if (onFailure !== undefined && after === undefined) {
+    refuse("onFailure", "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out");
   }
   if (uniqueFor !== undefined && throttle !== undefined) {
     refuse("uniqueFor", "cannot go together with throttle: each keeps later additions out for a time; choose one");

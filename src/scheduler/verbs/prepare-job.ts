@@ -29,8 +29,8 @@ async function tellOf({ env, closing }: VerbContext, record: NewJobRecord): Prom
   try {
     // Another job may have had the key, and then nothing was added. Only the store knows whether its parents hold it.
     const { idempotencyKey, debounce, once } = record;
-    const isKnown = idempotencyKey === null && debounce === undefined && once === undefined && !hasParents(record);
-    const job = isKnown ? record : await env.store.getJob(record.id);
+    const isSure = idempotencyKey === null && debounce === undefined && once === undefined;
+    const job = isSure && !hasParents(record) ? record : await env.store.getJob(record.id);
     if (job !== null) env.events.publish(additionEvents(env, { job, isNew: true }, false));
   } catch (error) {
     env.logger.warn(`escapement: nobody was told of job ${record.id}, which starts after the next look`, error);
