@@ -53,24 +53,43 @@ describe("a limit per key", () => {
     expect(types).toEqual(["jobAdded", "jobHeld", "jobReleased success", "jobPromoted", "jobAcquired 1"]);
   });
 
-  test("lets others start at once what the end of a job of theirs promotes", async () => {
+  test("lets another scheduler start at once what the one that promoted it has no room for", async () => {
     const { scheduler, clock, store } = setUp({ identity: "one", maxConcurrentJobs: 1 });
-    const { scheduler: other } = setUp({ clock, dataStore: store, identity: "other", maxConcurrentJobs: 1 });
+    const { scheduler: other } = setUp({ clock, dataStore: store, identity: "other" });
     const { handler, held } = heldHandler();
-    for (const each of [scheduler, other]) {
-      each.task("sync", perKey, (key: string, context) => handler(key, context));
-      each.task("long", { maxRunningJobs: null }, handler);
-      await each.start();
-    }
-    await scheduler.addJob("sync", { payload: "a", concurrencyKey: "a" });
+    for (const each of [scheduler, other]) each.task("sync", { maxRunningPerKey: 1 }, handler);
+    scheduler.task("first", handler);
+    await scheduler.start();
+    await scheduler.addJob("sync", { concurrencyKey: "a" });
     await clock.advance("PT1S");
-    await other.addJob("sync", { payload: "a", concurrencyKey: "a" });
-    await scheduler.addJob("long");
+    await other.start();
+    await scheduler.addJobs([
+      { task: "sync", concurrencyKey: "a" },
+      { task: "first", priority: 1 },
+    ]);
     await clock.advance("PT1S");
-    const running = held.length;
-    for (const { finish } of held.splice(0)) finish("done");
-    await clock.advance({ milliseconds: 100 });
-    expect([running, held.length]).toEqual([2, 1]);
+    held[0]?.finish("done");
+    await clock.advance({ milliseconds: 1 });
+    expect(held.map(({ context: { job } }) => [job.taskId, job.acquiredBy])).toEqual([
+      ["sync", "one"],
+      ["first", "one"],
+      ["sync", "other"],
+    ]);
+  });
+
+  test("counts at once when it is raised", async () => {
+    const { scheduler, clock, store } = setUp();
+    const { scheduler: next } = setUp({ clock, dataStore: store, role: "scheduler" });
+    const { handler, held } = heldHandler();
+    scheduler.task("sync", { maxRunningPerKey: 1 }, handler);
+    await scheduler.start();
+    await scheduler.addJobs(["a", "a", "a"].map((concurrencyKey) => ({ task: "sync", concurrencyKey })));
+    await clock.advance("PT1S");
+    const before = held.length;
+    next.task("sync", { maxRunningPerKey: 2 }, handler);
+    await next.getTasks();
+    await clock.advance({ milliseconds: 1 });
+    expect([before, held.length]).toEqual([1, 2]);
   });
 
   test("holds a job that is retried until it is its turn again", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { ContractViolation, dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
 import { brokenLeases } from "./broken/leases.ts";
 import { brokenLooks } from "./broken/looks.ts";
@@ -23,6 +24,7 @@ const BROKEN_STORES = [
   ...brokenTasks,
   ...brokenInspections,
   ...brokenResults,
+  ...brokenFlow,
 ];
 
 /** The name of the first case of a section that a store fails. */

@@ -330,6 +330,8 @@ export class Engine {
       if (schedulerId !== identity && !isLeased) this.#loop.lookBy();
     });
     events.watch("taskUnpaused", () => this.#loop.lookBy());
+    // Its limits may let more jobs run.
+    events.watch("taskUpdated", () => this.#loop.lookBy());
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobCancelRequested", ({ jobId }) => {
       if (this.#isResident) this.#keeper.heedCancellation(jobId);

@@ -107,7 +107,8 @@ export class SchedulerHealth {
   get clockSkewMs(): number | null {
     return this.#store?.clockSkewMs ?? null;
   }
-  /** The job that has been due for the longest time and waits; null when no job is due. */
+  /** The job that has been due for the longest time and waits; null when no job is due. Jobs that are held (see
+   *  `Job.heldBy`), and those of paused tasks, are not late. */
   get oldestDueJob(): DueJob | null {
     const job = this.#store?.inspection.oldestDueJob ?? null;
     if (job === null) return null;

@@ -32,7 +32,7 @@ import type {
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
 import { isCancelledBy, MemoryChains } from "./chains.ts";
-import { MemoryGates, recordOf } from "./gates.ts";
+import { isHeld, MemoryGates, recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
@@ -320,9 +320,12 @@ export class MemoryJobs {
     });
     tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     let oldest: JobRecord | null = null;
-    for (const { record } of this.#byId.values()) {
-      const isDue = record.acquiredBy === null && record.heldBy !== "parents" && record.runAt <= now;
-      if (isDue && (oldest === null || record.runAt < oldest.runAt)) oldest = record;
+    const paused = new Set(this.#gates.pauses().flatMap(({ taskId, key }) => (key === null ? [taskId] : [])));
+    for (const entry of this.#byId.values()) {
+      const { record } = entry;
+      if (record.acquiredBy !== null || record.runAt > now || paused.has(record.taskId)) continue;
+      if (isHeld(entry) || record.heldBy === "parents") continue;
+      if (oldest === null || record.runAt < oldest.runAt) oldest = record;
     }
     const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
     return { tasks, oldestDueJob };

@@ -359,7 +359,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     idempotencyKey: kept.idempotencyKey ?? null,
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
-    ...(kept.concurrencyKey === undefined ? {} : { concurrencyKey: kept.concurrencyKey }),
+    ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
     ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
   };
 }

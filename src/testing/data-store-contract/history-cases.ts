@@ -30,6 +30,9 @@ const RICH = {
   ...{ scheduleId: "s", fireTime: T0, scheduledFireTime: T0 + 3, idempotencyKey: "key", retryOf: "first" },
 };
 
+/** The same with a concurrency key, which holds the job wherever it goes back to the queue. */
+const KEYED = { ...RICH, concurrencyKey: TEXT };
+
 export const historyCases: readonly DataStoreCase[] = [
   {
     name: "history: attempts that failed stay with the job, in the commit that puts the job back",
@@ -87,7 +90,7 @@ export const historyCases: readonly DataStoreCase[] = [
     name: "history: a result keeps what its job was",
     async run({ open }) {
       const store = await open();
-      const job = await leasedJob(store, RICH);
+      const job = await leasedJob(store, KEYED);
       const result = { ...makeResult(job), attemptHistory: attempts(3), progress: HALF };
       equal(result.job?.payload, RICH.payload, "the payload that is to be kept");
       await release(store, [finish(job, result)]);
@@ -100,19 +103,19 @@ export const historyCases: readonly DataStoreCase[] = [
     name: "history: a job that the store ends by itself leaves as much, and the answer tells less",
     async run({ open }) {
       const store = await open();
-      await leasedJob(store, RICH);
+      await leasedJob(store, KEYED);
       await extend(store, [{ jobId: "job", fence: 1, progress: HALF }]);
       const retry = { jobId: "job", fence: 1, kind: "retry", runAt: T0, failedAttempts: 1 } as const;
       await release(store, [{ ...retry, attemptHistory: attempts(1) }]);
       const waiting = present(await store.getJob("job"), "the job");
-      const facts = { ...keptFacts(makeJob(RICH)), attemptHistory: attempts(1), progress: HALF };
+      const facts = { ...keptFacts(makeJob(KEYED)), attemptHistory: attempts(1), progress: HALF };
       equal(keptFacts(waiting), facts, "what the waiting job has");
       const cancelled = await store.cancelJob("job", T0);
       const answer = present(cancelled.status === "cancelled" ? cancelled.result : null, "the answer");
       equal("job" in answer || "attemptHistory" in answer || "progress" in answer, false, "what the answer leaves out");
       equal(await store.getJobResult("job", T0), { ...answer, ...facts }, "the result of a cancelled job");
 
-      const lost = await leasedJob(store, { ...RICH, id: "lost", maxRecoveries: 0 });
+      const lost = await leasedJob(store, { ...KEYED, id: "lost", maxRecoveries: 0 });
       const late = { now: T0 + LEASE_MS };
       const [ended] = (await take(store, late)).ended;
       const expected = { ...present(ended, "the lost job"), ...keptFacts(lost) };

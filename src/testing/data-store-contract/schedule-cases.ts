@@ -312,6 +312,21 @@ export const scheduleCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "schedules: an update gives a concurrency key, leaves it, and takes it away",
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule()));
+      const keyed = makeSchedule({ concurrencyKey: "k" });
+      const given = await store.updateSchedule("schedule", { concurrencyKey: "k" });
+      equal(given, { ...keyed, fence: 1 }, "once it was given");
+      const left = await store.updateSchedule("schedule", { priority: 1 });
+      equal(left, { ...keyed, priority: 1, fence: 2 }, "after another update");
+      const taken = await store.updateSchedule("schedule", { priority: 0, concurrencyKey: null });
+      equal(taken, makeSchedule({ fence: 3 }), "once it was taken away");
+      equal(await store.getSchedule("schedule"), makeSchedule({ fence: 3 }), "the stored schedule");
+    },
+  },
+  {
     name: "schedules: an empty update raises the fence and changes nothing else",
     async run({ open }) {
       const store = await open();
