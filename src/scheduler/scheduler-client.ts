@@ -460,10 +460,10 @@ export interface JobContext {
    *  `attempt`) where the scheduler's logger is structured, else as text in front. */
   readonly logger: Logger;
   /**
-   * The results of the jobs that this job comes after (`after` of `addJob`, or `addBatch`), in the order of `after`, each
-   * job once. Null for one whose result is gone: it was not kept (`resultExpirationTime`), has expired or was removed.
-   * Empty for a job that comes after none. With `onFailure: "run"`, look at `outcome`; `unwrap()` throws what the parent
-   * threw. A job that `retryJob` repeats has the parents of the first one.
+   * The results of the jobs that this job comes after (`after` of `addJob`, or `addBatch`), in the order of `after`,
+   * each job once. Null for one whose result is gone: it was not kept (`resultExpirationTime`), has expired or was
+   * removed. Empty for a job that comes after none. With `onFailure: "run"`, look at `outcome`; `unwrap()` throws what
+   * the parent threw. A job that `retryJob` repeats has the parents of the first one.
    * @throws {StoreUnavailableError}
    * @example
    * scheduler.task("report", async (_payload, { getParentResults }) => {

@@ -115,8 +115,8 @@ export interface DataStore extends AsyncDisposable {
    *    gets `acquiredBy`, `acquiredUntil` = `until`, and `fence` + 1. A job that was found to be due by an earlier
    *    call, or when it was added, stays due for a scheduler whose clock is behind. Nothing is acquired while a lease,
    *    of any queue, waits for recovery.
-   *    *Admission* comes before and after. A job with a concurrency key is held (`heldBy: "limit"`) when it becomes due,
-   *    and each time it goes back to the queue. The same holds for every job of a task with a `rateLimit` or that is
+   *    *Admission* comes before and after. A job with a concurrency key is held (`heldBy: "limit"`) when it becomes
+   *    due, and each time it goes back to the queue. The same holds for every job of a task with a `rateLimit` or that is
    *    `fair`; those without a key share one key of their own. Admission promotes held jobs of a key, by priority, then
    *    `runAt`, then addition, as long as: the key and its task are not paused; fewer than `maxRunningPerKey` jobs of
    *    the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
@@ -205,8 +205,8 @@ export interface DataStore extends AsyncDisposable {
    *   jobs, jobs of the same call (in any order), or jobs that have a result. For others the call rejects with
    *   {@link StoreRefusedError}, also for jobs that would wait for each other in a circle. If all parents have ended,
    *   the job is added as any other, or ends as `cancelled` at once: then its answer has `isNew` and `hasEnded`. Where
-   *   another job stands for a parent of the same call, `after` names that job instead. A parent of a job with `retryOf`
-   *   may be unknown, and counts as one that succeeded.
+   *   another job stands for a parent of the same call, `after` names that job instead. A parent of a job with
+   *   `retryOf` may be unknown, and counts as one that succeeded.
    */
   addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]>;
   /** The statements by which an application adds a job within a transaction of its own, in the same database. They add

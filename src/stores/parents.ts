@@ -51,8 +51,8 @@ export function unknownParents(ids: readonly string[]): StoreRefusedError {
   const more = ids.length > SHOWN_MAX ? ` and ${ids.length - SHOWN_MAX} more` : "";
   return new StoreRefusedError(
     `\`after\` names jobs that the store does not know: ${names.join(", ")}${more}. A parent is a job that has not ` +
-      "ended, or whose result is kept; keep the parent's result longer (resultExpirationTime), or add the job without " +
-      "this parent",
+      "ended, or whose result is kept; keep the parent's result longer (resultExpirationTime), or add the job " +
+      "without this parent",
   );
 }
 

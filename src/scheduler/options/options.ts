@@ -234,16 +234,16 @@ export interface JobOptions<P = unknown> {
   /** The job does not start after this instant: it then ends as `missedStartDeadline`. A job that runs again, because
    *  it failed or is known to have started before its process was lost, was in time. Default: none. */
   startDeadline?: InstantLike | undefined;
-  /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is kept.
-   *  With `runAt`, it waits for both. Its handler reads their results by `getParentResults()`. The jobs must be known to
-   *  the store: else the call rejects with `StoreRefusedError`. Default: none.
+  /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is
+   *  kept. With `runAt`, it waits for both. Its handler reads their results by `getParentResults()`. The store must
+   *  know the jobs: else the call rejects with `StoreRefusedError`. Default: none.
    *  @example
    *  const load = await scheduler.addJob("load");
    *  await scheduler.addJob("report", { after: [load] }); */
   after?: readonly ParentJob[] | undefined;
-  /** What becomes of the job when one of the jobs in `after` does not succeed (it failed, was cancelled, abandoned or too
-   *  late): `"cancel"` cancels it at once, and the jobs that come after it by the same rule; `"run"` runs it all the same
-   *  when the others have ended too. Default: `"cancel"`. */
+  /** What becomes of the job when one of the jobs in `after` does not succeed (it failed, was cancelled, abandoned or
+   *  too late): `"cancel"` cancels it at once, and the jobs that come after it by the same rule; `"run"` runs it all
+   *  the same when the others have ended too. Default: `"cancel"`. */
   onFailure?: ParentFailurePolicy | undefined;
 }
 

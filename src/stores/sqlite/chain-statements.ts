@@ -55,7 +55,8 @@ export function chainStatements({ jobs, links, results, windows }: TableNames): 
     `WITH RECURSIVE doomed (id) AS (SELECT w.child_id FROM ${settled} WHERE ${cancelsBy("w")} ` +
     `UNION SELECT l.child_id FROM doomed d CROSS JOIN ${links} l ON l.parent_id = d.id WHERE l.cancels = 1 ` +
     `LIMIT ${DESCENDANTS_PER_STEP_MAX})`;
-  const doomedJobs = `seq IN (${doomed} SELECT j.seq FROM doomed d CROSS JOIN ${jobs} j ON j.id = d.id WHERE j.state = ${blocked})`;
+  const doomedJobs =
+    `seq IN (${doomed} SELECT j.seq FROM doomed d CROSS JOIN ${jobs} j ON j.id = d.id ` + `WHERE j.state = ${blocked})`;
   // A job with a key becomes due once more, so that admission decides about it.
   const stateAt = (now: string): string =>
     `CASE WHEN run_at > ${now} OR concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`;
@@ -143,7 +144,8 @@ export function chainStatements({ jobs, links, results, windows }: TableNames): 
     // ?1 and ?2 the parent and the child of the link to start after, ?3 limit. Settles open links whose parent is gone,
     // because a process of an earlier version, which knows no links, has ended it.
     settleOrphans:
-      `UPDATE ${links} SET outcome = coalesce((SELECT outcome FROM ${results} WHERE job_id = parent_id), 'abandoned') ` +
+      `UPDATE ${links} SET outcome = ` +
+      `coalesce((SELECT outcome FROM ${results} WHERE job_id = parent_id), 'abandoned') ` +
       `WHERE (parent_id, child_id) IN (SELECT parent_id, child_id FROM ${links} ` +
       "WHERE (parent_id, child_id) > (?1, ?2) ORDER BY parent_id, child_id LIMIT +?3) " +
       `AND outcome IS NULL AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = parent_id)`,

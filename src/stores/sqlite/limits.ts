@@ -43,8 +43,8 @@ export const DUE_DELAYED_SEEN_MAX = 1000;
  *  leases are lost, nothing is leased, so that the next step comes at once. */
 export const RECOVERIES_PER_STEP_MAX = 1000;
 
-/** Jobs that one write cancels because of their parents, and links between jobs that it removes. Bounds the write's time
- *  under the write lock, and its answer. While there is more, looks say that there is something to do. */
+/** Jobs that one write cancels because of their parents, and links between jobs that it removes. Bounds the write's
+ *  time under the write lock, and its answer. While there is more, looks say that there is something to do. */
 export const DESCENDANTS_PER_STEP_MAX = 1000;
 export const SETTLED_LINKS_PER_STEP_MAX = 2000;
 

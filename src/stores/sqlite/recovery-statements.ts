@@ -6,9 +6,9 @@ const { ready, leased, blocked } = JOB_STATE;
 
 /**
  * The statements that take back leases that have ended, and that end jobs without a run. The arguments of `keepLost`,
- * `removeLost`, `removeLostParents`, `noteLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3 now, ?4
- * the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation whose leases are left alone,
- * besides those of the living, or null for none, ?7 the step or null.
+ * `removeLost`, `removeLostParents`, `noteLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or
+ * null for every holder, ?3 now, ?4 the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation
+ * whose leases are left alone, besides those of the living, or null for none, ?7 the step or null.
  */
 export interface RecoveryStatements {
   readonly keepLost: string;
@@ -66,7 +66,8 @@ export function recoveryStatements({
       `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
       `WHERE ${lost} AND ${isForGood} AND ${isKept}`,
     // Undoes the batch when a job has children, of which `removeLostParents` knows.
-    removeLost: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}, ${hasNoChildren} AS guard`,
+    removeLost:
+      `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} ` + `RETURNING ${endedRecord}, ${hasNoChildren} AS guard`,
     removeLostParents: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}`,
     // Runs before the jobs are removed.
     noteLost:
@@ -110,8 +111,8 @@ export function endedResult(jobs: string, outcome: string, now: string): string 
   const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
   const kept =
     `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
-    "'fireTime', fire_time, 'idempotencyKey', idempotency_key, 'concurrencyKey', nullif(concurrency_key, ''), " +
-    `'after', ${after}, ` +
+    `'fireTime', fire_time, 'idempotencyKey', idempotency_key, 'after', ${after}, ` +
+    "'concurrencyKey', nullif(concurrency_key, ''), " +
     "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (
     `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +

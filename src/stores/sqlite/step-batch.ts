@@ -20,8 +20,8 @@ export interface StepCertainty {
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
-  /** Whether the batch frees and cancels the children of jobs that end. Otherwise guards undo the whole batch when a job
-   *  that ends has children. */
+  /** Whether the batch frees and cancels the children of jobs that end. Otherwise guards undo the whole batch when a
+   *  job that ends has children. */
   readonly settles: boolean;
 }
 
