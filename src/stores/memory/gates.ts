@@ -122,6 +122,7 @@ export class MemoryGates {
     if (gate === null) return;
     entry.heap?.remove(entry);
     entry.heap = gate.held;
+    entry.turn = null;
     gate.held.push(entry);
     entry.heldIn = this.#step;
     gate.task.heldCount++;
@@ -141,7 +142,7 @@ export class MemoryGates {
     task.heldCount--;
     gate.promotedCount++;
     entry.isPromoted = true;
-    if (task.turns !== null) entry.place = task.turns.give(gate.key, entry);
+    if (task.turns !== null) entry.turn = task.turns.give(gate.key, entry);
     if (entry.heldIn < this.#step) this.#promoted.push(promotedJob(entry.record));
     this.#settle(gate);
     return entry;

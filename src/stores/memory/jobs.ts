@@ -119,11 +119,10 @@ export class MemoryJobs {
 
   /** Tells in the answers which jobs are held, when all else is done. */
   withHolds(additions: JobAddition[]): JobAddition[] {
-    if (additions.length === 0) return additions;
-    const isNoneHeld = this.#gates.isEmpty;
+    if (this.#gates.isEmpty && additions.every(({ job }) => job.heldBy === undefined)) return additions;
     return additions.map((addition) => {
       const { job } = addition;
-      const entry = isNoneHeld ? undefined : this.#byId.get(job.id);
+      const entry = this.#byId.get(job.id);
       const heldBy = entry !== undefined && isHeld(entry) ? "limit" : undefined;
       if (job.heldBy === heldBy) return addition;
       const { heldBy: _, ...rest } = job;
@@ -315,7 +314,7 @@ export class MemoryJobs {
       gate: null,
       isPromoted: false,
       heldIn: 0,
-      place: 0,
+      turn: null,
       heap: null,
       heapIndex: -1,
       older: null,

@@ -17,8 +17,8 @@ export interface JobEntry extends HeapItem, Stamped {
   isPromoted: boolean;
   /** The step in which the job was last held; that of the gates counts up. */
   heldIn: number;
-  /** Where the job stands among those of its priority: its `runAt`, or a turn of its key (see `Turns`). */
-  place: number;
+  /** Where the job stands among those of its priority, if not at its `runAt` (see `Turns`). */
+  turn: number | null;
   /** The heap that holds the entry; null before the first one. */
   heap: Heap<JobEntry> | null;
   /** The neighbours among the unfinished jobs of its schedule, in the order of addition. */
@@ -64,10 +64,16 @@ export class MemoryQueues {
 
   /** @param isDue whether the job need not wait for its `runAt` */
   add(entry: JobEntry, isDue: boolean): void {
-    entry.place = entry.record.runAt;
     if (!isDue) moveTo(this.#delayed, entry);
-    else if (entry.gate === null) this.#makeReady(entry);
-    else this.#gates.hold(entry);
+    else if (entry.gate !== null) this.#gates.hold(entry);
+    else {
+      if (entry.turn !== null) {
+        // The place of an entry in a heap must not change.
+        entry.heap?.remove(entry);
+        entry.turn = null;
+      }
+      this.#makeReady(entry);
+    }
   }
 
   /** Lets the delayed jobs whose `runAt` has come become due. */
@@ -185,10 +191,12 @@ export function countIn(counts: Map<string, number>, key: string, change: number
   else counts.set(key, sum);
 }
 
-/** The order of acquisition: priority (higher first), place, addition. */
+/** The order of acquisition: priority (higher first), turn or `runAt`, addition. */
 export function isFirst(a: JobEntry | undefined, b: JobEntry | undefined): boolean {
   if (a === undefined || b === undefined) return b === undefined;
   if (a.record.priority !== b.record.priority) return a.record.priority > b.record.priority;
-  if (a.place !== b.place) return a.place < b.place;
+  const placeOfA = a.turn ?? a.record.runAt;
+  const placeOfB = b.turn ?? b.record.runAt;
+  if (placeOfA !== placeOfB) return placeOfA < placeOfB;
   return a.seq < b.seq;
 }

@@ -38,11 +38,11 @@ export class Turns {
   }
 
   /** @param isServed whether the job was acquired; otherwise it is gone, or held again */
-  take({ record, place }: JobEntry, isServed: boolean): void {
+  take({ record, turn }: JobEntry, isServed: boolean): void {
     const lane = this.#lanes.get(record.priority);
     if (lane === undefined) return;
     lane.waiting--;
-    if (isServed) lane.now = Math.max(lane.now, place);
+    if (isServed) lane.now = Math.max(lane.now, turn ?? lane.now);
   }
 
   /** Forgets a key that has no jobs. */

@@ -139,6 +139,9 @@ export const flowFairCases: readonly DataStoreCase[] = [
       ]);
       const keys = await nextKeys(store, 10);
       equal([countOf("a", keys), countOf("none", keys)], [5, 5], "the turns");
+      await putTask(store, {});
+      const byAge = [...Array<string>(4).fill("none"), ...Array<string>(4).fill("a")];
+      equal(await nextKeys(store, 8), byAge, "the others, when the task is no longer fair");
     },
   },
   {
