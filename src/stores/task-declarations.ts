@@ -7,6 +7,16 @@ export function putTask(
   stored: TaskRecord | undefined,
   given: TaskRecord,
 ): { readonly task: TaskRecord; readonly change: TaskChange } {
+  const { task, change } = putSettings(stored, given);
+  if (task === stored || task.paused === stored?.paused) return { task, change };
+  const { paused: _, ...settings } = task;
+  return { task: stored?.paused === undefined ? settings : { ...settings, paused: stored.paused }, change };
+}
+
+function putSettings(
+  stored: TaskRecord | undefined,
+  given: TaskRecord,
+): { readonly task: TaskRecord; readonly change: TaskChange } {
   if (stored === undefined) return { task: given, change: "added" };
   if (given.declaration === undefined) {
     const { declaration: _, version: __, ...settings } = given;
@@ -49,9 +59,10 @@ function isSame(a: TaskRecord, b: TaskRecord): boolean {
 
 function settingsText(task: TaskRecord): string {
   const { executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs } = task;
-  const { overlap, metadata } = task;
+  const { overlap, metadata, maxRunningPerKey, rateLimit, fair } = task;
   const { attemptsMax, initialMs, factor, maxMs, jitter } = task.retry;
   const retry = [attemptsMax, initialMs, factor, maxMs, jitter];
   const settings = [executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs, overlap];
-  return JSON.stringify([...settings, retry, metadata]);
+  const rate = rateLimit === undefined ? null : [rateLimit.limit, rateLimit.perMs, rateLimit.burst];
+  return JSON.stringify([...settings, retry, metadata, maxRunningPerKey ?? null, rate, fair ?? false]);
 }

@@ -1,10 +1,12 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
+import type { HeldBy } from "./admission.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
+import { JOB_STATE } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
 export interface AdditionStamp {
@@ -34,7 +36,7 @@ export class Additions {
   }
 
   insertions(): SqlStatement[] {
-    return [...this.#insertions(), ...this.#stamps()];
+    return [...this.#insertions(), ...this.#wakes(), ...this.#stamps()];
   }
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
@@ -46,14 +48,31 @@ export class Additions {
     return rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
   }
 
-  answers(found: readonly Row[][]): JobAddition[] {
+  /** @param held what holds the new jobs that are held, by their ids. Default: as they were inserted */
+  answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy> = this.#heldAtFirst()): JobAddition[] {
     const rows = found.flat();
     const rivals = jsonRecords<JobRow>(rows).map(toJob);
     const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
     return this.#jobs.map((job) => {
       const rival = existing.get(job);
-      return rival === undefined ? { job: { ...job }, isNew: true } : { job: rival, isNew: false };
+      return rival === undefined ? { job: asAdded(job, held.get(job.id)), isNew: true } : { job: rival, isNew: false };
     });
+  }
+
+  #heldAtFirst(): ReadonlyMap<string, HeldBy> {
+    return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.held).map(({ id }) => [id, "limit"]));
+  }
+
+  /** Whoever sees that a gate is there heeds flow control. */
+  #wakes(): SqlStatement[] {
+    const keyed = this.#jobs.flatMap(({ taskId, concurrencyKey, createdAt }) =>
+      concurrencyKey === undefined ? [] : [{ gate: [taskId, concurrencyKey], createdAt }],
+    );
+    const [first] = keyed;
+    if (first === undefined) return [];
+    return rowParameters(keyed.map(({ gate }) => gate)).map(({ text }) =>
+      statement(this.#statements.wakeAdded, text, first.createdAt),
+    );
   }
 
   /**
@@ -90,6 +109,11 @@ export class Additions {
   }
 }
 
+/** A new job, as the store has it. */
+function asAdded({ heldBy: _, ...job }: JobRecord, heldBy: HeldBy | undefined): JobRecord {
+  return heldBy === undefined ? job : { ...job, heldBy };
+}
+
 function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
@@ -98,6 +122,7 @@ function canHaveRivals(job: JobRecord): boolean {
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&
+    job.concurrencyKey === undefined &&
     job.scheduleId === null &&
     job.fence === 0 &&
     job.failedAttempts === 0 &&

@@ -5,14 +5,14 @@ import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased } = JOB_STATE;
+const { delayed, ready, leased, held } = JOB_STATE;
 
 export interface InspectionStatements {
   readonly inspect: string;
 }
 
 /** What {@link InspectionStatements.inspect} yields for each task. */
-type CountRow = [taskId: string, waiting: number, running: number];
+type CountRow = [taskId: string, waiting: number, running: number, held: number];
 /** What it yields for the oldest job and for the oldest schedule that are due. */
 type DueRow = [id: string, taskId: string, at: number];
 
@@ -36,7 +36,12 @@ export async function inspect(
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
   return {
-    tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running]) => ({ taskId, waiting, running })),
+    tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running, count]) => ({
+      taskId,
+      waiting,
+      running,
+      ...(count === 0 ? {} : { held: count }),
+    })),
     oldestDueJob: job === undefined ? null : { id: job[0], taskId: job[1], runAt: job[2] },
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
@@ -53,11 +58,13 @@ function countsByTask({ jobs }: TableNames): string {
   const next = (after: string): string =>
     `(SELECT task_id FROM ${jobs} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
   const counted = `SELECT 1 FROM ${jobs} WHERE task_id = t.id LIMIT ${2 * INSPECTED_JOBS_MAX}`;
+  const heldJobs = `SELECT 1 FROM ${jobs} WHERE state = ${held} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}`;
   return (
     `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
-    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running)) ` +
-    `FROM (SELECT t.id, coalesce(r.n, 0) AS running, (SELECT count(*) FROM (${counted})) AS unfinished ` +
+    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running, held)) ` +
+    `FROM (SELECT t.id, coalesce(r.n, 0) AS running, (SELECT count(*) FROM (${counted})) AS unfinished, ` +
+    `(SELECT count(*) FROM (${heldJobs})) AS held ` +
     `FROM ids t LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
     `WHERE state = ${leased} AND acquired_until > 0 GROUP BY task_id) r ON r.task_id = t.id ` +
     "WHERE t.id IS NOT NULL ORDER BY t.id)"
@@ -77,15 +84,16 @@ function oldestDueJob({ jobs }: TableNames): string {
     "task_id = j.task_id AND executor > j.executor",
     "task_id > j.task_id",
   ];
-  const oldest = `SELECT j.id, j.task_id, j.run_at FROM ${jobs} j`;
+  const runAt = "coalesce(j.due_at, j.run_at)";
+  const oldest = `SELECT j.id, j.task_id, ${runAt} AS run_at FROM ${jobs} j`;
   return (
     `WITH RECURSIVE heads (seq) AS (SELECT ${first("task_id > ''")} ` +
     `UNION ALL SELECT coalesce(${next.map(first).join(", ")}) FROM heads h CROSS JOIN ${jobs} j ON j.seq = h.seq ` +
     `LIMIT ${INSPECTED_QUEUES_MAX}) ` +
     "SELECT json_group_array(json_array(id, task_id, run_at)) FROM (SELECT id, task_id, run_at FROM (" +
     `SELECT * FROM (${oldest} WHERE j.state = ${delayed} AND j.run_at <= ?1 ORDER BY j.run_at LIMIT 1) UNION ALL ` +
-    "SELECT j.id, j.task_id, j.run_at FROM heads h " +
-    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE j.run_at <= ?1) ORDER BY run_at LIMIT 1)`
+    `SELECT j.id, j.task_id, ${runAt} AS run_at FROM heads h ` +
+    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE ${runAt} <= ?1) ORDER BY run_at LIMIT 1)`
   );
 }
 

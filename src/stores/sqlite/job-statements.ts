@@ -2,7 +2,7 @@ import { TWINS_MAX } from "./limits.ts";
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { ready, leased } = JOB_STATE;
+const { delayed, ready, leased } = JOB_STATE;
 
 /** The statements about jobs, except release, recovery and acquisition. */
 export interface JobStatements {
@@ -24,26 +24,33 @@ export interface JobStatements {
 }
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
-export function jobStatements({ jobs, results, steps, incarnations }: TableNames): JobStatements {
+export function jobStatements({ jobs, tasks, results, steps, incarnations }: TableNames): JobStatements {
   const record = `${jobAsJson(jobs)} AS record`;
   const intoJobs =
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-    "fence, failed_attempts, recoveries, cancel_requested, details)";
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key)";
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
-  const newJobs = (isNotStamped = ""): string =>
-    `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ` +
+  const newJobs = (isNotStamped = "", join = ""): string =>
+    `FROM json_each(?1) a ${join}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ` +
     `${isNotStamped}ON CONFLICT DO NOTHING`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   const anyJobs =
     `${intoJobs} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ` +
-    "value->>8, value->>9, value->>10, value->>11, 0, value->>12 ";
-  const alikeJobs = `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 `;
+    `CASE WHEN value->>13 IS NULL AND t.own_key IS NOT NULL THEN ${delayed} ELSE value->>8 END, ` +
+    "value->>9, value->>10, value->>11, 0, value->>12, coalesce(value->>13, t.own_key) ";
+  const ofTask = `LEFT JOIN ${tasks} t ON t.id = a.value->>1 `;
+  // Nobody knows here whether jobs without a key of their own are admitted. If so, they are delayed until a step that
+  // heeds flow control finds them due, and wakes their gate.
+  const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ?2)`;
+  const alikeJobs =
+    `${intoJobs} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ` +
+    `CASE WHEN ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END, 0, 0, 0, 0, value->>2, ${ownKey} `;
 
   return {
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
     // statement anew each time spends most of its time on that.
-    insertJobs: anyJobs + newJobs(),
+    insertJobs: anyJobs + newJobs("", ofTask),
     // and ?2 the batch's stamp. A job that can have rivals (it has a fire time or an idempotency key) is stamped by its
     // own id alone, never by the batch's stamp.
     insertStampedJobs:
@@ -51,6 +58,7 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
       newJobs(
         `AND NOT ${stamped("a.value->>0")} ` +
           `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}) `,
+        ofTask,
       ),
     // ?1 rows [id, runAt, details]; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority, ?5 state
     insertAlikeJobs: alikeJobs + newJobs(),
@@ -90,8 +98,10 @@ export function jobStatements({ jobs, results, steps, incarnations }: TableNames
     // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
     // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
     // that recovery ends the job.
+    // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
     giveUpStrays:
-      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ELSE ${ready} END, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} WHEN concurrency_key IS NULL THEN ${ready} ` +
+      `ELSE ${delayed} END, run_at = coalesce(due_at, run_at), due_at = NULL, ` +
       "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
       "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +

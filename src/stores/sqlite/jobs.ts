@@ -5,6 +5,7 @@ import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../data-s
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
+import type { Awareness } from "./awareness.ts";
 import { Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
@@ -17,12 +18,14 @@ import type { Statements } from "./statements.ts";
 export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;
+  readonly #awareness: Awareness;
   readonly #ids = new IdGenerator();
   readonly #additions = new AdditionQueue((jobs) => this.#addNow(jobs));
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: Statements, awareness: Awareness) {
     this.#connection = connection;
     this.#statements = statements;
+    this.#awareness = awareness;
   }
 
   async add(jobs: readonly JobRecord[]): Promise<JobAddition[]> {
@@ -30,6 +33,7 @@ export class SqliteJobs {
   }
 
   async #addNow(jobs: readonly JobRecord[]): Promise<JobAddition[]> {
+    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.isAware = true;
     const additions = new Additions(this.#statements, jobs, this.#newStamp(jobs));
     const insertions = additions.insertions();
     const search = additions.search();
@@ -70,11 +74,11 @@ export class SqliteJobs {
   async cancel(id: string, now: number): Promise<CancelReport> {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
-    const { stampCancel, readStamp, requestCancel, keepCancelled, removeCancelled } = this.#statements;
+    const { stampCancel, readStamp, requestCancel, keepCancelled, removeCancelled, wakeCancelled } = this.#statements;
     const batch = new Batch();
     batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
     const requested = batch.add([statement(requestCancel, id)]);
-    batch.add([statement(keepCancelled, id, now)]);
+    batch.add([statement(keepCancelled, id, now), statement(wakeCancelled, id, now)]);
     const removed = batch.add([statement(removeCancelled, id)]);
     const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
     const results = await this.#connection.write(() => batch.statements);

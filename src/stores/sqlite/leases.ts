@@ -77,6 +77,8 @@ export class SqliteLeases {
         stepId: null,
         spares: surrender.incarnation,
         limit: RECOVERIES_PER_STEP_MAX,
+        // A scheduler that starts has not seen yet what its database needs.
+        isAware: true,
       }),
     );
     batch.add([statement(this.#statements.giveUpSchedules, schedulerId), ...signOfLife(this.#statements, surrender)]);

@@ -43,13 +43,15 @@ export class Plans {
   #makingWay(): SqlStatement[] {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
-    const { noteOverlaps, removeReplaced, cancelOverlapped, insertUnskipped } = this.#statements;
+    const { noteOverlaps, wakeReplaced, removeReplaced, cancelOverlapped, insertUnskipped } = this.#statements;
     const rows = JSON.stringify(this.#apart.map(overlapRow));
+    const wayOf = (text: string): SqlStatement[] =>
+      [wakeReplaced, removeReplaced].map((sql) => statement(sql, text, now));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
     return [
       statement(noteOverlaps, rows, now),
-      ...(has("replaceQueued", "cancelRunning") ? [statement(removeReplaced, rows, now)] : []),
+      ...(has("replaceQueued", "cancelRunning") ? wayOf(rows) : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
       ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insertUnskipped, text, now)),
     ];

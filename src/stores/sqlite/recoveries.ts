@@ -21,19 +21,32 @@ export interface Recovery {
   /** The incarnation whose leases are left alone, besides those of others that are alive; null for none. */
   readonly spares: string | null;
   readonly limit: number;
+  /** Whether to heed flow control, see `Awareness`. */
+  readonly isAware: boolean;
 }
 
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
 export function recovery(
-  { keepLost, removeLost, putBackLost }: Statements,
-  { now, endedBy, holder, putBackBy, spares, limit, stepId }: Recovery,
+  statements: Statements,
+  { now, endedBy, holder, putBackBy, spares, limit, stepId, isAware }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
+  const { wakeLost, keepLost, removeLost, putBackLost } = statements;
+  const { keepLostAware, removeLostAware, putBackLostAware } = statements;
   // A server refuses a parameter that a statement does not use.
-  return [statement(keepLost, ...args), statement(removeLost, ...args), statement(putBackLost, ...args, stepId)];
+  if (!isAware) {
+    return [statement(keepLost, ...args), statement(removeLost, ...args), statement(putBackLost, ...args, stepId)];
+  }
+  return [
+    statement(wakeLost, ...args),
+    statement(keepLostAware, ...args),
+    statement(removeLostAware, ...args),
+    statement(putBackLostAware, ...args, stepId),
+  ];
 }
 
-export function recoveryReport([, removed, putBack]: readonly Row[][], now: number): RecoveryReport {
+export function recoveryReport(answers: readonly Row[][], now: number): RecoveryReport {
+  const [removed, putBack] = answers.slice(-2);
   const ended: JobResultRecord[] = jsonRecords<JobRow>(removed).map((row) => {
     const job = toJob(row);
     return endedWithoutRun(job, job.cancelRequested ? "cancelled" : "abandoned", now);

@@ -11,15 +11,18 @@ type Finish = JobRelease & { kind: "finish" };
 export class Releases {
   readonly #statements: Statements;
   readonly #request: StepRequest;
+  readonly #isAware: boolean;
   readonly #finished: Finish[] = [];
   readonly #putBack: JobRelease[] = [];
   readonly #started: JobRelease[] = [];
   /** The first release of each job: a second one does not count. */
   readonly #first = new Map<string, JobRelease>();
 
-  constructor(statements: Statements, request: StepRequest) {
+  /** @param isAware whether the step heeds flow control. If not, the guards fail for jobs that need it. */
+  constructor(statements: Statements, request: StepRequest, isAware: boolean) {
     this.#statements = statements;
     this.#request = request;
+    this.#isAware = isAware;
     for (const release of request.releases) {
       if (this.#first.has(release.jobId)) continue;
       this.#first.set(release.jobId, release);
@@ -40,6 +43,7 @@ export class Releases {
     const kept = rowParameters(this.#kept().map((release) => resultRow(release.result)));
     return [
       ...kept.map(({ text }) => statement(keepResults, text)),
+      ...this.#wakes(),
       ...[...this.#removals(), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
         one,
         statement(guardChanges, count),
@@ -47,7 +51,8 @@ export class Releases {
     ];
   }
 
-  /** The statements for releases of which some may not count. {@link statuses} tells which do. */
+  /** The statements for releases of which some may not count. {@link statuses} tells which do. They heed flow control,
+   *  whatever the jobs are. */
   exactly(isRepetition: boolean): SqlStatement[] {
     const { schedulerId, stepId } = this.#request;
     const { releaseStatuses, keepHeldResults } = this.#statements;
@@ -57,6 +62,7 @@ export class Releases {
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
       ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
+      ...this.#wakes(),
       ...this.#removals().map(({ sql, args }) => ({ sql, args })),
       ...this.#puttingsBack().map(({ sql, args }) => ({ sql, args })),
       ...this.#marks().map(({ sql, args }) => ({ sql, args })),
@@ -79,8 +85,17 @@ export class Releases {
     return this.#finished.filter((release) => release.result.expiresAt > this.#request.now);
   }
 
+  /** Whatever becomes of the jobs, their keys may have room afterwards. */
+  #wakes(): SqlStatement[] {
+    if (!this.#isAware) return [];
+    const { schedulerId, now } = this.#request;
+    return this.#jobRows([...this.#finished, ...this.#putBack]).map(({ text }) =>
+      statement(this.#statements.wakeReleased, text, schedulerId, now),
+    );
+  }
+
   #removals(): Counted[] {
-    const { removeHeld } = this.#statements;
+    const removeHeld = this.#isAware ? this.#statements.removeHeldAware : this.#statements.removeHeld;
     return this.#jobRows(this.#finished).map(({ text, count }) => ({
       count,
       ...statement(removeHeld, text, this.#request.schedulerId),
@@ -89,6 +104,7 @@ export class Releases {
 
   #puttingsBack(): Counted[] {
     const { schedulerId, now, stepId } = this.#request;
+    const putBack = this.#isAware ? this.#statements.putBackAware : this.#statements.putBack;
     const rows = this.#putBack.map((release) =>
       release.kind === "retry"
         ? [
@@ -103,7 +119,7 @@ export class Releases {
     );
     return rowParameters(rows).map(({ text, count }) => ({
       count,
-      ...statement(this.#statements.putBack, text, schedulerId, now, stepId),
+      ...statement(putBack, text, schedulerId, now, stepId),
     }));
   }
 

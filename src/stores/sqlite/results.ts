@@ -57,13 +57,16 @@ export class SqliteResults {
   }
 
   async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
-    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead } = this.#statements;
+    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, wakeForgotten, removeIdle } =
+      this.#statements;
     const [, expired, exhausted] = await this.#connection.write(() => [
       statement(removeExpired, now, limit),
       statement(countChanges),
       statement(removeExhausted, now, limit),
       statement(removeStamps, now - TOMBSTONE_MS),
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
+      statement(wakeForgotten, now),
+      statement(removeIdle, now, limit),
     ]);
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,

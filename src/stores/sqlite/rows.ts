@@ -20,9 +20,11 @@ const DAMAGED_JOB = JSON.stringify(DAMAGED);
  *  in the statement. */
 export function jobAsJson(table: string): string {
   const [history, progress] = [`${table}.attempt_history`, `${table}.progress`];
-  // Nearly no job has either.
-  const isUnseen = `${history} IS NULL AND ${progress} IS NULL`;
-  const seen = `CASE WHEN ${isUnseen} THEN '0' ELSE json_array(${history}, ${progress}) END`;
+  const [key, state] = [`${table}.concurrency_key`, `${table}.state`];
+  // Nearly no job has any of these.
+  const isUnseen = `${history} IS NULL AND ${progress} IS NULL AND ${key} IS NULL AND ${state} < ${JOB_STATE.held}`;
+  const columns = [history, progress, readableColumn(table, "concurrency_key"), `${state} + 0`, `${table}.due_at + 0`];
+  const seen = `CASE WHEN ${isUnseen} THEN '0' ELSE json_array(${columns.join(", ")}) END`;
   return rowAsJson(table, JOB_COLUMNS, [validJson(`${table}.details`, DAMAGED_JOB), seen]);
 }
 
@@ -38,7 +40,15 @@ export function resultAsJson(table: string): string {
 }
 
 export function taskAsJson(table: string): string {
-  return rowAsJson(table, ["id", "max_running_jobs", "declaration", "version"], [validJson(`${table}.details`)]);
+  const limit = `${runningLimit(table)} + 0`;
+  const [id, declaration] = ["id", "declaration"].map((column) => readableColumn(table, column));
+  const columns = [id ?? "", limit, declaration ?? "", `${table}.version + 0`, `${table}.paused + 0`];
+  return rowAsJson(null, columns, [validJson(`${table}.details`)]);
+}
+
+/** SQL of the `maxRunningJobs` that was put. */
+export function runningLimit(table: string): string {
+  return `CASE WHEN ${table}.limited = 1 THEN ${table}.running_limit ELSE ${table}.max_running_jobs END`;
 }
 
 /**
@@ -133,8 +143,17 @@ export type JobRow = [
     startedFence: number,
   ],
   Partial<JobRecord>,
-  /** 0 for none of both. */
-  seen?: 0 | [attemptHistory: string | null, progress: string | null],
+  /** 0 for a job of which there is nothing to tell here. */
+  seen?:
+    | 0
+    | [
+        attemptHistory: string | null,
+        progress: string | null,
+        concurrencyKey: string | null,
+        state: number,
+        /** The job's true `runAt`; null where `runAt` is true. */
+        dueAt: number | null,
+      ],
 ];
 
 export type ResultRow = [
@@ -157,8 +176,8 @@ export type ResultRow = [
 ];
 
 export type TaskRow = [
-  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null],
-  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version">,
+  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null, paused: number],
+  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused">,
 ];
 
 /** The records of an answer, in order: the JSON in the column `record` of each row. */
@@ -197,8 +216,7 @@ export function fieldsOf<T extends object>(details: T, otherwise: Partial<T>): P
   return typeof details === "object" && details !== null && !Array.isArray(details) ? details : otherwise;
 }
 
-/** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
- *  later than its addition. */
+/** The columns of a new job as `insertJobs` reads them. */
 export function newJobRow(job: JobRecord): (string | number | null)[] {
   return [
     job.id,
@@ -214,12 +232,15 @@ export function newJobRow(job: JobRecord): (string | number | null)[] {
     job.failedAttempts,
     job.recoveries,
     jobDetails(job),
+    job.concurrencyKey ?? null,
   ];
 }
 
-/** The state of a new job (see `JOB_STATE`): delayed or ready. */
+/** The state of a new job (see `JOB_STATE`), unless the key of its task (`own_key`) becomes its key: delayed if its
+ *  `runAt` is later than its addition, else held or ready. */
 export function newJobState(job: JobRecord): number {
-  return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
+  if (job.runAt > job.createdAt) return JOB_STATE.delayed;
+  return job.concurrencyKey === undefined ? JOB_STATE.ready : JOB_STATE.held;
 }
 
 export function jobDetails(job: JobRecord): string {
@@ -269,10 +290,16 @@ export function toJob([columns, stored, seen]: JobRow): JobRecord {
   };
   if (details.retryOf !== undefined) job.retryOf = details.retryOf;
   if (seen === undefined || seen === 0) return job;
+  const [, , concurrencyKey, state, dueAt] = seen;
   const attemptHistory = jsonOrUndefined<AttemptRecord[]>(seen[0]);
   if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
   const progress = jsonOrUndefined<JobProgress>(seen[1]);
   if (progress !== undefined) job.progress = progress;
+  // The stores' key of jobs without a key is empty.
+  if (concurrencyKey !== null && concurrencyKey !== "") job.concurrencyKey = concurrencyKey;
+  if (state === JOB_STATE.held) job.heldBy = "limit";
+  if (state === JOB_STATE.blocked) job.heldBy = "parents";
+  if (dueAt !== null) job.runAt = dueAt;
   return job;
 }
 
@@ -363,12 +390,21 @@ export function toResult([columns, stored]: ResultRow): JobResultRecord {
 
 function taskDetails(task: TaskRecord): string {
   const { id: _id, maxRunningJobs: _maxRunningJobs, declaration: _hash, version: _version, ...details } = task;
-  return JSON.stringify(details);
+  return JSON.stringify({ ...details, paused: undefined });
 }
 
-/** The columns of a task as `putTasks` and looks read them. */
+/** The columns of a task as `putTasks` and looks read them. Those of flow control are left out where there is none. */
 export function taskRow(task: TaskRecord): (string | number | null)[] {
-  return [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  const row = [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  if (!hasFlowControl(task)) return row;
+  const { maxRunningPerKey = null, rateLimit, fair = false } = task;
+  const isAdmitted = rateLimit !== undefined || fair;
+  const rate = [rateLimit?.limit ?? null, rateLimit?.perMs ?? null, rateLimit?.burst ?? null];
+  return [...row, 1, maxRunningPerKey, ...rate, fair ? 1 : 0, isAdmitted ? "" : null];
+}
+
+export function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
+  return maxRunningPerKey !== undefined || rateLimit !== undefined || fair;
 }
 
 /** The settings of a task whose stored details are damaged. */
@@ -383,8 +419,9 @@ const DAMAGED_TASK: TaskRow[1] = {
   metadata: {},
 };
 
-export function toTask([[id, maxRunningJobs, declaration, version], stored]: TaskRow): TaskRecord {
+export function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
+  const { maxRunningPerKey, rateLimit, fair } = details;
   return {
     id,
     executor: details.executor,
@@ -396,6 +433,10 @@ export function toTask([[id, maxRunningJobs, declaration, version], stored]: Tas
     retry: details.retry,
     overlap: details.overlap,
     metadata: details.metadata,
+    ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(fair === undefined ? {} : { fair }),
+    ...(paused === 1 ? { paused: true } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
   };

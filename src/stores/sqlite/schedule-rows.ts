@@ -91,7 +91,7 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
 export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Record<keyof ScheduleRecord, unknown>> {
   const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
-  const { name, resultExpirationMs, maxRecoveries, overlap } = schedule;
+  const { name, resultExpirationMs, maxRecoveries, overlap, concurrencyKey } = schedule;
   return {
     name,
     payload,
@@ -104,6 +104,7 @@ export function scheduleDetails(schedule: Partial<ScheduleRecord>): Partial<Reco
     resultExpirationMs,
     maxRecoveries,
     overlap,
+    concurrencyKey,
   };
 }
 
@@ -149,6 +150,7 @@ function planned(columns: Columns, details: Details): Omit<LookedSchedule, "next
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
     overlap: details.overlap ?? "queue",
+    ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
     paused: columns[4] === 1,
     createdAt: columns[5],
     lastFireTime: columns[7],

@@ -1,5 +1,7 @@
+import type { JobRecord } from "../../records/job.ts";
 import type { StepReport, StepRequest } from "../data-store.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
+import { Admission } from "./admission.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { signOfLife } from "./leases.ts";
@@ -18,6 +20,8 @@ export interface StepCertainty {
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
+  /** Whether the store knows that the step has to heed flow control, see `Awareness`. */
+  readonly isAware: boolean;
 }
 
 export interface StepContext {
@@ -39,18 +43,23 @@ export class StepBatch {
   readonly #releases: Releases;
   readonly #additions: Additions;
   readonly #plans: Plans;
+  readonly #admission: Admission;
+  /** Whether the step heeds flow control. A batch that looks at each release does so in any case. */
+  readonly isAware: boolean;
   readonly #answers: Readonly<Record<"releases" | "recovery" | "rivals" | "confirmation" | "look", Answers>>;
 
   /** @throws {RangeError} when the request has more plans or fires than one step may have */
-  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition }: StepCertainty) {
+  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, isAware }: StepCertainty) {
     const { statements } = context;
+    this.isAware = isAware || isExact || request.additions.some(hasKey);
     this.#request = request;
     this.#looks = context.looks;
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
-    this.#releases = new Releases(statements, request);
+    this.#releases = new Releases(statements, request, this.isAware);
     this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
     this.#plans = new Plans(statements, request);
+    this.#admission = new Admission(statements, request, isRepetition);
     const batch = this.#batch;
     const { sign, schedulerId } = request;
     if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId }));
@@ -61,8 +70,10 @@ export class StepBatch {
     const rivals = batch.add(this.#additions.search());
     batch.add(this.#plans.commits());
     const confirmation = batch.add(this.#plans.confirmation());
-    batch.add(acquisition(context, request));
-    const look = context.looks.statement(request, { stepId: request.stepId });
+    const acquisition = acquire(context, request, this.isAware);
+    if (this.isAware) this.#admission.addTo(batch, acquisition);
+    else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
+    const look = context.looks.statement(request, { stepId: request.stepId, isAware: this.isAware });
     this.#answers = {
       releases,
       recovery: recovered,
@@ -77,21 +88,29 @@ export class StepBatch {
   }
 
   report(results: readonly Row[][]): StepReport {
-    const { releases, recovery: recovered, rivals, confirmation, look } = this.#answers;
-    const seen = look.of(results)[0] ?? [];
+    const { releases, recovery, rivals, confirmation } = this.#answers;
+    const seen = this.look(results);
+    const recovered = recoveryReport(recovery.of(results), this.#request.now);
+    const promoted = this.#admission.promoted(results, recovered);
     return {
       ...this.#looks.seen(this.#request, seen),
-      ...recoveryReport(recovered.of(results), this.#request.now),
+      ...recovered,
+      ...(promoted.length === 0 ? {} : { promoted }),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
-      additions: this.#additions.answers(rivals.of(results)),
+      additions: this.#additions.answers(rivals.of(results), this.#admission.heldAdditions(results)),
       plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),
       acquired: jsonArray<JobRow>(seen, "acquired").map(toJob),
     };
   }
 
+  /** The answer of the look that ends the step. */
+  look(results: readonly Row[][]): readonly Row[] {
+    return this.#answers.look.of(results)[0] ?? [];
+  }
+
   /** The length of the text that holds the leased jobs. */
   acquiredLength(results: readonly Row[][]): number {
-    return String(this.#answers.look.of(results)[0]?.[0]?.acquired ?? "").length;
+    return String(this.look(results)[0]?.acquired ?? "").length;
   }
 
   #recovery(statements: Statements): SqlStatement[] {
@@ -106,21 +125,34 @@ export class StepBatch {
       spares: null,
       stepId,
       limit: RECOVERIES_PER_STEP_MAX,
+      isAware: this.isAware,
     });
   }
 }
 
-/** The statements that make due jobs ready, and lease jobs. */
-function acquisition({ statements, boundsBytes }: StepContext, request: StepRequest): SqlStatement[] {
+/** The statement that leases jobs, if the step is to lease any. */
+function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, isAware: boolean): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
-  if (jobs === null) return [];
-  const promotion = statement(statements.promote, now);
-  if (jobs.limit <= 0) return [promotion];
-  const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
-  const [few, many] = boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
+  if (jobs === null || jobs.limit <= 0) return [];
   const { form, args } = queueParameters(jobs.queues);
-  const acquire = form === "many" ? many : (few[form - 1] ?? many);
-  return [promotion, statement(acquire, now, jobs.limit, ...args, schedulerId, until, stepId)];
+  const [few, many] = acquisitions(statements, boundsBytes, isAware);
+  const sql = form === "many" ? many : (few[form - 1] ?? many);
+  return [statement(sql, now, jobs.limit, ...args, schedulerId, until, stepId)];
+}
+
+function acquisitions(
+  statements: Statements,
+  boundsBytes: boolean,
+  isAware: boolean,
+): [few: readonly string[], many: string] {
+  const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
+  if (!isAware) return boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
+  const { acquireFewAware, acquireManyAware, acquireFewBytesAware, acquireManyBytesAware } = statements;
+  return boundsBytes ? [acquireFewBytesAware, acquireManyBytesAware] : [acquireFewAware, acquireManyAware];
+}
+
+function hasKey({ concurrencyKey }: JobRecord): boolean {
+  return concurrencyKey !== undefined;
 }
 
 /** The stamp of a step's additions. A step that was refused is sent in parts, which all have the id of the step.

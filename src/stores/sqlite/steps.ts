@@ -1,5 +1,7 @@
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
+import type { Awareness } from "./awareness.ts";
 import type { Connection } from "./connection.ts";
+import type { Row } from "./driver.ts";
 import { ACQUIRED_BYTES_MAX } from "./limits.ts";
 import { comparableTasks, Looks } from "./looks.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
@@ -13,22 +15,31 @@ export class SqliteSteps {
   readonly #connection: Connection;
   readonly #schema: SchemaCheck;
   readonly #context: Omit<StepContext, "boundsBytes">;
+  readonly #awareness: Awareness;
   /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
   #isHeavy = false;
 
-  constructor(connection: Connection, schema: SchemaCheck, statements: Statements, names: TableNames) {
+  constructor(
+    connection: Connection,
+    schema: SchemaCheck,
+    { statements, names, awareness }: { statements: Statements; names: TableNames; awareness: Awareness },
+  ) {
     this.#connection = connection;
     this.#schema = schema;
+    this.#awareness = awareness;
     this.#context = { statements, looks: new Looks(names), isLocal: connection.isLocal };
   }
 
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
+    const { isAware } = this.#awareness;
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expired = request.asksForExpired === true;
-    const statement = looks.statement(request, request.tasks === null ? { expired } : { tasks, expired });
+    const shown = request.tasks === null ? { expired, isAware } : { tasks, expired, isAware };
+    const statement = looks.statement(request, shown);
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
+      if (this.#isNowAware(rows, isAware)) return this.look(request);
       const stale = jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
       return { ...looks.seen(request, rows), staleTaskIds, hasExpired: numberOrNull(rows, "has_expired") === 1 };
@@ -66,15 +77,29 @@ export class SqliteSteps {
   }
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
+    const { looks } = this.#context;
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
+    const { isAware } = this.#awareness;
     const make = (isRepetition: boolean): StepBatch =>
-      new StepBatch(context, request, { isExact: isExact || isRepetition, isRepetition });
+      new StepBatch(context, request, { isExact: isExact || isRepetition, isRepetition, isAware });
     let batch = make(request.isRepetition);
     const results = await this.#connection.write((isRepetition) => {
       if (isRepetition) batch = make(true);
       return batch.statements;
     });
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
-    return batch.report(results);
+    const report = batch.report(results);
+    if (!this.#isNowAware(batch.look(results), batch.isAware)) return report;
+    // What the step has seen leaves out jobs that need flow control.
+    const look = looks.statement(request, { isAware: true });
+    return look === null ? report : { ...report, ...looks.seen(request, await this.#schema.readFresh(look)) };
+  }
+
+  /** Keeps in mind what the answer of a look tells about flow control. Whether the look, which was not aware of it,
+   *  should have been. */
+  #isNowAware(rows: readonly Row[], wasAware: boolean): boolean {
+    const hasFlow = this.#context.looks.hasFlow(rows);
+    if (hasFlow !== null) this.#awareness.isAware = hasFlow;
+    return hasFlow === true && !wasAware;
   }
 }

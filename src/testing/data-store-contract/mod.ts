@@ -4,6 +4,12 @@ import type { DataStoreCase } from "./contract-case.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
+import { flowFairCases } from "./flow-fair-cases.ts";
+import { flowKeyCases } from "./flow-key-cases.ts";
+import { flowLimitCases } from "./flow-limit-cases.ts";
+import { flowModelCases } from "./flow-model-cases.ts";
+import { flowPauseCases } from "./flow-pause-cases.ts";
+import { flowRateCases } from "./flow-rate-cases.ts";
 import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
@@ -61,4 +67,10 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...recordCases,
   ...inspectionCases,
   ...historyCases,
+  ...flowKeyCases,
+  ...flowLimitCases,
+  ...flowRateCases,
+  ...flowFairCases,
+  ...flowPauseCases,
+  ...flowModelCases,
 ]);
