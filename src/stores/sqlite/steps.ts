@@ -77,7 +77,6 @@ export class SqliteSteps {
   }
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
-    const { looks } = this.#context;
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const { isAware } = this.#awareness;
     const make = (isRepetition: boolean): StepBatch =>
@@ -90,9 +89,15 @@ export class SqliteSteps {
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
     const report = batch.report(results);
     if (!this.#isNowAware(batch.look(results), batch.isAware)) return report;
-    // What the step has seen leaves out jobs that need flow control.
-    const look = looks.statement(request, { isAware: true });
-    return look === null ? report : { ...report, ...looks.seen(request, await this.#schema.readFresh(look)) };
+    // The step left out the jobs that need flow control. A repetition does what is left of a step.
+    const rest = { ...request, releases: [], additions: [], plans: [], isRepetition: true };
+    const { releases: _, additions: __, plans: ___, ...seen } = await this.#write(rest, true);
+    return {
+      ...report,
+      ...seen,
+      recovered: [...report.recovered, ...seen.recovered],
+      ended: [...report.ended, ...seen.ended],
+    };
   }
 
   /** Keeps in mind what the answer of a look tells about flow control. Whether the look, which was not aware of it,
