@@ -1,12 +1,15 @@
+import type { Awareness } from "./awareness.ts";
+import { hasHeld, wokenRooms } from "./gate-sql.ts";
 import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
   DUE_DELAYED_SEEN_MAX,
   FAR_FUTURE_MS,
   PROMOTIONS_PER_STEP_MAX,
+  TURNS_END,
 } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
-import { jobAsJson, sizeInBytes } from "./rows.ts";
+import { jobAsJson, runningLimit, sizeInBytes } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
@@ -24,6 +27,11 @@ export interface AcquisitionStatements {
    *  together. */
   readonly acquireFewBytes: readonly string[];
   readonly acquireManyBytes: string;
+  /** The same statements as the four above, for steps that heed flow control (see `Awareness`). */
+  readonly acquireFewAware: readonly string[];
+  readonly acquireManyAware: string;
+  readonly acquireFewBytesAware: readonly string[];
+  readonly acquireManyBytesAware: string;
 }
 
 /**
@@ -37,27 +45,37 @@ export interface AcquisitionStatements {
  */
 export function acquisitionStatements(names: TableNames): AcquisitionStatements {
   const { jobs } = names;
+  const plain = { isAware: false };
+  const aware = { isAware: true };
   const counts = Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1);
   return {
-    // ?1 now
+    // ?1 now. A job with a key is left to promoteAware, which knows how to wake its gate.
     promote:
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
-      `WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX})`,
-    acquireFew: counts.map((count) => acquire(names, count, firstCandidates)),
-    acquireMany: acquire(names, "many", firstCandidates),
-    acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes)),
-    acquireManyBytes: acquire(names, "many", candidatesByBytes),
+      `WHERE state = ${delayed} AND run_at <= ?1 AND +concurrency_key IS NULL ` +
+      `ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX})`,
+    acquireFew: counts.map((count) => acquire(names, count, firstCandidates, plain)),
+    acquireMany: acquire(names, "many", firstCandidates, plain),
+    acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes, plain)),
+    acquireManyBytes: acquire(names, "many", candidatesByBytes, plain),
+    acquireFewAware: counts.map((count) => acquire(names, count, firstCandidates, aware)),
+    acquireManyAware: acquire(names, "many", firstCandidates, aware),
+    acquireFewBytesAware: counts.map((count) => acquire(names, count, candidatesByBytes, aware)),
+    acquireManyBytesAware: acquire(names, "many", candidatesByBytes, aware),
   };
 }
 
 /** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
  *  comes first. */
-function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates): string {
+function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates, { isAware }: Awareness): string {
   const { jobs } = names;
   const [schedulerId, until, stepId] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
   );
-  const candidates = form === "many" ? candidatesOfMany(names) : candidatesOfFew(names, form);
+  const candidates = form === "many" ? candidatesOfMany(names, isAware) : candidatesOfFew(names, form, isAware);
+  // Between tasks the age of the jobs counts, see `ageOf`.
+  const order = (alias = ""): string =>
+    ["priority DESC", ...(isAware ? ["age"] : []), "run_at", "seq"].map((column) => `${alias}${column}`).join(", ");
   const limit =
     `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
     `ELSE max(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
@@ -65,44 +83,56 @@ function acquire(names: TableNames, form: QueueForm, select: typeof firstCandida
   return (
     `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
     `acquisition_id = ${stepId}, fence = fence + 1 ` +
-    `WHERE seq IN (${select(names, `${candidates} ORDER BY priority DESC, run_at, seq LIMIT ${limit}`)})`
+    `WHERE seq IN (${select(names, `${candidates} ORDER BY ${order()} LIMIT ${limit}`, order("c."))})`
   );
 }
 
-function firstCandidates(_names: TableNames, candidates: string): string {
+function firstCandidates(_names: TableNames, candidates: string, _order: string): string {
   return `SELECT seq FROM (${candidates})`;
 }
 
 /** Only for answers that travel over a network, because the window costs half as much as the rest of the statement. */
-function candidatesByBytes({ jobs }: TableNames, candidates: string): string {
+function candidatesByBytes({ jobs }: TableNames, candidates: string, order: string): string {
   return (
     `SELECT seq FROM (SELECT j.seq, row_number() OVER w AS place, sum(${sizeInBytes("j.details")}) OVER w AS bytes ` +
     `FROM (${candidates}) c CROSS JOIN ${jobs} j ON j.seq = c.seq ` +
-    "WINDOW w AS (ORDER BY c.priority DESC, c.run_at, c.seq)) " +
+    `WINDOW w AS (ORDER BY ${order})) ` +
     `WHERE place = 1 OR bytes <= ${ACQUIRED_BYTES_MAX}`
   );
 }
 
-function candidatesOfFew(names: TableNames, count: number): string {
-  const arms = fewQueues(count).map(
-    ({ taskId, executor }) =>
-      `SELECT * FROM (SELECT seq, priority, run_at FROM ${names.jobs} WHERE ${readyIn(taskId, executor)} ` +
-      `ORDER BY priority DESC, run_at, seq LIMIT max(0, min(?2, ${freeSlots(names, taskId)})))`,
-  );
-  return `SELECT seq, priority, run_at FROM (${arms.join(" UNION ALL ")})`;
+function candidatesOfFew(names: TableNames, count: number, isAware: boolean): string {
+  const arms = fewQueues(count).map(({ taskId, executor }) => {
+    const age = isAware ? `, ${ageOf(names, "run_at", readyIn(taskId, executor))} AS age` : "";
+    return (
+      `SELECT * FROM (SELECT seq, priority, run_at${age} FROM ${names.jobs} WHERE ${readyIn(taskId, executor)} ` +
+      `ORDER BY priority DESC, run_at, seq LIMIT max(0, min(?2, ${freeSlots(names, taskId, isAware)})))`
+    );
+  });
+  return `SELECT seq, priority, run_at${isAware ? ", age" : ""} FROM (${arms.join(" UNION ALL ")})`;
 }
 
-function candidatesOfMany(names: TableNames): string {
+/** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a turn of a fair task
+ *  count as due when the first of their queue was. */
+function ageOf({ jobs }: TableNames, runAt: string, isInQueue: string): string {
+  const first = `SELECT coalesce(due_at, run_at) FROM ${jobs} WHERE ${isInQueue} ORDER BY priority DESC, run_at, seq`;
+  return `CASE WHEN ${runAt} < ${TURNS_END} THEN (${first} LIMIT 1) ELSE ${runAt} END`;
+}
+
+function candidatesOfMany(names: TableNames, isAware: boolean): string {
   const { jobs } = names;
+  const isInQueue = readyIn("q.task_id", "q.executor");
+  const age = isAware ? `, ${ageOf(names, "j.run_at", isInQueue)} AS age` : "";
+  const kept = isAware ? "seq, priority, run_at, age" : "seq, priority, run_at";
   // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
   // acquired.
   const arm = (slots: string, limit: string): string =>
-    `SELECT j.seq, j.priority, j.run_at, q.task_id, q.free FROM q CROSS JOIN ${jobs} j WHERE q.free ${slots} ` +
-    `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${readyIn("q.task_id", "q.executor")} ` +
+    `SELECT j.seq, j.priority, j.run_at${age}, q.task_id, q.free FROM q CROSS JOIN ${jobs} j WHERE q.free ${slots} ` +
+    `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${isInQueue} ` +
     `ORDER BY priority DESC, run_at, seq LIMIT ${limit})`;
   return (
-    `WITH ${manyQueues(names)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
-    "SELECT seq, priority, run_at FROM (SELECT seq, priority, run_at, free, " +
+    `WITH ${manyQueues(names, isAware)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
+    `SELECT ${kept} FROM (SELECT ${kept}, free, ` +
     "row_number() OVER (PARTITION BY task_id ORDER BY priority DESC, run_at, seq) AS place FROM candidates) " +
     "WHERE place <= free"
   );
@@ -111,9 +141,14 @@ function candidatesOfMany(names: TableNames): string {
 /**
  * SQL that is true when there are jobs of the queues that could be leased now. Jobs that are due and not yet ready
  * count too. After a promotion (`isPromoted`) such jobs are rare, and any one of them counts, whatever its queue,
- * because the next step makes such jobs ready.
+ * because the next step makes such jobs ready. A look that heeds flow control also counts held jobs that could be
+ * promoted now, of any queue.
  */
-export function hasReadyJobs(names: TableNames, form: QueueForm, isPromoted: boolean): string {
+export function hasReadyJobs(
+  names: TableNames,
+  form: QueueForm,
+  { isPromoted, isAware }: { readonly isPromoted: boolean; readonly isAware: boolean },
+): string {
   const { jobs } = names;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
   const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
@@ -125,12 +160,18 @@ export function hasReadyJobs(names: TableNames, form: QueueForm, isPromoted: boo
   };
   const inQueues =
     form === "many"
-      ? `(WITH ${manyQueues(names)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+      ? `(WITH ${manyQueues(names, isAware)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
         `AND ${isWaiting("q.task_id", "q.executor")}))`
       : fewQueues(form)
-          .map(({ taskId, executor }) => `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId)} > 0)`)
+          .map(({ taskId, executor }) => {
+            return `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId, isAware)} > 0)`;
+          })
           .join(" OR ");
-  return `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})`;
+  const promotable = `OR EXISTS (WITH ${wokenRooms(names)} SELECT 1 FROM rooms r WHERE r.room > 0 AND ${hasHeld(names, "r")})`;
+  return (
+    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})` +
+    (isAware ? ` ${promotable}` : "")
+  );
 }
 
 /** SQL of the text of the jobs that a step leased and still holds. `inOrder` sorts them, because SQLite would sort the
@@ -155,11 +196,17 @@ const isLeaseLive = `state = ${leased} AND acquired_until > ?1 AND acquired_unti
 /** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
  *  leak. A task without a limit gets one more than the limit of the acquisition. The plus sign keeps SQLite from
  *  counting among all jobs of the task, because fewer jobs are leased. */
-function freeSlots({ jobs, tasks }: TableNames, taskId: string): string {
+function freeSlots({ jobs, tasks }: TableNames, taskId: string, isAware: boolean): string {
+  const limit = isAware ? limitOf(tasks) : "max_running_jobs";
   return (
-    `coalesce((SELECT max_running_jobs FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
+    `coalesce((SELECT ${limit} FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
     `WHERE ${isLeaseLive} AND +task_id = ${taskId}), ?2 + 1)`
   );
+}
+
+/** How many jobs of a task may run, as those see it who heed flow control. */
+function limitOf(table: string): string {
+  return `CASE WHEN ${table}.paused = 1 THEN 0 ELSE ${runningLimit(table)} END`;
 }
 
 /** A job that was once found to be due stays ready, even for a scheduler whose clock is behind. */
@@ -168,12 +215,13 @@ function readyIn(taskId: string, executor: string): string {
 }
 
 /** The queues of ?3 with their free slots, as the table `q`. */
-function manyQueues({ jobs, tasks }: TableNames): string {
+function manyQueues({ jobs, tasks }: TableNames, isAware: boolean): string {
+  const limit = isAware ? limitOf("t") : "t.max_running_jobs";
   return (
     `running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
     `WHERE ${isLeaseLive} GROUP BY task_id), ` +
     "q AS MATERIALIZED (SELECT e.value->>0 AS executor, e.value->>1 AS task_id, " +
-    "coalesce(t.max_running_jobs - coalesce(r.n, 0), ?2 + 1) AS free " +
+    `coalesce(${limit} - coalesce(r.n, 0), ?2 + 1) AS free ` +
     `FROM json_each(?${FIRST_QUEUE_PARAMETER}) e LEFT JOIN ${tasks} t ON t.id = e.value->>1 ` +
     "LEFT JOIN running r ON r.task_id = e.value->>1)"
   );

@@ -1,11 +1,13 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
+import type { HeldBy } from "./admission.ts";
 import { statement } from "./batch.ts";
 import { NewChildren } from "./chains.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { instantKey, memberParameters, rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
+import { JOB_STATE } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 import { isWindowed, WindowedAdditions } from "./windowed-additions.ts";
 
@@ -43,7 +45,7 @@ export class Additions {
   }
 
   insertions(): SqlStatement[] {
-    return [...this.#insertions(), ...this.#stamps(), ...this.children.linking()];
+    return [...this.#insertions(), ...this.#wakes(), ...this.#stamps(), ...this.children.linking()];
   }
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
@@ -56,20 +58,37 @@ export class Additions {
     return this.#windowed === null ? rivals : [...rivals, ...this.#windowed.search()];
   }
 
-  answers(found: readonly Row[][]): JobAddition[] {
-    if (this.#windowed === null) return this.#answers(found);
+  /** @param held what holds the new jobs that are held, by their ids. Default: as they were inserted */
+  answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy> = this.#heldAtFirst()): JobAddition[] {
+    if (this.#windowed === null) return this.#answers(found, held);
     const place = found.length - this.#windowed.searchCount;
-    return this.#windowed.answers(found.slice(place), this.#answers(found.slice(0, place)));
+    return this.#windowed.answers(found.slice(place), this.#answers(found.slice(0, place), held));
   }
 
-  #answers(found: readonly Row[][]): JobAddition[] {
+  #answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy>): JobAddition[] {
     const rows = found.flat();
     const rivals = jsonRecords<JobRow>(rows).map(toJob);
     const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
     return this.#jobs.map((job) => {
       const rival = existing.get(job);
-      return rival === undefined ? { job: { ...job }, isNew: true } : { job: rival, isNew: false };
+      return rival === undefined ? { job: asAdded(job, held.get(job.id)), isNew: true } : { job: rival, isNew: false };
     });
+  }
+
+  #heldAtFirst(): ReadonlyMap<string, HeldBy> {
+    return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.held).map(({ id }) => [id, "limit"]));
+  }
+
+  /** Whoever sees that a gate is there heeds flow control. */
+  #wakes(): SqlStatement[] {
+    const keyed = this.#jobs.flatMap(({ taskId, concurrencyKey, createdAt }) =>
+      concurrencyKey === undefined ? [] : [{ gate: [taskId, concurrencyKey], createdAt }],
+    );
+    const [first] = keyed;
+    if (first === undefined) return [];
+    return rowParameters(keyed.map(({ gate }) => gate)).map(({ text }) =>
+      statement(this.#statements.wakeAdded, text, first.createdAt),
+    );
   }
 
   /**
@@ -118,6 +137,11 @@ function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean 
   return resultExpirationMs === 0 && debounce === undefined;
 }
 
+/** A new job, as the store has it. */
+function asAdded({ heldBy: _, ...job }: JobRecord, heldBy: HeldBy | undefined): JobRecord {
+  return heldBy === undefined ? job : { ...job, heldBy };
+}
+
 function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
@@ -126,6 +150,7 @@ function canHaveRivals(job: JobRecord): boolean {
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&
+    job.concurrencyKey === undefined &&
     job.scheduleId === null &&
     job.fence === 0 &&
     job.failedAttempts === 0 &&

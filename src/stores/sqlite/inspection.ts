@@ -58,6 +58,7 @@ function countsByTask({ jobs }: TableNames): string {
     `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE state = ${state} AND task_id = t.id ` +
     `LIMIT ${INSPECTED_JOBS_MAX}))`;
   const counted = `SELECT 1 FROM ${jobs} WHERE task_id = t.id LIMIT ${2 * INSPECTED_JOBS_MAX}`;
+  const heldJobs = `SELECT 1 FROM ${jobs} WHERE state = ${held} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}`;
   return (
     `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
@@ -83,15 +84,16 @@ function oldestDueJob({ jobs }: TableNames): string {
     "task_id = j.task_id AND executor > j.executor",
     "task_id > j.task_id",
   ];
-  const oldest = `SELECT j.id, j.task_id, j.run_at FROM ${jobs} j`;
+  const runAt = "coalesce(j.due_at, j.run_at)";
+  const oldest = `SELECT j.id, j.task_id, ${runAt} AS run_at FROM ${jobs} j`;
   return (
     `WITH RECURSIVE heads (seq) AS (SELECT ${first("task_id > ''")} ` +
     `UNION ALL SELECT coalesce(${next.map(first).join(", ")}) FROM heads h CROSS JOIN ${jobs} j ON j.seq = h.seq ` +
     `LIMIT ${INSPECTED_QUEUES_MAX}) ` +
     "SELECT json_group_array(json_array(id, task_id, run_at)) FROM (SELECT id, task_id, run_at FROM (" +
     `SELECT * FROM (${oldest} WHERE j.state = ${delayed} AND j.run_at <= ?1 ORDER BY j.run_at LIMIT 1) UNION ALL ` +
-    "SELECT j.id, j.task_id, j.run_at FROM heads h " +
-    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE j.run_at <= ?1) ORDER BY run_at LIMIT 1)`
+    `SELECT j.id, j.task_id, ${runAt} AS run_at FROM heads h ` +
+    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE ${runAt} <= ?1) ORDER BY run_at LIMIT 1)`
   );
 }
 

@@ -4,7 +4,7 @@ import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 import { type WindowStatements, windowStatements } from "./window-statements.ts";
 
-const { ready, leased } = JOB_STATE;
+const { delayed, ready, leased, blocked } = JOB_STATE;
 
 /** The statements about jobs, except release, recovery and acquisition. */
 export interface JobStatements extends WindowStatements {
@@ -28,24 +28,32 @@ export interface JobStatements extends WindowStatements {
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function jobStatements(names: TableNames): JobStatements {
-  const { jobs, results, steps, incarnations } = names;
+  const { jobs, tasks, results, steps, incarnations } = names;
   const record = `${jobAsJson(jobs)} AS record`;
   const columnsAnd = (more = ""): string =>
     "(id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, " +
-    `fence, failed_attempts, recoveries, cancel_requested, details${more})`;
+    `fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key${more})`;
   const intoJobs = (more = ""): string => `INSERT INTO ${jobs} ${columnsAnd(more)}`;
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
-  const fromRows = "FROM json_each(?1) a ";
-  const newJobs = (id: string, isNotStamped = ""): string =>
-    `${fromRows}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ` +
+  const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 `;
+  const newJobs = (id: string, isNotStamped = "", rows = fromRows): string =>
+    `${rows}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ` +
     `${isNotStamped}ON CONFLICT DO NOTHING`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   const anyJobs = (columns = "", values = ""): string =>
     `${intoJobs(columns)} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, ` +
-    `value->>7, value->>8, value->>9, value->>10, value->>11, 0, value->>12${values} `;
-  const alikeValues = `${KEY_ID}, ?2, ?3, NULL, NULL, NULL, ?4, ${KEY_INSTANT}, ?5, 0, 0, 0, 0, value`;
+    `value->>7, CASE WHEN value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <> ${blocked} THEN ${delayed} ` +
+    "ELSE value->>8 END, value->>9, value->>10, value->>11, 0, value->>12, " +
+    `coalesce(value->>13, t.own_key)${values} `;
+  // Nobody knows here whether jobs without a key of their own are admitted. If so, they are delayed until a step that
+  // heeds flow control finds them due, and wakes their gate.
+  const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ?2)`;
+  const stateOfAlike = `CASE WHEN ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
+  const alikeValues =
+    `${KEY_ID}, ?2, ?3, NULL, NULL, NULL, ?4, ${KEY_INSTANT}, ${stateOfAlike}, ` + `0, 0, 0, 0, value, ${ownKey}`;
   const alikeJobs = `${intoJobs()} SELECT ${alikeValues} `;
+  const alikeRows = "FROM json_each(?1) a ";
 
   return {
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
@@ -62,14 +70,16 @@ export function jobStatements(names: TableNames): JobStatements {
       ),
     // ?1 members: runAt and id, then the details; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority,
     // ?5 state
-    insertAlikeJobs: alikeJobs + newJobs(KEY_ID),
+    insertAlikeJobs: alikeJobs + newJobs(KEY_ID, "", alikeRows),
     // ?1 id, ?2 taskId, ?3 executor, ?4 priority, ?5 state, ?6 runAt, ?7 details; none is null. One job alone costs a
     // quarter less by this statement than by insertAlikeJobs.
     insertOneJob:
-      `INSERT OR IGNORE INTO ${jobs} ${columnsAnd()} SELECT ?1, ?2, ?3, NULL, NULL, NULL, ?4, ?6, ?5, 0, 0, 0, 0, ?7 ` +
+      `INSERT OR IGNORE INTO ${jobs} ${columnsAnd()} SELECT ?1, ?2, ?3, NULL, NULL, NULL, ?4, ?6, ` +
+      `${stateOfAlike}, 0, 0, 0, 0, ?7, ${ownKey} ` +
       `WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ?1)`,
     // insertAlikeJobs, and ?6 the batch's stamp
-    insertStampedAlikeJobs: alikeJobs + newJobs(KEY_ID, `AND NOT ${stamped("?6")} AND NOT ${stamped(KEY_ID)} `),
+    insertStampedAlikeJobs:
+      alikeJobs + newJobs(KEY_ID, `AND NOT ${stamped("?6")} AND NOT ${stamped(KEY_ID)} `, alikeRows),
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
     // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
     findRivals:
@@ -104,8 +114,10 @@ export function jobStatements(names: TableNames): JobStatements {
     // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
     // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
     // that recovery ends the job.
+    // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
     giveUpStrays:
-      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ELSE ${ready} END, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} WHEN concurrency_key IS NULL THEN ${ready} ` +
+      `ELSE ${delayed} END, run_at = coalesce(due_at, run_at), due_at = NULL, ` +
       "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
       "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +

@@ -5,6 +5,7 @@ import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../data-s
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
+import type { Awareness } from "./awareness.ts";
 import { Batch, statement } from "./batch.ts";
 import { settlement, settling } from "./chains.ts";
 import type { Connection } from "./connection.ts";
@@ -18,12 +19,14 @@ import type { Statements } from "./statements.ts";
 export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;
+  readonly #awareness: Awareness;
   readonly #ids = new IdGenerator();
   readonly #additions = new AdditionQueue((jobs) => this.#addNow(jobs));
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: Statements, awareness: Awareness) {
     this.#connection = connection;
     this.#statements = statements;
+    this.#awareness = awareness;
   }
 
   async add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
@@ -31,6 +34,7 @@ export class SqliteJobs {
   }
 
   async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
+    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.isAware = true;
     const additions = new Additions(this.#statements, jobs, this.#newStamp(jobs));
     const { children } = additions;
     const now = Math.max(...jobs.map(({ createdAt }) => createdAt));
@@ -90,12 +94,13 @@ export class SqliteJobs {
   async #cancel(id: string, now: number, isChained: boolean): Promise<CancelReport> {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
-    const { stampCancel, readStamp, requestCancel, keepCancelled } = this.#statements;
+    const { stampCancel, readStamp, requestCancel, keepCancelled, wakeCancelled } = this.#statements;
     const { removeCancelled, removeCancelledParent, noteCancelled, unlinkCancelled } = this.#statements;
     const batch = new Batch();
     batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
     const requested = batch.add([statement(requestCancel, id)]);
-    batch.add([statement(keepCancelled, id, now), ...(isChained ? [statement(noteCancelled, id)] : [])]);
+    batch.add([statement(keepCancelled, id, now), statement(wakeCancelled, id, now)]);
+    batch.add(isChained ? [statement(noteCancelled, id)] : []);
     const removed = batch.add([statement(isChained ? removeCancelledParent : removeCancelled, id)]);
     batch.add(isChained ? [statement(unlinkCancelled, id)] : []);
     const settled = batch.add(isChained ? settling(this.#statements, now) : []);

@@ -89,6 +89,8 @@ export class SqliteLeases {
         spares: surrender.incarnation,
         hasParents,
         limit: RECOVERIES_PER_STEP_MAX,
+        // A scheduler that starts has not seen yet what its database needs.
+        isAware: true,
       }),
     );
     batch.add([statement(this.#statements.giveUpSchedules, schedulerId), ...signOfLife(this.#statements, surrender)]);

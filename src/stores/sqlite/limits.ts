@@ -110,3 +110,27 @@ export const INSPECTED_QUEUES_MAX = 10_000;
 /** Most waiting jobs of a task that an inspection counts; it then says that there are so many. Counting them takes half
  *  a millisecond, and nobody needs to know how long such a queue is to the job. */
 export const INSPECTED_JOBS_MAX = 10_000;
+
+/** Gates that one statement of admission looks at. The others stay woken, and follow in the next steps. */
+export const GATES_PER_STATEMENT_MAX = 500;
+
+/** About how many held jobs one statement promotes, and how many of one key at least if the limits allow them. */
+export const ADMISSIONS_PER_STATEMENT = 1000;
+export const ADMISSIONS_PER_KEY_MIN = 16;
+
+/** Most jobs of a key of a fair task that are promoted and wait. More would make an urgent job of the key wait. */
+export const FAIR_PROMOTED_MAX = 16;
+
+/** How far in the past the `wake_at` of a gate is that is to be looked at at once, in milliseconds. So it is in the past
+ *  for a scheduler whose clock is behind, too, and the gate that was woken first is the first. */
+export const WOKEN_AGO_MS = 1_000_000_000_000;
+
+/** Where the turns of fair tasks begin and end, when they stand in the place of instants. No job is due so early. */
+export const TURNS_START = -8_000_000_000_000_000;
+export const TURNS_END = -7_000_000_000_000_000;
+
+/** More jobs than any key may run. */
+export const UNLIMITED = 1_000_000_000;
+
+/** Most pauses that are told at once. */
+export const PAUSES_MAX = 10_000;

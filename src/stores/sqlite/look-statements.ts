@@ -3,6 +3,7 @@ import { NO_VERSION } from "../task-declarations.ts";
 import { acquiredJobs, FIRST_QUEUE_PARAMETER, hasReadyJobs } from "./acquisition-statements.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
+import { runningLimit } from "./rows.ts";
 import { lookedScheduleAsJson } from "./schedule-rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
 
@@ -15,12 +16,15 @@ export interface LookForm {
   readonly schedules: boolean;
   readonly tasks: boolean;
   readonly expired: boolean;
+  /** Whether the look heeds flow control, see `Awareness`. */
+  readonly isAware: boolean;
 }
 
 /**
  * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
  * its part:
- * - `next_run_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`);
+ * - `next_run_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and `has_flow`, whether
+ *   anything needs flow control;
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
@@ -36,7 +40,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   const columns: string[] = [];
   if (form.queues !== null) {
     next = FIRST_QUEUE_PARAMETER + queueParameterCount(form.queues);
-    columns.push(...jobColumns(names, form.queues, form.acquired));
+    columns.push(...jobColumns(names, form.queues, form));
     const [schedulerId = "", stepId = ""] = form.acquired ? parameters(2) : [];
     if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
   }
@@ -60,15 +64,20 @@ function hasExpired({ results, windows }: TableNames): string {
   );
 }
 
-function jobColumns(names: TableNames, form: QueueForm, isPromoted: boolean): string[] {
-  const { jobs } = names;
+function jobColumns(names: TableNames, form: QueueForm, { acquired, isAware }: LookForm): string[] {
+  const { jobs, gates } = names;
+  const nextRun =
+    `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ` +
+    isInstant("run_at");
+  const nextToken = `SELECT min(wake_at) FROM ${gates} WHERE wake_at > ?1 AND ${isInstant("wake_at")}`;
   return [
-    `(SELECT min(run_at) FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ${isInstant("run_at")}) ` +
-      "AS next_run_at",
+    `(${isAware ? `SELECT min(at) FROM (${nextRun} UNION ALL ${nextToken})` : nextRun}) AS next_run_at`,
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
-    `(${hasReadyJobs(names, form, isPromoted)}) AS has_ready`,
+    `(${hasReadyJobs(names, form, { isPromoted: acquired, isAware })}) AS has_ready`,
     `EXISTS (SELECT 1 FROM ${names.links} WHERE outcome IS NOT NULL AND parent_id > '') AS has_settled_links`,
+    // Every task with limits and every unfinished job with a key has a gate.
+    `EXISTS (SELECT 1 FROM ${gates} WHERE task_id > '') AS has_flow`,
   ];
 }
 
@@ -105,7 +114,7 @@ function staleTasks({ tasks }: TableNames, rows: string): string {
   return (
     `SELECT json_group_array(e.value->>0) FROM json_each(${rows}) e LEFT JOIN ${tasks} t ON t.id = e.value->>0 ` +
     `WHERE t.id IS NULL OR t.declaration IS ${REMOVED} OR CASE WHEN e.value->>3 IS NULL ` +
-    "THEN t.max_running_jobs IS NOT e.value->>1 OR t.details IS NOT e.value->>2 " +
+    `THEN ${runningLimit("t")} IS NOT e.value->>1 OR t.details IS NOT e.value->>2 ` +
     "ELSE t.declaration IS NOT e.value->>3 " +
     `OR coalesce(t.version, ${NO_VERSION}) < coalesce(e.value->>4, ${NO_VERSION}) END`
   );

@@ -17,6 +17,8 @@ export interface LookExtras {
   readonly tasks?: readonly TaskRecord[];
   /** Whether the look finds out if results have expired. */
   readonly expired?: boolean;
+  /** Whether the look heeds flow control, see `Awareness`. */
+  readonly isAware: boolean;
 }
 
 /** Makes the statements of looks, and keeps their texts for later looks. */
@@ -32,7 +34,7 @@ export class Looks {
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expired = false }: LookExtras,
+    { stepId, tasks, expired = false, isAware }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs.queues);
@@ -50,6 +52,7 @@ export class Looks {
       schedules: schedules !== null,
       tasks: tasks !== undefined,
       expired,
+      isAware,
     };
     return { sql: this.#text(form), args };
   }
@@ -68,6 +71,12 @@ export class Looks {
     };
   }
 
+  /** Whether the database has what needs flow control, as a look tells; null for a look that shows nothing of jobs. */
+  hasFlow(rows: readonly Row[]): boolean | null {
+    const hasFlow = numberOrNull(rows, "has_flow");
+    return hasFlow === null ? null : hasFlow === 1;
+  }
+
   /** The answer was larger than the database sends: the next answer has fewer schedules. False when it cannot have
    *  fewer. */
   shrink({ schedules }: View): boolean {
@@ -75,7 +84,7 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const key = [form.queues, form.acquired, form.schedules, form.tasks, form.expired].join();
+    const key = [form.queues, form.acquired, form.schedules, form.tasks, form.expired, form.isAware].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = lookStatement(this.#names, form);

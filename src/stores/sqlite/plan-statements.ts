@@ -1,5 +1,6 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { guardSql } from "./failures.ts";
+import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { validJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -7,6 +8,7 @@ import { JOB_STATE, type TableNames } from "./schema.ts";
 export interface PlanStatements {
   readonly insertFires: string;
   readonly noteOverlaps: string;
+  readonly wakeReplaced: string;
   readonly removeReplaced: string;
   readonly removeReplacedParents: string;
   readonly noteReplaced: string;
@@ -17,7 +19,8 @@ export interface PlanStatements {
   readonly readOverlaps: string;
 }
 
-export function planStatements({ schedules, jobs, links }: TableNames): PlanStatements {
+export function planStatements(names: TableNames): PlanStatements {
+  const { schedules, jobs, tasks, links } = names;
   // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
   // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
@@ -31,18 +34,20 @@ export function planStatements({ schedules, jobs, links }: TableNames): PlanStat
     "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
     "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
     "'lastMissedTime', f.value->>8))";
+  // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
+  const key = `coalesce(${details}->>'concurrencyKey', t.own_key)`;
   const insertFires =
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-    "fence, failed_attempts, recoveries, cancel_requested, details) " +
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key) " +
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
     `coalesce(${details}->>'priority', 0), f.value->>4, ` +
-    `CASE WHEN f.value->>4 > f.value->>1 THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
+    `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
     `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
     `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
     `',"metadata":' || ${validJson("s.metadata")} || ` +
-    `coalesce(',"payload":' || (${details}->'payload'), '') || '}' ` +
+    `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key} ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-    `CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`;
+    `CROSS JOIN json_each(r.value, '$[3]') f LEFT JOIN ${tasks} t ON t.id = s.task_id WHERE ${asPlanned}`;
   // A job that repeats another has the fire time of that job, but was asked for.
   const ofSchedule =
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
@@ -64,7 +69,7 @@ export function planStatements({ schedules, jobs, links }: TableNames): PlanStat
     // startDeadline, missedCount, firstMissedTime, lastMissedTime], ?2 now. Runs before commitPlans, because both
     // statements test the fence, and commitPlans raises it.
     insertFires: `${insertFires} ON CONFLICT DO NOTHING`,
-    // The next four serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
+    // The next five serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
     // ?1 rows [scheduleId, fence, expected, passed, policy], ?2 now. Notes what is in the way of the plan's fire.
     noteOverlaps:
       `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.value->>3 + ` +
@@ -74,6 +79,11 @@ export function planStatements({ schedules, jobs, links }: TableNames): PlanStat
       `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // the arguments of noteOverlaps
+    wakeReplaced: wakeGates(
+      names,
+      `SELECT task_id, concurrency_key, ${wokenAt("?2")} FROM ${jobs} ` +
+        `WHERE id IN (${noted("replaced", "n.value->>0")}) AND concurrency_key IS NOT NULL AND state = ${ready}`,
+    ),
     // Undoes the batch when a job has children, of which `removeReplacedParents` knows.
     removeReplaced:
       `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")}) ` +

@@ -44,9 +44,9 @@ export class Plans {
   #makingWay(hasParents: boolean): SqlStatement[] {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
-    const { noteOverlaps, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
+    const { noteOverlaps, wakeReplaced, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
     const { cancelOverlapped, insertUnskipped } = this.#statements;
-    const removing = hasParents ? [noteReplaced, removeReplacedParents] : [removeReplaced];
+    const removing = hasParents ? [wakeReplaced, noteReplaced, removeReplacedParents] : [wakeReplaced, removeReplaced];
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));

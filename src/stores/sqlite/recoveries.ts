@@ -20,23 +20,31 @@ export interface Recovery {
   readonly stepId: string | null;
   /** The incarnation whose leases are left alone, besides those of others that are alive; null for none. */
   readonly spares: string | null;
-  /** Whether jobs among them may have children. If not, and one has, the whole batch is undone. */
+  /** Whether jobs among them may have children, which takes `isAware`. If not, and one has, the whole batch is undone. */
   readonly hasParents: boolean;
   readonly limit: number;
+  /** Whether to heed flow control, see `Awareness`. */
+  readonly isAware: boolean;
 }
 
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
 export function recovery(
-  { keepLost, removeLost, removeLostParents, noteLost, putBackLost }: Statements,
-  { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
+  statements: Statements,
+  { now, endedBy, holder, putBackBy, spares, limit, stepId, isAware, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
+  const { wakeLost, keepLost, removeLost, putBackLost } = statements;
+  const { keepLostAware, noteLost, removeLostAware, removeLostParents, putBackLostAware } = statements;
   // A server refuses a parameter that a statement does not use.
+  if (!isAware) {
+    return [statement(keepLost, ...args), statement(removeLost, ...args), statement(putBackLost, ...args, stepId)];
+  }
   return [
-    statement(keepLost, ...args),
+    statement(wakeLost, ...args),
+    statement(keepLostAware, ...args),
     ...(hasParents ? [statement(noteLost, ...args)] : []),
-    statement(hasParents ? removeLostParents : removeLost, ...args),
-    statement(putBackLost, ...args, stepId),
+    statement(hasParents ? removeLostParents : removeLostAware, ...args),
+    statement(putBackLostAware, ...args, stepId),
   ];
 }
 

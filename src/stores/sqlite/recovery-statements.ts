@@ -1,8 +1,9 @@
 import { guardSql } from "./failures.ts";
+import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { detail, endedJobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { ready, leased, blocked } = JOB_STATE;
+const { ready, leased, held, blocked } = JOB_STATE;
 
 /**
  * The statements that take back leases that have ended, and that end jobs without a run. The arguments of `keepLost`,
@@ -16,6 +17,12 @@ export interface RecoveryStatements {
   readonly removeLostParents: string;
   readonly noteLost: string;
   readonly putBackLost: string;
+  /** The same statements as the three above, for those who heed flow control (see `Awareness`). They follow
+   *  `wakeLost`. */
+  readonly keepLostAware: string;
+  readonly removeLostAware: string;
+  readonly putBackLostAware: string;
+  readonly wakeLost: string;
   readonly freeSchedules: string;
   readonly giveUpSchedules: string;
   readonly stampCancel: string;
@@ -24,26 +31,22 @@ export interface RecoveryStatements {
   readonly keepCancelled: string;
   readonly removeCancelled: string;
   readonly removeCancelledParent: string;
+  readonly wakeCancelled: string;
 }
 
-export function recoveryStatements({
-  jobs,
-  schedules,
-  results,
-  incarnations,
-  steps,
-  links,
-}: TableNames): RecoveryStatements {
+export function recoveryStatements(names: TableNames): RecoveryStatements {
+  const { jobs, schedules, results, incarnations, steps, links } = names;
   // The steps of an incarnation begin with its name.
   const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
   const isOfTheDead =
     `NOT EXISTS (SELECT 1 FROM ${incarnations} i WHERE i.identity = acquired_by AND i.alive_until > ?3 ` +
     "AND substr(acquisition_id, 1, length(i.incarnation)) = i.incarnation)";
-  const lost =
+  // Those who do not heed flow control leave jobs that need it to others, and to their own next step.
+  const lostJobs = (isAware: boolean, limit = "+?5"): string =>
     `seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1 ` +
     "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
     `AND (?6 IS NULL OR ${isOfAnother} AND ${isOfTheDead}) ` +
-    "ORDER BY acquired_until, seq LIMIT +?5)";
+    `${isAware ? "" : "AND concurrency_key IS NULL "}ORDER BY acquired_until, seq LIMIT ${limit})`;
   // A job that was lost before starts only after the store was told so.
   const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
   const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
@@ -61,23 +64,40 @@ export function recoveryStatements({
     `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, ` +
     "fence = fence + 1 WHERE";
 
+  const keepLost = (isAware: boolean): string =>
+    `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
+    `WHERE ${lostJobs(isAware)} AND ${isForGood} AND ${isKept}`;
+  const removeLostJobs = (isAware: boolean): string =>
+    `DELETE FROM ${jobs} WHERE ${lostJobs(isAware)} AND ${isForGood}`;
+  // Undoes the batch when a job has children, of which `removeLostParents` knows.
+  const removeLost = (isAware: boolean): string =>
+    `${removeLostJobs(isAware)} RETURNING ${endedRecord}, ${hasNoChildren} AS guard`;
+  const keyed = `CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${held} END`;
+  const putBackLost = (isAware: boolean): string =>
+    `UPDATE ${jobs} SET state = ${isAware ? `${keyed}, run_at = coalesce(due_at, run_at), due_at = NULL` : ready}, ` +
+    `recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
+    "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
+    `WHERE ${lostJobs(isAware)} AND NOT ${isForGood} ` +
+    "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt";
+
   return {
-    keepLost:
-      `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
-      `WHERE ${lost} AND ${isForGood} AND ${isKept}`,
-    // Undoes the batch when a job has children, of which `removeLostParents` knows.
-    removeLost:
-      `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} ` + `RETURNING ${endedRecord}, ${hasNoChildren} AS guard`,
-    removeLostParents: `DELETE FROM ${jobs} WHERE ${lost} AND ${isForGood} RETURNING ${endedRecord}`,
+    keepLost: keepLost(false),
+    removeLost: removeLost(false),
+    putBackLost: putBackLost(false),
+    keepLostAware: keepLost(true),
+    removeLostAware: removeLost(true),
+    removeLostParents: `${removeLostJobs(true)} RETURNING ${endedRecord}`,
     // Runs before the jobs are removed.
     noteLost:
       `UPDATE ${links} SET outcome = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END FROM ${jobs} ` +
-      `WHERE ${lost} AND ${isForGood} AND has_children = 1 AND parent_id = id AND outcome IS NULL`,
-    putBackLost:
-      `UPDATE ${jobs} SET state = ${ready}, recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
-      "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
-      `WHERE ${lost} AND NOT ${isForGood} ` +
-      "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
+      `WHERE ${lostJobs(true)} AND ${isForGood} AND has_children = 1 AND parent_id = id AND outcome IS NULL`,
+    putBackLostAware: putBackLost(true),
+    // The arguments of the others. When jobs have been removed, putBackLost reaches as many jobs further.
+    wakeLost: wakeGates(
+      names,
+      `SELECT DISTINCT task_id, concurrency_key, ${wokenAt("?3")} FROM ${jobs} ` +
+        `WHERE ${lostJobs(true, "2 * ?5")} AND concurrency_key IS NOT NULL`,
+    ),
     // ?1 now
     freeSchedules: `${freeSchedules} acquired_until <= ?1`,
     // ?1 schedulerId
@@ -97,6 +117,12 @@ export function recoveryStatements({
     removeCancelled:
       `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} ` +
       `RETURNING ${endedRecord}, ${guardSql(`has_children = 0 AND state <> ${blocked}`)} AS guard`,
+    // ?1 id, ?2 now. Precedes removeCancelled.
+    wakeCancelled: wakeGates(
+      names,
+      `SELECT task_id, concurrency_key, ${wokenAt("?2")} FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
+        "AND concurrency_key IS NOT NULL",
+    ),
     // ?1 id
     removeCancelledParent: `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${endedRecord}`,
   };

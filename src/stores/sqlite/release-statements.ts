@@ -1,8 +1,9 @@
 import { guardSql } from "./failures.ts";
+import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased } = JOB_STATE;
+const { delayed, ready, leased, held } = JOB_STATE;
 
 /** The statements that release jobs. A comment before each statement lists its arguments; `value` is a row of a JSON
  *  parameter. */
@@ -14,11 +15,16 @@ export interface ReleaseStatements {
   readonly removeHeld: string;
   readonly removeHeldParents: string;
   readonly putBack: string;
+  /** The same statements as the two above, for steps that heed flow control (see `Awareness`). */
+  readonly removeHeldAware: string;
+  readonly putBackAware: string;
+  readonly wakeReleased: string;
   readonly markStarted: string;
   readonly guardChanges: string;
 }
 
-export function releaseStatements({ jobs, results }: TableNames): ReleaseStatements {
+export function releaseStatements(names: TableNames): ReleaseStatements {
+  const { jobs, results } = names;
   const columns = "job_id, task_id, schedule_id, outcome, expires_at, finished_at, details";
   const intoResults = `INSERT OR REPLACE INTO ${results} (${columns})`;
   const resultRows = "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
@@ -29,6 +35,20 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
   const isLost = "(cancel_requested OR coalesce(r.value->>4, 0))";
   // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
+
+  // Others may wait for the release of a job with a key. A guard notices when one is among the releases.
+  const putBack = (isAware: boolean): string =>
+    `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
+    `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ` +
+    `${isAware ? `WHEN concurrency_key IS NOT NULL THEN ${held} ` : ""}ELSE ${ready} END, ` +
+    `run_at = coalesce(r.value->>2, ${isAware ? "due_at, run_at), due_at = NULL" : "run_at)"}, ` +
+    "failed_attempts = coalesce(r.value->>3, failed_attempts), " +
+    "attempt_history = coalesce(r.value->>5, attempt_history), " +
+    "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
+    `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
+    `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +
+    `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
+    `AND ${jobs}.acquired_by = ?2${isAware ? "" : " AND concurrency_key IS NULL"}`;
 
   return {
     // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a
@@ -48,23 +68,24 @@ export function releaseStatements({ jobs, results }: TableNames): ReleaseStateme
     keepHeldResults:
       `${intoResults} ${resultRows} FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       "WHERE j.fence = r.value->>7 AND j.acquired_by = ?2",
-    // ?1 members jobId: fence, ?2 schedulerId. Leaves jobs that have children to `removeHeldParents`.
-    removeHeld: `${removeHeld} AND j.has_children = 0)`,
+    // ?1 members jobId: fence, ?2 schedulerId. Leaves jobs with a key, and those that have children, to the next two.
+    removeHeld: `${removeHeld} AND j.concurrency_key IS NULL AND j.has_children = 0)`,
+    // the arguments of removeHeld. Leaves jobs that have children to the next one.
+    removeHeldAware: `${removeHeld} AND j.has_children = 0)`,
     // the arguments of removeHeld
     removeHeldParents: `${removeHeld})`,
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
     // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
     // has ended, so that recovery, which follows, ends the job or takes it back.
-    putBack:
-      `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
-      `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ELSE ${ready} END, ` +
-      "run_at = coalesce(r.value->>2, run_at), failed_attempts = coalesce(r.value->>3, failed_attempts), " +
-      "attempt_history = coalesce(r.value->>5, attempt_history), " +
-      "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
-      `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
-      `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +
-      `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
-      `AND ${jobs}.acquired_by = ?2`,
+    putBack: putBack(false),
+    putBackAware: putBack(true),
+    // ?1 rows [jobId, fence, ...], ?2 schedulerId, ?3 now. Precedes the statements that remove jobs or put them back.
+    wakeReleased: wakeGates(
+      names,
+      `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?3")} FROM json_each(?1) r ` +
+        `CROSS JOIN ${jobs} j ON j.id = r.value->>0 WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 ` +
+        "AND j.concurrency_key IS NOT NULL",
+    ),
     // ?1 rows [jobId, fence], ?2 schedulerId
     markStarted:
       `UPDATE ${jobs} SET started_fence = fence FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +

@@ -12,15 +12,18 @@ type Finish = JobRelease & { kind: "finish" };
 export class Releases {
   readonly #statements: Statements;
   readonly #request: StepRequest;
+  readonly #isAware: boolean;
   readonly #finished: Finish[] = [];
   readonly #putBack: JobRelease[] = [];
   readonly #started: JobRelease[] = [];
   /** The first release of each job: a second one does not count. */
   readonly #first = new Map<string, JobRelease>();
 
-  constructor(statements: Statements, request: StepRequest) {
+  /** @param isAware whether the step heeds flow control. If not, the guards fail for jobs that need it. */
+  constructor(statements: Statements, request: StepRequest, isAware: boolean) {
     this.#statements = statements;
     this.#request = request;
+    this.#isAware = isAware;
     for (const release of request.releases) {
       if (this.#first.has(release.jobId)) continue;
       this.#first.set(release.jobId, release);
@@ -41,6 +44,7 @@ export class Releases {
     const { guardChanges } = this.#statements;
     return [
       ...this.#keeping(this.#kept().map(({ result }) => result)),
+      ...this.#wakes(),
       ...(hasParents ? this.#notes() : []),
       ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
         one,
@@ -49,7 +53,8 @@ export class Releases {
     ];
   }
 
-  /** The statements for releases of which some may not count. {@link statuses} tells which do. */
+  /** The statements for releases of which some may not count. {@link statuses} tells which do. They heed flow control,
+   *  whatever the jobs are. */
   exactly(isRepetition: boolean): SqlStatement[] {
     const { schedulerId, stepId } = this.#request;
     const { releaseStatuses, keepHeldResults } = this.#statements;
@@ -59,6 +64,7 @@ export class Releases {
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
       ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
+      ...this.#wakes(),
       ...this.#notes(),
       ...this.#removals(true).map(({ sql, args }) => ({ sql, args })),
       ...this.#puttingsBack().map(({ sql, args }) => ({ sql, args })),
@@ -104,17 +110,28 @@ export class Releases {
     return rowParameters(rows).map(({ text }) => statement(this.#statements.noteFinished, text, schedulerId));
   }
 
+  /** Whatever becomes of the jobs, their keys may have room afterwards. */
+  #wakes(): SqlStatement[] {
+    if (!this.#isAware) return [];
+    const { schedulerId, now } = this.#request;
+    return this.#jobRows([...this.#finished, ...this.#putBack]).map(({ text }) =>
+      statement(this.#statements.wakeReleased, text, schedulerId, now),
+    );
+  }
+
   #removals(hasParents: boolean): Counted[] {
-    const { removeHeld, removeHeldParents } = this.#statements;
+    const { removeHeld, removeHeldAware, removeHeldParents } = this.#statements;
+    const aware = hasParents ? removeHeldParents : removeHeldAware;
     const rows = this.#finished.map(({ jobId, fence }) => [jobId, fence] as const);
     return memberParameters(rows).map(({ text, count }) => ({
       count,
-      ...statement(hasParents ? removeHeldParents : removeHeld, text, this.#request.schedulerId),
+      ...statement(this.#isAware ? aware : removeHeld, text, this.#request.schedulerId),
     }));
   }
 
   #puttingsBack(): Counted[] {
     const { schedulerId, now, stepId } = this.#request;
+    const putBack = this.#isAware ? this.#statements.putBackAware : this.#statements.putBack;
     const rows = this.#putBack.map((release) =>
       release.kind === "retry"
         ? [
@@ -129,7 +146,7 @@ export class Releases {
     );
     return rowParameters(rows).map(({ text, count }) => ({
       count,
-      ...statement(this.#statements.putBack, text, schedulerId, now, stepId),
+      ...statement(putBack, text, schedulerId, now, stepId),
     }));
   }
 

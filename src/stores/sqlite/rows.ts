@@ -42,7 +42,15 @@ export function resultAsJson(table: string): string {
 }
 
 export function taskAsJson(table: string): string {
-  return rowAsJson(table, ["id", "max_running_jobs", "declaration", "version"], [validJson(`${table}.details`)]);
+  const limit = `${runningLimit(table)} + 0`;
+  const [id, declaration] = ["id", "declaration"].map((column) => readableColumn(table, column));
+  const columns = [id ?? "", limit, declaration ?? "", `${table}.version + 0`, `${table}.paused + 0`];
+  return rowAsJson(null, columns, [validJson(`${table}.details`)]);
+}
+
+/** SQL of the `maxRunningJobs` that was put. */
+export function runningLimit(table: string): string {
+  return `CASE WHEN ${table}.limited = 1 THEN ${table}.running_limit ELSE ${table}.max_running_jobs END`;
 }
 
 /**
@@ -83,6 +91,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "finished_at",
   "rowid",
   "state",
+  "due_at",
 ]);
 
 /** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,
@@ -123,6 +132,8 @@ const JOB_COLUMNS = [
   "fence",
   "started_fence",
   "state",
+  "concurrency_key",
+  "due_at",
 ];
 
 /** What {@link jobAsJson} and {@link endedJobAsJson} yield. */
@@ -143,6 +154,9 @@ export type JobRow = [
   fence: number,
   startedFence: number,
   state: number,
+  concurrencyKey: string | null,
+  /** The job's true `runAt`; null where `runAt` is true. */
+  dueAt: number | null,
   /** As JSON, or the details that matter; null for a BLOB. */
   details: string | null | Partial<JobRecord>,
   attemptHistory?: string | null,
@@ -170,8 +184,8 @@ export type ResultRow = [
 ];
 
 export type TaskRow = [
-  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null],
-  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version">,
+  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null, paused: number],
+  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused">,
 ];
 
 /** The records of an answer, in order: the JSON in the column `record` of each row. */
@@ -210,8 +224,7 @@ export function fieldsOf<T extends object>(details: T, otherwise: Partial<T>): P
   return typeof details === "object" && details !== null && !Array.isArray(details) ? details : otherwise;
 }
 
-/** The columns of a new job as `insertJobs` reads them. A new job is unleased, and it is ready unless its `runAt` is
- *  later than its addition. */
+/** The columns of a new job as `insertJobs` reads them. */
 export function newJobRow(job: NewJobRecord): (string | number | null)[] {
   return [
     job.id,
@@ -227,16 +240,19 @@ export function newJobRow(job: NewJobRecord): (string | number | null)[] {
     job.failedAttempts,
     job.recoveries,
     jobDetails(job),
+    job.concurrencyKey ?? null,
   ];
 }
 
 /** How many columns {@link newJobRow} has. */
-export const NEW_JOB_ROW_LENGTH = 13;
+export const NEW_JOB_ROW_LENGTH = 14;
 
-/** The state of a new job (see `JOB_STATE`): blocked, delayed or ready. */
+/** The state of a new job (see `JOB_STATE`), unless the key of its task (`own_key`) becomes its key: blocked if the job
+ *  has parents, delayed if its `runAt` is later than its addition, else held or ready. */
 export function newJobState(job: JobRecord): number {
   if (hasParents(job)) return JOB_STATE.blocked;
-  return job.runAt > job.createdAt ? JOB_STATE.delayed : JOB_STATE.ready;
+  if (job.runAt > job.createdAt) return JOB_STATE.delayed;
+  return job.concurrencyKey === undefined ? JOB_STATE.ready : JOB_STATE.held;
 }
 
 /** As JSON. The text is put together by hand, because to make an object without null first, and its text then, costs
@@ -270,7 +286,7 @@ function isEmpty(metadata: Metadata): boolean {
 
 /** Sorts jobs that a step leased in the order of acquisition. */
 export function inOrder(rows: JobRow[]): JobRow[] {
-  return rows.sort((a, b) => b[4] - a[4] || a[5] - b[5] || (a[19] ?? 0) - (b[19] ?? 0));
+  return rows.sort((a, b) => b[4] - a[4] || a[5] - b[5] || (a[21] ?? 0) - (b[21] ?? 0));
 }
 
 /** What holds a job in this state; undefined for nothing. */
@@ -280,7 +296,7 @@ export function heldByOf(state: number): JobRecord["heldBy"] {
 }
 
 export function toJob(row: JobRow): JobRecord {
-  const stored = row[16];
+  const stored = row[18];
   const isText = typeof stored === "string" || stored === null;
   const details = fieldsOf((isText ? jsonOrUndefined<Partial<JobRecord>>(stored) : stored) ?? DAMAGED, DAMAGED);
   const job: Mutable<JobRecord> = {
@@ -315,10 +331,14 @@ export function toJob(row: JobRow): JobRecord {
   if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
   const heldBy = heldByOf(row[15]);
   if (heldBy !== undefined) job.heldBy = heldBy;
+  const [concurrencyKey, dueAt] = [row[16], row[17]];
+  // The stores' key of jobs without a key is empty.
+  if (concurrencyKey !== null && concurrencyKey !== "") job.concurrencyKey = concurrencyKey;
+  if (dueAt !== null) job.runAt = dueAt;
   // Nearly no job has either.
-  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(row[17]);
+  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(row[19]);
   if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
-  const progress = jsonOrUndefined<JobProgress>(row[18]);
+  const progress = jsonOrUndefined<JobProgress>(row[20]);
   if (progress !== undefined) job.progress = progress;
   return job;
 }
@@ -409,12 +429,21 @@ export function toResult([columns, stored]: ResultRow): JobResultRecord {
 
 function taskDetails(task: TaskRecord): string {
   const { id: _id, maxRunningJobs: _maxRunningJobs, declaration: _hash, version: _version, ...details } = task;
-  return JSON.stringify(details);
+  return JSON.stringify({ ...details, paused: undefined });
 }
 
-/** The columns of a task as `putTasks` and looks read them. */
+/** The columns of a task as `putTasks` and looks read them. Those of flow control are left out where there is none. */
 export function taskRow(task: TaskRecord): (string | number | null)[] {
-  return [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  const row = [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  if (!hasFlowControl(task)) return row;
+  const { maxRunningPerKey = null, rateLimit, fair = false } = task;
+  const isAdmitted = rateLimit !== undefined || fair;
+  const rate = [rateLimit?.limit ?? null, rateLimit?.perMs ?? null, rateLimit?.burst ?? null];
+  return [...row, 1, maxRunningPerKey, ...rate, fair ? 1 : 0, isAdmitted ? "" : null];
+}
+
+export function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
+  return maxRunningPerKey !== undefined || rateLimit !== undefined || fair;
 }
 
 /** The settings of a task whose stored details are damaged. */
@@ -429,8 +458,9 @@ const DAMAGED_TASK: TaskRow[1] = {
   metadata: {},
 };
 
-export function toTask([[id, maxRunningJobs, declaration, version], stored]: TaskRow): TaskRecord {
+export function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
+  const { maxRunningPerKey, rateLimit, fair } = details;
   return {
     id,
     executor: details.executor,
@@ -442,6 +472,10 @@ export function toTask([[id, maxRunningJobs, declaration, version], stored]: Tas
     retry: details.retry,
     overlap: details.overlap,
     metadata: details.metadata,
+    ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(fair === undefined ? {} : { fair }),
+    ...(paused === 1 ? { paused: true } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
   };

@@ -151,6 +151,7 @@ function planned(columns: Columns, details: Details): Omit<LookedSchedule, "next
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
     overlap: details.overlap ?? "queue",
+    ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
     paused: columns[4] === 1,
     createdAt: columns[5],
     lastFireTime: columns[7],

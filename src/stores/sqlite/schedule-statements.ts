@@ -1,5 +1,6 @@
 import { NO_VERSION } from "../task-declarations.ts";
 import { guardSql } from "./failures.ts";
+import { wakeGates } from "./gate-sql.ts";
 import { validJson } from "./rows.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
 import type { TableNames } from "./schema.ts";
@@ -28,10 +29,12 @@ export interface ScheduleStatements {
   readonly updateSchedule: string;
   readonly removeSchedule: string;
   readonly removeExhausted: string;
+  readonly openGates: string;
 }
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
-export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleStatements {
+export function scheduleStatements(names: TableNames): ScheduleStatements {
+  const { schedules, jobs } = names;
   const record = `${scheduleAsJson(schedules)} AS record`;
   // A change ends the lease that a process of schema version 1 holds. It keeps the favourite, which is an `acquired_by`
   // without an `acquired_until`.
@@ -113,6 +116,8 @@ export function scheduleStatements({ schedules, jobs }: TableNames): ScheduleSta
       "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND acquisition_id IS NOT ?4",
     // ?1 id
     removeSchedule: `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
+    // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
+    openGates: wakeGates(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
     // ?1 now, ?2 limit. Columns of the answer: id
     removeExhausted:
       `DELETE FROM ${schedules} WHERE seq IN (SELECT seq FROM ${schedules} s WHERE next_fire_time IS NULL ` +

@@ -61,7 +61,7 @@ export class SqliteSchedules {
     { inserts, replacements, updates, unique }: SortedAdditions,
   ): Promise<ScheduleAdditionReport> {
     const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
-    const { replaceSchedules, updateDeclared, raiseVersions } = this.#statements;
+    const { replaceSchedules, updateDeclared, raiseVersions, openGates } = this.#statements;
     const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
     const insert = (sql: string, schedules: readonly ScheduleRecord[]): SqlStatement[] =>
       rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text));
@@ -75,6 +75,9 @@ export class SqliteSchedules {
     const versions = updates.flatMap(({ schedule: { id, declaration, version } }) =>
       declaration === undefined || version === undefined ? [] : [[id, declaration, version]],
     );
+    const keyed = additions
+      .map(scheduleOf)
+      .flatMap(({ id, concurrencyKey }) => (concurrencyKey === undefined ? [] : id));
     const build = (isRepetition: boolean): BatchOfAdditions => {
       const batch = new Batch();
       const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
@@ -83,6 +86,7 @@ export class SqliteSchedules {
       batch.add([
         ...replace(updateDeclared, updates),
         ...rowParameters(versions).map(({ text }) => statement(raiseVersions, text)),
+        ...rowParameters(keyed).map(({ text }) => statement(openGates, text)),
       ]);
       return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
     };
@@ -139,10 +143,11 @@ export class SqliteSchedules {
     const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
     // Others change schedules too, so that no count of the fence tells whose change it is.
     const stamp = this.#ids.next(systemClock.now());
-    const { updateSchedule, getStampedSchedule } = this.#statements;
+    const { updateSchedule, getStampedSchedule, openGates } = this.#statements;
     const [, updated] = await this.#connection.write(() => [
       statement(updateSchedule, id, text, expectedFence ?? null, stamp),
       statement(getStampedSchedule, id, stamp),
+      ...(changes.concurrencyKey === undefined ? [] : [statement(openGates, JSON.stringify([id]))]),
     ]);
     const [row] = jsonRecords<ScheduleRow>(updated);
     return row === undefined ? null : toSchedule(row);

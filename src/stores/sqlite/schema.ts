@@ -255,30 +255,38 @@ function admitByKey({ tasks, jobs, gates }: TableNames): string[] {
   return [
     `ALTER TABLE ${tasks} ADD COLUMN running_limit INTEGER`,
     `ALTER TABLE ${tasks} ADD COLUMN max_running_per_key INTEGER`,
-    // Milliseconds between two starts, and how many may start at once after a pause.
-    `ALTER TABLE ${tasks} ADD COLUMN rate_interval REAL`,
+    // How many starts in how many milliseconds, and how many may start at once after a pause.
+    `ALTER TABLE ${tasks} ADD COLUMN rate_limit INTEGER`,
+    `ALTER TABLE ${tasks} ADD COLUMN rate_per INTEGER`,
     `ALTER TABLE ${tasks} ADD COLUMN rate_burst INTEGER`,
     `ALTER TABLE ${tasks} ADD COLUMN fair INTEGER NOT NULL DEFAULT 0`,
+    // The last turn of a fair task that was taken.
+    `ALTER TABLE ${tasks} ADD COLUMN turn INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE ${tasks} ADD COLUMN paused INTEGER NOT NULL DEFAULT 0`,
     // The concurrency key of jobs without a key of their own: '' where such jobs are admitted too, else null.
     `ALTER TABLE ${tasks} ADD COLUMN own_key TEXT`,
     // Whether the columns above limit the task, see max_running_jobs.
     `ALTER TABLE ${tasks} ADD COLUMN limited INTEGER NOT NULL DEFAULT 0`,
-    `CREATE INDEX ${tasks}_limited ON ${tasks} (id) WHERE limited = 1`,
+    // Within a commit that changes the limits: what they were, as JSON. Null outside of such a commit.
+    `ALTER TABLE ${tasks} ADD COLUMN former TEXT`,
+    `CREATE INDEX ${tasks}_paused ON ${tasks} (id) WHERE paused = 1`,
 
     `ALTER TABLE ${jobs} ADD COLUMN concurrency_key TEXT`,
+    // The true `run_at` of a job that has a turn of a fair task in the place of its `run_at`.
+    `ALTER TABLE ${jobs} ADD COLUMN due_at INTEGER`,
     `CREATE INDEX ${jobs}_held ON ${jobs} (task_id, concurrency_key, priority DESC, run_at, seq) ` +
       `WHERE state = ${JOB_STATE.held}`,
     `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, concurrency_key, state) WHERE concurrency_key IS NOT NULL`,
 
-    // `wake_at`: when admission has to look at the key, 0 for at once, null while nothing can change. `tat`: the
-    // theoretical arrival time of GCRA. `turn`: where the key's last promoted job stands among those of a fair task.
+    // `wake_at`: when admission has to look at the key, long ago for at once, null while nothing can change. `tat`: the
+    // theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them are whole
+    // numbers. `turn`: the turn after that of the key's last promoted job.
     `CREATE TABLE ${gates} (
       task_id TEXT NOT NULL,
       key TEXT NOT NULL,
       wake_at INTEGER,
-      tat REAL,
-      turn INTEGER,
+      tat INTEGER,
+      turn INTEGER NOT NULL DEFAULT 0,
       paused INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (task_id, key)
     ) WITHOUT ROWID`,

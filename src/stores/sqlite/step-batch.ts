@@ -1,5 +1,7 @@
+import type { JobRecord } from "../../records/job.ts";
 import type { StepReport, StepRequest } from "../data-store.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
+import { Admission } from "./admission.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import { settlement, settling } from "./chains.ts";
 import type { Connection } from "./connection.ts";
@@ -20,6 +22,8 @@ export interface StepCertainty {
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
+  /** Whether the store knows that the step has to heed flow control, see `Awareness`. */
+  readonly isAware: boolean;
   /** Whether the batch frees and cancels the children of jobs that end. Otherwise guards undo the whole batch when a
    *  job that ends has children. */
   readonly settles: boolean;
@@ -48,17 +52,23 @@ export class StepBatch {
     Record<"releases" | "recovery" | "rivals" | "confirmation" | "settled" | "children" | "look", Answers>
   >;
 
+  readonly #admission: Admission;
+  /** Whether the step heeds flow control. A batch that looks at each release, or settles, does so in any case. */
+  readonly isAware: boolean;
+
   /** @throws {RangeError} when the request has more plans or fires than one step may have
    *  @throws {StoreRefusedError} for additions that would wait for each other */
-  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, settles }: StepCertainty) {
+  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, isAware, settles }: StepCertainty) {
     const { statements } = context;
+    this.isAware = isAware || isExact || settles || request.additions.some(hasKey);
     this.#request = request;
     this.#looks = context.looks;
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
-    this.#releases = new Releases(statements, request);
+    this.#releases = new Releases(statements, request, this.isAware);
     this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
     this.#plans = new Plans(statements, request);
+    this.#admission = new Admission(statements, request, isRepetition);
     const batch = this.#batch;
     const { sign, schedulerId } = request;
     if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId }));
@@ -71,9 +81,11 @@ export class StepBatch {
     const confirmation = batch.add(this.#plans.confirmation());
     const { children } = this.#additions;
     const settled = batch.add(settles || !children.isEmpty ? settling(statements, request.now) : []);
+    const acquisition = acquire(context, request, this.isAware);
+    if (this.isAware) this.#admission.addTo(batch, acquisition);
+    else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
     const found = batch.add(children.search());
-    batch.add(acquisition(context, request));
-    const look = context.looks.statement(request, { stepId: request.stepId });
+    const look = context.looks.statement(request, { stepId: request.stepId, isAware: this.isAware });
     this.#answers = {
       releases,
       recovery: recovered,
@@ -90,26 +102,28 @@ export class StepBatch {
   }
 
   report(results: readonly Row[][]): StepReport {
-    const { releases, recovery: recovered, rivals, confirmation, settled, children, look } = this.#answers;
+    const { releases, recovery, rivals, confirmation, settled, children } = this.#answers;
     const { now } = this.#request;
-    const seen = look.of(results)[0] ?? [];
-    const recovery = recoveryReport(recovered.of(results), now);
-    const { ended, promoted } = settlement(settled.of(results), now);
+    const seen = this.look(results);
+    const recovered = recoveryReport(recovery.of(results), now);
+    const { ended, promoted: freed } = settlement(settled.of(results), now);
+    const promoted = [...freed, ...this.#admission.promoted(results, recovered)];
+    const additions = this.#additions.answers(rivals.of(results), this.#admission.heldAdditions(results));
     return {
       ...this.#looks.seen(this.#request, seen),
-      recovered: recovery.recovered,
-      ended: ended.length === 0 ? recovery.ended : [...recovery.ended, ...ended],
+      recovered: recovered.recovered,
+      ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
+      ...(promoted.length === 0 ? {} : { promoted }),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
-      additions: this.#additions.children.answers(this.#additions.answers(rivals.of(results)), children.of(results)),
+      additions: this.#additions.children.answers(additions, children.of(results)),
       plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),
       acquired: inOrder(jsonArray<JobRow>(seen, "acquired")).map(toJob),
-      ...(promoted.length === 0 ? {} : { promoted }),
     };
   }
 
   /** Whether the next step has to settle links that this step has left. */
   leavesLinks(results: readonly Row[][]): boolean {
-    return hasSettledLinks(this.#answers.look.of(results)[0] ?? []);
+    return hasSettledLinks(this.look(results));
   }
 
   /** The error of the batch, if it failed. */
@@ -117,9 +131,14 @@ export class StepBatch {
     return this.#additions.children.refusal(connection, error);
   }
 
+  /** The answer of the look that ends the step. */
+  look(results: readonly Row[][]): readonly Row[] {
+    return this.#answers.look.of(results)[0] ?? [];
+  }
+
   /** The length of the text that holds the leased jobs. */
   acquiredLength(results: readonly Row[][]): number {
-    return String(this.#answers.look.of(results)[0]?.[0]?.acquired ?? "").length;
+    return String(this.look(results)[0]?.acquired ?? "").length;
   }
 
   #recovery(statements: Statements, hasParents: boolean): SqlStatement[] {
@@ -135,21 +154,34 @@ export class StepBatch {
       stepId,
       hasParents,
       limit: RECOVERIES_PER_STEP_MAX,
+      isAware: this.isAware,
     });
   }
 }
 
-/** The statements that make due jobs ready, and lease jobs. */
-function acquisition({ statements, boundsBytes }: StepContext, request: StepRequest): SqlStatement[] {
+/** The statement that leases jobs, if the step is to lease any. */
+function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, isAware: boolean): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
-  if (jobs === null) return [];
-  const promotion = statement(statements.promote, now);
-  if (jobs.limit <= 0) return [promotion];
-  const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
-  const [few, many] = boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
+  if (jobs === null || jobs.limit <= 0) return [];
   const { form, args } = queueParameters(jobs.queues);
-  const acquire = form === "many" ? many : (few[form - 1] ?? many);
-  return [promotion, statement(acquire, now, jobs.limit, ...args, schedulerId, until, stepId)];
+  const [few, many] = acquisitions(statements, boundsBytes, isAware);
+  const sql = form === "many" ? many : (few[form - 1] ?? many);
+  return [statement(sql, now, jobs.limit, ...args, schedulerId, until, stepId)];
+}
+
+function acquisitions(
+  statements: Statements,
+  boundsBytes: boolean,
+  isAware: boolean,
+): [few: readonly string[], many: string] {
+  const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
+  if (!isAware) return boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
+  const { acquireFewAware, acquireManyAware, acquireFewBytesAware, acquireManyBytesAware } = statements;
+  return boundsBytes ? [acquireFewBytesAware, acquireManyBytesAware] : [acquireFewAware, acquireManyAware];
+}
+
+function hasKey({ concurrencyKey }: JobRecord): boolean {
+  return concurrencyKey !== undefined;
 }
 
 /** The stamp of a step's additions. A step that was refused is sent in parts, which all have the id of the step.

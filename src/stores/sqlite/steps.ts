@@ -1,5 +1,7 @@
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
+import type { Awareness } from "./awareness.ts";
 import type { Connection } from "./connection.ts";
+import type { Row } from "./driver.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX } from "./limits.ts";
 import { comparableTasks, hasSettledLinks, Looks } from "./looks.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
@@ -13,25 +15,34 @@ export class SqliteSteps {
   readonly #connection: Connection;
   readonly #schema: SchemaCheck;
   readonly #context: Omit<StepContext, "boundsBytes">;
+  readonly #awareness: Awareness;
   /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
   #isHeavy = false;
   /** In how many more steps jobs that end may have children. A step that does not expect children takes a second write
    *  for them, and one that does has a few more statements. */
   #chainedSteps = 0;
 
-  constructor(connection: Connection, schema: SchemaCheck, statements: Statements, names: TableNames) {
+  constructor(
+    connection: Connection,
+    schema: SchemaCheck,
+    { statements, names, awareness }: { statements: Statements; names: TableNames; awareness: Awareness },
+  ) {
     this.#connection = connection;
     this.#schema = schema;
+    this.#awareness = awareness;
     this.#context = { statements, looks: new Looks(names), isLocal: connection.isLocal };
   }
 
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
+    const { isAware } = this.#awareness;
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expired = request.asksForExpired === true;
-    const statement = looks.statement(request, request.tasks === null ? { expired } : { tasks, expired });
+    const shown = request.tasks === null ? { expired, isAware } : { tasks, expired, isAware };
+    const statement = looks.statement(request, shown);
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
+      if (this.#isNowAware(rows, isAware)) return this.look(request);
       const stale = jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
       if (hasSettledLinks(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
@@ -74,11 +85,13 @@ export class SqliteSteps {
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
+    const { isAware } = this.#awareness;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
       return new StepBatch(context, request, {
         isExact: exactly,
         isRepetition,
+        isAware,
         settles: exactly || this.#chainedSteps > 0,
       });
     };
@@ -93,6 +106,24 @@ export class SqliteSteps {
     if (this.#chainedSteps > 0) this.#chainedSteps--;
     if (batch.leavesLinks(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
-    return batch.report(results);
+    const report = batch.report(results);
+    if (!this.#isNowAware(batch.look(results), batch.isAware)) return report;
+    // The step left out the jobs that need flow control. A repetition does what is left of a step.
+    const rest = { ...request, releases: [], additions: [], plans: [], isRepetition: true };
+    const { releases: _, additions: __, plans: ___, ...seen } = await this.#write(rest, true);
+    return {
+      ...report,
+      ...seen,
+      recovered: [...report.recovered, ...seen.recovered],
+      ended: [...report.ended, ...seen.ended],
+    };
+  }
+
+  /** Keeps in mind what the answer of a look tells about flow control. Whether the look, which was not aware of it,
+   *  should have been. */
+  #isNowAware(rows: readonly Row[], wasAware: boolean): boolean {
+    const hasFlow = this.#context.looks.hasFlow(rows);
+    if (hasFlow !== null) this.#awareness.isAware = hasFlow;
+    return hasFlow === true && !wasAware;
   }
 }

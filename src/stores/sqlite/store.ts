@@ -114,12 +114,12 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.tasks.remove(id));
   }
 
-  async pauseTask(_request: contract.TaskPauseRequest): Promise<boolean> {
-    throw new Error("not built yet");
+  async pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
+    return this.#use((open) => open.tasks.pause(request));
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
-    throw new Error("not built yet");
+    return this.#use((open) => open.tasks.getPauses());
   }
 
   /** Checks by itself whether the schema is up to date, unlike the other methods. */
@@ -238,14 +238,15 @@ export class SqlDataStore implements contract.DataStore {
       this.#isToReset = false;
       const statements = makeStatements(names);
       const schema = new SchemaCheck(connection, names, now);
+      const awareness = { isAware: false };
       return {
         connection,
         schema,
-        tasks: new SqliteTasks(connection, statements),
+        tasks: new SqliteTasks(connection, statements, awareness),
         schedules: new SqliteSchedules(connection, statements),
-        jobs: new SqliteJobs(connection, statements),
+        jobs: new SqliteJobs(connection, statements, awareness),
         leases: new SqliteLeases(connection, statements),
-        steps: new SqliteSteps(connection, schema, statements, names),
+        steps: new SqliteSteps(connection, schema, { statements, names, awareness }),
         results: new SqliteResults(connection, statements),
         inspect: (at) => inspect(connection, statements, at),
       };

@@ -1,27 +1,35 @@
 import type { TaskRecord } from "../../records/task.ts";
-import type { TaskChange } from "../data-store.ts";
+import type { TaskChange, TaskPause, TaskPauseRequest } from "../data-store.ts";
 import { putTask } from "../task-declarations.ts";
+import type { Awareness } from "./awareness.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { rowParameters } from "./parameters.ts";
-import { jsonRecords, numberOrNull, type TaskRow, taskRow, toTask } from "./rows.ts";
+import { hasFlowControl, jsonRecords, numberOrNull, type TaskRow, taskRow, toTask } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** The tasks of a `SqlDataStore`. */
 export class SqliteTasks {
   readonly #connection: Connection;
   readonly #statements: Statements;
+  readonly #awareness: Awareness;
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: Statements, awareness: Awareness) {
     this.#connection = connection;
     this.#statements = statements;
+    this.#awareness = awareness;
   }
 
   async put(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
     if (tasks.length === 0) return [];
+    if (tasks.some(hasFlowControl)) this.#awareness.isAware = true;
+    const { getTasksById, putTasks, openOwnGates, wakeRelimited, rekeyJobs, holdRelimited, settleTasks } =
+      this.#statements;
+    const ids = JSON.stringify(tasks.map((task) => task.id));
     const [existing] = await this.#connection.write(() => [
-      statement(this.#statements.getTasksById, JSON.stringify(tasks.map((task) => task.id))),
-      ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(this.#statements.putTasks, text)),
+      statement(getTasksById, ids),
+      ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(putTasks, text)),
+      ...[openOwnGates, wakeRelimited, rekeyJobs, holdRelimited, settleTasks].map((sql) => statement(sql, ids)),
     ]);
     const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], toTask(row)]));
     return tasks.map((given) => {
@@ -44,8 +52,33 @@ export class SqliteTasks {
     const [inUse, removed] = await this.#connection.write(() => [
       statement(this.#statements.isTaskInUse, id),
       statement(this.#statements.removeTask, id),
+      statement(this.#statements.unpauseRemoved, id),
     ]);
     if (numberOrNull(inUse, "in_use") === 1) return "inUse";
     return removed?.length === 1 ? "removed" : "missing";
+  }
+
+  async pause({ taskId, key, paused }: TaskPauseRequest): Promise<boolean> {
+    this.#awareness.isAware = true;
+    const { pauseTask, openGateOfTask, pauseGatesOfTask, pauseKey, holdPaused } = this.#statements;
+    const isPaused = paused ? 1 : 0;
+    const [found] = await this.#connection.write(() =>
+      key === null
+        ? [
+            statement(pauseTask, taskId, isPaused),
+            statement(openGateOfTask, taskId),
+            statement(pauseGatesOfTask, taskId, isPaused),
+          ]
+        : [statement(pauseKey, taskId, isPaused, key), statement(holdPaused, taskId, key)],
+    );
+    return found?.length === 1;
+  }
+
+  async getPauses(): Promise<TaskPause[]> {
+    const rows = await this.#connection.read(statement(this.#statements.getTaskPauses));
+    return rows.map(({ task_id: taskId, key }) => ({
+      taskId: String(taskId),
+      key: typeof key === "string" ? key : null,
+    }));
   }
 }

@@ -1,0 +1,127 @@
+import { gateRooms, hasHeld, heldOf, wakeGates, wokenAt, wokenRooms } from "./gate-sql.ts";
+import {
+  ADMISSIONS_PER_KEY_MIN,
+  ADMISSIONS_PER_STATEMENT,
+  FAIR_PROMOTED_MAX,
+  GATES_PER_STATEMENT_MAX,
+  PROMOTIONS_PER_STEP_MAX,
+  TURNS_START,
+} from "./limits.ts";
+import { JOB_STATE, type TableNames } from "./schema.ts";
+
+const { delayed, ready, leased, held } = JOB_STATE;
+
+/**
+ * The statements by which limits of concurrency keys, rates and turns count. A job with a key is held first, and becomes
+ * ready when it is admitted. Each key of a task has a *gate*, a row that tells when admission has to look at its held
+ * jobs: whatever makes room at a gate wakes the gate. So a step reads as many gates as were woken, however many there
+ * are. A comment before each statement lists its arguments.
+ */
+export interface AdmissionStatements {
+  readonly wakeDue: string;
+  readonly promoteAware: string;
+  readonly admit: string;
+  readonly spend: string;
+  readonly takeTurns: string;
+  readonly settle: string;
+  readonly findHeld: string;
+  readonly wakeAdded: string;
+  readonly wakeForgotten: string;
+  readonly removeIdle: string;
+}
+
+export function admissionStatements(names: TableNames): AdmissionStatements {
+  const { gates, jobs, tasks } = names;
+  const due =
+    `SELECT seq FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ` +
+    `ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX}`;
+  // The bound tells SQLite how few jobs there are.
+  const admissionsMax = ADMISSIONS_PER_STATEMENT + ADMISSIONS_PER_KEY_MIN * GATES_PER_STATEMENT_MAX;
+  const inOrder = "ORDER BY priority DESC, run_at, seq";
+  // Nearly always there is room for one job, because another has ended.
+  const next =
+    `CASE WHEN r.room = 1 THEN (SELECT json_array(seq) FROM ${heldOf(jobs, "r")} ${inOrder} LIMIT 1) ` +
+    `ELSE (SELECT json_group_array(seq) FROM (SELECT seq FROM ${heldOf(jobs, "r")} ${inOrder} ` +
+    `LIMIT max(${ADMISSIONS_PER_KEY_MIN}, ${ADMISSIONS_PER_STATEMENT} / (SELECT count(*) FROM rooms)))) END`;
+  // What a step acquired: ?1 now, ?2 schedulerId, ?3 stepId.
+  const acquired = `state = ${leased} AND acquired_until > ?1 AND acquisition_id = ?3 AND acquired_by = ?2`;
+  const promotedTurn =
+    `coalesce((SELECT max(run_at) FROM ${jobs} WHERE task_id = r.task_id AND concurrency_key = r.key ` +
+    `AND state = ${ready}) - ${TURNS_START} + 1, 0)`;
+  // The first instant at which there is a token more than promoted jobs.
+  const nextToken = "(r.tat - (r.rate_burst - r.waiting - 1) * r.rate_per + r.rate_limit - 1) / r.rate_limit";
+
+  return {
+    // ?1 now. Precedes promoteAware.
+    wakeDue: wakeGates(
+      names,
+      `SELECT DISTINCT j.task_id, ${keyOf("j", "t.own_key")}, ${wokenAt("?1")} FROM ${jobs} j ` +
+        `LEFT JOIN ${tasks} t ON t.id = j.task_id WHERE j.seq IN (${due}) AND ${keyOf("j", "t.own_key")} IS NOT NULL`,
+    ),
+    // ?1 now. Yields a row per job, with the `seq` of those that are now held. A job that waited when its task got
+    // limits, or lost them, or that a process of an earlier version added, gets its key here.
+    promoteAware:
+      `UPDATE ${jobs} SET concurrency_key = ${keyOf(jobs, ownKeyOf(names))}, ` +
+      `state = CASE WHEN ${keyOf(jobs, ownKeyOf(names))} IS NULL THEN ${ready} ELSE ${held} END ` +
+      `WHERE seq IN (${due}) RETURNING CASE WHEN state = ${held} THEN seq END AS seq`,
+    // ?1 now. Promotes the first held jobs of each woken gate that has room. A job of a fair task gets its turn by
+    // start-time fair queueing (Goyal, Vin and Cheng, 1996): no turn is earlier than the last that was taken, so that a
+    // key that was idle has nothing to catch up.
+    admit:
+      `UPDATE ${jobs} SET state = ${ready}, due_at = CASE WHEN p.fair = 1 THEN run_at END, ` +
+      `run_at = CASE WHEN p.fair = 1 THEN ${TURNS_START} + p.turn ELSE run_at END ` +
+      `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, max(r.turn, r.round) + e.key AS turn ` +
+      `FROM rooms r CROSS JOIN json_each(${next}) e WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
+      `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
+    // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
+    // back. A repetition gives back those of its earlier tries, and takes them again together with its own.
+    spend:
+      `UPDATE ${gates} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat WHEN ?4 < 0 THEN tat - a.n * a.rate_per ` +
+      "ELSE max(coalesce(tat, 0), CAST(?1 AS INTEGER) * a.rate_limit) + a.n * a.rate_per END, " +
+      "turn = CASE WHEN a.fair = 1 THEN max(turn, a.next) ELSE turn END, " +
+      `wake_at = min(coalesce(wake_at, ${wokenAt("?1")}), ${wokenAt("?1")}) ` +
+      `FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.run_at) - ${TURNS_START} + 1 AS next, ` +
+      `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
+      `WHERE ${acquired} AND +j.concurrency_key IS NOT NULL AND (t.rate_limit IS NOT NULL OR t.fair = 1) ` +
+      `GROUP BY j.task_id, j.concurrency_key) a WHERE ${gates}.task_id = a.task_id AND ${gates}.key = a.concurrency_key`,
+    // ?1 now, ?2 schedulerId, ?3 stepId
+    takeTurns:
+      `UPDATE ${tasks} SET turn = max(turn, a.last) FROM (SELECT task_id, max(run_at) - ${TURNS_START} AS last ` +
+      `FROM ${jobs} WHERE ${acquired} AND due_at IS NOT NULL GROUP BY task_id) a WHERE ${tasks}.id = a.task_id`,
+    // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays woken.
+    settle:
+      `UPDATE ${gates} SET wake_at = s.next, turn = s.turn FROM (WITH ${wokenRooms(names)} SELECT r.task_id, r.key, ` +
+      `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 THEN r.wake_at ` +
+      `WHEN r.free <= 0 OR r.fair = 1 AND r.waiting >= ${FAIR_PROMOTED_MAX} OR r.waiting >= r.rate_burst THEN NULL ` +
+      `ELSE ${nextToken} END AS next, ` +
+      `CASE WHEN r.fair = 1 THEN max(r.turn, ${promotedTurn}) ELSE r.turn END AS turn FROM rooms r) s ` +
+      `WHERE ${gates}.task_id = s.task_id AND ${gates}.key = s.key`,
+    // ?1 ids of jobs. Yields those that are held, with their states.
+    findHeld:
+      `SELECT j.id AS id, j.state AS state FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.id = a.value ` +
+      `WHERE j.state >= ${held}`,
+    // ?1 rows [taskId, key], ?2 now
+    wakeAdded: wakeGates(names, `SELECT DISTINCT value->>0, value->>1, ${wokenAt("?2")} FROM json_each(?1) WHERE true`),
+    // ?1 now. There should be none: this is for what nobody thought of.
+    wakeForgotten:
+      `UPDATE ${gates} SET wake_at = ${wokenAt("?1")} FROM (WITH ` +
+      `${gateRooms(names, `g.task_id > '' AND (g.wake_at IS NULL OR g.wake_at > ?1) AND ${hasHeld(names, "g")}`)} ` +
+      "SELECT task_id, key FROM rooms WHERE room > 0) r " +
+      `WHERE ${gates}.task_id = r.task_id AND ${gates}.key = r.key`,
+    // ?1 now, ?2 limit. The gates of the jobs without a key stay, because they tell looks that there is flow control.
+    removeIdle:
+      `DELETE FROM ${gates} WHERE (task_id, key) IN (SELECT g.task_id, g.key FROM ${gates} g ` +
+      `LEFT JOIN ${tasks} t ON t.id = g.task_id WHERE g.task_id > '' AND g.key <> '' AND g.paused = 0 ` +
+      "AND (t.rate_limit IS NULL OR g.tat IS NULL OR g.tat <= CAST(?1 AS INTEGER) * t.rate_limit) " +
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key) LIMIT +?2)`,
+  };
+}
+
+/** SQL of the key that counts for a job: its own, else that of its task. `job` is the name of the table, or an alias. */
+function keyOf(job: string, ownKey: string): string {
+  return `coalesce(nullif(${job}.concurrency_key, ''), ${ownKey})`;
+}
+
+function ownKeyOf({ jobs, tasks }: TableNames): string {
+  return `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
+}

@@ -1,0 +1,433 @@
+import { join } from "node:path";
+import { createClient } from "@libsql/client";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { JobRecord } from "../../src/records/job.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import type { Row, SqlDataStore, SqlStatement } from "../../src/stores/sqlite/mod.ts";
+import {
+  add,
+  commit,
+  extend,
+  finish,
+  LEASE_MS,
+  look,
+  makeJob,
+  makeJobs,
+  makeSchedule,
+  makeTask,
+  numbered,
+  planOf,
+  QUEUE,
+  release,
+  step,
+  T0,
+  take,
+} from "../../src/testing/data-store-contract/makers.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { LIBSQL, openWithTables } from "./local-stores.ts";
+
+/** A database in memory, on which any number of stores can be opened, and the statements that they send. */
+class Database {
+  readonly #client = createClient({ url: ":memory:" });
+  readonly sent: SqlStatement[] = [];
+  readonly #stores: SqlDataStore[] = [];
+
+  /** A store that has seen nothing of the database yet. */
+  async open(): Promise<SqlDataStore> {
+    const client = {
+      protocol: "file",
+      execute: (statement: SqlStatement) => this.#run([statement], () => this.#client.execute(statement)),
+      batch: (statements: SqlStatement[], mode: "write") =>
+        this.#run(statements, () => this.#client.batch(statements, mode)),
+      close: () => undefined,
+    };
+    const store = new LibsqlDataStore({ client });
+    this.#stores.push(store);
+    await openWithTables(store);
+    return store;
+  }
+
+  #run<T>(statements: readonly SqlStatement[], run: () => T): T {
+    this.sent.push(...statements);
+    return run();
+  }
+
+  /** The statements that a call sends. */
+  async sentBy(call: () => Promise<unknown>): Promise<string[]> {
+    this.sent.length = 0;
+    await call();
+    return this.sent.map(({ sql }) => sql);
+  }
+
+  async rows(sql: string, ...args: (string | number)[]): Promise<Row[]> {
+    return (await this.#client.execute({ sql, args })).rows.map((row) => ({ ...row }));
+  }
+
+  /** The most steps of SQLite's virtual machine that a statement of a call took. */
+  async stepsOf(call: () => Promise<unknown>): Promise<number> {
+    const texts = JSON.stringify(await this.sentBy(call));
+    const [row] = await this.rows(
+      "SELECT max(nstep) AS most FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?1))",
+      texts,
+    );
+    return Number(row?.most);
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.#stores) await store.close();
+    this.#client.close();
+  }
+}
+
+let database: Database;
+let store: SqlDataStore;
+
+beforeEach(async () => {
+  database = new Database();
+  store = await database.open();
+});
+afterEach(() => database.close());
+
+function keyed(id: string, concurrencyKey: string, fields: Partial<JobRecord> = {}): JobRecord {
+  return makeJob({ id, concurrencyKey, ...fields });
+}
+
+async function taken(by: SqlDataStore, fields: Parameters<typeof take>[1] = {}): Promise<string[]> {
+  return (await take(by, fields)).acquired.map(({ id }) => id);
+}
+
+async function gates(): Promise<unknown[]> {
+  return (await database.rows("SELECT key FROM escapement_gates ORDER BY task_id, key")).map(({ key }) => key);
+}
+
+describe("a database without flow control", () => {
+  const isAboutGates = (sql: string): boolean => /escapement_gates|due_at|turn/.test(sql.replace("AS has_flow", ""));
+
+  test("is stepped by as many statements as before, of which only the look asks for gates", async () => {
+    await store.putTasks([makeTask()]);
+    await store.addJobs(makeJobs(3));
+    const added = await database.sentBy(() => store.addJobs([makeJob({ id: "one" })]));
+    expect(added.length).toBe(1);
+    let held: readonly JobRecord[] = [];
+    const acquiring = await database.sentBy(async () => {
+      held = (await step(store)).acquired;
+    });
+    expect([acquiring.length, held.length]).toEqual([3, 4]);
+    const releasing = await database.sentBy(() => step(store, { releases: held.map((job) => finish(job)) }));
+    expect(releasing.length).toBe(6);
+    const taking = await database.sentBy(() => take(store));
+    expect(taking.length).toBe(7);
+    for (const sent of [acquiring, releasing, taking]) {
+      expect([sent.slice(0, -1).filter(isAboutGates), sent.filter((sql) => sql.includes("has_flow")).length]).toEqual([
+        [],
+        1,
+      ]);
+    }
+    expect((await database.sentBy(() => look(store))).length).toBe(1);
+    expect((await database.sentBy(() => extend(store, []))).length).toBe(1);
+  });
+
+  test("is stepped so again when the last limit and the last key are gone", async () => {
+    await store.addJobs([keyed("a", "k")]);
+    const { acquired } = await take(store);
+    expect((await database.sentBy(() => step(store))).length).toBeGreaterThan(3);
+    await step(store, { releases: acquired.map((job) => finish(job)) });
+    await store.cleanup({ now: T0, limit: 10 });
+    await look(store);
+    expect(await gates()).toEqual([]);
+    expect((await database.sentBy(() => step(store))).length).toBe(3);
+  });
+});
+
+describe("a task with limits", () => {
+  test("takes as many statements whatever the number of its keys and jobs", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1, rateLimit: { limit: 10, perMs: 1, burst: 100 } })]);
+    const counts: number[] = [];
+    for (const count of [1, 10, 300]) {
+      await store.addJobs(
+        Array.from({ length: 3 * count }, (_, index) => keyed(`${count} ${index}`, `${index % count}`)),
+      );
+      let held: readonly JobRecord[] = [];
+      const first = await database.sentBy(async () => {
+        held = (await step(store, { limit: 50 })).acquired;
+      });
+      const second = await database.sentBy(() => step(store, { releases: held.map((job) => finish(job)) }));
+      counts.push(first.length, second.length);
+    }
+    expect(new Set(counts.filter((_, place) => place % 2 === 0)).size).toBe(1);
+    expect(new Set(counts.filter((_, place) => place % 2 === 1)).size).toBe(1);
+  });
+
+  test("has 0 as its limit for processes of earlier versions, and its own for people", async () => {
+    const columns = "SELECT max_running_jobs, running_limit, limited FROM escapement_tasks";
+    await store.putTasks([makeTask({ maxRunningJobs: 7, fair: true })]);
+    expect(await database.rows(columns)).toEqual([{ max_running_jobs: 0, running_limit: 7, limited: 1 }]);
+    await store.pauseTask({ taskId: "task", key: null, paused: true, now: T0 });
+    await store.putTasks([makeTask({ maxRunningJobs: 7 })]);
+    expect(await database.rows(columns)).toEqual([{ max_running_jobs: 0, running_limit: 7, limited: 1 }]);
+    expect((await store.getTask("task"))?.maxRunningJobs).toBe(7);
+    await store.pauseTask({ taskId: "task", key: null, paused: false, now: T0 });
+    expect(await database.rows(columns)).toEqual([{ max_running_jobs: 7, running_limit: 7, limited: 0 }]);
+  });
+
+  test("leaves no trace of turns in what people see, nor a forgotten gate", async () => {
+    await store.putTasks([makeTask({ fair: true })]);
+    await store.addJobs([keyed("a", "k", { runAt: T0 - 5 }), keyed("b", "l", { runAt: T0 - 3 })]);
+    await take(store, { queues: [{ executor: "none", taskId: "task" }] });
+    expect((await store.inspect(T0)).oldestDueJob).toMatchObject({ runAt: T0 - 5 });
+    await database.rows("UPDATE escapement_gates SET wake_at = NULL");
+    await store.addJobs(makeJobs(40, { concurrencyKey: "k" }));
+    await take(store, { limit: 10 });
+    await database.rows("UPDATE escapement_gates SET wake_at = NULL");
+    await store.cleanup({ now: T0, limit: 10 });
+    expect((await look(store)).hasReady).toBe(true);
+    expect((await take(store)).acquired.length).toBeGreaterThan(6);
+  });
+
+  test("keeps its gates as long as they have jobs, a pause or a debt of tokens", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await store.pauseTask({ taskId: "task", key: "paused", paused: true, now: T0 });
+    await store.addJobs([keyed("a", "k"), keyed("late", "later", { runAt: T0 + 9000 })]);
+    const { acquired } = await take(store);
+    await step(store, { releases: acquired.map((job) => finish(job)) });
+    await store.cleanup({ now: T0 + 999, limit: 10 });
+    expect(await gates()).toEqual(["", "k", "later", "paused"]);
+    await store.cleanup({ now: T0 + 1000, limit: 10 });
+    expect(await gates()).toEqual(["", "later", "paused"]);
+  });
+});
+
+describe("a store that has not seen flow control yet", () => {
+  let stale: SqlDataStore;
+  beforeEach(async () => {
+    stale = await database.open();
+    await take(stale);
+  });
+
+  test("acquires within the limits in its first step", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addJobs([keyed("a", "k"), keyed("b", "k"), makeJob({ id: "c" })]);
+    const report = await take(stale);
+    expect([report.acquired.map(({ id }) => id), report.hasReady]).toEqual([["a", "c"], false]);
+  });
+
+  test("wakes the key of a job that it finishes, or puts back", async () => {
+    await store.addJobs([makeJob({ id: "a" }), makeJob({ id: "b" })]);
+    const { acquired } = await take(stale);
+    await store.putTasks([makeTask({ fair: true, rateLimit: { limit: 1, perMs: 1000, burst: 2 } })]);
+    await store.addJobs([makeJob({ id: "c" })]);
+    const [a, b] = acquired;
+    if (a === undefined || b === undefined) throw new Error("nothing was acquired");
+    const report = await release(stale, [finish(a), { kind: "giveUp", jobId: "b", fence: b.fence }]);
+    expect(report.releases).toEqual(["released", "released"]);
+    expect(await taken(stale, { now: T0 + 1 })).toEqual(["b", "c"]);
+  });
+
+  test("recovers lost jobs of keys, and the keys go on", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addJobs([
+      keyed("a", "k", { maxRecoveries: 0 }),
+      keyed("b", "k"),
+      makeJob({ id: "c", maxRecoveries: 0 }),
+    ]);
+    await take(store);
+    const report = await take(stale, { now: T0 + LEASE_MS });
+    expect(report.ended.map(({ jobId }) => jobId).toSorted()).toEqual(["a", "c"]);
+    expect(report.acquired.map(({ id }) => id)).toEqual(["b"]);
+  });
+
+  test("cancels a job of a key, and gives up leases at its start, and the keys go on", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addJobs([keyed("a", "k", { executor: "none" }), keyed("b", "k"), keyed("c", "k")]);
+    await take(store);
+    expect((await stale.cancelJob("a", T0)).status).toBe("cancelled");
+    expect(await taken(store)).toEqual(["b"]);
+    const fresh = await database.open();
+    const surrender = { now: T0, schedulerId: "scheduler-a", incarnation: "new", aliveUntil: null };
+    expect((await fresh.giveUpLeases(surrender)).recovered.map(({ jobId }) => jobId)).toEqual(["b"]);
+    expect(await taken(fresh)).toEqual(["b"]);
+  });
+
+  test("fires a schedule whose jobs have a key, and the key counts", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addSchedules(add(makeSchedule({ concurrencyKey: "k" }), makeSchedule({ id: "other" })));
+    await store.updateSchedule("other", { concurrencyKey: "k" });
+    const { due } = await look(store, { schedules: {} });
+    const { acquired } = await step(stale, { plans: due.map((schedule) => planOf(schedule)) });
+    expect(acquired.map(({ id, concurrencyKey }) => [id, concurrencyKey])).toEqual([["job of other", "k"]]);
+  });
+
+  test("fires a schedule with a key of a task without limits", async () => {
+    await store.addSchedules(add(makeSchedule({ concurrencyKey: "k" })));
+    const { due } = await look(store, { schedules: {} });
+    await commit(
+      stale,
+      due.map((schedule) => planOf(schedule)),
+    );
+    expect(await taken(stale)).toEqual(["job of schedule"]);
+  });
+
+  test("adds jobs of a task with a rate, and they count", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await stale.addJobs(makeJobs(2));
+    await stale.addJobs([makeJob({ id: "once", idempotencyKey: "once" })]);
+    expect((await take(store)).acquired.length).toBe(1);
+    const report = await take(stale);
+    expect([report.acquired, report.hasReady, report.nextRunAt]).toEqual([[], false, T0 + 1000]);
+  });
+
+  test("finds jobs that an application added within a transaction of its own", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    for (const id of ["a", "b"]) {
+      for (const { sql, args } of await stale.prepareAddition(keyed(id, "k"))) {
+        await database.rows(sql, ...args.map((arg) => arg ?? ""));
+      }
+    }
+    const fresh = await database.open();
+    expect(await taken(fresh)).toEqual(["a"]);
+  });
+
+  test("leaves delayed jobs of keys to steps that admit them", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addJobs(["a", "b"].map((id) => keyed(id, "k", { runAt: T0 + 5 })));
+    expect(await taken(stale, { now: T0 + 5 })).toEqual(["a"]);
+  });
+});
+
+describe("jobs that a process of an earlier version added", () => {
+  test("are admitted when they become due, and when the limits of their task change", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await store.addJobs([makeJob({ id: "delayed", runAt: T0 + 5 })]);
+    await database.rows("UPDATE escapement_jobs SET concurrency_key = NULL");
+    await take(store, { now: T0 + 5, limit: 0 });
+    expect((await store.getJob("delayed"))?.heldBy).toBeUndefined();
+    expect(await database.rows("SELECT concurrency_key FROM escapement_jobs")).toEqual([{ concurrency_key: "" }]);
+    await store.addJobs([makeJob({ id: "ready" })]);
+    await database.rows("UPDATE escapement_jobs SET concurrency_key = NULL, state = 1");
+    await store.putTasks([makeTask()]);
+    await store.putTasks([makeTask({ rateLimit: { limit: 2, perMs: 1000, burst: 1 } })]);
+    expect((await take(store, { now: T0 + 5 })).acquired.length).toBe(1);
+  });
+});
+
+describe("a rate", () => {
+  test("that changes lets the next job start the new rate's time after the last", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 3, perMs: 3_600_000, burst: 1 } })]);
+    await store.addJobs(makeJobs(5));
+    expect((await take(store)).acquired.length).toBe(1);
+    await store.putTasks([makeTask({ rateLimit: { limit: 7, perMs: 1000, burst: 1 } })]);
+    const early = await take(store, { now: T0 + 142 });
+    expect([early.acquired, early.nextRunAt]).toEqual([[], T0 + 143]);
+    expect((await take(store, { now: T0 + 143 })).acquired.length).toBe(1);
+    await store.putTasks([makeTask({ rateLimit: { limit: 7, perMs: 1000, burst: 2 } })]);
+    expect((await take(store, { now: T0 + 144 })).acquired.length).toBe(2);
+  });
+
+  test("of a million in a second is exact", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1_000_000, perMs: 1000, burst: 5 } })]);
+    await store.addJobs(makeJobs(50));
+    const counts: number[] = [];
+    for (const now of [T0, T0, T0 + 1]) counts.push((await take(store, { now })).acquired.length);
+    expect(counts).toEqual([5, 0, 5]);
+  });
+});
+
+describe("ten thousand keys", () => {
+  const many = new Database();
+  let crowd: SqlDataStore;
+  let held: readonly JobRecord[] = [];
+  const limits = { maxRunningPerKey: 1, rateLimit: { limit: 1000, perMs: 1, burst: 10 } };
+
+  beforeAll(async () => {
+    crowd = await many.open();
+    await crowd.putTasks([makeTask({ ...limits, fair: true })]);
+    for (let round = 0; round < 100; round++) {
+      await crowd.addJobs(
+        Array.from({ length: 1000 }, (_, index) =>
+          keyed(numbered(`j-${round}`, index), numbered("key", (round * 1000 + index) % 10_000)),
+        ),
+      );
+    }
+    // Every key has one job that is promoted, and nine that are held.
+    while ((await take(crowd, { queues: [{ executor: "none", taskId: "task" }] })).hasReady);
+  });
+  afterAll(() => many.close());
+
+  test("cost an acquisition no more than few keys, nor a look", async () => {
+    held = (await take(crowd, { limit: 5 })).acquired;
+    for (let round = 0; round < 5; round++) {
+      const releases = held.map((job) => finish(job));
+      const now = T0 + round;
+      const most = await many.stepsOf(async () => {
+        held = (await take(crowd, { now, limit: 5, releases })).acquired;
+      });
+      expect(held.length).toBe(5);
+      expect(new Set(held.map(({ concurrencyKey }) => concurrencyKey)).size).toBe(5);
+      expect(most).toBeGreaterThan(0);
+      expect(most).toBeLessThan(3000);
+      expect(await many.stepsOf(() => look(crowd, { now }))).toBeLessThan(500);
+    }
+  });
+
+  test("cost a step nothing beside another task", async () => {
+    await crowd.addJobs(makeJobs(3, { taskId: "other" }));
+    const most = await many.stepsOf(() => take(crowd, { queues: [QUEUE, { executor: "inline", taskId: "other" }] }));
+    expect(most).toBeLessThan(20_000);
+  });
+
+  test("would be seen if they were read", async () => {
+    expect(await many.stepsOf(() => many.rows("SELECT count(*) FROM escapement_jobs WHERE fence = 1"))).toBe(0);
+    expect((await many.rows("SELECT count(*) AS n FROM escapement_jobs WHERE state = 3"))[0]?.n).toBeGreaterThan(
+      80_000,
+    );
+  });
+});
+
+describe("several stores on one file", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+  });
+  afterAll(() => folder.remove());
+
+  test("never run more jobs of a key at once than its limit", async () => {
+    const stores = await Promise.all(
+      [0, 1, 2].map(async () => {
+        const one = LIBSQL.make(join(folder.path, "one.db"), { durability: "normal" });
+        await openWithTables(one);
+        return one;
+      }),
+    );
+    const [first] = stores;
+    if (first === undefined) throw new Error("no store");
+    await first.putTasks([makeTask({ maxRunningPerKey: 2, fair: true })]);
+    await first.addJobs(Array.from({ length: 240 }, (_, index) => keyed(numbered("j", index), `key ${index % 6}`)));
+    const running = new Map<string, number>();
+    const count = (job: JobRecord, by: number): void => {
+      const key = job.concurrencyKey ?? "";
+      const now = (running.get(key) ?? 0) + by;
+      running.set(key, now);
+      most = Math.max(most, now);
+    };
+    let most = 0;
+    let done = 0;
+    await Promise.all(
+      stores.map(async (one, place) => {
+        let held: readonly JobRecord[] = [];
+        for (let steps = 0; steps < 300 && done < 240; steps++) {
+          for (const job of held) count(job, -1);
+          done += held.length;
+          const report = await step(one, {
+            by: `scheduler-${place}`,
+            limit: 1 + (steps % 4),
+            releases: held.map((job) => finish(job, { expiresAt: T0 })),
+          });
+          held = report.acquired;
+          for (const job of held) count(job, 1);
+        }
+      }),
+    );
+    expect([done, most]).toEqual([240, 2]);
+    for (const one of stores) await one.close();
+  });
+});
