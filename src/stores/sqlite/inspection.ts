@@ -62,7 +62,8 @@ function countsByTask({ jobs }: TableNames): string {
   return (
     `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
-    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running, held)) ` +
+    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running, ` +
+    "held)) " +
     `FROM (SELECT t.id, coalesce(r.n, 0) AS running, (SELECT count(*) FROM (${counted})) AS unfinished, ` +
     `(SELECT count(*) FROM (${heldJobs})) AS held ` +
     `FROM ids t LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
