@@ -10,7 +10,7 @@ export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
-export type { JobRecord } from "./records/job.ts";
+export type { JobRecord, NewJobRecord } from "./records/job.ts";
 export type { JobResultRecord, KeptJob } from "./records/job-result.ts";
 export {
   type CoalescePolicy,

@@ -61,6 +61,7 @@ export type {
   BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
+  DebounceOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -75,6 +76,7 @@ export type {
   ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
+  ThrottleOptions,
 } from "./scheduler/options/options.ts";
 export type {
   OptionsWithPayload,

@@ -179,8 +179,9 @@ export interface SchedulerClient {
 
   /**
    * Adds a job. The first worker of the store that takes the job runs it.
-   * @returns the new job; or the existing job, if an unfinished job of the task has the same
-   *   `idempotencyKey`
+   * @returns the new job; or the job that stands for it: the unfinished job of the task that has the same
+   *   `idempotencyKey`, the job that `debounce` changed, or the one that `throttle` or `uniqueFor` let in before, even
+   *   if it has ended (`job.state`)
    * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
    * @example
    * const job = await scheduler.addJob(report, { runAt: "2030-01-31T09:00:00Z", idempotencyKey: "january" });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { ContractViolation, dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { brokenChains } from "./broken/chains.ts";
 import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
 import { brokenLeases } from "./broken/leases.ts";
@@ -12,6 +13,7 @@ import { brokenRecords } from "./broken/records.ts";
 import { brokenResults } from "./broken/results.ts";
 import { brokenSteps } from "./broken/steps.ts";
 import { brokenTasks } from "./broken/tasks.ts";
+import { brokenWindows } from "./broken/windows.ts";
 
 // Each of these stores is wrong in one way. A contract that lets one pass proves nothing.
 const BROKEN_STORES = [
@@ -25,6 +27,8 @@ const BROKEN_STORES = [
   ...brokenInspections,
   ...brokenResults,
   ...brokenFlow,
+  ...brokenChains,
+  ...brokenWindows,
 ];
 
 /** The name of the first case of a section that a store fails. */

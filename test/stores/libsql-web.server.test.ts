@@ -48,7 +48,9 @@ async function clear(): Promise<void> {
   const client = createClient({ url });
   try {
     await client.batch(
-      ["tasks", "schedules", "jobs", "results", "incarnations", "steps"].map((table) => `DELETE FROM web_${table}`),
+      ["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"].map(
+        (table) => `DELETE FROM web_${table}`,
+      ),
       "write",
     );
   } catch (error) {

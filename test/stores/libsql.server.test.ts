@@ -44,7 +44,7 @@ async function openStore(connection: LibsqlUrlConnection, options: LibsqlStoreOp
 async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   const client = createClient({ url: of.httpUrl });
   try {
-    const tables = ["tasks", "schedules", "jobs", "results", "incarnations", "steps"];
+    const tables = ["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"];
     await client.batch(
       tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),
       "write",

@@ -16,7 +16,7 @@ for (const protocol of ["httpUrl", "wsUrl"] as const) {
         test(name, () =>
           withApplication(kind, server[protocol], async (application, scheduler) => {
             await scheduler.getTasks();
-            const tables = ["tasks", "jobs", "results", "steps"].map((table) => `escapement_${table}`);
+            const tables = ["tasks", "jobs", "results", "steps", "windows"].map((table) => `escapement_${table}`);
             await application.commit(["orders", ...tables].map((table) => ({ sql: `DELETE FROM ${table}`, args: [] })));
             await run(application, scheduler);
           }),

@@ -60,6 +60,49 @@ export const PREPARED_JOB_CASES: readonly {
     },
   },
   {
+    name: "additions of a burst make one job, the last one counts, and a repeated transaction changes nothing",
+    async run(application, scheduler) {
+      const seen: unknown[] = [];
+      scheduler.task("ship", (order: string) => void seen.push(order));
+      const debounce = { key: "k", wait: { milliseconds: 1 } };
+      const prepared = [];
+      for (const payload of ["1", "2", "3"]) prepared.push(await scheduler.prepareJob("ship", { payload, debounce }));
+      for (const { statements } of prepared) {
+        for (const { sql, args } of statements) expectPortable(sql, args);
+        await application.commit(statements);
+      }
+      for (const { statements, committed } of prepared) {
+        await application.commit(statements);
+        await committed();
+      }
+      const { items } = await scheduler.getJobs();
+      expect(items.map(({ id, payload }) => [id, payload])).toEqual([[prepared[0]?.job.id, "3"]]);
+      await scheduler.start();
+      await prepared[0]?.job.wait();
+      for (const { statements } of prepared) await application.commit(statements);
+      expect([seen, (await scheduler.getJobs()).items]).toEqual([["3"], []]);
+    },
+  },
+  {
+    name: "of additions that are throttled the first is made, and a repeated transaction changes nothing",
+    async run(application, scheduler) {
+      let runs = 0;
+      scheduler.task("ship", () => void runs++);
+      const options = { throttle: { key: "k", per: "1h" }, resultExpirationTime: { seconds: 0 } };
+      const first = await scheduler.prepareJob("ship", options);
+      const second = await scheduler.prepareJob("ship", options);
+      for (const { statements } of [first, second, first]) {
+        for (const { sql, args } of statements) expectPortable(sql, args);
+        await application.commit(statements);
+      }
+      expect((await scheduler.getJobs()).items.map(({ id }) => id)).toEqual([first.job.id]);
+      await scheduler.tick();
+      for (const { statements } of [first, second]) await application.commit(statements);
+      await scheduler.tick();
+      expect([runs, (await scheduler.addJob("ship", options)).id]).toEqual([1, first.job.id]);
+    },
+  },
+  {
     name: "what the job is told travels as it is: payload up to the limit, metadata, times and quotes",
     async run(application, scheduler) {
       const text = `?1 '"\\ü\u{1F600}`;

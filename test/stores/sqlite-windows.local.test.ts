@@ -129,6 +129,16 @@ describe("an addition whose answer gets lost", () => {
   }
 });
 
+test("a damaged row in a burst gets the values of the next addition, and fails none", async () => {
+  await store.addJobs([debounced("a", "1")]);
+  await driver.execute({ sql: "UPDATE escapement_jobs SET details = '{bad'", args: [] });
+  const answers = await store.addJobs([makeJob({ id: "plain" }), debounced("b", "2", T0 + 1)]);
+  expect(answers.map(({ job, isNew }) => [job.id, job.payload, job.createdAt, isNew])).toEqual([
+    ["plain", null, T0, true],
+    ["a", "2", T0 + 1, false],
+  ]);
+});
+
 describe("what is sent", () => {
   test("for jobs without debounce and windows knows of neither", async () => {
     await store.addJobs(makeJobs(3));

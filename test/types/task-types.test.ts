@@ -91,6 +91,22 @@ describe("types", () => {
     typesOnly(() => scheduler.task("sync", settings, (_name: string) => {}));
   });
 
+  test("of a burst, a throttle and a window are told in full", () => {
+    const sync = scheduler.task("sync", () => 1);
+    typesOnly(() => scheduler.addJob(sync, { debounce: { key: "k", wait: "5s", maxWait: { minutes: 1 } } }));
+    typesOnly(() => scheduler.runJob(sync, { throttle: { key: "k", per: "1m" } }));
+    typesOnly(() => scheduler.addJobs([{ task: sync, idempotencyKey: "k", uniqueFor: "1d" }]));
+    // @ts-expect-error `wait` is missing
+    typesOnly(() => scheduler.addJob(sync, { debounce: { key: "k" } }));
+    // @ts-expect-error a time needs a unit
+    typesOnly(() => scheduler.addJob(sync, { throttle: { key: "k", per: 60 } }));
+    // @ts-expect-error schedules have `coalesce` and `overlap`
+    typesOnly(() => scheduler.addSchedule(sync, everyTrigger, { throttle: { key: "k", per: "1m" } }));
+    typesOnly(async () => {
+      expectTypeOf((await scheduler.addJob(sync)).state).toEqualTypeOf<"queued" | "held" | "running" | "ended">();
+    });
+  });
+
   test("a task without a payload takes none", () => {
     const tidy = scheduler.task("tidy", () => {});
     expectTypeOf(tidy).toEqualTypeOf<Task<undefined, void>>();

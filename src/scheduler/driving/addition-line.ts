@@ -1,10 +1,10 @@
 import { STEP_ADDITION_LENGTH_MAX, STEP_ADDITIONS_MAX } from "../../core/limits.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 
 /** Jobs that one call adds, and the call that waits for the answer. */
 export interface WaitingAddition {
-  readonly jobs: readonly JobRecord[];
+  readonly jobs: readonly NewJobRecord[];
   readonly resolve: (additions: readonly JobAddition[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -19,11 +19,11 @@ export class AdditionLine {
 
   /** Whether these jobs are few and small enough for a step that has other work too. Otherwise they are added in a
    *  write of their own. */
-  static fits(jobs: readonly JobRecord[]): boolean {
+  static fits(jobs: readonly NewJobRecord[]): boolean {
     return jobs.length <= STEP_ADDITIONS_MAX && payloadLength(jobs) <= STEP_ADDITION_LENGTH_MAX;
   }
 
-  add(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
+  add(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     return new Promise((resolve, reject) => this.#waiting.push({ jobs, resolve, reject }));
   }
 
@@ -47,7 +47,7 @@ export class AdditionLine {
   }
 }
 
-function payloadLength(jobs: readonly JobRecord[]): number {
+function payloadLength(jobs: readonly NewJobRecord[]): number {
   let length = 0;
   for (const { payload } of jobs) length += payload?.length ?? 0;
   return length;

@@ -3,7 +3,7 @@ import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
@@ -153,7 +153,7 @@ export class Engine {
   }
 
   /** Adds jobs: in the loop's next step, which leases them too, or by a write of their own where no step would. */
-  async addJobs(jobs: readonly JobRecord[]): Promise<readonly JobAddition[]> {
+  async addJobs(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     const { env, options, isPaused } = this.#parts;
     const leasesJobs = this.#isResident && options.role !== "scheduler" && !isPaused();
     // A job that waits for others is not to be leased, and may be refused, which would stop a step.
@@ -167,6 +167,10 @@ export class Engine {
     const happened = additions.flatMap((addition) => additionEvents(env, addition, false));
     this.runner.recordEnds(await this.#endsOf(additions), happened);
     env.events.publish(happened);
+    // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
+    for (const [index, { job }] of additions.entries()) {
+      if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(job.runAt);
+    }
     return additions;
   }
 

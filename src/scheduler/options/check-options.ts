@@ -37,6 +37,7 @@ import {
   triggerAdvice,
 } from "./option-hints.ts";
 import * as schemas from "./option-schemas.ts";
+import { contradictions, withinWindow } from "./window-options.ts";
 
 export type {
   CheckedJobOptions,
@@ -146,6 +147,11 @@ const JOB_SYNONYMS = {
   data: "payload",
   args: "payload",
   kwargs: "payload",
+  singletonkey: "idempotencyKey",
+  jobkey: "idempotencyKey",
+  uniquekey: "idempotencyKey",
+  uniqueperiod: "uniqueFor",
+  uniqueuntil: "uniqueFor",
   removeoncomplete: "resultExpirationTime",
   removeonfail: "resultExpirationTime",
   dependencies: "after",
@@ -174,6 +180,7 @@ const jobHints = {
   instead: jobAdvice,
   elsewhere: elsewhereOrPayload(namesOf(schemas.jobOptionsSchema)),
   synonyms: JOB_SYNONYMS,
+  within: withinWindow,
 };
 
 export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schemas.schedulerOptionsSchema, {
@@ -243,34 +250,25 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
     name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
-export const checkJobOptions: Checker<CheckedJobOptions> = afterChecker(checker(schemas.jobOptionsSchema, jobHints));
+export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
 const newJobHints = {
   ...jobHints,
   instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
   elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
 };
-export const checkNewJob: Checker<CheckedNewJob> = afterChecker(checker(schemas.newJobSchema, newJobHints));
+export const checkNewJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
 /** The job of a batch that comes after the others. */
-export const checkThenJob: Checker<CheckedNewJob> = checker(schemas.newJobSchema, newJobHints);
+export const checkThenJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints), []);
 export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
   instead: (value) => (isTask(value) ? "write { then: { task } }" : null),
   elsewhere: (name) =>
     name === "task" || namesOf(schemas.jobOptionsSchema).includes(name) ? "write { then: { task, ... } }" : null,
   synonyms: { after: "then", callback: "then", next: "then" },
 });
-export const checkRunJobOptions: Checker<CheckedRunJobOptions> = afterChecker(
+export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
   checker(schemas.runJobOptionsSchema, jobHints),
 );
 
-/** `onFailure` says nothing without parents. */
-function afterChecker<T extends CheckedJobOptions>(check: Checker<T>): Checker<T> {
-  return (value, where) => {
-    const options = check(value, where);
-    if (options.onFailure === undefined || options.after !== undefined) return options;
-    const message = "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out";
-    throw optionsError(where, [{ path: "onFailure", message }]);
-  };
-}
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
 export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
@@ -335,6 +333,21 @@ export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkCh
 export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
   schemas.bulkJobSchema,
 );
+
+/** Options of a job that say when and how often it is added may contradict each other. @param parents the parents that
+ *  the job has besides those that are given */
+function agreeing<T extends CheckedJobOptions>(check: Checker<T>, parents?: readonly string[]): Checker<T> {
+  return (value, where) => {
+    const options = check(value, where);
+    const { debounce, throttle, uniqueFor, onFailure } = options;
+    if (debounce === undefined && throttle === undefined && uniqueFor === undefined && onFailure === undefined) {
+      return options;
+    }
+    const issues = contradictions({ ...options, after: options.after ?? parents });
+    if (issues.length > 0) throw optionsError(where, issues);
+    return options;
+  };
+}
 
 const EVERYTHING_ADVICE = "write { all: true } if you mean everything";
 

@@ -102,6 +102,9 @@ export interface CheckedJobOptions {
   runAt?: number | undefined;
   priority: number;
   idempotencyKey?: string | undefined;
+  uniqueFor?: number | undefined;
+  debounce?: { key: string; wait: number; maxWait?: number | undefined } | undefined;
+  throttle?: { key: string; per: number } | undefined;
   concurrencyKey?: string | null | undefined;
   metadata?: Metadata | undefined;
   executor?: string | undefined;

@@ -74,6 +74,29 @@ export function keyAdvice(value: unknown): string | null {
   return "a function is a setting of the task: scheduler.task(id, { concurrencyKey }, handler)";
 }
 
+/** Advice for a number in the place of text. */
+export function textAdviceOf(value: unknown): string | null {
+  return typeof value === "number" || typeof value === "bigint" ? `write "${value}"` : null;
+}
+
+export function debounceAdvice(value: unknown): string | null {
+  return typeof value === "string" || typeof value === "number"
+    ? `write { key: ..., wait: ${durationText(value)} }`
+    : null;
+}
+
+export function throttleAdvice(value: unknown): string | null {
+  return typeof value === "string" || typeof value === "number"
+    ? `write { key: ..., per: ${durationText(value)} }`
+    : null;
+}
+
+/** A duration as it is written: the given one, or an example. */
+function durationText(value: string | number): string {
+  if (typeof value === "number") return `{ milliseconds: ${value} }`;
+  return durationOrNull(value) === null ? '"5s"' : shown(value);
+}
+
 export function signalAdvice(value: unknown): string | null {
   return value instanceof AbortController ? "pass its signal" : null;
 }

@@ -65,6 +65,7 @@ import { checkMetadata } from "./metadata.ts";
 import {
   BROKER_METHODS,
   backoffAdvice,
+  debounceAdvice,
   EXECUTOR_METHODS,
   executorAdvice,
   executorsAdvice,
@@ -79,6 +80,8 @@ import {
   STORE_METHODS,
   signalAdvice,
   storeAdvice,
+  textAdviceOf,
+  throttleAdvice,
   triggerAdvice,
   unlimitedAdvice,
 } from "./option-hints.ts";
@@ -89,6 +92,9 @@ import {
 const name = textUpTo(ID_LENGTH_MAX);
 
 const concurrencyKey = v.optional(v.nullable(textUpTo(ID_LENGTH_MAX, keyAdvice)));
+
+/** The key of a burst, or of what happens once in a time. */
+const windowKey = textUpTo(ID_LENGTH_MAX, textAdviceOf);
 
 const CONFLICT_POLICIES = ["update", "doNothing", "replace", "error"] as const;
 
@@ -260,6 +266,9 @@ export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChan
   }),
 );
 
+const debounce = objectOf({ key: windowKey, wait: durationMs(1), maxWait: v.optional(durationMs(1)) }, debounceAdvice);
+const throttle = objectOf({ key: windowKey, per: durationMs(1) }, throttleAdvice);
+
 const parents = converted((value: unknown) => {
   if (!Array.isArray(value)) throw new OptionsError(mustBe("a list of jobs", value, "", parentsAdvice(value)));
   if (value.length === 0) throw new OptionsError("must name a job at least; leave it out for none");
@@ -283,6 +292,9 @@ const jobEntries = {
   runAt: v.optional(instantMs),
   priority: v.optional(wholeNumber(), 0),
   idempotencyKey: v.optional(name),
+  uniqueFor: v.optional(durationMs(1)),
+  debounce: v.optional(debounce),
+  throttle: v.optional(throttle),
   concurrencyKey,
   startDeadline: v.optional(instantMs),
   after: v.optional(parents),

@@ -95,6 +95,33 @@ export interface RateLimitOptions {
   burst?: number | undefined;
 }
 
+/**
+ * One job for a burst of additions: the last of them counts.
+ * @example
+ * const debounce: DebounceOptions = { key: "customer 7", wait: "5s", maxWait: "1m" };
+ */
+export interface DebounceOptions {
+  /** Which additions of the task belong together: text of 1 to 256 characters. */
+  key: string;
+  /** Pause between the last addition and the job's run; longer than zero. */
+  wait: Duration;
+  /** Longest time between the first addition and the run, at least `wait`. Default: unlimited, so that a burst that
+   *  never ends puts the job off for ever. */
+  maxWait?: Duration | undefined;
+}
+
+/**
+ * One addition in a time: the first one counts.
+ * @example
+ * const throttle: ThrottleOptions = { key: "customer 7", per: "1m" };
+ */
+export interface ThrottleOptions {
+  /** Which additions of the task belong together: text of 1 to 256 characters. */
+  key: string;
+  /** How long the first addition stands for the others, counted from that addition; longer than zero. */
+  per: Duration;
+}
+
 /** Options of a schedule. */
 export interface ScheduleOptions<P = unknown> {
   /** Choose an id to find the schedule again, or to add the same schedule at every start. Default: a new UUID. */
@@ -181,6 +208,20 @@ export interface JobOptions<P = unknown> {
   /** A key that only one unfinished job of the task may have. Adding another job of the task with this key returns the
    *  existing job. Default: none. */
   idempotencyKey?: string | undefined;
+  /** Keeps the `idempotencyKey` taken for so long after the addition, even if the job has ended by then: additions with
+   *  this key and `uniqueFor` add nothing, and return the job that has the key. An addition without `uniqueFor` heeds
+   *  unfinished jobs only. Default: the key is free when the job ends. */
+  uniqueFor?: Duration | undefined;
+  /**
+   * Adds one job for a burst of additions with the same key: it runs `wait` after the last one. Until a scheduler takes
+   * the job, every further addition replaces its payload, metadata, priority and all other options, and puts it off; it
+   * returns that job, and publishes no `jobAdded`. Not together with `runAt`, `idempotencyKey`, `throttle` or
+   * `after`. Default: every addition adds a job.
+   */
+  debounce?: DebounceOptions | undefined;
+  /** Adds a job, unless one was added with the same key in the time `per` before: then that job is returned, whether or
+   *  not it has ended. Not together with `debounce` or `uniqueFor`. Default: every addition adds a job. */
+  throttle?: ThrottleOptions | undefined;
   /** The concurrency key of the job, by which limits of the task count: text of 1 to 256 characters; null for none.
    *  Default: what the task's `concurrencyKey` tells from the payload. */
   concurrencyKey?: string | null | undefined;

@@ -8,7 +8,7 @@ import {
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { jobCancelRequested } from "../events/event-records.ts";
 import {
@@ -98,8 +98,8 @@ export class JobVerbs {
     return { jobs: added.slice(0, -1), then: added[added.length - 1] as Job };
   }
 
-  async #newRecords(jobs: readonly NewJob[], call: string): Promise<JobRecord[]> {
-    const records: JobRecord[] = [];
+  async #newRecords(jobs: readonly NewJob[], call: string): Promise<NewJobRecord[]> {
+    const records: NewJobRecord[] = [];
     for (const [index, job] of jobs.entries()) {
       const where = `${call}, job ${index}`;
       const { task, ...options } = checkNewJob(job, where);
@@ -127,14 +127,14 @@ export class JobVerbs {
     log.awaits(awaitedId);
     const result = await this.#waitForResult(signal, async () => {
       const [addition] = await this.#context.addJobs([{ ...record, resultExpirationMs }]);
-      // With an idempotency key it may be another job, which keeps its result as long as it was told.
-      const job = addition?.job ?? record;
+      // With a key it may be another job, which keeps its result as long as it was told, and may have ended.
+      const { job, hasEnded = false } = addition ?? { job: record };
       if (job.id !== awaitedId) {
         log.awaitsNoMore(awaitedId);
         awaitedId = job.id;
         log.awaits(awaitedId);
       }
-      return { jobId: job.id, isUnfinished: true, keepsResult: job.resultExpirationMs > 0 };
+      return { jobId: job.id, isUnfinished: !hasEnded, keepsResult: job.resultExpirationMs > 0 };
     }).finally(() => log.awaitsNoMore(awaitedId));
     return this.#resultOf(result).unwrap();
   }
@@ -197,7 +197,11 @@ export class JobVerbs {
     return true;
   }
 
-  async #newRecord(task: Task | string | NamedFunction, options: CheckedJobOptions, where: string): Promise<JobRecord> {
+  async #newRecord(
+    task: Task | string | NamedFunction,
+    options: CheckedJobOptions,
+    where: string,
+  ): Promise<NewJobRecord> {
     const { env, tasks, ready } = this.#context;
     const taskId = tasks.idOf(task);
     await ready();
@@ -211,9 +215,9 @@ export class JobVerbs {
     return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
   }
 
-  async #addRecords(records: readonly JobRecord[]): Promise<Job[]> {
+  async #addRecords(records: readonly NewJobRecord[]): Promise<Job[]> {
     const additions = await this.#context.addJobs(records);
-    return additions.map(({ job }) => this.#jobOf(job));
+    return additions.map(({ job, hasEnded }) => this.#jobOf(job, hasEnded));
   }
 
   /** A handler that waits lends its slot, if no other is left. */
@@ -253,8 +257,8 @@ export class JobVerbs {
     return this.#jobOf(record);
   }
 
-  #jobOf(record: JobRecord): Job {
-    return new Job(record, this.#context.env.store.serializer, this.#context.client);
+  #jobOf(record: JobRecord, hasEnded?: boolean): Job {
+    return new Job(record, this.#context.env.store.serializer, this.#context.client, hasEnded);
   }
 
   #resultOf(record: JobResultRecord): JobResult {

@@ -1,7 +1,7 @@
 import { firstFence } from "../../core/ids.ts";
 import { optionsError } from "../../core/option-errors.ts";
 import { INSTANT_MS_MAX, instantOf } from "../../core/temporal.ts";
-import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -105,7 +105,7 @@ function notBefore({ lastFireTime }: ScheduleRecord, fireTime: number): number {
 export function newJobRecord(
   facts: { id: string; task: TaskRecord; payload: KeyedPayload; now: number },
   options: CheckedJobOptions,
-): JobRecord {
+): NewJobRecord {
   const { id, task, payload, now } = facts;
   const record: JobRecord = {
     id,
@@ -114,7 +114,7 @@ export function newJobRecord(
     executor: options.executor ?? task.executor,
     payload: payload.text,
     priority: options.priority,
-    runAt: options.runAt ?? now,
+    runAt: options.runAt ?? now + (options.debounce?.wait ?? 0),
     createdAt: now,
     fireTime: null,
     scheduledFireTime: null,
@@ -130,5 +130,19 @@ export function newJobRecord(
   };
   const { after, onFailure: onParentFailure = "cancel" } = options;
   const chained: JobRecord = after === undefined ? record : { ...record, after, onParentFailure };
-  return payload.key === null ? chained : { ...chained, concurrencyKey: payload.key };
+  return withWindow(payload.key === null ? chained : { ...chained, concurrencyKey: payload.key }, options);
+}
+
+/** What decides about the addition of a job, if anything does. */
+function withWindow(job: JobRecord, { debounce, throttle, uniqueFor }: CheckedJobOptions): NewJobRecord {
+  const { createdAt, idempotencyKey } = job;
+  if (debounce !== undefined) {
+    const { key, wait: waitMs, maxWait: maxWaitMs = null } = debounce;
+    return { ...job, debounce: { key, waitMs, maxWaitMs } };
+  }
+  if (throttle !== undefined) {
+    return { ...job, once: { kind: "throttle", key: throttle.key, until: createdAt + throttle.per } };
+  }
+  if (uniqueFor === undefined || idempotencyKey === null) return job;
+  return { ...job, once: { kind: "unique", key: idempotencyKey, until: createdAt + uniqueFor } };
 }

@@ -1,5 +1,6 @@
 import { StoreRefusedError } from "../../core/errors.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { NewJobRecord } from "../../records/job.ts";
+import { addedJob } from "../../stores/added-job.ts";
 import { hasParents } from "../../stores/parents.ts";
 import { additionEvents } from "../events/flow-events.ts";
 import { Job } from "../views/job.ts";
@@ -7,7 +8,7 @@ import type { PreparedJob } from "../views/prepared-job.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What `prepareJob` returns for a new job. @throws {StoreRefusedError} when the store has no statements to give */
-export async function preparedJob(context: VerbContext, record: JobRecord): Promise<PreparedJob> {
+export async function preparedJob(context: VerbContext, record: NewJobRecord): Promise<PreparedJob> {
   const { env, client } = context;
   const statements = await env.store.prepareAddition?.(record);
   if (statements === undefined) {
@@ -17,18 +18,19 @@ export async function preparedJob(context: VerbContext, record: JobRecord): Prom
     );
   }
   return {
-    job: new Job(record, env.store.serializer, client),
+    job: new Job(addedJob(record), env.store.serializer, client),
     statements,
     committed: () => tellOf(context, record),
   };
 }
 
-async function tellOf({ env, closing }: VerbContext, record: JobRecord): Promise<void> {
+async function tellOf({ env, closing }: VerbContext, record: NewJobRecord): Promise<void> {
   if (closing.isClosed) return;
   try {
     // Another job may have had the key, and then nothing was added. Only the store knows whether its parents hold it.
-    const isKnown = record.idempotencyKey === null && !hasParents(record);
-    const job = isKnown ? record : await env.store.getJob(record.id);
+    const { idempotencyKey, debounce, once } = record;
+    const isSure = idempotencyKey === null && debounce === undefined && once === undefined;
+    const job = isSure && !hasParents(record) ? record : await env.store.getJob(record.id);
     if (job !== null) env.events.publish(additionEvents(env, { job, isNew: true }, false));
   } catch (error) {
     env.logger.warn(`escapement: nobody was told of job ${record.id}, which starts after the next look`, error);

@@ -1,4 +1,4 @@
-import type { JobRecord } from "../../records/job.ts";
+import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { ScheduleDefaults } from "../options/options.ts";
@@ -23,5 +23,5 @@ export interface VerbContext {
   readonly mayBegin: () => boolean;
   /** Adds jobs and tells listeners. Where this scheduler runs jobs in its loop, the next step adds them; elsewhere a
    *  write of their own does. @throws {StoreUnavailableError} */
-  readonly addJobs: (jobs: readonly JobRecord[]) => Promise<readonly JobAddition[]>;
+  readonly addJobs: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;
 }

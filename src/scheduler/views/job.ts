@@ -30,12 +30,14 @@ export class Job<R = unknown> {
   readonly #record: JobRecord;
   readonly #serializer: Serializer;
   readonly #client: JobClient;
+  readonly #hasEnded: boolean;
 
   static {
     printAsJSON(Job.prototype);
   }
 
-  constructor(record: JobRecord, serializer: Serializer, client: JobClient) {
+  /** @param hasEnded whether the job stands for an addition, and had ended before it */
+  constructor(record: JobRecord, serializer: Serializer, client: JobClient, hasEnded = false) {
     // Own properties, because `console.table` shows no others. The rest is made when it is read.
     this.id = record.id;
     this.taskId = record.taskId;
@@ -43,6 +45,7 @@ export class Job<R = unknown> {
     this.#record = record;
     this.#serializer = serializer;
     this.#client = client;
+    this.#hasEnded = hasEnded;
   }
 
   /** Name of the executor that runs the job. */
@@ -106,8 +109,11 @@ export class Job<R = unknown> {
     return this.#record.heldBy ?? null;
   }
   /** `"running"` under the lease of a scheduler, `"held"` (see {@link heldBy}), or `"queued"`: it starts when it is due
-   *  and a scheduler has room. */
-  get state(): "queued" | "held" | "running" {
+   *  and a scheduler has room. `"ended"` for a job that had ended when it was returned in the place of a new one,
+   *  because of `throttle` or `uniqueFor`: {@link result} and {@link wait} are about that job, and the other fields are
+   *  as the new one would have had them. */
+  get state(): "queued" | "held" | "running" | "ended" {
+    if (this.#hasEnded) return "ended";
     if (this.#record.acquiredBy !== null) return "running";
     return this.heldBy === null ? "queued" : "held";
   }

@@ -3,8 +3,8 @@ import type { Job } from "./job.ts";
 
 /** A job that the application's own transaction adds. See `SchedulerClient.prepareJob`. */
 export interface PreparedJob<R = unknown> {
-  /** The job as it will be. It exists once the transaction is committed. If an unfinished job of the task has the same
-   *  `idempotencyKey` by then, that job stays, and this one never exists: `job.refresh()` tells. */
+  /** The job as it will be. It exists once the transaction is committed. If another job stands for it by then (because
+   *  of its `idempotencyKey`, `uniqueFor`, `throttle` or `debounce`), this one never exists: `job.refresh()` tells. */
   readonly job: Job<R>;
   /**
    * The statements that add the job, in order. Each has plain `?` parameters, and `args` with their values: text,

@@ -72,7 +72,7 @@ export function chainStatements({ jobs, links, results, windows }: TableNames): 
       "WHERE q.task_id = m.value->>0 AND q.idempotency_key = m.value->>1), " +
       `(SELECT job_id FROM ${windows} WHERE task_id = m.value->>0 AND kind = m.value->>2 AND key = m.value->>3), ` +
       `(SELECT q.id FROM ${jobs} q WHERE q.task_id = m.value->>0 AND q.debounce_key = m.value->>4 ` +
-      `AND q.state <> ${leased})) FROM json_each(?2) m WHERE m.key = p.value), p.value)) ` +
+      "AND q.fence = 0)) FROM json_each(?2) m WHERE m.key = p.value), p.value)) " +
       `FROM json_each(${jobs}.details, '$.after') p))) WHERE seq IN (SELECT j.seq FROM ${added} WHERE ${isNew})`,
     // ?1 ids of children. Fails with `PARENTS_GUARD` where a parent is unknown.
     linkParents:

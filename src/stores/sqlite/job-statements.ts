@@ -33,14 +33,16 @@ export function jobStatements(names: TableNames): JobStatements {
     `fence, failed_attempts, recoveries, cancel_requested, details${columns})`;
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
+  const fromRows = "FROM json_each(?1) a ";
   const newJobs = (isNotStamped = ""): string =>
-    `FROM json_each(?1) a WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ` +
+    `${fromRows}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0) ` +
     `${isNotStamped}ON CONFLICT DO NOTHING`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   const anyJobs = (columns = "", values = ""): string =>
     `${intoJobs(columns)} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, ` +
     `value->>7, value->>8, value->>9, value->>10, value->>11, 0, value->>12${values} `;
-  const alikeJobs = `${intoJobs()} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, 0, 0, 0, 0, value->>2 `;
+  const alikeJobs =
+    `${intoJobs()} SELECT value->>0, ?2, ?3, NULL, NULL, NULL, ?4, value->>1, ?5, ` + "0, 0, 0, 0, value->>2 ";
 
   return {
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
@@ -112,6 +114,6 @@ export function jobStatements(names: TableNames): JobStatements {
     getSchedulers:
       `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +
       "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
-    ...windowStatements(names, { anyJobs, rowLength: NEW_JOB_ROW_LENGTH }),
+    ...windowStatements(names, { anyJobs, fromRows, rowLength: NEW_JOB_ROW_LENGTH }),
   };
 }

@@ -293,8 +293,7 @@ function addOnceInATime({ jobs, windows }: TableNames): string[] {
     `ALTER TABLE ${jobs} ADD COLUMN debounce_key TEXT`,
     `CREATE UNIQUE INDEX ${jobs}_debounce ON ${jobs} (task_id, debounce_key) ` +
       "WHERE debounce_key IS NOT NULL AND fence = 0",
-    // The `createdAt` and the id of the last addition.
-    `ALTER TABLE ${jobs} ADD COLUMN debounced_at INTEGER`,
+    // The last addition: its `createdAt`, in digits of one length, and its id.
     `ALTER TABLE ${jobs} ADD COLUMN debounced_by TEXT`,
 
     `CREATE TABLE ${windows} (

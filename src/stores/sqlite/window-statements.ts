@@ -1,7 +1,7 @@
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, held, blocked } = JOB_STATE;
+const { delayed, ready, blocked } = JOB_STATE;
 
 /** The statements of debounce and of what is added once in a time. Jobs without either never need them. */
 export interface WindowStatements {
@@ -17,6 +17,8 @@ export interface WindowStatements {
 export interface InsertionParts {
   /** `INSERT INTO ... SELECT ...` of rows of `newJobRow`, with further columns and their values. */
   readonly anyJobs: (columns: string, values: string) => string;
+  /** `FROM`: the rows of ?1, with what their values need. */
+  readonly fromRows: string;
   /** How many values a row of `newJobRow` has. */
   readonly rowLength: number;
 }
@@ -25,13 +27,15 @@ export interface InsertionParts {
 const IS_BURST = "debounce_key IS NOT NULL AND fence = 0";
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
-export function windowStatements(names: TableNames, { anyJobs, rowLength }: InsertionParts): WindowStatements {
+export function windowStatements(
+  names: TableNames,
+  { anyJobs, fromRows, rowLength }: InsertionParts,
+): WindowStatements {
   const { jobs, results, steps, windows } = names;
   const isStamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   const isJob = (id: string): string => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`;
   const hasResult = (id: string): string => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`;
-  const [debounceKey, createdAt, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${rowLength + place}`);
-  const debouncedBy = `iif(${debounceKey} IS NULL, NULL, a.value->>0)`;
+  const [debounceKey, debouncedBy, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${rowLength + place}`);
   const burst = (taskId: string, burstKey: string): string =>
     `FROM ${jobs} WHERE task_id = ${taskId} AND debounce_key = ${burstKey} AND ${IS_BURST}`;
 
@@ -45,16 +49,16 @@ export function windowStatements(names: TableNames, { anyJobs, rowLength }: Inse
       "AND id <> a.value->>5) ON CONFLICT (task_id, kind, key) DO UPDATE SET until = excluded.until, " +
       `opened_at = excluded.opened_at, job_id = excluded.job_id WHERE ${windows}.until <= excluded.opened_at`,
 
-    // ?1 rows of newJobRow, each followed by debounceKey, createdAt (both null for a job without debounce), and the
-    // kind and key of its window (or null). Follows openWindows: a job with a window is added if the window names it.
+    // ?1 rows of newJobRow, each followed by the columns debounce_key and debounced_by (or null), and the kind and key
+    // of its window (or null). Follows openWindows: a job with a window is added if the window names it.
     insertWindowedJobs:
-      anyJobs(", debounce_key, debounced_at, debounced_by", `, ${debounceKey}, ${createdAt}, ${debouncedBy}`) +
-      `FROM json_each(?1) a WHERE NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
+      anyJobs(", debounce_key, debounced_by", `, ${debounceKey}, ${debouncedBy}`) +
+      `${fromRows}WHERE NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
       `AND (${debounceKey} IS NULL OR NOT ${isJob("a.value->>0")}) ` +
       `AND (${kind} IS NULL OR EXISTS (SELECT 1 FROM ${windows} WHERE task_id = a.value->>1 AND kind = ${kind} ` +
       `AND key = ${key} AND job_id = a.value->>0)) ` +
       `ON CONFLICT (task_id, debounce_key) WHERE ${IS_BURST} DO UPDATE SET ${joined(jobs)} ` +
-      `WHERE (excluded.debounced_at, excluded.debounced_by) > (${jobs}.debounced_at, ${jobs}.debounced_by) ` +
+      `WHERE excluded.debounced_by > ${jobs}.debounced_by ` +
       "ON CONFLICT DO NOTHING",
 
     // ?1 rows [id, taskId, debounceKey], ?2 now. The stamp of an addition tells the job that the addition belongs to.
@@ -74,11 +78,12 @@ export function windowStatements(names: TableNames, { anyJobs, rowLength }: Inse
 
     // ?1 rows [place, id, taskId, debounceKey]. Finds the jobs that the jobs of the rows belong to, also the same one.
     findBursts:
-      `SELECT b.place AS place, b.id AS id, (SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id = b.id) AS record ` +
-      `FROM (SELECT a.value->>0 AS place, coalesce((SELECT answer FROM ${steps} WHERE id = a.value->>1), ` +
+      "WITH b AS MATERIALIZED (SELECT a.value->>0 AS place, " +
+      `coalesce((SELECT answer FROM ${steps} WHERE id = a.value->>1), ` +
       `(SELECT id FROM ${jobs} WHERE id = a.value->>1), CASE WHEN ${hasResult("a.value->>1")} THEN a.value->>1 ` +
-      `ELSE (SELECT id ${burst("a.value->>2", "a.value->>3")}) END) AS id FROM json_each(?1) a) b ` +
-      "WHERE b.id IS NOT NULL",
+      `ELSE (SELECT id ${burst("a.value->>2", "a.value->>3")}) END) AS id FROM json_each(?1) a) ` +
+      `SELECT b.place AS place, b.id AS id, (SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id = b.id) AS record ` +
+      "FROM b WHERE b.id IS NOT NULL",
 
     // ?1 the instant up to which windows are removed, ?2 limit
     removeWindows:
@@ -90,13 +95,15 @@ export function windowStatements(names: TableNames, { anyJobs, rowLength }: Inse
 /** What an addition changes in the job of its burst. `excluded` is the job that the addition would be. */
 function joined(jobs: string): string {
   const first = `CASE WHEN json_valid(${jobs}.details) THEN ${jobs}.details->>'createdAt' END`;
-  const createdAt = `coalesce(${first}, excluded.debounced_at)`;
+  const addedAt = "(excluded.details->>'createdAt')";
+  const createdAt = `coalesce(${first}, ${addedAt})`;
   const runAt = `min(excluded.run_at, coalesce(${createdAt} + (excluded.details->>'maxWaitMs'), excluded.run_at))`;
   return (
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
-    `debounced_at = excluded.debounced_at, debounced_by = excluded.debounced_by, run_at = ${runAt}, ` +
+    `debounced_by = excluded.debounced_by, run_at = ${runAt}, ` +
     `details = json_set(excluded.details, '$.createdAt', ${createdAt}), ` +
-    `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} WHEN ${runAt} > excluded.debounced_at THEN ${delayed} ` +
-    `WHEN excluded.concurrency_key IS NULL THEN ${ready} ELSE ${held} END`
+    // A job with a key that is due is delayed too: then the next step that heeds flow control holds it at its gate.
+    `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +
+    `WHEN ${runAt} > ${addedAt} OR excluded.concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`
   );
 }

@@ -93,9 +93,14 @@ function windowRow({ taskId, once, createdAt, id, idempotencyKey }: Once): (stri
 
 /** The columns of a job as `insertWindowedJobs` reads them. */
 function windowedRow(job: NewJobRecord): (string | number | null)[] {
-  const { debounce, once, createdAt } = job;
+  const { debounce, once } = job;
   if (once !== undefined) return [...newJobRow(job), null, null, once.kind, once.key];
-  return debounce === undefined ? newJobRow(job) : [...newJobRow(job), debounce.key, createdAt];
+  return debounce === undefined ? newJobRow(job) : [...newJobRow(job), debounce.key, placeInBurst(job)];
+}
+
+/** Text that grows with every addition. In one millisecond, the ids tell the order. */
+function placeInBurst({ createdAt, id }: NewJobRecord): string {
+  return `${String(createdAt).padStart(16, "0")} ${id}`;
 }
 
 /**

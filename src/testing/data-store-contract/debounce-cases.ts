@@ -317,7 +317,7 @@ export const debounceCases: readonly DataStoreCase[] = [
     },
   },
   ...[0, 60_000].map((resultExpirationMs) => ({
-    name: `debounce: a repeated addition whose job has ended starts nothing (its result is kept ${resultExpirationMs} ms)`,
+    name: `debounce: a repeated addition whose job has ended starts nothing (kept for ${resultExpirationMs} ms)`,
     isAboutLostAnswers: true as const,
     async run({ open }: DataStoreContext): Promise<void> {
       const store = await open();

@@ -1,0 +1,53 @@
+import type { Issue } from "../../core/errors.ts";
+import type { CheckedJobOptions } from "./checked-options.ts";
+
+/** What does not go together of the options that say when and how often a job is added. */
+export function contradictions(options: CheckedJobOptions): Issue[] {
+  const { debounce, throttle, uniqueFor, idempotencyKey, runAt, after, onFailure } = options;
+  const issues: Issue[] = [];
+  const refuse = (path: string, message: string): void => void issues.push({ path, message });
+  if (debounce !== undefined) {
+    const { wait, maxWait } = debounce;
+    if (maxWait !== undefined && maxWait < wait) {
+      refuse("debounce.maxWait", `must be at least as long as wait, ${wait} ms; got ${maxWait} ms`);
+    }
+    if (throttle !== undefined) {
+      refuse("throttle", "cannot go together with debounce: debounce keeps the last of a burst, throttle the first");
+    }
+    if (runAt !== undefined) {
+      refuse("runAt", "cannot go together with debounce: the job runs debounce.wait after the last addition");
+    }
+    if (idempotencyKey !== undefined) {
+      refuse("idempotencyKey", "cannot go together with debounce: debounce.key tells which additions make one job");
+    }
+  }
+  if (debounce !== undefined && after !== undefined) {
+    refuse("debounce", "cannot go together with after: a burst waits for time, not for other jobs");
+  }
+  if (onFailure !== undefined && after === undefined) {
+    refuse("onFailure", "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out");
+  }
+  if (uniqueFor !== undefined && throttle !== undefined) {
+    refuse("uniqueFor", "cannot go together with throttle: each keeps later additions out for a time; choose one");
+  } else if (uniqueFor !== undefined && idempotencyKey === undefined && debounce !== undefined) {
+    refuse("uniqueFor", "cannot go together with debounce: debounce keeps the last of a burst, uniqueFor the first");
+  } else if (uniqueFor !== undefined && idempotencyKey === undefined) {
+    refuse(
+      "uniqueFor",
+      "needs an idempotencyKey: that key stays taken so long; write { idempotencyKey: ..., uniqueFor }",
+    );
+  }
+  return issues;
+}
+
+/** Advice for a name within `debounce` or `throttle` that belongs to the other, or that other libraries have. */
+export function withinWindow(path: string, name: string): string | null {
+  if (path === "debounce" && /^(per|window|interval)$/i.test(name)) {
+    return "wait is the pause after the last addition; throttle: { key, per } keeps the first of a time";
+  }
+  if (path === "debounce" && /^(delay|ms|timeout|ttl|duration)$/i.test(name)) return "the pause is wait";
+  if (path === "throttle" && /^(wait|delay|ms|ttl|limit)$/i.test(name)) {
+    return "the time is per, and one job is added in it; rateLimit of the task is how many start in a time";
+  }
+  return path === "debounce" || path === "throttle" ? (/^id$/i.test(name) ? "it is called key" : null) : null;
+}
