@@ -1,4 +1,3 @@
-import type { Clock } from "../../src/core/clock.ts";
 import { instantOf } from "../../src/core/temporal.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { JobOptions } from "../../src/scheduler/options/options.ts";
@@ -88,25 +87,32 @@ export class FlowWorkload {
   #addInWindow(process: SimulatedProcess): void {
     const random = this.#random;
     const kind = random.pick(["debounce", "throttle", "uniqueFor"] as const);
-    const key = `${kind} ${random.int(1, 2)}`;
-    const forMs = random.pick([200, 1000, 4000]);
+    const forMs = random.pick([300, 2000]);
+    // So all windows of a key are of one length, and who adds at the end of one knows when that is.
+    const key = `${kind} for ${forMs}`;
     const duration = { milliseconds: forMs };
     const taskId = this.#taskId();
     const options = (): JobOptions => {
-      const { runAt: _, ...plain } = this.#jobOptions();
+      const { runAt: _, ...others } = this.#jobOptions();
+      const parents = this.#flow.hasChains && random.chance(0.2) ? this.#users.lastJobIds().slice(-1) : [];
+      // A burst has no parents.
+      const plain = kind === "debounce" ? others : { ...others, ...afterAll(parents, "run") };
       if (kind === "throttle") return { ...plain, throttle: { key, per: duration } };
       if (kind === "uniqueFor") return { ...plain, idempotencyKey: key, uniqueFor: duration };
       const maxWait = random.chance(0.5) ? { maxWait: { milliseconds: 2 * forMs } } : {};
       return { ...plain, debounce: { key, wait: duration, ...maxWait } };
     };
-    const count = random.int(1, 4);
+    const count = random.int(1, 6);
     const { clock } = process;
-    const pauses = Array.from({ length: count }, () => random.pick([0, 0, forMs / 2, forMs, forMs + 1]));
+    const pauses = Array.from({ length: count }, () => random.pick([0, forMs / 2, forMs, "end" as const]));
     const burst = Array.from({ length: count }, options);
     this.#users.attempt(process, `addJob in ${key}`, async (scheduler) => {
       for (const [index, job] of burst.entries()) {
-        this.#users.added((await scheduler.addJob(taskId, job)).id);
-        await sleep(clock, pauses[index] ?? 0);
+        const { id, createdAt } = await scheduler.addJob(taskId, job);
+        this.#users.added(id);
+        const pause = pauses[index] ?? 0;
+        if (pause === "end") await clock.sleep(createdAt.epochMilliseconds + forMs);
+        else if (pause > 0) await clock.sleep(clock.now() + pause);
       }
     });
   }
@@ -124,13 +130,13 @@ export class FlowWorkload {
       const after = random.chance(0.05) ? ["nobody"] : known;
       const { task, ...options } = first;
       this.#users.attempt(process, "addJob after others", async (scheduler) => {
-        this.#users.added((await scheduler.addJob(task, { ...options, after, onFailure })).id);
+        this.#users.added((await scheduler.addJob(task, { ...options, ...afterAll(after, onFailure) })).id);
       });
     } else if (kind === "line") {
       this.#users.attempt(process, "addJob one after the other", async (scheduler) => {
         let after: string[] = [];
         for (const { task, ...options } of jobs) {
-          const { id } = await scheduler.addJob(task, { ...options, after, onFailure });
+          const { id } = await scheduler.addJob(task, { ...options, ...afterAll(after, onFailure) });
           this.#users.added(id);
           after = [id];
         }
@@ -138,7 +144,8 @@ export class FlowWorkload {
     } else {
       this.#users.attempt(process, "addBatch", async (scheduler) => {
         // biome-ignore lint/suspicious/noThenProperty: that is how the option is called
-        await scheduler.addBatch([first, second, third], { then: { ...last, onFailure } });
+        const { then } = await scheduler.addBatch([first, second, third], { then: { ...last, onFailure } });
+        this.#users.added(then.id);
       });
     }
   }
@@ -170,12 +177,12 @@ export class FlowWorkload {
   }
 }
 
+function afterAll(after: readonly string[], onFailure: "cancel" | "run"): JobOptions {
+  return after.length === 0 ? {} : { after, onFailure };
+}
+
 type NewJob = JobOptions & { readonly task: string };
 
 function optionsOf(key: string | null): { key?: string } {
   return key === null ? {} : { key };
-}
-
-function sleep(clock: Clock, ms: number): Promise<void> {
-  return ms === 0 ? Promise.resolve() : clock.sleep(clock.now() + ms);
 }

@@ -93,6 +93,8 @@ export class JobModel {
   readonly #links = new LinkModel();
   readonly #turns: TurnModel;
   readonly windows = new WindowModel();
+  /** Jobs that a limit held once, which may have changed since. */
+  readonly #gated = new Set<string>();
   #ends: Ends = NO_ENDS;
   #commits = 0;
   /** The first of the commits that the present call counts as. */
@@ -124,7 +126,13 @@ export class JobModel {
 
   /** Whether a limit of a key or parents may hold a job. */
   mayBeHeld({ record }: ModelJob): boolean {
-    return record.after !== undefined || this.#gates.gateOf(record) !== null;
+    const isGated = this.#gated.has(record.id) || this.#gates.gateOf(record) !== null;
+    return isGated || record.after !== undefined;
+  }
+
+  /** The limits of tasks are about to change. */
+  beforeLimits(): void {
+    for (const { record } of this.#all.values()) if (this.#gates.gateOf(record) !== null) this.#gated.add(record.id);
   }
 
   hasJobsOf(scheduleId: string): boolean {

@@ -1,4 +1,4 @@
-import type { JobRecord } from "../../src/records/job.ts";
+import type { NewJobRecord } from "../../src/records/job.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import type { SimulationOptions } from "./simulate.ts";
@@ -57,15 +57,15 @@ export function patched<T extends object, K extends keyof T>(
 /** A store that changes what comes to it: a step, and the jobs that are added, in a step or without. */
 export function changing(changes: {
   step?: (request: Step, store: MemoryDataStore) => Step | Promise<Step>;
-  job?: (job: JobRecord) => JobRecord;
+  job?: (job: NewJobRecord) => NewJobRecord;
 }): StoreClass {
-  const { step = (request: Step) => request, job = (record: JobRecord) => record } = changes;
+  const { step = (request: Step) => request, job = (record: NewJobRecord) => record } = changes;
   return class extends MemoryDataStore {
     override async step(request: Step): Promise<StepResult> {
       const changed = await step(request, this);
       return super.step({ ...changed, additions: changed.additions.map(job) });
     }
-    override addJobs(jobs: readonly JobRecord[]): Promise<contract.JobAddition[]> {
+    override addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
       return super.addJobs(jobs.map(job));
     }
   };

@@ -1,3 +1,4 @@
+import { FLOWS } from "./flow-mutants.ts";
 import { LEASES } from "./lease-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { OVERLAPS } from "./overlap-mutants.ts";
@@ -5,4 +6,4 @@ import { PLANS } from "./plan-mutants.ts";
 import { STEPS } from "./step-mutants.ts";
 import { VERSIONS } from "./version-mutants.ts";
 
-export const MUTANTS: readonly Mutant[] = [...PLANS, ...STEPS, ...LEASES, ...VERSIONS, ...OVERLAPS];
+export const MUTANTS: readonly Mutant[] = [...PLANS, ...STEPS, ...LEASES, ...VERSIONS, ...OVERLAPS, ...FLOWS];

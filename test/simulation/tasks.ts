@@ -118,6 +118,7 @@ async function handle(
   world.jobs.checkParents(known.record);
   let ending: AttemptEnding = "threw";
   try {
+    if (known.record.after !== undefined) await checkParents(world, known.record, context);
     const value = await behave(world, process, task, random, context);
     ending = value === REFUSED_RESULT ? "returnedTooMuch" : "returned";
     return value;
@@ -171,6 +172,16 @@ function checkContext(world: World, attempt: Attempt, payload: unknown, context:
   }
   const stored = record.payload === null ? undefined : (JSON.parse(record.payload) as unknown);
   if (JSON.stringify(stored) !== JSON.stringify(payload)) world.history.violate(`${text} got another payload`);
+}
+
+/** A handler reads how the jobs before it ended, as long as that is kept. */
+async function checkParents(world: World, { id, after = [] }: JobRecord, context: JobContext): Promise<void> {
+  const results = await context.getParentResults();
+  const outcomes = results.map((result) => result?.outcome ?? null);
+  const expected = after.map((parentId) => world.jobs.get(parentId)?.outcome ?? null);
+  const isRight = outcomes.every((outcome, index) => outcome === null || outcome === expected[index]);
+  if (results.length === after.length && isRight) return;
+  world.history.violate(`the handler of job ${id} is told that its parents ended as [${outcomes}], not [${expected}]`);
 }
 
 /** Where all clocks are right, nothing starts before its time. */

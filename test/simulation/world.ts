@@ -68,6 +68,7 @@ export class World {
 
   /** Tasks were put. */
   onTasks(tasks: readonly TaskRecord[], changes: readonly TaskChange[]): void {
+    this.jobs.beforeLimits();
     tasks.forEach((task, index) => {
       if (changes[index] !== "added" && changes[index] !== "updated") return;
       const known = this.tasks.get(task.id);

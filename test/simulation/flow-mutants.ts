@@ -1,0 +1,166 @@
+import type { NewJobRecord } from "../../src/records/job.ts";
+import type * as contract from "../../src/stores/data-store.ts";
+import { MemoryChains } from "../../src/stores/memory/chains.ts";
+import { Gate } from "../../src/stores/memory/gate.ts";
+import { MemoryGates } from "../../src/stores/memory/gates.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { TokenBucket } from "../../src/stores/memory/token-bucket.ts";
+import { Turns } from "../../src/stores/memory/turns.ts";
+import { Bursts, Windows } from "../../src/stores/memory/windows.ts";
+import { answering, changing, type Mutant, patched, type Step, type StepResult, store } from "./mutant.ts";
+
+/** A memory store with a fault inside. */
+function broken<T extends object, K extends keyof T>(
+  name: string,
+  prototype: T,
+  key: K,
+  make: (original: T[K]) => T[K],
+): Mutant {
+  return { ...patched(name, prototype, key, make), name: `the store ${name}` };
+}
+
+const NO_CHILDREN = { freed: [], doomed: [] };
+
+/** Faults about keys, rates, turns, pauses, windows and jobs that wait for others. */
+export const FLOWS: readonly Mutant[] = [
+  broken(
+    "counts what runs against the limit of a key, and not what was promoted",
+    Gate.prototype,
+    "nextWakeAt",
+    (original) =>
+      function (this: Gate) {
+        return original.call(Object.create(this, { promotedCount: { value: 0 } }));
+      },
+  ),
+  broken("does not give back the place that a job had in its key", MemoryGates.prototype, "endLease", () => () => {}),
+  broken("forgets to wake a key when a job of it goes back", MemoryGates.prototype, "endLease", () => ({ gate }) => {
+    if (gate !== null) gate.leasedCount--;
+  }),
+  store(
+    "does not tell that an end lets another job in",
+    answering((report, { releases }) => (releases.length > 0 ? { ...report, hasReady: false } : report)),
+  ),
+  broken(
+    "promotes the latest job of a key first",
+    MemoryGates.prototype,
+    "hold",
+    (original) =>
+      function (this: MemoryGates, entry) {
+        entry.turn = -entry.record.runAt;
+        original.call(this, entry);
+      },
+  ),
+  broken(
+    "keeps to the limits that a task had first",
+    MemoryGates.prototype,
+    "configure",
+    (original) =>
+      function (this: MemoryGates, taskId, settings) {
+        return this.isEmpty && original.call(this, taskId, settings);
+      },
+  ),
+  broken("takes no token", TokenBucket.prototype, "take", () => () => {}),
+  broken(
+    "lets tokens come too early",
+    TokenBucket.prototype,
+    "timeOf",
+    (original) =>
+      function (this: TokenBucket, tokens, rate) {
+        return original.call(this, tokens, rate) - 1;
+      },
+  ),
+  broken(
+    "lets a burst begin that is larger by one",
+    TokenBucket.prototype,
+    "timeOf",
+    (original) =>
+      function (this: TokenBucket, tokens, rate) {
+        return original.call(this, tokens, { ...rate, burst: rate.burst + 1 });
+      },
+  ),
+  broken(
+    "gives no turns",
+    Turns.prototype,
+    "give",
+    () =>
+      (_, { record }) =>
+        record.runAt,
+  ),
+  store(
+    "forgets a pause when it recovers a job",
+    class extends MemoryDataStore {
+      override async step(request: Step): Promise<StepResult> {
+        const { now } = request;
+        const report = await super.step(request);
+        for (const { taskId } of report.recovered) await super.pauseTask({ taskId, key: null, paused: false, now });
+        return report;
+      }
+    },
+  ),
+  store(
+    "pauses whole tasks alone",
+    class extends MemoryDataStore {
+      override async pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
+        return request.key === null ? super.pauseTask(request) : true;
+      }
+      override async getTaskPauses(): Promise<contract.TaskPause[]> {
+        return [];
+      }
+    },
+  ),
+  broken(
+    "lets a window last through its last instant",
+    Windows.prototype,
+    "openerOf",
+    (original) =>
+      function (this: Windows, job) {
+        return original.call(this, { ...job, createdAt: job.createdAt - 1 });
+      },
+  ),
+  store("forgets windows", changing({ job: ({ once: _, ...job }: NewJobRecord) => job })),
+  broken(
+    "takes the first payload of a burst",
+    Bursts.prototype,
+    "join",
+    (original) =>
+      function (this: Bursts, job) {
+        const burst = original.call(this, job);
+        return burst === null ? null : { ...burst, isLast: false };
+      },
+  ),
+  store("lets a burst put off its job without end", changing({ job: (job) => withoutMaxWait(job) })),
+  broken("lets a burst go on whose job runs", Bursts.prototype, "over", () => () => {}),
+  broken(
+    "cancels the children of a job, and not theirs",
+    MemoryChains.prototype,
+    "ended",
+    (original) =>
+      function (this: MemoryChains, jobId, outcome) {
+        const { freed, doomed } = original.call(this, jobId, outcome);
+        return outcome === "cancelled" ? NO_CHILDREN : { freed, doomed };
+      },
+  ),
+  broken(
+    "forgets jobs whose parents have ended",
+    MemoryChains.prototype,
+    "ended",
+    (original) =>
+      function (this: MemoryChains, jobId, outcome) {
+        return { ...original.call(this, jobId, outcome), freed: [] };
+      },
+  ),
+  store("lets a job start when its first parent has ended", changing({ job: (job) => withFirstParent(job) })),
+  store(
+    "cancels jobs that are to run whatever became of their parents",
+    changing({ job: (job) => ({ ...job, onParentFailure: "cancel" }) }),
+  ),
+  store("runs jobs whose parents failed", changing({ job: (job) => ({ ...job, onParentFailure: "run" }) })),
+];
+
+function withoutMaxWait(job: NewJobRecord): NewJobRecord {
+  return job.debounce === undefined ? job : { ...job, debounce: { ...job.debounce, maxWaitMs: null } };
+}
+
+function withFirstParent(job: NewJobRecord): NewJobRecord {
+  return job.after === undefined ? job : { ...job, after: job.after.slice(0, 1) };
+}
