@@ -106,7 +106,8 @@ async function gates(): Promise<unknown[]> {
 }
 
 describe("a database without flow control", () => {
-  const isAboutGates = (sql: string): boolean => /escapement_gates|SET.* due_at|turn/.test(sql.replace("AS has_flow", ""));
+  const isAboutGates = (sql: string): boolean =>
+    /escapement_gates|SET.* due_at|turn/.test(sql.replace("AS has_flow", ""));
 
   test("is stepped by as many statements as before, of which only the look asks for gates", async () => {
     await store.putTasks([makeTask()]);
