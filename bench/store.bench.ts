@@ -2,10 +2,11 @@
 // step cost when the store holds a million schedules? Guess: ahead of what asks a server for every job; behind plainjob
 // where jobs are added one by one, because it is synchronous. Method and last results: README.md. Run by run.mjs: node
 // bench/run.mjs store [queues] [tick] [name of a contestant ...]
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { printTable } from "./lib/table.ts";
+import { versionOf } from "./lib/version-of.ts";
 import type { Contestant } from "./store/contestant.ts";
 import { CONTESTANTS } from "./store/contestants.ts";
 import { answer, runIsolated } from "./store/isolated.ts";
@@ -178,18 +179,6 @@ function report(
 
 function formatRate(perSecond: number): string {
   return Math.round(Number(perSecond.toPrecision(3))).toLocaleString("en-US");
-}
-
-function versionOf(packageName: string): string {
-  for (const folder of ["../", "../../../node_modules/"]) {
-    try {
-      const text = readFileSync(new URL(`${folder}${packageName}/package.json`, import.meta.url), "utf8");
-      return (JSON.parse(text) as { version: string }).version;
-    } catch {
-      // Peers are installed in bench/, what the library itself uses above it.
-    }
-  }
-  return "of unknown version";
 }
 
 async function compareTicks(folder: string): Promise<void> {

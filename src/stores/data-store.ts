@@ -116,14 +116,14 @@ export interface DataStore extends AsyncDisposable {
    *    call, or when it was added, stays due for a scheduler whose clock is behind. Nothing is acquired while a lease,
    *    of any queue, waits for recovery.
    *    *Admission* comes before and after. A job with a concurrency key is held (`heldBy: "limit"`) when it becomes
-   *    due, and each time it goes back to the queue. The same holds for every job of a task with a `rateLimit` or that is
-   *    `fair`; those without a key share one key of their own. Admission promotes held jobs of a key, by priority, then
-   *    `runAt`, then addition, as long as: the key and its task are not paused; fewer than `maxRunningPerKey` jobs of
-   *    the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
+   *    due, and each time it goes back to the queue. The same holds for every job of a task with a `rateLimit` or that
+   *    is `fair`; those without a key share one key of their own. Admission promotes held jobs of a key, by priority,
+   *    then `runAt`, then addition, as long as: the key and its task are not paused; fewer than `maxRunningPerKey` jobs
+   *    of the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
    *    are promoted and wait. The acquisition of a job takes a token. Only promoted jobs can be acquired. If the task
-   *    is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much as
-   *    without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in its
-   *    own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
+   *    is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much
+   *    as without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in
+   *    its own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
    *
    * When a job ends, in any way, its children (the jobs whose `after` names it) learn its outcome in the same commit.
@@ -642,8 +642,9 @@ export interface CleanupReport {
 export interface StoreInspection {
   /** The tasks that have unfinished jobs, by id. */
   readonly tasks: readonly TaskBacklog[];
-  /** The unleased job with the earliest `runAt`, if its `runAt <= now`; null when no job is due. Jobs that are held, and
-   *  those of paused tasks, do not count: they are not late. A store may leave out jobs where those that are ready have more than 10,000 different combinations of task, executor and priority. */
+  /** The unleased job with the earliest `runAt`, if its `runAt <= now`; null when no job is due. Jobs that are held,
+   *  and those of paused tasks, do not count: they are not late. A store may leave out jobs where those that are ready
+   *  have more than 10,000 different combinations of task, executor and priority. */
   readonly oldestDueJob: { readonly id: string; readonly taskId: string; readonly runAt: number } | null;
   /** The schedule with the earliest `nextFireTime` of those that are not paused, if its `nextFireTime <= now`; null
    *  when no schedule is due. */

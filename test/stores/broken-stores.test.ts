@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { ContractViolation, dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { brokenChains } from "./broken/chains.ts";
 import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
 import { brokenLeases } from "./broken/leases.ts";
@@ -26,6 +27,7 @@ const BROKEN_STORES = [
   ...brokenInspections,
   ...brokenResults,
   ...brokenFlow,
+  ...brokenChains,
   ...brokenWindows,
 ];
 

@@ -83,9 +83,9 @@ describe("a step", () => {
 
   test.each([
     [["skip"], 8],
-    [["replaceQueued"], 9],
-    [["cancelRunning"], 10],
-    [["skip", "skip", "replaceQueued", "cancelRunning", "cancelRunning"], 10],
+    [["replaceQueued"], 10],
+    [["cancelRunning"], 11],
+    [["skip", "skip", "replaceQueued", "cancelRunning", "cancelRunning"], 11],
     [["queue", "skip"], 9],
   ] as const)("has a few more for policies %j, however many schedules there are", async (policies, count) => {
     expect(await statementsOf(await plansOf(...policies))).toBe(count);

@@ -313,6 +313,48 @@ test("a database of version 3 keeps all of its data, and its schedules queue the
   expect(report.acquired.map(({ id }) => id)).toEqual(["job of schedule"]);
 });
 
+test("a database of version 4 keeps all of its data, and what waits and runs in it can be given limits", async () => {
+  await migrateTo(4);
+  await run(
+    "INSERT INTO escapement_tasks (id, max_running_jobs, details) VALUES ('task', 2, ?1)",
+    '{"executor":"inline","metadata":{}}',
+  );
+  await addSchedule("schedule", 7);
+  const waiting = [null, null, null, 4, 0, 0, 0, JOB_DETAILS];
+  await addJob("delayed", "task", "inline", null, null, null, 0, T0 + 5, 0, ...waiting);
+  await addJob("ready", "task", "inline", null, null, "key", 0, T0, 1, ...waiting);
+  await addJob("later", "task", "inline", null, null, null, 0, T0 + 1, 1, ...waiting);
+  const lease = ["scheduler-a", T0 + LEASE_MS, "scheduler-a 1#0", 4, 0, 0, 0, JOB_DETAILS];
+  await addJob("leased", "task", "inline", null, null, null, 0, T0, 2, ...lease);
+
+  await openStore();
+  const task = await store.getTask("task");
+  expect([task?.maxRunningJobs, task?.paused, await store.getTaskPauses()]).toEqual([2, undefined, []]);
+  const leased = { acquiredBy: "scheduler-a", acquiredUntil: T0 + LEASE_MS };
+  expect((await store.getJobs({ limit: 9, cursor: null })).items).toEqual([
+    makeJob({ id: "delayed", fence: 4, runAt: T0 + 5 }),
+    makeJob({ id: "later", fence: 4, runAt: T0 + 1 }),
+    makeJob({ id: "leased", fence: 4, ...leased }),
+    makeJob({ id: "ready", fence: 4, idempotencyKey: "key" }),
+  ]);
+  await store.putTasks([makeTask({ maxRunningJobs: 2, rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+  const first = await step(store, { now: T0 + 6 });
+  expect([first.acquired.map(({ id }) => id), first.hasReady]).toEqual([["ready"], false]);
+  const running = makeJob({ id: "leased", fence: 4, ...leased });
+  const second = await step(store, { now: T0 + 7, releases: [finish(running)] });
+  expect([second.releases, second.acquired, second.nextRunAt]).toEqual([["released"], [], T0 + 1006]);
+  expect((await step(store, { now: T0 + 1006 })).acquired.map(({ id }) => id)).toEqual(["later"]);
+});
+
+test("a process of version 4 that still runs acquires no job of a task with limits, and its jobs run", async () => {
+  await openStore();
+  await store.putTasks([makeTask({ maxRunningJobs: 3, maxRunningPerKey: 1 })]);
+  await addJob("old", "task", "inline", null, null, null, 0, T0, 1, null, null, null, 0, 0, 0, 0, JOB_DETAILS);
+  // How such a process counts what it may acquire.
+  expect(await run("SELECT max_running_jobs AS n FROM escapement_tasks")).toMatchObject([{ n: 0 }]);
+  expect((await take(store)).acquired.map(({ id }) => id)).toEqual(["old"]);
+});
+
 test("a process of version 3 that still runs adds schedules and fires them, whatever their overlap is", async () => {
   await openStore();
   await addSchedule("old", 3);

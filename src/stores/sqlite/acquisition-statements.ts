@@ -112,8 +112,8 @@ function candidatesOfFew(names: TableNames, count: number, isAware: boolean): st
   return `SELECT seq, priority, run_at${isAware ? ", age" : ""} FROM (${arms.join(" UNION ALL ")})`;
 }
 
-/** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a turn of a fair task
- *  count as due when the first of their queue was. */
+/** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a turn of a fair
+ *  task count as due when the first of their queue was. */
 function ageOf({ jobs }: TableNames, runAt: string, isInQueue: string): string {
   const first = `SELECT coalesce(due_at, run_at) FROM ${jobs} WHERE ${isInQueue} ORDER BY priority DESC, run_at, seq`;
   return `CASE WHEN ${runAt} < ${TURNS_END} THEN (${first} LIMIT 1) ELSE ${runAt} END`;
@@ -167,7 +167,8 @@ export function hasReadyJobs(
             return `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId, isAware)} > 0)`;
           })
           .join(" OR ");
-  const promotable = `OR EXISTS (WITH ${wokenRooms(names)} SELECT 1 FROM rooms r WHERE r.room > 0 AND ${hasHeld(names, "r")})`;
+  const promotable =
+    `OR EXISTS (WITH ${wokenRooms(names)} SELECT 1 FROM rooms r ` + `WHERE r.room > 0 AND ${hasHeld(names, "r")})`;
   return (
     `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})` +
     (isAware ? ` ${promotable}` : "")

@@ -12,10 +12,10 @@ import { JOB_STATE, type TableNames } from "./schema.ts";
 const { delayed, ready, leased, held } = JOB_STATE;
 
 /**
- * The statements by which limits of concurrency keys, rates and turns count. A job with a key is held first, and becomes
- * ready when it is admitted. Each key of a task has a *gate*, a row that tells when admission has to look at its held
- * jobs: whatever makes room at a gate wakes the gate. So a step reads as many gates as were woken, however many there
- * are. A comment before each statement lists its arguments.
+ * The statements by which limits of concurrency keys, rates and turns count. A job with a key is held first, and
+ * becomes ready when it is admitted. Each key of a task has a *gate*, a row that tells when admission has to look at
+ * its held jobs: whatever makes room at a gate wakes the gate. So a step reads as many gates as were woken, however
+ * many there are. A comment before each statement lists its arguments.
  */
 export interface AdmissionStatements {
   readonly wakeDue: string;
@@ -83,12 +83,14 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.run_at) - ${TURNS_START} + 1 AS next, ` +
       `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
       `WHERE ${acquired} AND +j.concurrency_key IS NOT NULL AND (t.rate_limit IS NOT NULL OR t.fair = 1) ` +
-      `GROUP BY j.task_id, j.concurrency_key) a WHERE ${gates}.task_id = a.task_id AND ${gates}.key = a.concurrency_key`,
+      "GROUP BY j.task_id, j.concurrency_key) a " +
+      `WHERE ${gates}.task_id = a.task_id AND ${gates}.key = a.concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId
     takeTurns:
       `UPDATE ${tasks} SET turn = max(turn, a.last) FROM (SELECT task_id, max(run_at) - ${TURNS_START} AS last ` +
       `FROM ${jobs} WHERE ${acquired} AND due_at IS NOT NULL GROUP BY task_id) a WHERE ${tasks}.id = a.task_id`,
-    // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays woken.
+    // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays
+    // woken.
     settle:
       `UPDATE ${gates} SET wake_at = s.next, turn = s.turn FROM (WITH ${wokenRooms(names)} SELECT r.task_id, r.key, ` +
       `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 THEN r.wake_at ` +
@@ -117,7 +119,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   };
 }
 
-/** SQL of the key that counts for a job: its own, else that of its task. `job` is the name of the table, or an alias. */
+/** SQL of the key that counts for a job: its own, else that of its task. `job` is the table, or its alias. */
 function keyOf(job: string, ownKey: string): string {
   return `coalesce(nullif(${job}.concurrency_key, ''), ${ownKey})`;
 }

@@ -95,10 +95,10 @@ export function chainStatements({ jobs, links, results, windows }: TableNames): 
     unlinkNew:
       `DELETE FROM ${links} WHERE child_id IN (SELECT c.value FROM json_each(?1) c ` +
       `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state <> ${blocked})`,
-    // ?1 ids of children. Columns: `place` in ?1, `state`, and `after`, the parents as JSON. No row for one that has
+    // ?1 ids of children. Columns: `place` in ?1, `state`, and `parent_ids`, a JSON array. No row for one that has
     // ended.
     readNew:
-      `SELECT c.key AS place, j.state AS state, ${detail("after", "j")} AS after FROM json_each(?1) c ` +
+      `SELECT c.key AS place, j.state AS state, ${detail("after", "j")} AS parent_ids FROM json_each(?1) c ` +
       `CROSS JOIN ${jobs} j ON j.id = c.value`,
     // ?1 ids, ?2 now. Those of no job and of no result.
     findUnknown:

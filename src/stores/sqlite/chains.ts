@@ -135,6 +135,6 @@ function stateOf(given: NewJobRecord, row: Row | undefined): Pick<JobAddition, "
   const { heldBy: _heldBy, ...job } = addedJob(given);
   if (row === undefined) return { job, hasEnded: true };
   const heldBy = heldByOf(Number(row.state));
-  const after = JSON.parse(String(row.after)) as string[];
+  const after = JSON.parse(String(row.parent_ids)) as string[];
   return { job: { ...job, after, ...(heldBy === undefined ? {} : { heldBy }) } };
 }

@@ -38,8 +38,8 @@ export function wokenRooms(names: TableNames): string {
  *   because a stored count could leak.
  * - `waiting`: how many jobs are promoted and wait. Zero where nobody asks.
  * - `tokens`: how many jobs may start now by the rate. It is the generic cell rate algorithm (GCRA) as a virtual
- *   scheduling algorithm, see ITU-T I.371. All of its instants are multiplied by the rate's limit, so that they are whole
- *   numbers, and nothing is rounded.
+ *   scheduling algorithm, see ITU-T I.371. All of its instants are multiplied by the rate's limit, so that they are
+ *   whole numbers, and nothing is rounded.
  * - `room`: how many jobs may be promoted.
  */
 export function gateRooms({ gates, tasks, jobs }: TableNames, condition: string): string {

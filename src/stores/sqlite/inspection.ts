@@ -58,7 +58,6 @@ function countsByTask({ jobs }: TableNames): string {
     `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE state = ${state} AND task_id = t.id ` +
     `LIMIT ${INSPECTED_JOBS_MAX}))`;
   const counted = `SELECT 1 FROM ${jobs} WHERE task_id = t.id LIMIT ${2 * INSPECTED_JOBS_MAX}`;
-  const heldJobs = `SELECT 1 FROM ${jobs} WHERE state = ${held} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}`;
   return (
     `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
@@ -75,7 +74,7 @@ function countsByTask({ jobs }: TableNames): string {
  * The index of ready jobs has their `run_at` behind task, executor and priority. So the oldest job of each combination
  * of these is the first of the combination, and from each combination one search leads to the next.
  */
-function oldestDueJob({ jobs }: TableNames): string {
+function oldestDueJob({ jobs, tasks }: TableNames): string {
   const first = (condition: string): string =>
     `(SELECT seq FROM ${jobs} WHERE state = ${ready} AND ${condition} ` +
     "ORDER BY task_id, executor, priority DESC, run_at, seq LIMIT 1)";
@@ -85,15 +84,17 @@ function oldestDueJob({ jobs }: TableNames): string {
     "task_id > j.task_id",
   ];
   const runAt = "coalesce(j.due_at, j.run_at)";
+  const isNotPaused = `NOT EXISTS (SELECT 1 FROM ${tasks} WHERE id = j.task_id AND paused = 1)`;
   const oldest = `SELECT j.id, j.task_id, ${runAt} AS run_at FROM ${jobs} j`;
   return (
     `WITH RECURSIVE heads (seq) AS (SELECT ${first("task_id > ''")} ` +
     `UNION ALL SELECT coalesce(${next.map(first).join(", ")}) FROM heads h CROSS JOIN ${jobs} j ON j.seq = h.seq ` +
     `LIMIT ${INSPECTED_QUEUES_MAX}) ` +
     "SELECT json_group_array(json_array(id, task_id, run_at)) FROM (SELECT id, task_id, run_at FROM (" +
-    `SELECT * FROM (${oldest} WHERE j.state = ${delayed} AND j.run_at <= ?1 ORDER BY j.run_at LIMIT 1) UNION ALL ` +
+    `SELECT * FROM (${oldest} WHERE j.state = ${delayed} AND j.run_at <= ?1 AND ${isNotPaused} ` +
+    "ORDER BY j.run_at LIMIT 1) UNION ALL " +
     `SELECT j.id, j.task_id, ${runAt} AS run_at FROM heads h ` +
-    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE ${runAt} <= ?1) ORDER BY run_at LIMIT 1)`
+    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE ${runAt} <= ?1 AND ${isNotPaused}) ORDER BY run_at LIMIT 1)`
   );
 }
 

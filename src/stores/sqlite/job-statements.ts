@@ -116,8 +116,9 @@ export function jobStatements(names: TableNames): JobStatements {
     // that recovery ends the job.
     // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
     giveUpStrays:
-      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} WHEN concurrency_key IS NULL THEN ${ready} ` +
-      `ELSE ${delayed} END, run_at = coalesce(due_at, run_at), due_at = NULL, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
+      `WHEN concurrency_key IS NULL THEN ${ready} ELSE ${delayed} END, ` +
+      "run_at = coalesce(due_at, run_at), due_at = NULL, " +
       "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
       "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +

@@ -121,8 +121,8 @@ export const ADMISSIONS_PER_KEY_MIN = 16;
 /** Most jobs of a key of a fair task that are promoted and wait. More would make an urgent job of the key wait. */
 export const FAIR_PROMOTED_MAX = 16;
 
-/** How far in the past the `wake_at` of a gate is that is to be looked at at once, in milliseconds. So it is in the past
- *  for a scheduler whose clock is behind, too, and the gate that was woken first is the first. */
+/** How far in the past the `wake_at` of a gate is that is to be looked at at once, in milliseconds. So it is in the
+ *  past for a scheduler whose clock is behind, too, and the gate that was woken first is the first. */
 export const WOKEN_AGO_MS = 1_000_000_000_000;
 
 /** Where the turns of fair tasks begin and end, when they stand in the place of instants. No job is due so early. */
