@@ -839,7 +839,9 @@ export class JobModel {
         if (isReachable && this.#gates.whyNot(record, gate, count, now) === null) mayHaveReady = true;
         if (gate === null || !this.#gates.isRated(record)) continue;
         hasRated = true;
-        if (this.#gates.lacksToken(record, gate, count, now)) {
+        // The end of another job wakes those whose task is at its limit.
+        const isFull = this.#slotsOf(record.taskId, running.slots) <= 0;
+        if (!isFull && this.#gates.lacksToken(record, gate, count, now)) {
           tokenAt = Math.min(tokenAt, this.#gates.tokenAt(record, gate));
         }
       }
