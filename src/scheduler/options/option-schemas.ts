@@ -137,7 +137,7 @@ const rateLimit = objectOf(
   {
     limit: wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice),
     per: durationMs(1),
-    burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX), 1),
+    burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX)),
   },
   rateAdvice,
 );

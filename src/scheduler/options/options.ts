@@ -91,7 +91,8 @@ export interface RateLimitOptions {
   /** For example `"1s"` or `{ minutes: 1 }`; longer than zero. */
   per: Duration;
   /** How many attempts may start at once after a pause: 1 to 1,000,000. So no time of the length `per` has more than
-   *  `limit + burst - 1` starts. Default: 1. */
+   *  `limit + burst - 1` starts. Default: a twentieth of `limit`, at least 1. With 1, a scheduler starts one job at a
+   *  time, which is exact, and too slow for a limit of some hundreds a second. */
   burst?: number | undefined;
 }
 
