@@ -164,9 +164,10 @@ export class Engine {
     }
     const additions = await env.store.addJobs(jobs);
     this.runner.log.added(additions);
-    const happened = additions.flatMap((addition) => additionEvents(env, addition, false));
-    this.runner.recordEnds(await this.#endsOf(additions), happened);
-    env.events.publish(happened);
+    env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
+    const ended: EventRecord[] = [];
+    this.runner.recordEnds(await this.#endsOf(additions), ended);
+    env.events.publish(ended);
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
     for (const [index, { job }] of additions.entries()) {
       if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(job.runAt);
@@ -180,7 +181,8 @@ export class Engine {
     const ends: JobResultRecord[] = [];
     for (const { job, isNew, hasEnded } of additions) {
       if (!isNew || hasEnded !== true) continue;
-      const kept = await store.getJobResult(job.id, clock.now());
+      // The jobs were added, whether this can be read or not.
+      const kept = await store.getJobResult(job.id, clock.now()).catch(() => null);
       // A repetition of an addition may find a job that has run meanwhile.
       if (kept === null || kept.outcome === "cancelled") ends.push(endedWithoutRun(job, "cancelled", job.createdAt));
     }
