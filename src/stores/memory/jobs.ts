@@ -142,12 +142,28 @@ export class MemoryJobs {
     notes: RecoveryNotes,
   ): readonly JobAddition[] {
     const children: JobEntry[] = [];
-    let additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
-    // Later additions of the call may have changed the job of a burst.
-    if (jobs.some(({ debounce }) => debounce !== undefined)) {
-      additions = additions.map((addition) => ({ ...addition, job: this.get(addition.job.id) ?? addition.job }));
-    }
-    if (!jobs.some(hasParents)) return additions;
+    const additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
+    this.#startChildren(jobs, additions, children, notes);
+    const hasBursts = jobs.some(({ debounce }) => debounce !== undefined);
+    if (!hasBursts && !jobs.some(hasParents)) return additions;
+    return additions.map((addition, index) => {
+      const { job, isNew } = addition;
+      const isChild = hasParents(job) && isNew && job.id === jobs[index]?.id;
+      const record = this.get(job.id);
+      // Later additions of the call may have changed the job of a burst.
+      if (record !== null) return isChild || hasBursts ? { ...addition, job: record } : addition;
+      return isChild ? { job, isNew, hasEnded: true } : addition;
+    });
+  }
+
+  /** Has the new jobs with parents wait for these, and lets those wait no longer whose parents have ended. */
+  #startChildren(
+    jobs: readonly NewJobRecord[],
+    additions: readonly JobAddition[],
+    children: readonly JobEntry[],
+    notes: RecoveryNotes,
+  ): void {
+    if (children.length === 0) return;
     // Jobs of the same call that were not added have others in their place.
     const standIns = new Map(additions.map(({ job }, index) => [jobs[index]?.id, job.id]));
     for (const entry of children) {
@@ -161,12 +177,6 @@ export class MemoryJobs {
       const isWaiting = this.#isThere(entry) && entry.heap === null && !this.#chains.isBlocked(entry);
       if (isWaiting) this.#queues.add(entry, entry.record.runAt <= entry.record.createdAt);
     }
-    return additions.map((addition, index) => {
-      const { job } = addition;
-      if (!hasParents(job) || !addition.isNew || job.id !== jobs[index]?.id) return addition;
-      const record = this.get(job.id);
-      return record === null ? { job, isNew: true, hasEnded: true } : { job: record, isNew: true };
-    });
   }
 
   #add(job: NewJobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
@@ -210,6 +220,8 @@ export class MemoryJobs {
   #debounce(entry: JobEntry, job: NewJobRecord, metadata: JobRecord["metadata"]): void {
     const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = job;
     const { record } = entry;
+    // A job that waits for its parents is in no heap, and its end puts it into one.
+    const isQueued = entry.heap !== null;
     // Its gate and its place in a heap depend on the values.
     this.#gates.leave(entry);
     entry.heap?.remove(entry);
@@ -218,7 +230,7 @@ export class MemoryJobs {
     if (concurrencyKey === undefined) delete record.concurrencyKey;
     else record.concurrencyKey = concurrencyKey;
     this.#gates.join(entry);
-    this.#queues.add(entry, record.runAt <= job.createdAt);
+    if (isQueued) this.#queues.add(entry, record.runAt <= job.createdAt);
   }
 
   #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {

@@ -97,11 +97,16 @@ function joined(jobs: string): string {
   const first = `CASE WHEN json_valid(${jobs}.details) THEN ${jobs}.details->>'createdAt' END`;
   const addedAt = "(excluded.details->>'createdAt')";
   const createdAt = `coalesce(${first}, ${addedAt})`;
+  // Null stands for a field that the job does not have. The addition's own parents do not count.
+  const kept =
+    `CASE WHEN json_valid(${jobs}.details) THEN json_object('createdAt', ${createdAt}, ` +
+    `'after', json(${jobs}.details->'after'), 'onParentFailure', ${jobs}.details->>'onParentFailure', ` +
+    `'retryOf', ${jobs}.details->>'retryOf') ELSE json_object('createdAt', ${createdAt}) END`;
   const runAt = `min(excluded.run_at, coalesce(${createdAt} + (excluded.details->>'maxWaitMs'), excluded.run_at))`;
   return (
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
     `debounced_by = excluded.debounced_by, due_at = NULL, run_at = ${runAt}, ` +
-    `details = json_set(excluded.details, '$.createdAt', ${createdAt}), ` +
+    `details = json_patch(excluded.details, ${kept}), ` +
     // A job with a key that is due is delayed too: then the next step that heeds flow control holds it at its gate.
     `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +
     `WHEN ${runAt} > ${addedAt} OR excluded.concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`
