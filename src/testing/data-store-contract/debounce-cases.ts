@@ -2,12 +2,15 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
-import { heldIds, keyed, putTask } from "./flow-makers.ts";
+import { heldIds, keyed, putTask, takenIds, tenASecond } from "./flow-makers.ts";
 import { finish, idsOf, LEASE_MS, leasedJob, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 /** How long the debounced jobs of the cases wait after the last addition, in milliseconds. */
 const WAIT_MS = 1000;
+
+/** A queue without jobs: a step that asks for it promotes jobs, and acquires none. */
+const NOBODYS = { executor: "none", taskId: "task" };
 
 export const debounceCases: readonly DataStoreCase[] = [
   {
@@ -371,6 +374,37 @@ export const debounceCases: readonly DataStoreCase[] = [
         [["a", "3"]],
         "when it is due",
       );
+    },
+  },
+  ...[
+    { what: "of a key", settings: { maxRunningPerKey: 1 }, key: { concurrencyKey: "k" } },
+    { what: "without a key in a task with a rate", settings: tenASecond(), key: {} },
+  ].map(({ what, settings, key }) => ({
+    name: `debounce: a job ${what} that was promoted and waits again leaves its place to others`,
+    async run({ open }: DataStoreContext): Promise<void> {
+      const store = await open();
+      await putTask(store, settings);
+      const first = debounced(T0, { id: "a", ...key }, { waitMs: 0 });
+      await store.addJobs([first, makeJob({ id: "next", ...key })]);
+      equal(idsOf((await take(store, { queues: [NOBODYS] })).acquired), [], "what nobody acquires");
+      equal(await heldIds(store), ["next"], "the held job");
+      await store.addJobs([debounced(T0 + 1, { id: "b", ...key })]);
+      equal((await look(store, { now: T0 + 1 })).hasReady, true, "whether a look finds the other job");
+      equal(await takenIds(store, { now: T0 + 1 }), ["next"], "what is acquired");
+    },
+  })),
+  {
+    name: "debounce: a job that was promoted and gets another key leaves its place, and takes one of the other key",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { maxRunningPerKey: 1 });
+      const now = { waitMs: 0 };
+      await store.addJobs([debounced(T0, { id: "a", concurrencyKey: "k" }, now), keyed("next", "k")]);
+      await take(store, { queues: [NOBODYS] });
+      await store.addJobs([debounced(T0 + 1, { id: "b", concurrencyKey: "l" }, now), keyed("other", "l")]);
+      equal((await look(store, { now: T0 + 1 })).hasReady, true, "whether a look finds the jobs");
+      equal(await takenIds(store, { now: T0 + 1 }), ["next", "other"], "what is acquired");
+      equal(await heldIds(store), ["a"], "the held job");
     },
   },
   ...[0, 60_000].map((resultExpirationMs) => ({
