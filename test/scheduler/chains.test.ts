@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { JobCancelledError, OptionsError, StoreRefusedError, type Task } from "../../src/mod.ts";
+import {
+  JobCancelledError,
+  MemoryDataStore,
+  OptionsError,
+  StoreRefusedError,
+  StoreUnavailableError,
+  type Task,
+} from "../../src/mod.ts";
 import { at, everySecond, heldHandler, recordEvents, rejectionOf, secondsOf, setUp } from "./support.ts";
 
 async function idOf(job: Promise<{ readonly id: string }>): Promise<string> {
@@ -177,6 +184,29 @@ describe("a failure", () => {
     expect(await rejectionOf(scheduler.runJob(next, { after: [parent] }))).toBeInstanceOf(JobCancelledError);
     expect(types).toEqual(["jobAdded", "jobReleased cancelled"]);
     expect(await scheduler.runJob(next, { after: [parent], onFailure: "run" })).toBe("done");
+  });
+
+  test("that lies in the past tells of all jobs of the call, even if the store then fails", async () => {
+    const dataStore = new MemoryDataStore();
+    const { scheduler, clock, log } = setUp({ dataStore });
+    const fail = scheduler.task("fail", () => Promise.reject(new Error("no")));
+    const next = scheduler.task("next", () => "done");
+    await scheduler.start();
+    const parent = await scheduler.addJob(fail);
+    await clock.advance("PT1S");
+    const types = recordEvents(scheduler);
+    const down = () => Promise.reject(new StoreUnavailableError("the store is down"));
+    Object.defineProperty(dataStore, "getJobResult", { value: down, configurable: true });
+    const [first, second] = await scheduler.addJobs([
+      { task: next, after: [parent] },
+      { task: next, after: [parent], onFailure: "run" },
+    ]);
+    expect(types.slice(0, 3)).toEqual(["jobAdded", "jobAdded", "jobReleased cancelled"]);
+    Reflect.deleteProperty(dataStore, "getJobResult");
+    await clock.advance("PT1S");
+    const results = await Promise.all([first, second].map((job) => job?.result()));
+    expect(results.map((result) => result?.outcome)).toEqual(["cancelled", "success"]);
+    expect(log.filter(({ message }) => message.includes("could not be read")).length).toBe(1);
   });
 
   test("is repaired by retryJob: the job that is repeated reads the results of the same parents", async () => {

@@ -3,7 +3,7 @@ import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { NewJobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
@@ -165,9 +165,7 @@ export class Engine {
     const additions = await env.store.addJobs(jobs);
     this.runner.log.added(additions);
     env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
-    const ended: EventRecord[] = [];
-    this.runner.recordEnds(await this.#endsOf(additions), ended);
-    env.events.publish(ended);
+    await this.#tellEndsOf(additions);
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
     for (const [index, { job }] of additions.entries()) {
       if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(job.runAt);
@@ -175,18 +173,33 @@ export class Engine {
     return additions;
   }
 
-  /** The results of jobs that were cancelled as soon as they were added, because of parents that had ended. */
-  async #endsOf(additions: readonly JobAddition[]): Promise<JobResultRecord[]> {
-    const { store, clock } = this.#parts.env;
+  /** Tells of jobs that were cancelled as soon as they were added, because of parents that had ended. Does not reject,
+   *  because the jobs were added. */
+  async #tellEndsOf(additions: readonly JobAddition[]): Promise<void> {
+    const { env } = this.#parts;
     const ends: JobResultRecord[] = [];
     for (const { job, isNew, hasEnded } of additions) {
       if (!isNew || hasEnded !== true) continue;
-      // The jobs were added, whether this can be read or not.
-      const kept = await store.getJobResult(job.id, clock.now()).catch(() => null);
       // A repetition of an addition may find a job that has run meanwhile.
-      if (kept === null || kept.outcome === "cancelled") ends.push(endedWithoutRun(job, "cancelled", job.createdAt));
+      if (await this.#hasRun(job)) continue;
+      ends.push(endedWithoutRun(job, "cancelled", job.createdAt));
     }
-    return ends;
+    if (ends.length === 0) return;
+    const happened: EventRecord[] = [];
+    this.runner.recordEnds(ends, happened);
+    env.events.publish(happened);
+  }
+
+  /** Whether a job that has ended was not cancelled. If the store does not say so, it was cancelled, nearly always. */
+  async #hasRun({ id }: JobRecord): Promise<boolean> {
+    const { store, clock, logger } = this.#parts.env;
+    try {
+      const kept = await store.getJobResult(id, clock.now());
+      return kept !== null && kept.outcome !== "cancelled";
+    } catch (error) {
+      logger.warn(`escapement: the result of job ${id} could not be read; the job counts as cancelled`, error);
+      return false;
+    }
   }
 
   /** Takes the same steps as the loop, until nothing is due or a bound is reached. */

@@ -59,6 +59,8 @@ export class Gate implements HeapItem {
   readonly key: string;
   /** The jobs that are due and not promoted, in the order of their promotion. */
   readonly held: Heap<JobEntry> = new Heap<JobEntry>(isFirst);
+  /** The jobs that are promoted and wait, by priority. */
+  readonly promoted: Map<number, Set<JobEntry>> = new Map();
   readonly bucket: TokenBucket = new TokenBucket();
   isPaused = false;
   /** The unfinished jobs of the key; those that are promoted and wait; those under leases. */
@@ -78,10 +80,52 @@ export class Gate implements HeapItem {
 
   /** What {@link Gate.wakeAt} has to be. */
   nextWakeAt(): number {
+    if (this.held.size === 0 || this.isPaused || this.task.isPaused) return Number.POSITIVE_INFINITY;
+    return this.isInverted ? Number.NEGATIVE_INFINITY : this.roomAt();
+  }
+
+  /** Whether a promoted job waits that is less urgent than a held one. */
+  get isInverted(): boolean {
+    const first = this.promoted.size === 0 ? undefined : this.held.peek();
+    return first !== undefined && lowestOf(this.promoted) < first.record.priority;
+  }
+
+  /** The promoted job that is to make room for a more urgent one: the last one of the lowest priority. */
+  get leastUrgent(): JobEntry | null {
+    let last: JobEntry | null = null;
+    for (const entry of this.promoted.get(lowestOf(this.promoted)) ?? []) {
+      if (last === null || isFirst(last, entry)) last = entry;
+    }
+    return last;
+  }
+
+  addPromoted(entry: JobEntry): void {
+    const { priority } = entry.record;
+    const others = this.promoted.get(priority);
+    if (others === undefined) this.promoted.set(priority, new Set([entry]));
+    else others.add(entry);
+    entry.isPromoted = true;
+    this.promotedCount++;
+  }
+
+  removePromoted(entry: JobEntry): void {
+    const { priority } = entry.record;
+    const all = this.promoted.get(priority);
+    all?.delete(entry);
+    if (all?.size === 0) this.promoted.delete(priority);
+    entry.isPromoted = false;
+    this.promotedCount--;
+  }
+
+  /** When there is room to promote one more job, if nothing else changes. */
+  roomAt(): number {
     const { task, promotedCount } = this;
-    if (this.held.size === 0 || this.isPaused || task.isPaused) return Number.POSITIVE_INFINITY;
     const isFull = this.key !== "" && promotedCount + this.leasedCount >= task.maxRunningPerKey;
     if (isFull || (task.turns !== null && promotedCount >= TURNS_AHEAD_MAX)) return Number.POSITIVE_INFINITY;
     return task.rate === null ? Number.NEGATIVE_INFINITY : this.bucket.timeOf(promotedCount + 1, task.rate);
   }
+}
+
+function lowestOf(promoted: ReadonlyMap<number, unknown>): number {
+  return Math.min(...promoted.keys());
 }

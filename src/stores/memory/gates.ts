@@ -106,8 +106,7 @@ export class MemoryGates {
       gate.task.heldCount--;
     }
     if (entry.isPromoted) {
-      entry.isPromoted = false;
-      gate.promotedCount--;
+      gate.removePromoted(entry);
       gate.task.turns?.take(entry, false);
     }
     if (entry.record.acquiredBy !== null) gate.leasedCount--;
@@ -129,19 +128,20 @@ export class MemoryGates {
     this.#settle(gate);
   }
 
-  /** The next job that may be promoted, which the caller must make ready; null for none. */
+  /** The next job that may be promoted, which the caller must make ready; null for none. If there is no room for a job
+   *  that is more urgent than one that was promoted, the one takes the place of the other. */
   promote(now: number): JobEntry | null {
     const gate = this.#waking.peek();
     if (gate === undefined || gate.wakeAt > now) {
       this.#forgetIdle(now);
       return null;
     }
+    if (gate.isInverted && gate.roomAt() > now) this.#demote(gate);
     const entry = gate.held.pop();
     if (entry === undefined) return null;
     const { task } = gate;
     task.heldCount--;
-    gate.promotedCount++;
-    entry.isPromoted = true;
+    gate.addPromoted(entry);
     if (task.turns !== null) entry.turn = task.turns.give(gate.key, entry);
     if (entry.heldIn < this.#step) this.#promoted.push(promotedJob(entry.record));
     this.#settle(gate);
@@ -153,8 +153,7 @@ export class MemoryGates {
     const { gate } = entry;
     if (gate === null) return;
     const { task } = gate;
-    entry.isPromoted = false;
-    gate.promotedCount--;
+    gate.removePromoted(entry);
     gate.leasedCount++;
     task.turns?.take(entry, true);
     if (task.rate !== null) gate.bucket.take(now, task.rate);
@@ -166,6 +165,14 @@ export class MemoryGates {
     if (gate === null) return;
     gate.leasedCount--;
     this.#settle(gate);
+  }
+
+  #demote(gate: Gate): void {
+    const entry = gate.leastUrgent;
+    if (entry === null) return;
+    gate.removePromoted(entry);
+    gate.task.turns?.take(entry, false);
+    this.hold(entry);
   }
 
   /** Null for a job that needs no admission. */

@@ -115,16 +115,18 @@ export class MemoryJobs {
 
   /**
    * Refuses jobs whose parents are unknown, or that would wait for each other, before anything is changed.
-   * @param releases of the same step: a parent that ends there and leaves no result is unknown
+   * @param step the step that adds the jobs, if any: a parent that ends there and leaves no result is unknown
    * @throws {StoreRefusedError}
    */
-  checkParents(jobs: readonly NewJobRecord[], releases: readonly JobRelease[] = []): void {
+  checkParents(jobs: readonly NewJobRecord[], step: StepRequest | null): void {
     if (!jobs.some(hasParents)) return;
     refuseCircles(jobs);
     const ids = new Set(jobs.map(({ id }) => id));
-    const leavesNothing = new Set(releases.filter(endsWithoutResult).map(({ jobId }) => jobId));
-    const isKnown = (id: string, now: number): boolean =>
-      ids.has(id) || (this.#byId.has(id) && !leavesNothing.has(id)) || this.#results.get(id, now) !== null;
+    const isKnown = (id: string, now: number): boolean => {
+      const entry = this.#byId.get(id);
+      const stays = entry !== undefined && (step === null || !vanishesIn(step, entry));
+      return ids.has(id) || stays || this.#results.get(id, now) !== null;
+    };
     const unknown = jobs
       .filter((job) => hasParents(job) && !this.has(job.id) && !this.#results.hasEnded(job.id))
       .filter((job) => job.retryOf === undefined && this.#rivalOf(job) === undefined)
@@ -140,30 +142,41 @@ export class MemoryJobs {
     notes: RecoveryNotes,
   ): readonly JobAddition[] {
     const children: JobEntry[] = [];
-    let additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
-    // Later additions of the call may have changed the job of a burst.
-    if (jobs.some(({ debounce }) => debounce !== undefined)) {
-      additions = additions.map((addition) => ({ ...addition, job: this.get(addition.job.id) ?? addition.job }));
-    }
-    if (!jobs.some(hasParents)) return additions;
+    const additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
+    this.#startChildren(jobs, additions, children, notes);
+    const hasBursts = jobs.some(({ debounce }) => debounce !== undefined);
+    if (!hasBursts && !jobs.some(hasParents)) return additions;
+    return additions.map((addition, index) => {
+      const { job, isNew } = addition;
+      const isChild = hasParents(job) && isNew && job.id === jobs[index]?.id;
+      const record = this.get(job.id);
+      // Later additions of the call may have changed the job of a burst.
+      if (record !== null) return isChild || hasBursts ? { ...addition, job: record } : addition;
+      return isChild ? { job, isNew, hasEnded: true } : addition;
+    });
+  }
+
+  /** Has the new jobs with parents wait for these, and lets those wait no longer whose parents have ended. */
+  #startChildren(
+    jobs: readonly NewJobRecord[],
+    additions: readonly JobAddition[],
+    children: readonly JobEntry[],
+    notes: RecoveryNotes,
+  ): void {
+    if (children.length === 0) return;
     // Jobs of the same call that were not added have others in their place.
     const standIns = new Map(additions.map(({ job }, index) => [jobs[index]?.id, job.id]));
     for (const entry of children) {
       entry.record.after = Object.freeze((entry.record.after ?? []).map((id) => standIns.get(id) ?? id));
     }
     // All wait before the first one ends, which ends or frees others.
-    const doomed = children.filter((entry) => this.#waitForParents(entry));
+    const ended = new Map(notes.ended.map(({ jobId, outcome }) => [jobId, outcome]));
+    const doomed = children.filter((entry) => this.#waitForParents(entry, ended));
     for (const entry of doomed) this.#cancelChildren([entry], entry.record.createdAt, notes);
     for (const entry of children) {
       const isWaiting = this.#isThere(entry) && entry.heap === null && !this.#chains.isBlocked(entry);
       if (isWaiting) this.#queues.add(entry, entry.record.runAt <= entry.record.createdAt);
     }
-    return additions.map((addition, index) => {
-      const { job } = addition;
-      if (!hasParents(job) || !addition.isNew || job.id !== jobs[index]?.id) return addition;
-      const record = this.get(job.id);
-      return record === null ? { job, isNew: true, hasEnded: true } : { job: record, isNew: true };
-    });
   }
 
   #add(job: NewJobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
@@ -207,6 +220,8 @@ export class MemoryJobs {
   #debounce(entry: JobEntry, job: NewJobRecord, metadata: JobRecord["metadata"]): void {
     const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = job;
     const { record } = entry;
+    // A job that waits for its parents is in no heap, and its end puts it into one.
+    const isQueued = entry.heap !== null;
     // Its gate and its place in a heap depend on the values.
     this.#gates.leave(entry);
     entry.heap?.remove(entry);
@@ -215,7 +230,7 @@ export class MemoryJobs {
     if (concurrencyKey === undefined) delete record.concurrencyKey;
     else record.concurrencyKey = concurrencyKey;
     this.#gates.join(entry);
-    this.#queues.add(entry, record.runAt <= job.createdAt);
+    if (isQueued) this.#queues.add(entry, record.runAt <= job.createdAt);
   }
 
   #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
@@ -237,13 +252,14 @@ export class MemoryJobs {
     );
   }
 
-  /** Holds a new job while it has unfinished parents. Returns whether a parent that has ended cancels the job. */
-  #waitForParents(entry: JobEntry): boolean {
+  /** Holds a new job while it has unfinished parents. Returns whether a parent that has ended cancels the job.
+   *  @param ended the outcomes of the jobs that ended in the same step, whose results may not be kept */
+  #waitForParents(entry: JobEntry, ended: ReadonlyMap<string, JobOutcome>): boolean {
     const { after = [], createdAt } = entry.record;
     const open = new Set(after.filter((id) => this.#byId.has(id)));
     if (open.size > 0) this.#chains.block(entry, open);
     return after.some((id) => {
-      const outcome = open.has(id) ? undefined : this.#results.get(id, createdAt)?.outcome;
+      const outcome = open.has(id) ? undefined : (this.#results.get(id, createdAt)?.outcome ?? ended.get(id));
       return outcome !== undefined && isCancelledBy(entry, outcome);
     });
   }
@@ -587,14 +603,12 @@ export class MemoryJobs {
   /** @param stamp the step that gave the job up, if any */
   #takeBack(entry: JobEntry, now: number, report: RecoveryNotes, stamp: string | null): void {
     const { record } = entry;
-    // A job that was lost before starts only after the store was told so.
-    const mayHaveStarted = record.recoveries === 0 || record.startedFence === record.fence;
-    if (record.cancelRequested || (mayHaveStarted && record.recoveries >= record.maxRecoveries)) {
+    if (isLastLoss(record)) {
       const outcome = record.cancelRequested ? "cancelled" : "abandoned";
       this.#endWithoutRun(entry, outcome, now, report);
       return;
     }
-    if (mayHaveStarted) record.recoveries++;
+    if (mayHaveStarted(record)) record.recoveries++;
     this.#queue(entry, stamp, true);
     const { id: jobId, taskId, scheduleId } = record;
     report.recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
@@ -664,9 +678,31 @@ function isCancellable({ record }: JobEntry): boolean {
   return record.acquiredBy !== null && !record.cancelRequested;
 }
 
-/** Whether a release ends a job and leaves no result. */
-function endsWithoutResult(release: JobRelease): boolean {
-  return release.kind === "finish" && release.result.expiresAt <= release.result.finishedAt;
+/** A job that was lost before starts only after the store was told so. */
+function mayHaveStarted({ recoveries, startedFence, fence }: JobRecord): boolean {
+  return recoveries === 0 || startedFence === fence;
+}
+
+/** Whether a job ends when its lease is lost. */
+function isLastLoss(record: JobRecord): boolean {
+  return record.cancelRequested || (mayHaveStarted(record) && record.recoveries >= record.maxRecoveries);
+}
+
+/** Whether the releases or the recovery of a step end a job, and leave no result. */
+function vanishesIn({ now, schedulerId, recover, releases }: StepRequest, { record }: JobEntry): boolean {
+  if (record.acquiredBy === null) return false;
+  const isOurs = record.acquiredBy === schedulerId;
+  const release = isOurs
+    ? releases.find(({ jobId, fence }) => jobId === record.id && fence === record.fence)
+    : undefined;
+  if (release?.kind === "finish") return release.result.expiresAt <= now;
+  const isLost = recover && (record.acquiredUntil ?? 0) <= now;
+  const hasStarted = release?.kind === "start" || (release?.kind === "giveUp" && release.hasStarted === true);
+  const goesBack = release !== undefined && release.kind !== "start";
+  const isTakenBack = goesBack ? record.cancelRequested || hasStarted : isLost;
+  const { startedFence, fence, resultExpirationMs } = record;
+  const before = { ...record, startedFence: hasStarted ? fence : startedFence };
+  return isTakenBack && resultExpirationMs <= 0 && isLastLoss(before);
 }
 
 /** No key has a NUL character. */

@@ -106,7 +106,7 @@ export class MemoryDataStore implements contract.DataStore {
     const { now, recover, schedulerId, sign } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
-    this.#jobs.checkParents(request.additions, request.releases);
+    this.#jobs.checkParents(request.additions, request);
     if (sign !== undefined) this.#living.report({ ...sign, now, schedulerId });
     const notes = emptyNotes();
     const releases = this.#jobs.release(request, notes);
@@ -160,7 +160,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     const metadata = frozenMetadata(jobs);
-    this.#jobs.checkParents(jobs);
+    this.#jobs.checkParents(jobs, null);
     return this.#jobs.withHolds(this.#jobs.addAll(jobs, metadata, emptyNotes()));
   }
 

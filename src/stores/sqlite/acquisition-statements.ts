@@ -1,5 +1,5 @@
 import type { Awareness } from "./awareness.ts";
-import { hasHeld, wokenRooms } from "./gate-sql.ts";
+import { hasHeld, isInverted, wokenRooms } from "./gate-sql.ts";
 import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
@@ -168,7 +168,8 @@ export function hasReadyJobs(
           })
           .join(" OR ");
   const promotable =
-    `OR EXISTS (WITH ${wokenRooms(names)} SELECT 1 FROM rooms r ` + `WHERE r.room > 0 AND ${hasHeld(names, "r")})`;
+    `OR EXISTS (WITH ${wokenRooms(names)} SELECT 1 FROM rooms r WHERE NOT r.is_paused ` +
+    `AND (r.room > 0 AND ${hasHeld(names, "r")} OR ${isInverted(names, "r")}))`;
   return (
     `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})` +
     (isAware ? ` ${promotable}` : "")

@@ -1,4 +1,4 @@
-import { gateRooms, hasHeld, heldOf, wakeGates, wokenAt, wokenRooms } from "./gate-sql.ts";
+import { gateRooms, hasHeld, heldOf, isInverted, topPriority, wakeGates, wokenAt, wokenRooms } from "./gate-sql.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
   ADMISSIONS_PER_STATEMENT,
@@ -20,6 +20,7 @@ const { delayed, ready, leased, held } = JOB_STATE;
 export interface AdmissionStatements {
   readonly wakeDue: string;
   readonly promoteAware: string;
+  readonly demote: string;
   readonly admit: string;
   readonly spend: string;
   readonly takeTurns: string;
@@ -64,6 +65,19 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `UPDATE ${jobs} SET concurrency_key = ${keyOf(jobs, ownKeyOf(names))}, ` +
       `state = CASE WHEN ${keyOf(jobs, ownKeyOf(names))} IS NULL THEN ${ready} ELSE ${held} END ` +
       `WHERE seq IN (${due}) RETURNING CASE WHEN state = ${held} THEN seq END AS seq`,
+    // ?1 now. Holds promoted jobs again where the gate has no room for held jobs that are more urgent: the least urgent
+    // ones, as many as have to make room. Precedes admit, which promotes the others: so no job makes room for one that
+    // is as urgent, and it ends.
+    demote:
+      `UPDATE ${jobs} SET state = ${held}, run_at = coalesce(due_at, run_at), due_at = NULL WHERE seq IN (` +
+      `WITH ${wokenRooms(names)}, urgent AS MATERIALIZED (SELECT r.task_id, r.key, max(r.room, 0) AS room, ` +
+      `${topPriority(names, "r")} AS top FROM rooms r WHERE NOT r.is_paused AND r.room < ${ADMISSIONS_PER_KEY_MIN}), ` +
+      "ranked AS (SELECT j.seq, u.room + row_number() OVER " +
+      "(PARTITION BY u.task_id, u.key ORDER BY j.priority, j.run_at DESC, j.seq DESC) AS place, " +
+      `(SELECT count(*) FROM (SELECT 1 FROM ${heldOf(jobs, "u")} AND priority > j.priority ` +
+      `LIMIT ${2 * ADMISSIONS_PER_KEY_MIN})) AS higher FROM urgent u CROSS JOIN ${jobs} j ON j.task_id = u.task_id ` +
+      `AND j.concurrency_key = u.key AND j.state = ${ready} WHERE j.priority < u.top) ` +
+      "SELECT seq FROM ranked WHERE place <= higher)",
     // ?1 now. Promotes the first held jobs of each woken gate that has room. A job of a fair task gets its turn by
     // start-time fair queueing (Goyal, Vin and Cheng, 1996): no turn is earlier than the last that was taken, so that a
     // key that was idle has nothing to catch up.
@@ -90,10 +104,11 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `UPDATE ${tasks} SET turn = max(turn, a.last) FROM (SELECT task_id, max(run_at) - ${TURNS_START} AS last ` +
       `FROM ${jobs} WHERE ${acquired} AND due_at IS NOT NULL GROUP BY task_id) a WHERE ${tasks}.id = a.task_id`,
     // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays
-    // woken.
+    // woken, and so does one that has jobs to demote.
     settle:
       `UPDATE ${gates} SET wake_at = s.next, turn = s.turn FROM (WITH ${wokenRooms(names)} SELECT r.task_id, r.key, ` +
-      `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 THEN r.wake_at ` +
+      `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 OR ${isInverted(names, "r")} ` +
+      "THEN r.wake_at " +
       `WHEN r.free <= 0 OR r.fair = 1 AND r.waiting >= ${FAIR_PROMOTED_MAX} OR r.waiting >= r.rate_burst THEN NULL ` +
       `ELSE ${nextToken} END AS next, ` +
       `CASE WHEN r.fair = 1 THEN max(r.turn, ${promotedTurn}) ELSE r.turn END AS turn FROM rooms r) s ` +

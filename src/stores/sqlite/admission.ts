@@ -21,12 +21,13 @@ export class Admission {
 
   /** Adds the statements that make due jobs ready or held, that admit held jobs, and `acquisition`, in their order. */
   addTo(batch: Batch, acquisition: readonly SqlStatement[]): void {
-    const { wakeDue, promoteAware, admit, spend, takeTurns, settle, findHeld } = this.#statements;
+    const { wakeDue, promoteAware, demote, admit, spend, takeTurns, settle, findHeld } = this.#statements;
     const { now, schedulerId, stepId, additions } = this.#request;
     const tokens = (sign: 1 | -1): SqlStatement => statement(spend, now, schedulerId, stepId, sign);
     const hasAcquisition = acquisition.length > 0;
     batch.add([statement(wakeDue, now)]);
     const due = batch.add([statement(promoteAware, now)]);
+    batch.add([statement(demote, now)]);
     const admitted = batch.add([statement(admit, now)]);
     if (hasAcquisition && this.#isRepetition) batch.add([tokens(-1)]);
     batch.add(acquisition);

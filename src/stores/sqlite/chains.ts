@@ -1,4 +1,4 @@
-import type { NewJobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { addedJob } from "../added-job.ts";
 import type { JobAddition, PromotedJob } from "../data-store.ts";
@@ -95,7 +95,7 @@ export class NewChildren {
     return additions.map((addition, index) => {
       const given = this.#jobs[index];
       if (given === undefined || !children.has(given) || !addition.isNew) return addition;
-      return { ...addition, ...stateOf(given, rows.get(given.id)) };
+      return { ...addition, ...stateOf(addition.job, rows.get(given.id)) };
     });
   }
 
@@ -131,8 +131,8 @@ function keysOf({ taskId, idempotencyKey, once, debounce }: NewJobRecord): reado
   return [taskId, idempotencyKey, once?.kind ?? null, once?.key ?? null, debounce?.key ?? null];
 }
 
-function stateOf(given: NewJobRecord, row: Row | undefined): Pick<JobAddition, "job" | "hasEnded"> {
-  const { heldBy: _heldBy, ...job } = addedJob(given);
+function stateOf(added: JobRecord, row: Row | undefined): Pick<JobAddition, "job" | "hasEnded"> {
+  const { heldBy: _heldBy, ...job } = addedJob(added);
   if (row === undefined) return { job, hasEnded: true };
   const heldBy = heldByOf(Number(row.state));
   const after = JSON.parse(String(row.parent_ids)) as string[];

@@ -27,6 +27,21 @@ export function heldOf(jobs: string, gate: string): string {
   return `${jobs} WHERE state = ${held} AND task_id = ${gate}.task_id AND concurrency_key = ${gate}.key`;
 }
 
+/** SQL of the promoted jobs of a gate that wait, for FROM. */
+function promotedOf(jobs: string, gate: string): string {
+  return `${jobs} WHERE state = ${ready} AND task_id = ${gate}.task_id AND concurrency_key = ${gate}.key`;
+}
+
+/** SQL of the priority of the most urgent held job of a gate. */
+export function topPriority({ jobs }: TableNames, gate: string): string {
+  return `(SELECT priority FROM ${heldOf(jobs, gate)} ORDER BY priority DESC, run_at, seq LIMIT 1)`;
+}
+
+/** SQL of whether a promoted job of a gate waits that is less urgent than a held one. */
+export function isInverted(names: TableNames, gate: string): string {
+  return `(SELECT min(priority) FROM ${promotedOf(names.jobs, gate)}) < ${topPriority(names, gate)}`;
+}
+
 /** The gates that admission has to look at. ?1 now. */
 export function wokenRooms(names: TableNames): string {
   return gateRooms(names, `g.wake_at <= ?1 ORDER BY g.wake_at LIMIT ${GATES_PER_STATEMENT_MAX}`);

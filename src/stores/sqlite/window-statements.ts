@@ -1,3 +1,4 @@
+import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -6,6 +7,7 @@ const { delayed, ready, blocked } = JOB_STATE;
 /** The statements of debounce and of what is added once in a time. Jobs without either never need them. */
 export interface WindowStatements {
   readonly openWindows: string;
+  readonly wakeBursts: string;
   readonly insertWindowedJobs: string;
   readonly stampBursts: string;
   readonly findOpeners: string;
@@ -48,6 +50,15 @@ export function windowStatements(
       `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = a.value->>0 AND idempotency_key = a.value->>6 ` +
       "AND id <> a.value->>5) ON CONFLICT (task_id, kind, key) DO UPDATE SET until = excluded.until, " +
       `opened_at = excluded.opened_at, job_id = excluded.job_id WHERE ${windows}.until <= excluded.opened_at`,
+
+    // ?1 rows [taskId, debounceKey], ?2 now. Precedes insertWindowedJobs: an addition takes a job that was promoted
+    // away from its gate, which then has room.
+    wakeBursts: wakeGates(
+      names,
+      `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?2")} FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
+        "ON j.task_id = a.value->>0 AND j.debounce_key = a.value->>1 AND j.debounce_key IS NOT NULL AND j.fence = 0 " +
+        `WHERE j.state = ${ready} AND +j.concurrency_key IS NOT NULL`,
+    ),
 
     // ?1 rows of newJobRow, each followed by the columns debounce_key and debounced_by (or null), and the kind and key
     // of its window (or null). Follows openWindows: a job with a window is added if the window names it.
@@ -97,11 +108,16 @@ function joined(jobs: string): string {
   const first = `CASE WHEN json_valid(${jobs}.details) THEN ${jobs}.details->>'createdAt' END`;
   const addedAt = "(excluded.details->>'createdAt')";
   const createdAt = `coalesce(${first}, ${addedAt})`;
+  // Null stands for a field that the job does not have. The addition's own parents do not count.
+  const kept =
+    `CASE WHEN json_valid(${jobs}.details) THEN json_object('createdAt', ${createdAt}, ` +
+    `'after', json(${jobs}.details->'after'), 'onParentFailure', ${jobs}.details->>'onParentFailure', ` +
+    `'retryOf', ${jobs}.details->>'retryOf') ELSE json_object('createdAt', ${createdAt}) END`;
   const runAt = `min(excluded.run_at, coalesce(${createdAt} + (excluded.details->>'maxWaitMs'), excluded.run_at))`;
   return (
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
     `debounced_by = excluded.debounced_by, due_at = NULL, run_at = ${runAt}, ` +
-    `details = json_set(excluded.details, '$.createdAt', ${createdAt}), ` +
+    `details = json_patch(excluded.details, ${kept}), ` +
     // A job with a key that is due is delayed too: then the next step that heeds flow control holds it at its gate.
     `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +
     `WHEN ${runAt} > ${addedAt} OR excluded.concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`

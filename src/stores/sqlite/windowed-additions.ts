@@ -33,13 +33,20 @@ export class WindowedAdditions {
   }
 
   insertions(): SqlStatement[] {
-    const { openWindows, insertWindowedJobs, stampBursts } = this.#statements;
+    const { openWindows, wakeBursts, insertWindowedJobs, stampBursts } = this.#statements;
     const now = this.#stampedAt;
-    const bursts = this.#jobs.filter(isDebounced).map((job) => [job.id, job.taskId, job.debounce.key]);
-    const insertions = rounds(this.#jobs).flatMap((jobs) => [
-      ...rowParameters(jobs.filter(hasOnce).map(windowRow)).map(({ text }) => statement(openWindows, text)),
-      ...rowParameters(jobs.map(windowedRow)).map(({ text }) => statement(insertWindowedJobs, text)),
-    ]);
+    const debounced = this.#jobs.filter(isDebounced);
+    const createdAt = debounced[0]?.createdAt ?? 0;
+    // After the first addition of a burst, the job is promoted no more.
+    const wakes = rowParameters(debounced.map((job) => [job.taskId, job.debounce.key]));
+    const bursts = debounced.map((job) => [job.id, job.taskId, job.debounce.key]);
+    const insertions = [
+      ...wakes.map(({ text }) => statement(wakeBursts, text, createdAt)),
+      ...rounds(this.#jobs).flatMap((jobs) => [
+        ...rowParameters(jobs.filter(hasOnce).map(windowRow)).map(({ text }) => statement(openWindows, text)),
+        ...rowParameters(jobs.map(windowedRow)).map(({ text }) => statement(insertWindowedJobs, text)),
+      ]),
+    ];
     if (now === null) return insertions;
     return [...insertions, ...rowParameters(bursts).map(({ text }) => statement(stampBursts, text, now))];
   }

@@ -7,6 +7,7 @@ import {
   commit,
   finish,
   idsOf,
+  LEASE_MS,
   leasedJob,
   look,
   lookedAt,
@@ -31,6 +32,12 @@ export function childOf(parents: readonly string[], fields: Partial<JobRecord> =
 export function settledBy({ promoted = [], ended }: StepReport): { promoted: string[]; cancelled: string[] } {
   return { promoted: promoted.map(({ jobId }) => jobId), cancelled: ended.map(({ jobId }) => jobId) };
 }
+
+const LATE = T0 + LEASE_MS;
+
+/** Releases of a job that is to be cancelled, and of one that has started. */
+const GIVEN_UP = { jobId: "parent", fence: 1, kind: "giveUp" } as const;
+const STARTED = { ...GIVEN_UP, hasStarted: true } as const;
 
 async function outcomesOf(store: DataStore, ids: readonly string[], now = T0 + 1): Promise<Record<string, string>> {
   const results = await store.getResultsOfJobs(ids, now);
@@ -328,6 +335,49 @@ export const chainCases: readonly DataStoreCase[] = [
         equal(codeOf(inStep), "storeRefused", `the step that adds it after ${unknown}`);
       }
       equal((await store.getJobs({ limit: 9, cursor: null })).items, [], "what was written");
+    },
+  },
+  ...[
+    { end: "abandons", parent: { maxRecoveries: 0 }, isCancelled: false, fields: { now: LATE } },
+    { end: "cancels", parent: {}, isCancelled: true, fields: { now: LATE } },
+    { end: "gives up and cancels", parent: {}, isCancelled: true, fields: { releases: [GIVEN_UP] } },
+    { end: "gives up", parent: { maxRecoveries: 0 }, isCancelled: false, fields: { releases: [STARTED] } },
+  ].map(
+    ({ end, parent, isCancelled, fields }): DataStoreCase => ({
+      name: `chains: a parent that the step of the addition ${end}, and that leaves no result, is unknown`,
+      async run({ open }) {
+        const store = await open();
+        const leased = await leasedJob(store, { id: "parent", resultExpirationMs: 0, ...parent });
+        if (isCancelled) await store.cancelJob("parent", T0);
+        const additions = [makeJob({ id: "good" }), childOf(["parent"])];
+        const error = await take(store, { ...fields, additions }).catch((reason: unknown) => reason);
+        equal(codeOf(error), "storeRefused", "the step");
+        const asBefore = isCancelled ? { ...leased, cancelRequested: true } : leased;
+        equal((await store.getJobs({ limit: 9, cursor: null })).items, [asBefore], "what was written");
+        equal(settledBy(await take(store, fields)).cancelled, ["parent"], "what ends without the addition");
+      },
+    }),
+  ),
+  {
+    name: "chains: a parent whose end in the step of the addition does not count goes on",
+    async run({ open }) {
+      const store = await open();
+      const parent = await leasedJob(store, { id: "parent", resultExpirationMs: 0 });
+      const end = finish(parent, { expiresAt: T0 });
+      const report = await step(store, { by: "scheduler-b", releases: [end], additions: [childOf(["parent"])] });
+      equal([report.releases, report.additions[0]?.job.heldBy], [["fenced"], "parents"], "the report");
+    },
+  },
+  {
+    name: "chains: a job that comes after one that the step cancels is cancelled too, even if no result is kept",
+    async run({ open }) {
+      const store = await open();
+      const first = await leasedJob(store, { id: "first" });
+      await store.addJobs([childOf(["first"], { id: "parent", resultExpirationMs: 0 })]);
+      const additions = [childOf(["parent"]), childOf(["parent"], { id: "runs", onParentFailure: "run" })];
+      const report = await take(store, { releases: [finish(first, { outcome: "error" })], additions });
+      equal([settledBy(report).cancelled, idsOf(report.acquired)], [["parent", "child"], ["runs"]], "the report");
+      equal(await outcomesOf(store, ["parent", "child"]), { child: "cancelled" }, "the results");
     },
   },
   {

@@ -11,6 +11,7 @@ import { flowKeyCases } from "./flow-key-cases.ts";
 import { flowLimitCases } from "./flow-limit-cases.ts";
 import { flowModelCases } from "./flow-model-cases.ts";
 import { flowPauseCases } from "./flow-pause-cases.ts";
+import { flowPriorityCases } from "./flow-priority-cases.ts";
 import { flowRateCases } from "./flow-rate-cases.ts";
 import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
@@ -75,6 +76,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...onceCases,
   ...flowKeyCases,
   ...flowLimitCases,
+  ...flowPriorityCases,
   ...flowRateCases,
   ...flowFairCases,
   ...flowPauseCases,

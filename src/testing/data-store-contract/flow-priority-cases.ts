@@ -1,0 +1,142 @@
+import type { JobRecord } from "../../records/job.ts";
+import type { DataStore } from "../../stores/data-store.ts";
+import { equal, isTrue, present } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { drain, heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
+import { finish, idsOf, leasedJob, look, makeJob, numbered, T0, take } from "./makers.ts";
+
+/** Promotes what there is room for, and acquires nothing. */
+async function promote(store: DataStore, now = T0): Promise<void> {
+  for (let steps = 0; (await take(store, { now, queues: [{ executor: "none", taskId: "task" }] })).hasReady; steps++) {
+    isTrue(steps < 100, "the promotions come to an end");
+  }
+}
+
+/** `count` jobs of one key and priority, in the order of addition. */
+function jobsOf(name: string, count: number, priority: number): JobRecord[] {
+  return Array.from({ length: count }, (_, index) => keyed(numbered(name, index), "k", { priority }));
+}
+
+export const flowPriorityCases: readonly DataStoreCase[] = [
+  {
+    name: "keys: a job that was promoted makes room for a more urgent one of its key, which comes next",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { maxRunningPerKey: 1 });
+      await store.addJobs([keyed("low", "k", { priority: -5 }), keyed("of other", "l")]);
+      await promote(store);
+      await store.addJobs([keyed("urgent", "k", { priority: 5 })]);
+      equal((await look(store)).hasReady, true, "whether a look finds it");
+      const first = await take(store, { limit: 1 });
+      equal(outlook(first), { acquired: ["urgent"], hasReady: true, nextRunAt: null }, "the first step");
+      equal(await heldIds(store), ["low"], "the held job");
+      equal(first.promoted, [{ jobId: "urgent", taskId: "task", scheduleId: null, concurrencyKey: "k" }], "promoted");
+      const second = await take(store, { releases: [finish(present(first.acquired[0], "the job"))] });
+      equal(idsOf(second.acquired), ["of other", "low"], "what follows");
+      equal([second.hasReady, (await look(store)).hasReady], [false, false], "whether there is more");
+    },
+  },
+  {
+    name: "keys: only so many jobs make room as more urgent ones wait, the least urgent and latest first",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { maxRunningPerKey: 4 });
+      const running = await leasedJob(store, keyed("running", "k"));
+      await store.addJobs([...jobsOf("low", 2, -1), ...jobsOf("middle", 1, 0), ...jobsOf("waiting", 1, -1)]);
+      await promote(store);
+      await store.addJobs([...jobsOf("high", 1, 1), ...jobsOf("also middle", 1, 0)]);
+      await promote(store);
+      equal(await heldIds(store), ["low-00000", "low-00001", "waiting-00000"], "the held jobs");
+      const { acquired } = await take(store, { releases: [finish(running)] });
+      equal(idsOf(acquired), ["high-00000", "middle-00000", "also middle-00000", "low-00000"], "what is acquired");
+    },
+  },
+  {
+    name: "keys: jobs make room for very many more urgent ones, and this comes to an end",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { maxRunningPerKey: 50 });
+      await store.addJobs(jobsOf("low", 60, 0));
+      await promote(store);
+      await store.addJobs(jobsOf("high", 60, 1));
+      await promote(store);
+      equal((await heldIds(store)).length, 70, "how many are held");
+      const order = idsOf(await drain(store, { limit: 7 }));
+      equal(order, [...idsOf(jobsOf("high", 60, 1)), ...idsOf(jobsOf("low", 60, 0))], "the order");
+    },
+  },
+  {
+    name: "keys: a job that becomes due, is put back, or whose parent ends takes the place of a less urgent one",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { maxRunningPerKey: 1 });
+      const parent = await leasedJob(store, { id: "parent" });
+      await store.addJobs([keyed("low", "k"), keyed("late", "k", { priority: 1, runAt: T0 + 5 })]);
+      await store.addJobs([keyed("child", "k", { priority: 2, after: ["parent"], onParentFailure: "run" })]);
+      await promote(store);
+      await promote(store, T0 + 5);
+      equal(await heldIds(store), ["child", "low"], "when the more urgent job is due");
+      const { acquired } = await take(store, { now: T0 + 5, releases: [finish(parent)] });
+      equal([idsOf(acquired), await heldIds(store)], [["child"], ["late", "low"]], "when the parent has ended");
+      const { id: jobId, fence } = present(acquired[0], "the child");
+      const retry = { jobId, fence, kind: "retry", runAt: T0 + 9, failedAttempts: 1 } as const;
+      await take(store, { now: T0 + 5, releases: [retry], queues: [{ executor: "none", taskId: "task" }] });
+      equal(await heldIds(store), ["low"], "when the child is to be tried again");
+      equal(await takenIds(store, { now: T0 + 9 }), ["child"], "when the child is due again");
+    },
+  },
+  {
+    name: "rates: a job that was promoted gives its token to a more urgent one, and none is lost",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, tenASecond(2));
+      await store.addJobs([makeJob({ id: "first low" }), makeJob({ id: "second low" })]);
+      await promote(store);
+      await store.addJobs([makeJob({ id: "urgent", priority: 1 }), makeJob({ id: "third low" })]);
+      const first = await take(store);
+      equal(
+        outlook(first),
+        { acquired: ["urgent", "first low"], hasReady: false, nextRunAt: T0 + 100 },
+        "the first step",
+      );
+      equal(await heldIds(store), ["second low", "third low"], "the held jobs");
+      equal(await takenIds(store, { now: T0 + 100 }), ["second low"], "with the next token");
+    },
+  },
+  {
+    name: "turns: of as many promoted jobs as may wait, one makes room for a more urgent one, and keeps its runAt",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { fair: true });
+      const jobs = jobsOf("low", 16, 0).map((job) => ({ ...job, runAt: T0 - 7 }));
+      await store.addJobs([...jobs, keyed("of other", "l")]);
+      await promote(store);
+      await store.addJobs([keyed("urgent", "k", { priority: 1 })]);
+      await promote(store);
+      equal(await heldIds(store), ["low-00015"], "the held job");
+      equal((await store.getJob("low-00015"))?.runAt, T0 - 7, "its runAt");
+      const order = idsOf(await drain(store, { limit: 1 }));
+      equal(order[0], "urgent", "the first job");
+      equal(
+        order.filter((id) => id.startsWith("low")),
+        idsOf(jobs),
+        "the jobs of the key, in their order",
+      );
+      isTrue(order.indexOf("of other") < 4, "the other key has its turn soon");
+    },
+  },
+  {
+    name: "pauses: while a key is paused, no job of it makes room, and the most urgent one comes first afterwards",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { maxRunningPerKey: 1 });
+      await store.addJobs([keyed("low", "k")]);
+      await promote(store);
+      await store.pauseTask({ taskId: "task", key: "k", paused: true, now: T0 });
+      await store.addJobs([keyed("urgent", "k", { priority: 1 })]);
+      equal(outlook(await take(store)), { acquired: [], hasReady: false, nextRunAt: null }, "while it is paused");
+      await store.pauseTask({ taskId: "task", key: "k", paused: false, now: T0 });
+      equal(await takenIds(store), ["urgent"], "afterwards");
+    },
+  },
+];
