@@ -361,7 +361,7 @@ function bulkChecker<Selection extends object>(
     const checked = check(value, where);
     const { all, signal: _signal, ...selection } = checked;
     if (all || Object.keys(selection).length > 0) return checked;
-    const message = `takes a filter that names something, because another one would mean everything; ${EVERYTHING_ADVICE}`;
+    const message = `takes a filter that names something, because any other means everything; ${EVERYTHING_ADVICE}`;
     throw optionsError(where, [{ path: "", message }]);
   };
 }

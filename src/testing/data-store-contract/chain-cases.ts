@@ -84,6 +84,20 @@ export const chainCases: readonly DataStoreCase[] = [
       equal({ "job-00000": undefined, ...heldBy }, { "job-00000": undefined, ...expected }, "what holds them");
     },
   },
+  {
+    name: "chains: the jobs of a task with a rate wait for their parents, however many are added at once",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ rateLimit: { limit: 1000, perMs: 1000, burst: 10 } })]);
+      await store.addJobs([makeJob({ id: "parent" })]);
+      await store.addJobs([childOf(["parent"], { id: "alone" })]);
+      await store.addJobs([childOf(["parent"], { id: "first" }), childOf(["parent"], { id: "second" })]);
+      const { acquired } = await take(store);
+      equal(idsOf(acquired), ["parent"], "what a worker gets");
+      const after = await take(store, { releases: [finish(present(acquired[0], "the parent"))] });
+      equal(idsOf(after.acquired), ["alone", "first", "second"], "what a worker gets after the parent");
+    },
+  },
   ...JOB_OUTCOMES.filter((outcome) => outcome !== "success").map(
     (outcome): DataStoreCase => ({
       name: `chains: a parent that ends as ${outcome} cancels a job, unless the job is to run all the same`,
