@@ -257,12 +257,13 @@ export class JobModel {
    *  releases: they may have ended first, and left nothing */
   onRefused(jobs: readonly NewJobRecord[], released: readonly string[]): void {
     const ids = new Set(jobs.map(({ id }) => id));
+    const now = Math.max(this.#gates.latestMs, ...jobs.map(({ createdAt }) => createdAt));
     const isLost = (id: string): boolean => {
       if (ids.has(id)) return false;
       if (released.includes(id)) return true;
       const job = this.#all.get(id);
       if (job === undefined) return true;
-      return !this.#unfinished.has(id) && (job.result?.expiresAt ?? 0) <= this.#gates.latestMs;
+      return !this.#unfinished.has(id) && (job.result?.expiresAt ?? 0) <= now;
     };
     if (jobs.some(({ after }) => after?.some(isLost))) this.#history.count("refused parents");
     else this.#history.violate(`jobs [${[...ids]}] were refused, whose parents are known`);
