@@ -698,7 +698,7 @@ export class JobModel {
       return;
     }
     this.#history.count("acquired by key");
-    this.#checkOrderInKey(job, gate, text);
+    this.#checkOrderInKey(job, gate, isMine, text);
     if (this.#gates.isFair(record)) {
       const waiting = this.#waitingKeys(job, running, now);
       this.#turns.onAcquired(gate, record.taskId, waiting);
@@ -706,30 +706,27 @@ export class JobModel {
   }
 
   /** Held jobs of one key are promoted in their order, so that a later one comes first only if it was promoted before
-   *  the earlier one was due. */
-  #checkOrderInKey(job: ModelJob, gate: string, text: string): void {
+   *  the earlier one was due, and no less urgent. */
+  #checkOrderInKey(job: ModelJob, gate: string, isMine: (job: ModelJob) => boolean, text: string): void {
     for (const other of this.#unfinished.values()) {
       if (other === job || !this.#isWaiting(other) || this.#gates.gateOf(other.record) !== gate) continue;
-      if (byRank(other, job) < 0 && other.readySince <= job.readySince) {
+      const isMoreUrgent = other.record.priority > job.record.priority && isMine(other);
+      if (isMoreUrgent || (byRank(other, job) < 0 && other.readySince <= job.readySince)) {
         this.#history.violate(`${text}, and job ${other.record.id} of its key comes before it`);
       }
     }
   }
 
-  /** The keys of a job's task that have waited for their turn since an earlier commit, with jobs as urgent. A less
-   *  urgent job may have been promoted before, and then has the place of its key. */
+  /** The keys of a job's task that have waited for their turn since an earlier commit, with jobs as urgent. */
   #waitingKeys({ record }: ModelJob, running: Running, now: number): ReadonlySet<string> {
     const gates = new Set<string>();
-    const slow = new Set<string>();
     for (const other of this.#unfinished.values()) {
       if (other.record.taskId !== record.taskId || !this.#isWaiting(other)) continue;
       const gate = this.#gates.gateOf(other.record);
-      if (gate !== null && other.record.priority < record.priority) slow.add(gate);
       if (other.record.priority < record.priority || other.readySince >= this.#began) continue;
       if (gate === null || !this.#gates.isOpen(other.record, gate, running.byGate.get(gate) ?? 0, now)) continue;
       gates.add(gate);
     }
-    for (const gate of slow) gates.delete(gate);
     return gates;
   }
 

@@ -9,6 +9,7 @@ import {
   commit,
   extend,
   finish,
+  fireOf,
   LEASE_MS,
   look,
   makeJob,
@@ -271,6 +272,36 @@ describe("a store that has not seen flow control yet", () => {
       due.map((schedule) => planOf(schedule)),
     );
     expect(await taken(stale)).toEqual(["job of schedule"]);
+  });
+
+  test.each([
+    { what: "with a key", schedule: { concurrencyKey: "k" }, task: { maxRunningPerKey: 1 } },
+    { what: "of a task with a rate", schedule: {}, task: { rateLimit: { limit: 1, perMs: 1000, burst: 1 } } },
+    { what: "of a fair task", schedule: {}, task: { fair: true } },
+  ])("fires a schedule $what for others, and nobody sleeps until the job is acquired", async ({ schedule, task }) => {
+    await store.putTasks([makeTask(task)]);
+    await store.addSchedules(add(makeSchedule(schedule)));
+    const { due } = await look(stale, { jobs: null, schedules: {} });
+    const plans = due.map((seen) => planOf(seen));
+    expect((await commit(stale, plans)).plans.map(({ committed }) => committed)).toEqual([true]);
+    expect((await look(stale)).hasReady).toBe(true);
+    expect((await look(store)).hasReady).toBe(true);
+    expect(await taken(stale)).toEqual(["job of schedule"]);
+    expect((await look(stale)).hasReady).toBe(false);
+  });
+
+  test("fires a schedule whose job runs later, and tells when", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addSchedules(add(makeSchedule({ concurrencyKey: "k" })));
+    const { due } = await look(stale, { jobs: null, schedules: {} });
+    const fires = [fireOf("schedule", T0, { runAt: T0 + 50 })];
+    await commit(
+      stale,
+      due.map((seen) => planOf(seen, { fires })),
+    );
+    expect(await look(stale)).toMatchObject({ hasReady: false, nextRunAt: T0 + 50 });
+    expect((await look(stale, { now: T0 + 50 })).hasReady).toBe(true);
+    expect(await taken(stale, { now: T0 + 50 })).toEqual(["job of schedule"]);
   });
 
   test("adds jobs of a task with a rate, and they count", async () => {

@@ -400,9 +400,16 @@ export class MemoryJobs {
     return acquired;
   }
 
-  /** The jobs that the step has promoted and that were held before it. */
-  get promoted(): readonly PromotedJob[] {
-    return this.#gates.promoted;
+  /** The jobs that the step has promoted and that were held before it. @param freed those that waited for their parents
+   *  before it, and that their keys may hold now */
+  promoted(freed: readonly PromotedJob[]): readonly PromotedJob[] {
+    if (freed.length === 0) return this.#gates.promoted;
+    return [...freed.filter(({ jobId }) => !this.#isHeld(jobId)), ...this.#gates.promoted];
+  }
+
+  #isHeld(jobId: string): boolean {
+    const entry = this.#byId.get(jobId);
+    return entry !== undefined && isHeld(entry);
   }
 
   see({ now, jobs }: View): SeenJobs {

@@ -116,7 +116,7 @@ export class MemoryDataStore implements contract.DataStore {
     const acquired = this.#jobs.acquire(request);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
-    const promoted = [...notes.promoted, ...this.#jobs.promoted];
+    const promoted = this.#jobs.promoted(notes.promoted);
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
     const report: contract.StepReport = {
       releases,

@@ -48,8 +48,20 @@ export class Admission {
       ...releases.map(({ jobId }) => jobId),
       ...recovered.map(({ jobId }) => jobId),
     ]);
-    const due = new Set(this.#answers?.due.of(results).flatMap((rows) => rows.map(({ seq }) => Number(seq))));
+    const due = this.#seqs("due", results);
     return admitted.filter(({ id, seq }) => !fresh.has(String(id)) && !due.has(Number(seq))).map(toPromoted);
+  }
+
+  /** The `seq` of the jobs that became due in the step and that their keys hold. */
+  stillHeld(results: readonly Row[][]): ReadonlySet<number> {
+    const admitted = this.#seqs("admitted", results);
+    return new Set([...this.#seqs("due", results)].filter((seq) => !admitted.has(seq)));
+  }
+
+  /** Jobs that became due and are not held have null as `seq`. */
+  #seqs(which: "due" | "admitted", results: readonly Row[][]): ReadonlySet<number> {
+    const rows = this.#answers?.[which].of(results).flat() ?? [];
+    return new Set(rows.flatMap(({ seq }) => (seq === null ? [] : [Number(seq)])));
   }
 
   /** The additions that the step left held, by id, with what holds them. */

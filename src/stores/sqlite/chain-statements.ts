@@ -131,7 +131,7 @@ export function chainStatements({ jobs, links, results, windows }: TableNames): 
     freeChildren:
       `UPDATE ${jobs} SET state = ${stateAt("?1")} WHERE seq IN (SELECT j.seq FROM ${settled} ` +
       `CROSS JOIN ${jobs} j ON j.id = w.child_id WHERE j.state = ${blocked} AND ${isFree("w.child_id")}) ` +
-      "RETURNING id, task_id, schedule_id, nullif(concurrency_key, '') AS concurrency_key",
+      "RETURNING seq, id, task_id, schedule_id, nullif(concurrency_key, '') AS concurrency_key",
     // no arguments. Removes the links of children that were cancelled or freed.
     unlinkFreed:
       `DELETE FROM ${links} WHERE child_id IN (SELECT w.child_id FROM ${settled} ` +

@@ -31,10 +31,15 @@ export interface Settlement {
   readonly promoted: readonly PromotedJob[];
 }
 
-export function settlement([, removed, , freed]: readonly Row[][], now: number): Settlement {
+/** @param held the `seq` of jobs that are held after all, by their keys */
+export function settlement(
+  [, removed, , freed = []]: readonly Row[][],
+  now: number,
+  held: ReadonlySet<number> = new Set(),
+): Settlement {
   return {
     ended: jsonRecords<JobRow>(removed).map((row) => endedWithoutRun(toJob(row), "cancelled", now)),
-    promoted: (freed ?? []).map(promotedJob),
+    promoted: freed.filter(({ seq }) => !held.has(Number(seq))).map(promotedJob),
   };
 }
 

@@ -106,7 +106,7 @@ export class StepBatch {
     const { now } = this.#request;
     const seen = this.look(results);
     const recovered = recoveryReport(recovery.of(results), now);
-    const { ended, promoted: freed } = settlement(settled.of(results), now);
+    const { ended, promoted: freed } = settlement(settled.of(results), now, this.#admission.stillHeld(results));
     const promoted = [...freed, ...this.#admission.promoted(results, recovered)];
     const additions = this.#additions.answers(rivals.of(results), this.#admission.heldAdditions(results));
     return {

@@ -111,9 +111,11 @@ export class SqliteSteps {
     // The step left out the jobs that need flow control. A repetition does what is left of a step.
     const rest = { ...request, releases: [], additions: [], plans: [], isRepetition: true };
     const { releases: _, additions: __, plans: ___, ...seen } = await this.#write(rest, true);
+    const promoted = [...(report.promoted ?? []), ...(seen.promoted ?? [])];
     return {
       ...report,
       ...seen,
+      ...(promoted.length === 0 ? {} : { promoted }),
       recovered: [...report.recovered, ...seen.recovered],
       ended: [...report.ended, ...seen.ended],
     };

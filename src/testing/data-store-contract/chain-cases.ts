@@ -3,6 +3,7 @@ import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { DataStore, StepReport } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
+import { keyed, putTask } from "./flow-makers.ts";
 import {
   commit,
   finish,
@@ -655,6 +656,37 @@ export const chainCases: readonly DataStoreCase[] = [
       equal(await store.getResultsOfJobs([], T0), [], "of no jobs");
       const [result] = await store.getResultsOfJobs([a.id], T0);
       equal(result, await store.getJobResult(a.id, T0), "one result");
+    },
+  },
+  {
+    name: "chains: a job with a key is held by its key when its parents have ended, and is promoted once",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { maxRunningPerKey: 1 });
+      const parent = await leasedJob(store, { id: "parent" });
+      const running = await leasedJob(store, keyed("running", "k"));
+      const addition = childOf(["parent"], { concurrencyKey: "k" });
+      await store.addJobs([addition, childOf(["parent"], { id: "of other key", concurrencyKey: "l" })]);
+      equal((await store.getJob("child"))?.heldBy, "parents", "what holds it at first");
+      const { tasks } = await store.inspect(T0);
+      equal(tasks, [{ taskId: "task", waiting: 2, running: 2, held: 2 }], "the counts at first");
+      const first = await take(store, { releases: [finish(parent)] });
+      const ofOther = { jobId: "of other key", taskId: "task", scheduleId: null, concurrencyKey: "l" };
+      equal([first.promoted, idsOf(first.acquired)], [[ofOther], ["of other key"]], "the step that ends the parent");
+      equal([first.hasReady, first.nextRunAt], [false, null], "what there is to do");
+      equal((await store.getJob("child"))?.heldBy, "limit", "what holds it then");
+      const counted = await store.inspect(T0);
+      equal(counted.tasks, [{ taskId: "task", waiting: 1, running: 2, held: 1 }], "the counts then");
+      const second = await take(store, { releases: [finish(running)] });
+      equal(
+        second.promoted,
+        [{ ...ofOther, jobId: "child" }].map((job) => ({ ...job, concurrencyKey: "k" })),
+        "promoted",
+      );
+      const leased = { acquiredBy: "scheduler-a", acquiredUntil: T0 + LEASE_MS, fence: 1 };
+      equal(second.acquired, [{ ...addition, ...leased }], "what the step that frees the key acquires");
+      const third = await take(store, { releases: second.acquired.map((job) => finish(job)) });
+      equal([third.promoted, third.acquired], [undefined, []], "when it has ended");
     },
   },
   {
