@@ -106,7 +106,7 @@ export class MemoryGates {
     }
     if (entry.isPromoted) {
       gate.removePromoted(entry);
-      gate.task.turns?.take(entry, false);
+      gate.task.turns?.giveBack(gate.key, entry);
     }
     if (entry.record.acquiredBy !== null) gate.leasedCount--;
     gate.jobCount--;
@@ -154,7 +154,7 @@ export class MemoryGates {
     const { task } = gate;
     gate.removePromoted(entry);
     gate.leasedCount++;
-    task.turns?.take(entry, true);
+    task.turns?.take(entry);
     if (task.rate !== null) gate.bucket.take(now, task.rate);
     this.#settle(gate);
   }
@@ -170,7 +170,7 @@ export class MemoryGates {
     const entry = gate.leastUrgent;
     if (entry === null) return;
     gate.removePromoted(entry);
-    gate.task.turns?.take(entry, false);
+    gate.task.turns?.giveBack(gate.key, entry);
     this.hold(entry);
   }
 

@@ -43,12 +43,21 @@ export class Turns {
     return turn;
   }
 
-  /** @param isServed whether the job was acquired; otherwise it is gone, or held again */
-  take({ record, turn }: Turning, isServed: boolean): void {
+  /** A job that has a turn was acquired. */
+  take({ record, turn }: Turning): void {
     const lane = this.#lanes.get(record.priority);
     if (lane === undefined) return;
     lane.waiting--;
-    if (isServed) lane.now = Math.max(lane.now, turn ?? lane.now);
+    lane.now = Math.max(lane.now, turn ?? lane.now);
+  }
+
+  /** A job that has a turn is gone, or held again. If the turn was the last of its key, the key gets it back, because
+   *  the key would fall behind otherwise. */
+  giveBack(key: string, { record, turn }: Turning): void {
+    const lane = this.#lanes.get(record.priority);
+    if (lane === undefined) return;
+    lane.waiting--;
+    if (turn !== null && lane.lastByKey.get(key) === turn) lane.lastByKey.set(key, turn - TURN_MS);
   }
 
   /** Forgets a key that has no jobs. */

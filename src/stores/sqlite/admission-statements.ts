@@ -46,9 +46,10 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     `LIMIT max(${ADMISSIONS_PER_KEY_MIN}, ${ADMISSIONS_PER_STATEMENT} / (SELECT count(*) FROM rooms)))) END`;
   // What a step acquired: ?1 now, ?2 schedulerId, ?3 stepId.
   const acquired = `state = ${leased} AND acquired_until > ?1 AND acquisition_id = ?3 AND acquired_by = ?2`;
+  // Read from the jobs, so that a job that is held again gives its turn back to its key.
   const promotedTurn =
-    `coalesce((SELECT max(run_at) FROM ${jobs} WHERE task_id = r.task_id AND concurrency_key = r.key ` +
-    `AND state = ${ready}) - ${TURNS_START} + 1, 0)`;
+    `CASE WHEN r.fair = 1 THEN coalesce((SELECT max(run_at) FROM ${jobs} WHERE task_id = r.task_id AND concurrency_key = r.key ` +
+    `AND state = ${ready}) - ${TURNS_START} + 1, 0) ELSE 0 END`;
   // The first instant at which there is a token more than promoted jobs.
   const nextToken = "(r.tat - (r.rate_burst - r.waiting - 1) * r.rate_per + r.rate_limit - 1) / r.rate_limit";
 
@@ -84,7 +85,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     admit:
       `UPDATE ${jobs} SET state = ${ready}, due_at = CASE WHEN p.fair = 1 THEN run_at END, ` +
       `run_at = CASE WHEN p.fair = 1 THEN ${TURNS_START} + p.turn ELSE run_at END ` +
-      `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, max(r.turn, r.round) + e.key AS turn ` +
+      `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, max(r.turn, r.round, ${promotedTurn}) + e.key AS turn ` +
       `FROM rooms r CROSS JOIN json_each(${next}) e WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
@@ -106,12 +107,11 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays
     // woken, and so does one that has jobs to demote.
     settle:
-      `UPDATE ${gates} SET wake_at = s.next, turn = s.turn FROM (WITH ${wokenRooms(names)} SELECT r.task_id, r.key, ` +
+      `UPDATE ${gates} SET wake_at = s.next FROM (WITH ${wokenRooms(names)} SELECT r.task_id, r.key, ` +
       `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 OR ${isInverted(names, "r")} ` +
       "THEN r.wake_at " +
       `WHEN r.free <= 0 OR r.fair = 1 AND r.waiting >= ${FAIR_PROMOTED_MAX} OR r.waiting >= r.rate_burst THEN NULL ` +
-      `ELSE ${nextToken} END AS next, ` +
-      `CASE WHEN r.fair = 1 THEN max(r.turn, ${promotedTurn}) ELSE r.turn END AS turn FROM rooms r) s ` +
+      `ELSE ${nextToken} END AS next FROM rooms r) s ` +
       `WHERE ${gates}.task_id = s.task_id AND ${gates}.key = s.key`,
     // ?1 ids of jobs. Yields those that are held, with their states.
     findHeld:

@@ -280,7 +280,7 @@ function admitByKey({ tasks, jobs, gates }: TableNames): string[] {
 
     // `wake_at`: when admission has to look at the key, long ago for at once, null while nothing can change. `tat`: the
     // theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them are whole
-    // numbers. `turn`: the turn after that of the key's last promoted job.
+    // numbers. `turn`: the turn after that of the key's last acquired job.
     `CREATE TABLE ${gates} (
       task_id TEXT NOT NULL,
       key TEXT NOT NULL,
