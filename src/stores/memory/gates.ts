@@ -171,7 +171,7 @@ export class MemoryGates {
     const entry = gate.leastUrgent;
     if (entry === null) return;
     gate.removePromoted(entry);
-    gate.task.turns?.take(entry, false);
+    gate.task.turns?.takeBack(gate.key, entry);
     this.hold(entry);
   }
 

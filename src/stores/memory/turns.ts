@@ -45,6 +45,14 @@ export class Turns {
     if (isServed) lane.now = Math.max(lane.now, turn ?? lane.now);
   }
 
+  /** Takes back the turn of a job that is held again, so that its key has it once more. */
+  takeBack(key: string, { record, turn }: JobEntry): void {
+    const lane = this.#lanes.get(record.priority);
+    if (lane === undefined || turn === null) return;
+    lane.waiting--;
+    if (lane.lastByKey.get(key) === turn) lane.lastByKey.set(key, turn - TURN_MS);
+  }
+
   /** Forgets a key that has no jobs. */
   forget(key: string): void {
     for (const [priority, lane] of this.#lanes) {
