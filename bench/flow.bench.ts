@@ -144,7 +144,7 @@ function report(contestants: readonly FlowContestant[], measured: ReadonlyMap<st
   );
   const rate = SCENARIOS.filter(({ limit }) => limit.kind === "rate").map(({ title }) => title);
   printTable(
-    `Most starts in any second, allowed: ${RATE}`,
+    `Most starts in any second, at ${RATE} a second (Escapement allows a twentieth more, its default burst)`,
     ["", ...rate],
     contestants
       .filter(({ kinds }) => kinds.includes("rate"))

@@ -10,8 +10,8 @@ import type { FlowContestant, FlowJob, FlowLimit, FlowQueue } from "./contestant
 /** Jobs that the scheduler holds at a time, and so the most that one commit releases and leases. */
 export const CONCURRENT_JOBS_MAX = 500;
 
-/** For keys, `maxRunningPerKey: 1`; for a rate, `rateLimit` with the default burst of 1. */
-const CONFIGURATION = `maxConcurrentJobs ${CONCURRENT_JOBS_MAX}, maxRunningJobs null, maxRunningPerKey 1 or rateLimit with a burst of 1`;
+/** For keys, `maxRunningPerKey: 1`; for a rate, `rateLimit`. */
+const CONFIGURATION = `maxConcurrentJobs ${CONCURRENT_JOBS_MAX}, maxRunningJobs null, maxRunningPerKey 1 or rateLimit`;
 
 export const ESCAPEMENT: readonly FlowContestant[] = [
   contestant("Escapement file NORMAL", "node", null, fileStore, ["@libsql/client"]),

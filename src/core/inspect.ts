@@ -15,6 +15,15 @@ export function printAsJSON<T extends { toJSON(): unknown }>(prototype: T): void
   });
 }
 
+/** Lets them print instances of a class as plain objects with the same fields, without the name of the class. */
+export function printAsFields(prototype: object): void {
+  Object.defineProperty(prototype, INSPECT, {
+    value(this: object): unknown {
+      return { ...this };
+    },
+  });
+}
+
 /** What `read` returns, for printing. When `read` throws, an object that says why, so that one bad record does not
  *  spoil a list. */
 export function readable(read: () => unknown): unknown {

@@ -204,6 +204,10 @@ export const TURNS_AHEAD_MAX = 16;
 /** Most pauses that a store tells: enough to see that something is wrong. */
 export const TASK_PAUSES_MAX = 10_000;
 
+/** How many times the default `burst` of a `rateLimit` is contained in its `limit`. A wake-up and a commit take some
+ *  milliseconds, so that a fast rate is kept only by starting several jobs at a time. */
+export const LIMIT_PER_BURST = 20;
+
 /** Most children of one combined trigger, because every search asks each child. */
 export const COMBINED_TRIGGERS_MAX = 100;
 

@@ -59,7 +59,8 @@ interface EventFactsByType {
   /** A job was added. `isLeased`: the same commit leased the job to a scheduler, so that no other scheduler has to look
    *  for it. */
   jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
-  /** The job was added, and is held: by a limit of its concurrency key, or until its parents have ended. */
+  /** The job was added, and is held: by a limit or a pause of its task or concurrency key (`"limit"`), or until its
+   *  parents have ended. */
   jobHeld: JobFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
   /** The job is no longer held. `isLeased`: the same commit leased the job to the scheduler, so that no other one has
    *  to look for it. */

@@ -55,9 +55,10 @@ export interface SchedulerClient {
    * Pauses a task, or one concurrency key of a task: no scheduler of the store starts its jobs until it is unpaused.
    * Jobs that run go on, jobs may be added, and schedules fire. Idempotent. The pause of a key is one of its own: it
    * lasts when the whole task is paused and unpaused. Publishes `taskPaused`.
+   * @param id the id of the task
    * @param options.key the concurrency key, of which there need be no job. Default: the whole task
    * @throws {TaskLookupError} when there is no task with this id
-   * @throws {OptionsError}
+   * @throws {OptionsError} also for a key that is given and undefined, because it would pause the whole task
    * @example
    * await scheduler.pauseTask("sync", { key: "tenant 7" });
    */

@@ -157,7 +157,21 @@ describe("a failure", () => {
     await clock.advance("PT0S");
     expect(await error).toBeInstanceOf(JobCancelledError);
     expect(types).toEqual(["jobReleased cancelled", "jobReleased cancelled"]);
-    expect(log.filter(({ level }) => level === "warn").length).toBe(1);
+    expect(log.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
+      `escapement: job ${child.id} of task "task" was cancelled, because a job before it did not succeed (see onFailure)`,
+    ]);
+  });
+
+  test("is no reason that the log names for a job that somebody cancels before it runs", async () => {
+    const { scheduler, log } = setUp();
+    const limited = scheduler.task("limited", { concurrencyKey: () => "a", maxRunningPerKey: 1 }, () => {});
+    const plain = scheduler.task("plain", () => {});
+    await scheduler.addJobs([limited, plain].map((task) => ({ task, payload: undefined })));
+    await scheduler.addJob(plain, { after: [await scheduler.addJob(plain, { runAt: at(60) })] });
+    const held = (await scheduler.getJobs()).items.filter(({ heldBy }) => heldBy === "parents");
+    expect(await held[0]?.cancel()).toBe(true);
+    expect(await scheduler.cancelJobs({ all: true })).toEqual({ cancelled: 3 });
+    expect(log.filter(({ level }) => level === "warn")).toEqual([]);
   });
 
   test("of a job that is cancelled lets others run at once that are to run all the same", async () => {
@@ -337,7 +351,7 @@ describe("parents that cannot be", () => {
       [() => untyped.addBatch([{ task }]), "addBatch()"],
       [() => untyped.addBatch([{ task }], {}), "addBatch(): then is missing"],
       [() => untyped.addBatch([{ task }], { task }), "write { then: { task, ... } }"],
-      [() => untyped.addBatch([{ task }], { then: task }), "write { task }"],
+      [() => untyped.addBatch([{ task }], { then: task }), "write { then: { task } }"],
       [() => untyped.addBatch([{ task }], { then: { task, after: many.slice(1) } }), "at most 999 jobs besides"],
       [() => untyped.addBatch([{ task, onFailure: "run" }], { then: { task } }), "addBatch(), job 0"],
     ];

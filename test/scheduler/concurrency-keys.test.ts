@@ -117,6 +117,14 @@ describe("the concurrency key of a job", () => {
     );
   });
 
+  // A rejection that nobody heeds would end the process. Vitest reports such rejections.
+  test("is refused from an async function, even if that function fails", async () => {
+    const { scheduler } = setUp();
+    const concurrencyKey = (async () => Promise.reject(new Error("no tenant"))) as unknown as () => string;
+    const sync = scheduler.task("sync", { concurrencyKey }, () => {});
+    expect(String(await rejectionOf(scheduler.addJob(sync)))).toContain("got a Promise: it must not be async");
+  });
+
   test("does not see what its function changes in the payload", async () => {
     const { scheduler } = setUp();
     const concurrencyKey = (payload: { tenant: string }): string => {

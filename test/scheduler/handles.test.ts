@@ -136,6 +136,8 @@ describe("a table", () => {
       scheduleId: null,
       priority: 2,
       runAt: "2030-01-01 00:00:00+00:00 UTC",
+      state: "queued",
+      concurrencyKey: null,
       failedAttempts: 0,
       acquiredBy: null,
     });

@@ -906,7 +906,46 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "the name of a property as the key",
     () => settings({ concurrencyKey: "tenant" }),
     'task "report": concurrencyKey must be a function that returns the key of a payload; got ' +
-      '"tenant": write (payload) => payload.tenant; jobs get a key of their own by addJob()',
+      '"tenant": write (payload) => payload.tenant, or () => "tenant" for one key that all jobs have',
+  ],
+  [
+    "the path of a property as the key",
+    () => settings({ concurrencyKey: "account.id" }),
+    'task "report": concurrencyKey must be a function that returns the key of a payload; got "account.id": write ' +
+      '(payload) => payload.account.id, or () => "account.id" for one key that all jobs have',
+  ],
+  [
+    "a limit of something",
+    () => settings({ limit: 2 }),
+    'task "report": limit is no option here; maxRunningJobs is how many run at once, and rateLimit: { limit, per } how ' +
+      "many start in a time",
+  ],
+  [
+    "a limit per key by another name",
+    () => settings({ maxConcurrencyPerKey: 2 }),
+    'task "report": maxConcurrencyPerKey is no option; did you mean "maxRunningPerKey"?',
+  ],
+  [
+    "a rate with a key",
+    () => settings({ rateLimit: { limit: 14, per: "1s", key: "api" } }),
+    'task "report": rateLimit.key is no option here; the rate counts for each concurrencyKey of the task',
+  ],
+  [
+    "a rate of less than a job",
+    () => settings({ rateLimit: { limit: 0.5, per: "1s" } }),
+    'task "report": rateLimit.limit must be a whole number from 1 to 1000000; got 0.5: write a longer time: ' +
+      '{ limit: 1, per: "10s" }',
+  ],
+  [
+    "a job that is unique",
+    () => addJob({ unique: true }),
+    'addJob(): unique is no option here; write { idempotencyKey: ..., uniqueFor: "1h" }',
+  ],
+  [
+    "a job that is a singleton",
+    () => settings({ singleton: true }),
+    'task "report": singleton is no option here; maxRunningJobs: 1, the default, lets one job run at once, and ' +
+      "addJob(task, { idempotencyKey }) adds one",
   ],
   [
     "a group",
@@ -956,6 +995,21 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "the key to pause by another name",
     () => call("unpauseTask")("report", { concurrencyKey: "a" }),
     'unpauseTask(): concurrencyKey is no option; did you mean "key"?',
+  ],
+  [
+    "the key to pause that is undefined",
+    () => call("pauseTask")("report", { key: undefined }),
+    "pauseTask(): key must be text of 1 to 256 characters; got undefined: leave it out for the whole task",
+  ],
+  [
+    "the key to pause that is empty",
+    () => call("pauseTask")("report", { key: "" }),
+    'pauseTask(): key must be text of 1 to 256 characters; got "": leave it out for the whole task',
+  ],
+  [
+    "the key to pause that is a number",
+    () => call("pauseTask")("report", { key: 7 }),
+    'pauseTask(): key must be text of 1 to 256 characters; got 7: write "7"',
   ],
 ];
 

@@ -12,6 +12,8 @@ const task = scheduler.task("report", () => ({ answer: 42 }));
 const trigger = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
 const schedule = await scheduler.addSchedule(task, trigger, { id: "weekdays" });
 const job = await schedule.runNow();
+const events = [];
+scheduler.subscribe("jobReleased", (event) => events.push(event));
 await scheduler.tick();
 const result = await job.result();
 for (const shown of [schedule, job, result]) {
@@ -22,6 +24,8 @@ for (const shown of [schedule, job, result]) {
   console.log("<rows>");
   console.table([shown.toRow()]);
 }
+console.log("<event>");
+console.log(events[0]);
 console.log("<print>");
 await scheduler.printSchedules();
 await scheduler.stop();
@@ -54,9 +58,11 @@ describe("what was read and is printed", () => {
       ["weekdays", "report", "success", "42", "finishedAt"],
       ["weekdays", "report", "success"],
       ["weekdays", "report", "success", "finishedAt", "seconds"],
+      ["weekdays", "report", "success", "jobReleased", "timestampMs"],
       ["weekdays", "report", "Monday to Friday", "nextFireTime", "09:00:00+0", "Europe/Berlin", "paused"],
     ];
     expect(parts.length).toBe(shown.length);
+    expect(output).not.toContain("EventFace");
     for (const [index, texts] of shown.entries()) for (const text of texts) expect(parts[index]).toContain(text);
   });
 });

@@ -330,7 +330,7 @@ export class FaultyStore implements contract.DataStore {
       await process.whenRunning();
       throw new StoreUnavailableError(`${name} was lost`);
     }
-    const result = await effect();
+    const result = await this.#world.exclusively(effect);
     if (fate.isDeadly) process.crash();
     if (fate.delayAfterMs > 0) await clock.sleep(clock.now() + fate.delayAfterMs);
     await process.whenRunning();
@@ -346,7 +346,7 @@ export class FaultyStore implements contract.DataStore {
     history.count("late effects");
     // What it leases nobody runs.
     this.#process.troubled();
-    await effect().catch((error: unknown) => {
+    await this.#world.exclusively(effect).catch((error: unknown) => {
       if (!(error instanceof RefusedError || error instanceof StoreRefusedError)) throw error;
     });
   }

@@ -257,12 +257,13 @@ export class JobModel {
    *  releases: they may have ended first, and left nothing */
   onRefused(jobs: readonly NewJobRecord[], released: readonly string[]): void {
     const ids = new Set(jobs.map(({ id }) => id));
+    const now = Math.max(this.#gates.latestMs, ...jobs.map(({ createdAt }) => createdAt));
     const isLost = (id: string): boolean => {
       if (ids.has(id)) return false;
       if (released.includes(id)) return true;
       const job = this.#all.get(id);
       if (job === undefined) return true;
-      return !this.#unfinished.has(id) && (job.result?.expiresAt ?? 0) <= this.#gates.latestMs;
+      return !this.#unfinished.has(id) && (job.result?.expiresAt ?? 0) <= now;
     };
     if (jobs.some(({ after }) => after?.some(isLost))) this.#history.count("refused parents");
     else this.#history.violate(`jobs [${[...ids]}] were refused, whose parents are known`);
@@ -836,7 +837,9 @@ export class JobModel {
         if (isReachable && this.#gates.whyNot(record, gate, count, now) === null) mayHaveReady = true;
         if (gate === null || !this.#gates.isRated(record)) continue;
         hasRated = true;
-        if (this.#gates.lacksToken(record, gate, count, now)) {
+        // The end of another job wakes those whose task is at its limit.
+        const isFull = this.#slotsOf(record.taskId, running.slots) <= 0;
+        if (!isFull && this.#gates.lacksToken(record, gate, count, now)) {
           tokenAt = Math.min(tokenAt, this.#gates.tokenAt(record, gate));
         }
       }

@@ -1,7 +1,8 @@
 import type { History } from "./history.ts";
 
-/** How many jobs of one other key may come first while a job of a key could start. */
-const PASSES_MAX = 3;
+/** How many jobs of one other key may come first while a job of a key could start. A job that is put back loses its
+ *  turn, so that a key falls behind by its own put-backs, of which a seed has few. */
+const PASSES_MAX = 6;
 
 /** Whether the keys of fair tasks take turns: how often each was passed over by each other. */
 export class TurnModel {

@@ -1,6 +1,7 @@
 import type { EventRecord } from "../../src/records/events.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { DataStore, TaskChange } from "../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { Announcements } from "./announcements.ts";
 import { Attempts } from "./attempts.ts";
@@ -47,6 +48,7 @@ export class World {
   readonly store: DataStore;
   readonly faults: Faults;
   readonly random: Random;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: DataStore, faults: Faults, random: Random, trace: ((line: string) => void) | null) {
     this.store = store;
@@ -75,6 +77,15 @@ export class World {
       if (JSON.stringify(known?.rateLimit) !== JSON.stringify(task.rateLimit)) this.gates.onRateChanged(task.id);
       this.tasks.set(task.id, task);
     });
+  }
+
+  /** Lets calls take effect one after the other, each together with what the models make of its answer. A store that
+   *  answers all calls after the same number of promises needs no such help. */
+  exclusively<T>(effect: () => Promise<T>): Promise<T> {
+    if (this.store instanceof MemoryDataStore) return effect();
+    const mine = this.#last.then(effect);
+    this.#last = mine.catch(() => {});
+    return mine;
   }
 
   isAtRest(): boolean {

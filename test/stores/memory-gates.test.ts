@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Heap } from "../../src/core/heap.ts";
+import type { JobEntry } from "../../src/stores/memory/gate.ts";
 import { MemoryGates } from "../../src/stores/memory/gates.ts";
-import { type JobEntry, MemoryQueues, moveTo } from "../../src/stores/memory/queues.ts";
+import { MemoryQueues, moveTo } from "../../src/stores/memory/queues.ts";
 import { TokenBucket } from "../../src/stores/memory/token-bucket.ts";
 import { makeJob, QUEUE } from "../../src/testing/data-store-contract/makers.ts";
 

@@ -1,3 +1,4 @@
+import { printAsFields } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import type { EventRecord, EventType } from "../../records/events.ts";
 
@@ -40,6 +41,8 @@ class EventFace {
     return instantOrNull((this as unknown as EventRecord<"jobReleased">).startedAtMs);
   }
 }
+
+printAsFields(EventFace.prototype);
 
 /** The listener's view of a record. */
 export function toEvent(record: EventRecord): SchedulerEvent {

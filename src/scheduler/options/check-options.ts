@@ -1,7 +1,7 @@
 import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
-import { mustBe, optionsError, shown } from "../../core/option-errors.ts";
+import { isPlain, mustBe, optionsError, shown } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
@@ -27,6 +27,7 @@ import type {
 import {
   idAdvice,
   jobAdvice,
+  pausedKeyAdvice,
   removalAdvice,
   scheduleAdvice,
   schedulerAdvice,
@@ -117,6 +118,13 @@ function elsewhereOrPayload(known: readonly string[]): (name: string) => string 
     (nearest(name, known) === null ? `what the handler gets is passed as { payload: { ${name}: ... } }` : null);
 }
 
+/** The same, with words of other libraries for a job that is added once. */
+function jobElsewhere(known: readonly string[]): (name: string) => string | null {
+  const orPayload = elsewhereOrPayload(known);
+  return (name) =>
+    /^(is)?_?(unique|singleton)$/i.test(name) ? 'write { idempotencyKey: ..., uniqueFor: "1h" }' : orPayload(name);
+}
+
 /** Advice for a part of a trigger that was passed as an option of the schedule. */
 function elsewhereThanSchedule(known: readonly string[]): (name: string) => string | null {
   const orPayload = elsewhereOrPayload(known);
@@ -174,11 +182,14 @@ const SCHEDULE_SYNONYMS = {
 
 const RETRY_ADVICE = "write { retry: { maxAttempts: ... } }";
 const BACKOFF_ADVICE = 'write { retry: { maxAttempts: ..., backoff: { initial: "1s" } } }';
+const LIMIT_ADVICE = "maxRunningJobs is how many run at once, and rateLimit: { limit, per } how many start in a time";
+const SINGLETON_ADVICE =
+  "maxRunningJobs: 1, the default, lets one job run at once, and addJob(task, { idempotencyKey }) adds one";
 const CHANGES = namesOf(schemas.scheduleChangesSchema);
 
 const jobHints = {
   instead: jobAdvice,
-  elsewhere: elsewhereOrPayload(namesOf(schemas.jobOptionsSchema)),
+  elsewhere: jobElsewhere(namesOf(schemas.jobOptionsSchema)),
   synonyms: JOB_SYNONYMS,
   within: withinWindow,
 };
@@ -211,8 +222,12 @@ export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.t
   instead: taskAdvice,
   elsewhere: (name) => {
     if (name === "backoff") return BACKOFF_ADVICE;
+    if (name === "limit") return LIMIT_ADVICE;
+    if (name === "singleton") return SINGLETON_ADVICE;
     return /^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : elsewhere(name);
   },
+  within: (path, name) =>
+    path === "rateLimit" && name === "key" ? "the rate counts for each concurrencyKey of the task" : null,
   synonyms: {
     concurrency: "maxRunningJobs",
     maxconcurrency: "maxRunningJobs",
@@ -221,6 +236,8 @@ export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.t
     ratelimiter: "rateLimit",
     key: "concurrencyKey",
     maxperkey: "maxRunningPerKey",
+    maxconcurrencyperkey: "maxRunningPerKey",
+    limitperkey: "maxRunningPerKey",
     concurrencyperkey: "maxRunningPerKey",
     roundrobin: "fair",
     ...KEY_SYNONYMS,
@@ -254,13 +271,16 @@ export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(sche
 const newJobHints = {
   ...jobHints,
   instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
-  elsewhere: elsewhereOrPayload(namesOf(schemas.newJobSchema)),
+  elsewhere: jobElsewhere(namesOf(schemas.newJobSchema)),
 };
 export const checkNewJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
 /** The job of a batch that comes after the others. */
-export const checkThenJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints), []);
+export const checkThenJob: Checker<CheckedNewJob> = agreeing(
+  checker(schemas.newJobSchema, { ...newJobHints, instead: thenAdvice }),
+  [],
+);
 export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
-  instead: (value) => (isTask(value) ? "write { then: { task } }" : null),
+  instead: thenAdvice,
   elsewhere: (name) =>
     name === "task" || namesOf(schemas.jobOptionsSchema).includes(name) ? "write { then: { task, ... } }" : null,
   synonyms: { after: "then", callback: "then", next: "then" },
@@ -295,10 +315,17 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
 );
-export const checkTaskPause: Checker<{ key?: string | undefined }> = checker(schemas.taskPauseSchema, {
+const checkPause: Checker<{ key?: string | undefined }> = checker(schemas.taskPauseSchema, {
   instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
   synonyms: { concurrencykey: "key" },
 });
+/** A key that is undefined by mistake must not pause the whole task. */
+export const checkTaskPause: Checker<{ key?: string | undefined }> = (value, where) => {
+  const pause = checkPause(value, where);
+  if (pause.key !== undefined || !isPlain(value) || !("key" in value)) return pause;
+  const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, undefined, "", pausedKeyAdvice(undefined));
+  throw optionsError(where, [{ path: "key", message }]);
+};
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
   {
@@ -361,7 +388,7 @@ function bulkChecker<Selection extends object>(
     const checked = check(value, where);
     const { all, signal: _signal, ...selection } = checked;
     if (all || Object.keys(selection).length > 0) return checked;
-    const message = `takes a filter that names something, because another one would mean everything; ${EVERYTHING_ADVICE}`;
+    const message = `takes a filter that names something, because any other means everything; ${EVERYTHING_ADVICE}`;
     throw optionsError(where, [{ path: "", message }]);
   };
 }
@@ -394,6 +421,10 @@ export function checkTrigger(value: unknown, where: string, timeZone: string): T
 
 function triggerOf(value: unknown): string {
   return typeof value === "string" ? `: ${shown(value)}` : "";
+}
+
+function thenAdvice(value: unknown): string | null {
+  return isTask(value) ? "write { then: { task } }" : null;
 }
 
 function isTask(value: unknown): boolean {

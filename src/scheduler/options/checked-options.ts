@@ -24,7 +24,7 @@ interface CheckedBackoff {
 interface CheckedLimits {
   maxRunningJobs?: number | null | undefined;
   maxRunningPerKey?: number | null | undefined;
-  rateLimit?: { limit: number; per: number; burst: number } | null | undefined;
+  rateLimit?: { limit: number; per: number; burst?: number | undefined } | null | undefined;
   fair?: boolean | undefined;
 }
 

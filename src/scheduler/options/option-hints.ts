@@ -54,6 +54,12 @@ export function limitAdvice(value: unknown): string | null {
   return unlimitedAdvice(value);
 }
 
+/** Advice for how many may start in a time. */
+export function rateCountAdvice(value: unknown): string | null {
+  const isPart = typeof value === "number" && value > 0 && value < 1;
+  return isPart ? 'write a longer time: { limit: 1, per: "10s" }' : limitAdvice(value);
+}
+
 export function rateAdvice(value: unknown): string | null {
   if (typeof value === "number" && value > 0) return `write { limit: ${value}, per: "1s" }`;
   const [, limit, unit] = /^(\d+) ?(?:\/|per ) ?(s|m|h|d)/i.exec(typeof value === "string" ? value : "") ?? [];
@@ -63,7 +69,8 @@ export function rateAdvice(value: unknown): string | null {
 /** Advice for a value that is no function from payloads to keys. */
 export function keyFunctionAdvice(value: unknown): string | null {
   if (typeof value !== "string") return null;
-  return `write (payload) => payload.${/^\w+$/.test(value) ? value : "name"}; jobs get a key of their own by addJob()`;
+  const path = /^[\w.]+$/.test(value) ? value : "name";
+  return `write (payload) => payload.${path}, or () => ${shown(value)} for one key that all jobs have`;
 }
 
 /** Advice for a value that is no concurrency key. */
@@ -72,6 +79,12 @@ export function keyAdvice(value: unknown): string | null {
   if (typeof value === "number" || typeof value === "bigint") return `write "${value}"`;
   if (typeof value !== "function") return null;
   return "a function is a setting of the task: scheduler.task(id, { concurrencyKey }, handler)";
+}
+
+/** Advice for a value that is no key to pause. */
+export function pausedKeyAdvice(value: unknown): string | null {
+  if (value === "" || value === null || value === undefined) return "leave it out for the whole task";
+  return textAdviceOf(value);
 }
 
 /** Advice for a number in the place of text. */

@@ -75,7 +75,9 @@ import {
   limitAdvice,
   parentAdvice,
   parentsAdvice,
+  pausedKeyAdvice,
   rateAdvice,
+  rateCountAdvice,
   retryAdvice,
   STORE_METHODS,
   signalAdvice,
@@ -135,9 +137,9 @@ const retryDefaults = objectOf(
 
 const rateLimit = objectOf(
   {
-    limit: wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice),
+    limit: wholeNumber(1, FLOW_LIMIT_MAX, rateCountAdvice),
     per: durationMs(1),
-    burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX), 1),
+    burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX)),
   },
   rateAdvice,
 );
@@ -359,7 +361,7 @@ export const unpauseOptionsSchema: v.GenericSchema<unknown, { resumeFrom?: "now"
   });
 
 export const taskPauseSchema: v.GenericSchema<unknown, { key?: string | undefined }> = v.strictObject({
-  key: v.optional(textUpTo(ID_LENGTH_MAX, keyAdvice)),
+  key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),
 });
 
 export const previewOptionsSchema: v.GenericSchema<unknown, { limit: number; from?: number | undefined }> =

@@ -23,7 +23,10 @@ export interface TaskSettings<P = never> {
    * undefined: the job has no key. It is called where jobs and schedules are added, with the payload that the handler
    * will get, and what it returns is stored with the job; so a program that adds jobs has to know the task, not only
    * its id (see `defineTasks`). What it throws rejects the call as an `OptionsError`. Default: jobs have no key, unless
-   * they are added with one (`addJob(task, { concurrencyKey })`).
+   * they are added with one (`addJob(task, { concurrencyKey })`). In TypeScript, give its parameter a type where the
+   * task has no `schema`: TypeScript does not take that type from a handler that has a second parameter.
+   * @example
+   * const settings = { concurrencyKey: ({ tenant }: Sync) => tenant, maxRunningPerKey: 2 };
    */
   concurrencyKey?: KeyOf<P> | undefined;
   /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store: 1 to 1,000,000; null
@@ -91,7 +94,8 @@ export interface RateLimitOptions {
   /** For example `"1s"` or `{ minutes: 1 }`; longer than zero. */
   per: Duration;
   /** How many attempts may start at once after a pause: 1 to 1,000,000. So no time of the length `per` has more than
-   *  `limit + burst - 1` starts. Default: 1. */
+   *  `limit + burst - 1` starts. Default: a twentieth of `limit`, at least 1. With 1, a scheduler starts one job at a
+   *  time, which is exact, and too slow for a limit of some hundreds a second. */
   burst?: number | undefined;
 }
 

@@ -48,7 +48,7 @@ export class JobLog {
       const { id: jobId, taskId, scheduleId, heldBy, concurrencyKey } = job;
       if (!isNew || heldBy === undefined) continue;
       const key = concurrencyKey === undefined ? "" : ` of key "${concurrencyKey}"`;
-      const reason = heldBy === "limit" ? `by a limit${key}` : "until its parents have ended";
+      const reason = heldBy === "limit" ? `by a limit or a pause${key}` : "until its parents have ended";
       this.#logger.debug(`${nameOf({ jobId, taskId, scheduleId })} is held ${reason}`);
     }
   }

@@ -266,9 +266,10 @@ export class JobRunner {
     this.recordEnds(report.ended, happened);
   }
 
-  /** Adds the events of jobs that the store ended by itself. */
-  recordEnds(results: readonly JobResultRecord[], happened: EventRecord[]): void {
-    this.log.endedByParents(results.filter(isEndedByParent));
+  /** Adds the events of jobs that the store ended by itself.
+   *  @param cancelledId the job that somebody cancelled, which no parent ended */
+  recordEnds(results: readonly JobResultRecord[], happened: EventRecord[], cancelledId: string | null = null): void {
+    this.log.endedByParents(results.filter((result) => isEndedByParent(result) && result.jobId !== cancelledId));
     for (const result of results) {
       this.#lose(result.jobId);
       this.#outcomes[result.outcome]++;

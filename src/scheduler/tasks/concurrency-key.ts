@@ -66,6 +66,8 @@ function keyOf(taskId: string, keyFunction: KeyFunction, payload: unknown): stri
   }
   if (key === null || key === undefined) return null;
   if (typeof key !== "string" || key.length === 0 || key.length > ID_LENGTH_MAX) {
+    // Nobody else waits for this promise, and its rejection would end the process.
+    if (key instanceof Promise) key.catch(() => {});
     const what = `text of 1 to ${ID_LENGTH_MAX} characters, or null for none`;
     const message = mustBe(what, key, "", adviceOn(key)).replace("must be", "must return");
     throw optionsError(where, [{ path: "concurrencyKey", message }]);

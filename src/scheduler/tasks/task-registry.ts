@@ -1,8 +1,10 @@
 import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
+import { LIMIT_PER_BURST } from "../../core/limits.ts";
 import { isPlain, mustBe, optionsError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
 import { textHash } from "../../core/text-hash.ts";
+import type { RateLimit } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore, JobQueue, TaskChange } from "../../stores/data-store.ts";
 import {
@@ -283,11 +285,13 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     metadata: { ...defaults.metadata, ...settings.metadata },
     // Absent where they say nothing, so that tasks which do not use them are declared as before they existed.
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
-    ...(rateLimit === null
-      ? {}
-      : { rateLimit: { limit: rateLimit.limit, perMs: rateLimit.per, burst: rateLimit.burst } }),
+    ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),
   };
+}
+
+function rateOf({ limit, per, burst }: NonNullable<CheckedTaskSettings["rateLimit"]>): RateLimit {
+  return { limit, perMs: per, burst: burst ?? Math.max(1, Math.floor(limit / LIMIT_PER_BURST)) };
 }
 
 /** The record with the hash of its settings, by which the store knows whether they changed since the last start. */

@@ -189,7 +189,7 @@ export class JobVerbs {
       env.events.publish([jobCancelRequested(env, id)]);
     } else if (report.status === "cancelled") {
       const happened: EventRecord[] = [];
-      this.#runner.recordEnds([report.result, ...(report.ended ?? [])], happened);
+      this.#runner.recordEnds([report.result, ...(report.ended ?? [])], happened, id);
       env.events.publish(happened);
     } else {
       this.#runner.cancel(id);

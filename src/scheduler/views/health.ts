@@ -29,7 +29,8 @@ export interface TaskWork {
   readonly taskId: string;
   /** Jobs that are not under a lease, held ones included. A store stops counting at some number of jobs. */
   readonly waiting: number;
-  /** How many of the waiting jobs are held by a limit, a pause or their parents. */
+  /** How many of the waiting jobs are held by a limit, a pause or their parents. The jobs of a paused task that has no
+   *  limits are not held: they wait, and `pausedTasks` has the task. */
   readonly held: number;
   readonly running: number;
 }

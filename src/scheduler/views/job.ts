@@ -104,7 +104,8 @@ export class Job<R = unknown> {
     return this.#record.concurrencyKey ?? null;
   }
   /** Why the job cannot start although it may be due: a limit of its task or a pause (`"limit"`), or parents that have
-   *  not ended (`"parents"`). Null for a job that is not held. */
+   *  not ended (`"parents"`). Null for a job that is not held. Where the task has limits, `"limit"` also stands for a
+   *  job that no scheduler has let in yet. A paused task without limits leaves its jobs queued. */
   get heldBy(): "limit" | "parents" | null {
     return this.#record.heldBy ?? null;
   }
@@ -210,6 +211,8 @@ export class Job<R = unknown> {
       scheduleId: this.scheduleId,
       priority: this.priority,
       runAt: timeText(this.#record.runAt),
+      state: this.state,
+      concurrencyKey: this.concurrencyKey,
       failedAttempts: this.failedAttempts,
       acquiredBy: this.acquiredBy,
     };

@@ -1,5 +1,6 @@
 import type { JobOutcome } from "../../records/policies.ts";
-import { countIn, type JobEntry } from "./queues.ts";
+import type { JobEntry } from "./gate.ts";
+import { countIn } from "./queues.ts";
 
 /** What becomes of the children of a job that has ended. */
 interface EndedParent {

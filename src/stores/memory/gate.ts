@@ -1,10 +1,34 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
 import { TURNS_AHEAD_MAX } from "../../core/limits.ts";
+import type { JobRecord } from "../../records/job.ts";
 import type { RateLimit } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import { isFirst, type JobEntry } from "./queues.ts";
+import type { Stamped } from "./steps.ts";
+import type { Mutable } from "./tables.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { Turns } from "./turns.ts";
+
+// An entry knows its gate, and a gate its entries, so that both are here.
+
+/** A job as a `MemoryDataStore` keeps it. */
+export interface JobEntry extends HeapItem, Stamped {
+  readonly record: Mutable<JobRecord>;
+  /** Counts up with every addition. */
+  readonly seq: number;
+  /** The gate of the job's concurrency key; null for a job that needs no admission. */
+  gate: Gate | null;
+  /** Whether the gate has promoted the job, which waits to be acquired. */
+  isPromoted: boolean;
+  /** The step in which the job was last held; that of the gates counts up. */
+  heldIn: number;
+  /** Where the job stands among those of its priority, if not at its `runAt` (see `Turns`). */
+  turn: number | null;
+  /** The heap that holds the entry; null before the first one. */
+  heap: Heap<JobEntry> | null;
+  /** The neighbours among the unfinished jobs of its schedule, in the order of addition. */
+  older: JobEntry | null;
+  newer: JobEntry | null;
+}
 
 /** The settings of a task that its gates heed. */
 export type GateSettings = Pick<TaskRecord, "maxRunningPerKey" | "rateLimit" | "fair">;
@@ -128,4 +152,14 @@ export class Gate implements HeapItem {
 
 function lowestOf(promoted: ReadonlyMap<number, unknown>): number {
   return Math.min(...promoted.keys());
+}
+
+/** The order of acquisition: priority (higher first), turn or `runAt`, addition. */
+export function isFirst(a: JobEntry | undefined, b: JobEntry | undefined): boolean {
+  if (a === undefined || b === undefined) return b === undefined;
+  if (a.record.priority !== b.record.priority) return a.record.priority > b.record.priority;
+  const placeOfA = a.turn ?? a.record.runAt;
+  const placeOfB = b.turn ?? b.record.runAt;
+  if (placeOfA !== placeOfB) return placeOfA < placeOfB;
+  return a.seq < b.seq;
 }

@@ -1,8 +1,7 @@
 import { Heap } from "../../core/heap.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { PromotedJob, TaskPause } from "../data-store.ts";
-import { Gate, GatedTask, type GateSettings } from "./gate.ts";
-import type { JobEntry } from "./queues.ts";
+import { Gate, GatedTask, type GateSettings, type JobEntry } from "./gate.ts";
 
 /**
  * The admission of the jobs that have a concurrency key, or whose task has a rate or is fair. A job that is due is held

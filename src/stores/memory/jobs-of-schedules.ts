@@ -1,4 +1,4 @@
-import type { JobEntry } from "./queues.ts";
+import type { JobEntry } from "./gate.ts";
 
 /** The unfinished jobs of each schedule, as a list that is linked through the entries: a fire adds and removes its job
  *  without a set of its own. */

@@ -32,9 +32,10 @@ import type {
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
 import { isCancelledBy, MemoryChains } from "./chains.ts";
+import type { JobEntry } from "./gate.ts";
 import { isHeld, MemoryGates, recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
-import { countIn, type JobEntry, MemoryQueues, moveTo } from "./queues.ts";
+import { countIn, MemoryQueues, moveTo } from "./queues.ts";
 import type { MemoryResults } from "./results.ts";
 import { Steps } from "./steps.ts";
 import { frozenCopy, type Mutable, pageOf } from "./tables.ts";

@@ -1,30 +1,7 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
-import type { JobRecord } from "../../records/job.ts";
 import type { JobQueue } from "../data-store.ts";
-import type { Gate } from "./gate.ts";
+import { isFirst, type JobEntry } from "./gate.ts";
 import type { MemoryGates } from "./gates.ts";
-import type { Stamped } from "./steps.ts";
-import type { Mutable } from "./tables.ts";
-
-/** A job as a `MemoryDataStore` keeps it. */
-export interface JobEntry extends HeapItem, Stamped {
-  readonly record: Mutable<JobRecord>;
-  /** Counts up with every addition. */
-  readonly seq: number;
-  /** The gate of the job's concurrency key; null for a job that needs no admission. */
-  gate: Gate | null;
-  /** Whether the gate has promoted the job, which waits to be acquired. */
-  isPromoted: boolean;
-  /** The step in which the job was last held; that of the gates counts up. */
-  heldIn: number;
-  /** Where the job stands among those of its priority, if not at its `runAt` (see `Turns`). */
-  turn: number | null;
-  /** The heap that holds the entry; null before the first one. */
-  heap: Heap<JobEntry> | null;
-  /** The neighbours among the unfinished jobs of its schedule, in the order of addition. */
-  older: JobEntry | null;
-  newer: JobEntry | null;
-}
 
 /** A queue that takes part in one acquisition, and how many more jobs of its task may start. */
 interface Candidate extends HeapItem {
@@ -189,14 +166,4 @@ export function countIn(counts: Map<string, number>, key: string, change: number
   const sum = (counts.get(key) ?? 0) + change;
   if (sum === 0) counts.delete(key);
   else counts.set(key, sum);
-}
-
-/** The order of acquisition: priority (higher first), turn or `runAt`, addition. */
-export function isFirst(a: JobEntry | undefined, b: JobEntry | undefined): boolean {
-  if (a === undefined || b === undefined) return b === undefined;
-  if (a.record.priority !== b.record.priority) return a.record.priority > b.record.priority;
-  const placeOfA = a.turn ?? a.record.runAt;
-  const placeOfB = b.turn ?? b.record.runAt;
-  if (placeOfA !== placeOfB) return placeOfA < placeOfB;
-  return a.seq < b.seq;
 }

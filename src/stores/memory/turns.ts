@@ -1,4 +1,10 @@
-import type { JobEntry } from "./queues.ts";
+import type { JobRecord } from "../../records/job.ts";
+
+/** What has a turn. */
+interface Turning {
+  readonly record: Pick<JobRecord, "priority" | "runAt">;
+  readonly turn: number | null;
+}
 
 /** The turns of one priority. */
 interface Lane {
@@ -23,8 +29,8 @@ const TURN_MS = 1 / 1024;
 export class Turns {
   readonly #lanes = new Map<number, Lane>();
 
-  give(key: string, entry: JobEntry): number {
-    const { priority, runAt } = entry.record;
+  give(key: string, { record }: Turning): number {
+    const { priority, runAt } = record;
     let lane = this.#lanes.get(priority);
     if (lane === undefined) {
       lane = { now: runAt, waiting: 0, lastByKey: new Map() };
@@ -38,7 +44,7 @@ export class Turns {
   }
 
   /** @param isServed whether the job was acquired; otherwise it is gone, or held again */
-  take({ record, turn }: JobEntry, isServed: boolean): void {
+  take({ record, turn }: Turning, isServed: boolean): void {
     const lane = this.#lanes.get(record.priority);
     if (lane === undefined) return;
     lane.waiting--;

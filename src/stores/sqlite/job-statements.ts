@@ -49,7 +49,7 @@ export function jobStatements(names: TableNames): JobStatements {
   // Nobody knows here whether jobs without a key of their own are admitted. If so, they are delayed until a step that
   // heeds flow control finds them due, and wakes their gate.
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ?2)`;
-  const stateOfAlike = `CASE WHEN ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
+  const stateOfAlike = `CASE WHEN ?5 = ${blocked} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
   const alikeValues =
     `${KEY_ID}, ?2, ?3, NULL, NULL, NULL, ?4, ${KEY_INSTANT}, ${stateOfAlike}, ` + `0, 0, 0, 0, value, ${ownKey}`;
   const alikeJobs = `${intoJobs()} SELECT ${alikeValues} `;

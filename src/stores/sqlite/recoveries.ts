@@ -20,7 +20,7 @@ export interface Recovery {
   readonly stepId: string | null;
   /** The incarnation whose leases are left alone, besides those of others that are alive; null for none. */
   readonly spares: string | null;
-  /** Whether jobs among them may have children, which takes `isAware`. If not, and one has, the whole batch is undone. */
+  /** Whether jobs among them may have children; goes with `isAware`. If not, and one has, the whole batch is undone. */
   readonly hasParents: boolean;
   readonly limit: number;
   /** Whether to heed flow control, see `Awareness`. */

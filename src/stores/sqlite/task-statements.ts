@@ -67,7 +67,7 @@ export function taskStatements(names: TableNames): TaskStatements {
     holdRelimited:
       `UPDATE ${jobs} SET ${toHeld} FROM ${relimited} WHERE t.former IS NOT NULL AND ${jobs}.task_id = t.id ` +
       `AND ${jobs}.concurrency_key IS NOT NULL AND ${jobs}.state = ${ready}`,
-    settleTasks: `UPDATE ${tasks} SET former = NULL WHERE id IN (SELECT value FROM json_each(?1)) AND former IS NOT NULL`,
+    settleTasks: `UPDATE ${tasks} SET former = NULL WHERE id IN (SELECT value FROM json_each(?1)) AND former NOTNULL`,
     // ?1 id to start after
     getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 AND declaration IS NOT ${REMOVED} ORDER BY id`,
     // ?1 id

@@ -67,6 +67,38 @@ export const chainCases: readonly DataStoreCase[] = [
       equal(second.acquired, [{ ...child, ...leased }], "what the last step acquires");
     },
   },
+  {
+    name: "chains: a job without a key is held until its parents have ended, also where its task has a rate or is fair",
+    async run({ open }) {
+      const store = await open();
+      const rateLimit = { limit: 10, perMs: 1000, burst: 10 };
+      await store.putTasks([makeTask({ id: "rated", rateLimit }), makeTask({ id: "fair", fair: true })]);
+      await store.addJobs(makeJobs(1));
+      for (const taskId of ["rated", "fair"]) {
+        await store.addJobs([childOf(["job-00000"], { id: `one-${taskId}`, taskId })]);
+        await store.addJobs(["a", "b"].map((id) => childOf(["job-00000"], { id: `${id}-${taskId}`, taskId })));
+      }
+      const { items } = await store.getJobs({ limit: 10, cursor: null });
+      const heldBy = Object.fromEntries(items.map((job) => [job.id, job.heldBy]));
+      const ids = ["rated", "fair"].flatMap((taskId) => ["one", "a", "b"].map((id) => `${id}-${taskId}`));
+      const expected = Object.fromEntries(ids.map((id) => [id, "parents"]));
+      equal({ "job-00000": undefined, ...heldBy }, { "job-00000": undefined, ...expected }, "what holds them");
+    },
+  },
+  {
+    name: "chains: the jobs of a task with a rate wait for their parents, however many are added at once",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ rateLimit: { limit: 1000, perMs: 1000, burst: 10 } })]);
+      await store.addJobs([makeJob({ id: "parent" })]);
+      await store.addJobs([childOf(["parent"], { id: "alone" })]);
+      await store.addJobs([childOf(["parent"], { id: "first" }), childOf(["parent"], { id: "second" })]);
+      const { acquired } = await take(store);
+      equal(idsOf(acquired), ["parent"], "what a worker gets");
+      const after = await take(store, { releases: [finish(present(acquired[0], "the parent"))] });
+      equal(idsOf(after.acquired), ["alone", "first", "second"], "what a worker gets after the parent");
+    },
+  },
   ...JOB_OUTCOMES.filter((outcome) => outcome !== "success").map(
     (outcome): DataStoreCase => ({
       name: `chains: a parent that ends as ${outcome} cancels a job, unless the job is to run all the same`,

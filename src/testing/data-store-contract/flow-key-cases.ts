@@ -75,7 +75,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "keys: without a limit, and in a task that was never put, jobs with keys are acquired in the order of all jobs",
+    name: "keys: without a limit, and in a task that was never put, jobs with keys are acquired in the usual order",
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -125,7 +125,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "keys: a job in a queue that nobody asks for keeps its place in its key, and its cancellation frees the place",
+    name: "keys: a job in a queue that nobody asks for keeps its place in its key until it is cancelled",
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });

@@ -162,7 +162,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "limits of keys: a job that an overlap removes leaves its place, and one that it removes while held leaves none",
+    name: "limits of keys: a job that an overlap removes leaves its place, and one that was held leaves none",
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
