@@ -52,7 +52,7 @@ export class Turns {
   }
 
   /** Takes back the turn of a job that is held again, so that its key has it once more. */
-  takeBack(key: string, { record, turn }: JobEntry): void {
+  takeBack(key: string, { record, turn }: Turning): void {
     const lane = this.#lanes.get(record.priority);
     if (lane === undefined || turn === null) return;
     lane.waiting--;
