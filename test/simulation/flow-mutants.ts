@@ -46,10 +46,14 @@ export const FLOWS: readonly Mutant[] = [
     "hold",
     (original) =>
       function (this: MemoryGates, entry) {
-        entry.turn = -entry.record.runAt;
         original.call(this, entry);
+        const held = entry.gate?.held;
+        held?.remove(entry);
+        entry.turn = -entry.record.runAt;
+        held?.push(entry);
       },
   ),
+  broken("lets a promoted job wait in the place of a more urgent one", Gate.prototype, "isInverted", () => () => false),
   broken(
     "keeps to the limits that a task had first",
     MemoryGates.prototype,

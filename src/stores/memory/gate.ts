@@ -105,11 +105,11 @@ export class Gate implements HeapItem {
   /** What {@link Gate.wakeAt} has to be. */
   nextWakeAt(): number {
     if (this.held.size === 0 || this.isPaused || this.task.isPaused) return Number.POSITIVE_INFINITY;
-    return this.isInverted ? Number.NEGATIVE_INFINITY : this.roomAt();
+    return this.isInverted() ? Number.NEGATIVE_INFINITY : this.roomAt();
   }
 
   /** Whether a promoted job waits that is less urgent than a held one. */
-  get isInverted(): boolean {
+  isInverted(): boolean {
     const first = this.promoted.size === 0 ? undefined : this.held.peek();
     return first !== undefined && lowestOf(this.promoted) < first.record.priority;
   }

@@ -135,7 +135,7 @@ export class MemoryGates {
       this.#forgetIdle(now);
       return null;
     }
-    if (gate.isInverted && gate.roomAt() > now) this.#demote(gate);
+    if (gate.isInverted() && gate.roomAt() > now) this.#demote(gate);
     const entry = gate.held.pop();
     if (entry === undefined) return null;
     const { task } = gate;
