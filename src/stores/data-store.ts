@@ -120,10 +120,12 @@ export interface DataStore extends AsyncDisposable {
    *    is `fair`; those without a key share one key of their own. Admission promotes held jobs of a key, by priority,
    *    then `runAt`, then addition, as long as: the key and its task are not paused; fewer than `maxRunningPerKey` jobs
    *    of the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
-   *    are promoted and wait. The acquisition of a job takes a token. Only promoted jobs can be acquired. If the task
-   *    is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much
-   *    as without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in
-   *    its own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
+   *    are promoted and wait. The acquisition of a job takes a token, unless the job will not start, because its
+   *    `startDeadline` is before `now`, no attempt failed, and its `startedFence` is 0. Only promoted jobs can be
+   *    acquired. If the task is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An
+   *    acquisition costs as much as without keys: it reads no held job. Each end, put-back, loss, cancellation and
+   *    change of a limit admits in its own commit or wakes the schedulers (`hasReady`); a token that comes later counts
+   *    in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
    *
    * When a job ends, in any way, its children (the jobs whose `after` names it) learn its outcome in the same commit.
