@@ -1,5 +1,5 @@
 import { StoreRefusedError } from "../core/errors.ts";
-import type { JobRecord } from "../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../records/job.ts";
 
 /** Whether a job waits for other jobs when it is added. */
 export function hasParents({ after }: JobRecord): boolean {
@@ -8,12 +8,14 @@ export function hasParents({ after }: JobRecord): boolean {
 
 /** Refuses jobs that would wait for each other for ever. Only jobs of one call can do so, because all other parents
  *  were there before. @throws {StoreRefusedError} */
-export function refuseCircles(jobs: readonly JobRecord[]): void {
+export function refuseCircles(jobs: readonly NewJobRecord[]): void {
   const children = jobs.filter(hasParents);
   if (children.length === 0) return;
-  const byId = new Map(jobs.map((job) => [job.id, job]));
+  const standing = standingJobs(jobs);
   const isSettled = new Map<string, boolean>();
   for (const child of children) {
+    // A job that is not added waits for nothing.
+    if (standing.get(child.id)?.id !== child.id) continue;
     // No recursion, because a chain may be longer than the stack.
     const path: { readonly job: JobRecord; next: number }[] = [{ job: child, next: 0 }];
     for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
@@ -25,12 +27,36 @@ export function refuseCircles(jobs: readonly JobRecord[]): void {
         path.pop();
         continue;
       }
-      const next = byId.get(parent);
-      if (next === undefined || isSettled.get(parent) === true) continue;
-      if (isSettled.has(parent)) throw circle(path.map(({ job: { id } }) => id).slice(indexIn(path, parent)));
+      const next = standing.get(parent);
+      if (next === undefined || isSettled.get(next.id) === true) continue;
+      if (isSettled.has(next.id)) throw circle(path.map(({ job: { id } }) => id).slice(indexIn(path, next.id)));
       path.push({ job: next, next: 0 });
     }
   }
+}
+
+/** By the id of each job: the job itself, or the earlier job of the same call that stands for it, because of a key that
+ *  both have. */
+function standingJobs(jobs: readonly NewJobRecord[]): ReadonlyMap<string, NewJobRecord> {
+  const standing = new Map<string, NewJobRecord>();
+  const byKey = new Map<string, NewJobRecord>();
+  for (const job of jobs) {
+    if (standing.has(job.id)) continue;
+    const keys = keysOf(job);
+    const other = keys.map((key) => byKey.get(key)).find((found) => found !== undefined);
+    standing.set(job.id, other ?? job);
+    if (other === undefined) for (const key of keys) byKey.set(key, job);
+  }
+  return standing;
+}
+
+function keysOf({ taskId, idempotencyKey, once, debounce }: NewJobRecord): string[] {
+  const keys = [
+    ["idempotency", idempotencyKey],
+    [once?.kind, once?.key],
+    ["debounce", debounce?.key],
+  ];
+  return keys.flatMap(([kind, key]) => (typeof key === "string" ? [JSON.stringify([kind, taskId, key])] : []));
 }
 
 function indexIn(path: readonly { readonly job: JobRecord }[], id: string): number {

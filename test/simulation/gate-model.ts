@@ -134,9 +134,9 @@ export class GateModel {
   }
 
   /** A job was acquired. */
-  take({ taskId }: JobRecord, gate: string, now: number): void {
-    const rate = this.#tasks.get(taskId)?.rateLimit;
-    if (rate === undefined) return;
+  take(record: JobRecord, gate: string, now: number): void {
+    const rate = this.#tasks.get(record.taskId)?.rateLimit;
+    if (rate === undefined || isLate(record, now)) return;
     const bucket = this.#buckets.get(gate) ?? { ...FULL, starts: [] };
     this.#buckets.set(gate, bucket);
     const { limit, perMs } = rate;
@@ -166,4 +166,9 @@ export class GateModel {
 
 function gateName(taskId: string, key: string): string {
   return `${taskId}/${key}`;
+}
+
+/** Whether a job will end without a start, because its start deadline has passed. */
+function isLate({ startDeadline, failedAttempts, startedFence }: JobRecord, now: number): boolean {
+  return startDeadline !== null && now > startDeadline && failedAttempts === 0 && startedFence === 0;
 }

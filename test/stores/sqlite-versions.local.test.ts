@@ -441,3 +441,22 @@ test.each([1, 2, 3])(
     ]);
   },
 );
+
+test("a job that an earlier version puts back does not spoil the turns of a task that has become fair", async () => {
+  await openStore();
+  await store.putTasks([makeTask()]);
+  await store.addJobs([makeJob({ id: "old" })]);
+  await take(store);
+  await store.putTasks([makeTask({ fair: true })]);
+  await run("UPDATE escapement_jobs SET state = 1, acquired_by = NULL, acquired_until = NULL WHERE id = 'old'");
+  const one = { limit: 1 };
+  const order: string[] = [];
+  let { acquired } = await take(store, one);
+  await store.addJobs(["a1", "a2", "a3"].map((id) => makeJob({ id, concurrencyKey: "a" })));
+  await store.addJobs(["b1", "b2", "b3"].map((id) => makeJob({ id })));
+  while (acquired.length > 0) {
+    order.push(...acquired.map(({ id }) => id));
+    ({ acquired } = await take(store, { ...one, releases: acquired.map((job) => finish(job)) }));
+  }
+  expect(order).toEqual(["old", "a1", "b1", "a2", "b2", "a3", "b3"]);
+});

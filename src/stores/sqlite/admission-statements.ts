@@ -7,6 +7,7 @@ import {
   PROMOTIONS_PER_STEP_MAX,
   TURNS_START,
 } from "./limits.ts";
+import { detail } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased, held } = JOB_STATE;
@@ -46,10 +47,15 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     `LIMIT max(${ADMISSIONS_PER_KEY_MIN}, ${ADMISSIONS_PER_STATEMENT} / (SELECT count(*) FROM rooms)))) END`;
   // What a step acquired: ?1 now, ?2 schedulerId, ?3 stepId.
   const acquired = `state = ${leased} AND acquired_until > ?1 AND acquisition_id = ?3 AND acquired_by = ?2`;
+  // A job whose start deadline has passed ends without a start.
+  const isLate = `j.failed_attempts = 0 AND j.started_fence = 0 AND (${detail("startDeadline", "j")}) < ?1`;
+  const starts = `sum(CASE WHEN t.rate_limit IS NOT NULL AND ${isLate} THEN 0 ELSE 1 END)`;
+  // A job that a process of an earlier version has put back has no turn.
+  const turnOf = (job: string): string => `CASE WHEN ${job}.due_at IS NOT NULL THEN ${job}.run_at END`;
   // Read from the jobs, so that a job that is held again gives its turn back to its key.
   const promotedTurn =
-    `CASE WHEN r.fair = 1 THEN coalesce((SELECT max(run_at) FROM ${jobs} WHERE task_id = r.task_id AND concurrency_key = r.key ` +
-    `AND state = ${ready}) - ${TURNS_START} + 1, 0) ELSE 0 END`;
+    `CASE WHEN r.fair = 1 THEN coalesce((SELECT max(${turnOf(jobs)}) FROM ${jobs} WHERE task_id = r.task_id ` +
+    `AND concurrency_key = r.key AND state = ${ready}) - ${TURNS_START} + 1, 0) ELSE 0 END`;
   // The first instant at which there is a token more than promoted jobs.
   const nextToken = "(r.tat - (r.rate_burst - r.waiting - 1) * r.rate_per + r.rate_limit - 1) / r.rate_limit";
 
@@ -93,9 +99,9 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     spend:
       `UPDATE ${gates} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat WHEN ?4 < 0 THEN tat - a.n * a.rate_per ` +
       "ELSE max(coalesce(tat, 0), CAST(?1 AS INTEGER) * a.rate_limit) + a.n * a.rate_per END, " +
-      "turn = CASE WHEN a.fair = 1 THEN max(turn, a.next) ELSE turn END, " +
+      "turn = CASE WHEN a.fair = 1 THEN max(turn, coalesce(a.next, turn)) ELSE turn END, " +
       `wake_at = min(coalesce(wake_at, ${wokenAt("?1")}), ${wokenAt("?1")}) ` +
-      `FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.run_at) - ${TURNS_START} + 1 AS next, ` +
+      `FROM (SELECT j.task_id, j.concurrency_key, ${starts} AS n, max(${turnOf("j")}) - ${TURNS_START} + 1 AS next, ` +
       `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
       `WHERE ${acquired} AND +j.concurrency_key IS NOT NULL AND (t.rate_limit IS NOT NULL OR t.fair = 1) ` +
       "GROUP BY j.task_id, j.concurrency_key) a " +

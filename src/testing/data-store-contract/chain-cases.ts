@@ -425,7 +425,15 @@ export const chainCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const circle = [childOf(["b"], { id: "a" }), childOf(["c"], { id: "b" }), childOf(["a"], { id: "c" })];
-      for (const jobs of [circle, [childOf(["child"])], [...circle, makeJob({ id: "good" })]]) {
+      // The first job with a key stands for the second.
+      const key = { idempotencyKey: "key" };
+      const once = { once: { kind: "throttle" as const, key: "key", until: T0 + 1 } };
+      const byKey = [childOf(["c"], { id: "a", ...key }), makeJob({ id: "b", ...key }), childOf(["b"], { id: "c" })];
+      const itself = [
+        { ...childOf(["b"], { id: "a" }), ...once },
+        { ...makeJob({ id: "b" }), ...once },
+      ];
+      for (const jobs of [circle, [childOf(["child"])], [...circle, makeJob({ id: "good" })], byKey, itself]) {
         equal(codeOf(await store.addJobs(jobs).catch((e: unknown) => e)), "storeRefused", "a circle");
       }
       equal((await store.getJobs({ limit: 9, cursor: null })).items, [], "what was written");
