@@ -91,7 +91,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     admit:
       `UPDATE ${jobs} SET state = ${ready}, due_at = CASE WHEN p.fair = 1 THEN run_at END, ` +
       `run_at = CASE WHEN p.fair = 1 THEN ${TURNS_START} + p.turn ELSE run_at END ` +
-      `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, max(r.turn, r.round, ${promotedTurn}) + e.key AS turn ` +
+      `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, ` +
+      `max(r.turn, r.round, ${promotedTurn}) + e.key AS turn ` +
       `FROM rooms r CROSS JOIN json_each(${next}) e WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
