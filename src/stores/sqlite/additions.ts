@@ -138,8 +138,11 @@ function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean 
 }
 
 /** A new job, as the store has it. */
-function asAdded({ heldBy: _, ...job }: JobRecord, heldBy: HeldBy | undefined): JobRecord {
-  return heldBy === undefined ? job : { ...job, heldBy };
+function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
+  // Nearly no job has either, and to leave a field out costs more than a copy.
+  if (job.heldBy === undefined && heldBy === undefined) return { ...job };
+  const { heldBy: _, ...added } = job;
+  return heldBy === undefined ? added : { ...added, heldBy };
 }
 
 function canHaveRivals(job: JobRecord): boolean {
