@@ -169,6 +169,6 @@ function gateName(taskId: string, key: string): string {
 }
 
 /** Whether a job will end without a start, because its start deadline has passed. */
-function isLate({ startDeadline, failedAttempts, startedFence }: JobRecord, now: number): boolean {
+export function isLate({ startDeadline, failedAttempts, startedFence }: JobRecord, now: number): boolean {
   return startDeadline !== null && now > startDeadline && failedAttempts === 0 && startedFence === 0;
 }

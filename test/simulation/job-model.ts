@@ -20,7 +20,7 @@ import type {
   View,
 } from "../../src/stores/data-store.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
-import type { GateModel } from "./gate-model.ts";
+import { type GateModel, isLate } from "./gate-model.ts";
 import type { Caller, History } from "./history.ts";
 import { LinkModel } from "./link-model.ts";
 import { TurnModel } from "./turn-model.ts";
@@ -656,11 +656,15 @@ export class JobModel {
     for (const record of repeated) this.#onAcquired(record, request, true, caller);
     const isMine = isOneOf(room.queues);
     let last: ModelJob | null = null;
+    // A late job leaves the token that it waited with to the next job of its key, which is admitted after what is ready.
+    const reopened = new Set<string | null>();
     for (const record of fresh) {
       const job = this.#unfinished.get(record.id);
       if (job !== undefined) {
-        this.#checkTurn(job, last, isMine, running, now, caller);
+        const gate = this.#gates.gateOf(job.record);
+        this.#checkTurn(job, reopened.has(gate) ? null : last, isMine, running, now, caller);
         if (!this.#gates.isFair(job.record)) last = job;
+        if (gate !== null && isLate(job.record, now)) reopened.add(gate);
       }
       this.#onAcquired(record, request, false, caller);
       if (job !== undefined) this.#count(job, running);
