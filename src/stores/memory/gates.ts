@@ -106,7 +106,7 @@ export class MemoryGates {
     }
     if (entry.isPromoted) {
       gate.removePromoted(entry);
-      gate.task.turns?.giveBack(gate.key, entry);
+      gate.task.turns?.giveBack(entry);
     }
     if (entry.record.acquiredBy !== null) gate.leasedCount--;
     gate.jobCount--;
@@ -141,7 +141,8 @@ export class MemoryGates {
     const { task } = gate;
     task.heldCount--;
     gate.addPromoted(entry);
-    if (task.turns !== null) entry.turn = task.turns.give(gate.key, entry);
+    const { priority } = entry.record;
+    if (task.turns !== null) entry.turn = task.turns.give(gate.key, entry, gate.promoted.get(priority) ?? []);
     if (entry.heldIn < this.#step) this.#promoted.push(promotedJob(entry.record));
     this.#settle(gate);
     return entry;
@@ -154,7 +155,7 @@ export class MemoryGates {
     const { task } = gate;
     gate.removePromoted(entry);
     gate.leasedCount++;
-    task.turns?.take(entry);
+    task.turns?.take(gate.key, entry);
     if (task.rate !== null && !isLate(entry, now)) gate.bucket.take(now, task.rate);
     this.#settle(gate);
   }
@@ -170,7 +171,7 @@ export class MemoryGates {
     const entry = gate.leastUrgent;
     if (entry === null) return;
     gate.removePromoted(entry);
-    gate.task.turns?.giveBack(gate.key, entry);
+    gate.task.turns?.giveBack(entry);
     this.hold(entry);
   }
 

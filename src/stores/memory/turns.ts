@@ -12,8 +12,8 @@ interface Lane {
   now: number;
   /** How many promoted jobs wait. */
   waiting: number;
-  /** The last turn that each key was given. */
-  readonly lastByKey: Map<string, number>;
+  /** The last turn of each key that was taken. */
+  readonly takenByKey: Map<string, number>;
 }
 
 /** How far apart two turns of a key are, in milliseconds: so little that turns come no later than the clock, and a
@@ -29,42 +29,43 @@ const TURN_MS = 1 / 1024;
 export class Turns {
   readonly #lanes = new Map<number, Lane>();
 
-  give(key: string, { record }: Turning): number {
+  /** @param others the promoted jobs of the key that wait and are as urgent. Their turns are read from themselves, so
+   *  that a job that is held again gives its turn back to its key. */
+  give(key: string, { record }: Turning, others: Iterable<Turning>): number {
     const { priority, runAt } = record;
     let lane = this.#lanes.get(priority);
     if (lane === undefined) {
-      lane = { now: runAt, waiting: 0, lastByKey: new Map() };
+      lane = { now: runAt, waiting: 0, takenByKey: new Map() };
       this.#lanes.set(priority, lane);
     }
     if (lane.waiting === 0) lane.now = Math.max(lane.now, runAt);
     lane.waiting++;
-    const turn = Math.max(lane.now, lane.lastByKey.get(key) ?? lane.now) + TURN_MS;
-    lane.lastByKey.set(key, turn);
-    return turn;
+    let last = Math.max(lane.now, lane.takenByKey.get(key) ?? lane.now);
+    for (const { turn } of others) last = Math.max(last, turn ?? last);
+    return last + TURN_MS;
   }
 
   /** A job that has a turn was acquired. */
-  take({ record, turn }: Turning): void {
+  take(key: string, { record, turn }: Turning): void {
     const lane = this.#lanes.get(record.priority);
     if (lane === undefined) return;
     lane.waiting--;
-    lane.now = Math.max(lane.now, turn ?? lane.now);
+    if (turn === null) return;
+    lane.now = Math.max(lane.now, turn);
+    lane.takenByKey.set(key, Math.max(turn, lane.takenByKey.get(key) ?? turn));
   }
 
-  /** A job that has a turn is gone, or held again. If the turn was the last of its key, the key gets it back, because
-   *  the key would fall behind otherwise. */
-  giveBack(key: string, { record, turn }: Turning): void {
+  /** A job that has a turn is gone, or held again. */
+  giveBack({ record }: Turning): void {
     const lane = this.#lanes.get(record.priority);
-    if (lane === undefined) return;
-    lane.waiting--;
-    if (turn !== null && lane.lastByKey.get(key) === turn) lane.lastByKey.set(key, turn - TURN_MS);
+    if (lane !== undefined) lane.waiting--;
   }
 
   /** Forgets a key that has no jobs. */
   forget(key: string): void {
     for (const [priority, lane] of this.#lanes) {
-      lane.lastByKey.delete(key);
-      if (lane.lastByKey.size === 0 && lane.waiting === 0) this.#lanes.delete(priority);
+      lane.takenByKey.delete(key);
+      if (lane.takenByKey.size === 0 && lane.waiting === 0) this.#lanes.delete(priority);
     }
   }
 }

@@ -2,7 +2,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { drain, heldIds, keyed, putTask, takenIds, tenASecond } from "./flow-makers.ts";
+import { drain, heldIds, keyed, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
 import { finish, idsOf, LEASE_MS, makeJob, numbered, QUEUE, step, T0, take } from "./makers.ts";
 
 /** `count` jobs of a key, whose ids sort in the order of addition. */
@@ -191,6 +191,24 @@ export const flowFairCases: readonly DataStoreCase[] = [
       const all = ["a-00000", "a-00001", "b-00000", "b-00001"];
       equal(rest.toSorted(), all, "the jobs, of which one is tried again and one was lost");
       equal((await store.getJob(present(second, "the second job").id))?.runAt, T0, "the runAt of the lost job");
+    },
+  },
+  {
+    name: "turns: a key whose promoted jobs were held again by a pause does not fall behind",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, { fair: true });
+      await store.addJobs(backlog("a", 40));
+      equal(await nextKeys(store, 1), ["a"], "the first job");
+      for (let pauses = 0; pauses < 3; pauses++) {
+        await pause(store, { key: "a" });
+        equal(await takenIds(store), [], "the jobs of the paused key");
+        await unpause(store, { key: "a" });
+        await take(store, { queues: [{ executor: "none", taskId: "task" }] });
+      }
+      await store.addJobs(backlog("b", 40));
+      const keys = await nextKeys(store, 8);
+      isTrue(countOf("a", keys) >= 3, `the turns are ${keys.join()}`);
     },
   },
   {
