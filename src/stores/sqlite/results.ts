@@ -2,7 +2,7 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import type { CleanupReport, JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
 import { readResultCursor, resultCursor } from "../result-cursor.ts";
 import { statement } from "./batch.ts";
-import { CleanUp } from "./clean-up.ts";
+import type { CleanUp } from "./clean-up.ts";
 import type { Connection } from "./connection.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";

@@ -30,11 +30,7 @@ export class SqliteSteps {
    *  for them, and one that does has a few more statements. */
   #chainedSteps = 0;
 
-  constructor(
-    connection: Connection,
-    schema: SchemaCheck,
-    { statements, names, awareness, cleanUp }: StepParts,
-  ) {
+  constructor(connection: Connection, schema: SchemaCheck, { statements, names, awareness, cleanUp }: StepParts) {
     this.#connection = connection;
     this.#schema = schema;
     this.#awareness = awareness;
