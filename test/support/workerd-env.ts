@@ -1,0 +1,23 @@
+import type { D1Binding } from "../../src/stores/d1/mod.ts";
+import type { DurableObjectSqlStorage } from "../../src/stores/durable-object/mod.ts";
+
+/** The bindings of vitest.workerd.config.ts. */
+export interface WorkerdEnv {
+  readonly DB: D1Binding & { withSession(constraint: string): D1Binding };
+  readonly SQL_OBJECT: ObjectNamespace;
+  readonly KEY_VALUE_OBJECT: ObjectNamespace;
+}
+
+export interface ObjectNamespace {
+  idFromName(name: string): object;
+  get(id: object): ObjectStub;
+}
+
+export interface ObjectStub {
+  fetch(url: string): Promise<Response>;
+}
+
+/** The state of a Durable Object, as its class gets it. */
+export interface ObjectState {
+  readonly storage: DurableObjectSqlStorage;
+}
