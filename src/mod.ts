@@ -85,7 +85,6 @@ export type {
   ScheduledTaskOptions,
 } from "./scheduler/options/payload-argument.ts";
 export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts";
-export { Scheduler } from "./scheduler/scheduler.ts";
 export type {
   AddedBatch,
   AddedJobs,
@@ -99,6 +98,7 @@ export type {
   Task,
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
+export { Scheduler } from "./scheduler/scheduler-with-store.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
 export {
   type DefinedTask,

@@ -312,6 +312,21 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreRetryOptions",
     ],
   },
+  "./libsql/http": {
+    values: ["LibsqlDataStore"],
+    types: [
+      "HttpFetch",
+      "HttpRequest",
+      "HttpResponse",
+      "LibsqlHttpConnection",
+      "LibsqlStoreOptions",
+      "StoreRetryOptions",
+    ],
+  },
+  "./scheduler": {
+    values: ["Scheduler"],
+    types: ["SchedulerOptions", "StoredSchedulerOptions"],
+  },
   "./sqlite": {
     values: ["SqliteDataStore"],
     types: ["SqliteConnection", "SqliteStoreOptions", "StoreRetryOptions"],
