@@ -1,5 +1,5 @@
 import type { D1Binding } from "../../src/stores/d1/mod.ts";
-import type { DurableObjectSqlStorage } from "../../src/stores/durable-object/mod.ts";
+import type { Row, SqlValue } from "../../src/stores/durable-object/mod.ts";
 
 /** The bindings of vitest.workerd.config.ts. */
 export interface WorkerdEnv {
@@ -19,5 +19,25 @@ export interface ObjectStub {
 
 /** The state of a Durable Object, as its class gets it. */
 export interface ObjectState {
-  readonly storage: DurableObjectSqlStorage;
+  readonly storage: ObjectStorage;
+}
+
+export interface ObjectStorage {
+  readonly sql: {
+    exec(sql: string, ...values: SqlValue[]): SqlCursor;
+  };
+  transactionSync<T>(run: () => T): T;
+}
+
+export interface SqlCursor {
+  readonly columnNames: string[];
+  readonly rowsWritten: number;
+  toArray(): Row[];
+}
+
+declare global {
+  // For workerd.d.ts: what declares modules of other names cannot import files.
+  interface WorkerdTestEnv extends WorkerdEnv {}
+  interface WorkerdTestStub extends ObjectStub {}
+  interface WorkerdTestState extends ObjectState {}
 }
