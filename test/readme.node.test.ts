@@ -41,7 +41,7 @@ describe("the code blocks of a Markdown text", () => {
       { line: 3, code: "const a = 1;\n", skipReason: null, expected: [] },
       { line: 13, code: "const a = 1;\n\nconsole.log(a);\n", skipReason: null, expected: ['a > "1"'] },
       { line: 18, code: "if (a) {\n  b();\n}\n", skipReason: "it needs a server", expected: [] },
-      { line: 25, code: "export default {};\n", skipReason: null, expected: [], isWorker: true },
+      { line: 24, code: "export default {};\n", skipReason: null, expected: [], isWorker: true },
     ]);
   });
 

@@ -4,19 +4,17 @@ import type { SqlDriver, SqlStatement } from "../../src/stores/sqlite/mod.ts";
 /** What D1 and Durable Objects take in one statement. */
 const PARAMETERS_MAX = 100;
 const STATEMENT_BYTES_MAX = 100_000;
-const TEXT_BYTES_MAX = 2_000_000;
 
 /** What drivers write themselves where they must; the statements of the store are without it. */
 const FORBIDDEN = /\b(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|PRAGMA|TEMP|TEMPORARY|ATTACH|DETACH|VACUUM)\b/i;
 
-/** What is wrong with a statement that ran, in words. */
+/** What is wrong with a statement that ran, in words. How large a text may be is tested where texts are refused. */
 export function problemsOf({ sql, args }: SqlStatement, columns: readonly string[] = []): string[] {
   const problems: string[] = [];
   if (args.length > PARAMETERS_MAX) problems.push(`${args.length} parameters`);
   if (bytesOf(sql) > STATEMENT_BYTES_MAX) problems.push(`${bytesOf(sql)} bytes of text`);
   const isBindable = (arg: unknown): boolean => arg === null || typeof arg === "string" || Number.isFinite(arg);
   for (const arg of args) if (!isBindable(arg)) problems.push(`${typeof arg} ${arg} bound`);
-  if (args.some((arg) => typeof arg === "string" && bytesOf(arg) > TEXT_BYTES_MAX)) problems.push("a text too large");
   const word = FORBIDDEN.exec(sql.replaceAll(/'(?:[^']|'')*'/g, "''"));
   if (word !== null) problems.push(`the word ${word[0]}`);
   if (new Set(columns).size < columns.length) problems.push(`columns of one name: ${columns.join(", ")}`);
