@@ -40,8 +40,8 @@ export class OptionsError extends EscapementError {
   }
 }
 
-/** A Temporal object is needed, and there is none: the bundler was told to leave `temporal-polyfill` out, and the runtime
- *  has no Temporal. Everything else goes on. */
+/** A Temporal object is needed, and there is none: the bundler was told to leave `temporal-polyfill` out, and the
+ *  runtime has no Temporal. Everything else goes on. */
 export class TemporalMissingError extends EscapementError {
   static override readonly errorName: string = "TemporalMissingError";
   readonly code = "temporalMissing";
