@@ -78,6 +78,7 @@ export type {
   ScheduleUpdate,
   TaskSettings,
   ThrottleOptions,
+  TickOptions,
 } from "./scheduler/options/options.ts";
 export type {
   OptionsWithPayload,

@@ -1,4 +1,5 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
+import { endsWorkWithRequests } from "../../core/host.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
 import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX } from "./limits.ts";
@@ -10,14 +11,21 @@ interface WaitingCall {
 }
 
 /** Gathers the calls that come while an insert is in flight. The next insert takes them all, in one commit and one
- *  round trip. */
+ *  round trip. Where a request may end in the middle of an insert, only the calls of one turn are gathered, because
+ *  these calls belong to one request. */
 export class AdditionQueue {
   readonly #insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;
+  readonly #joins: boolean;
   readonly #waiting: WaitingCall[] = [];
   #isInserting = false;
 
-  constructor(insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>) {
+  /** @param joins whether calls may wait for an insert of others. Default: unless the runtime ends work with requests */
+  constructor(
+    insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>,
+    joins: boolean = !endsWorkWithRequests(),
+  ) {
     this.#insert = insert;
+    this.#joins = joins;
   }
 
   add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
@@ -33,7 +41,9 @@ export class AdditionQueue {
   async #insertWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const calls = this.#takeCalls();
-      await this.#insertCalls(calls);
+      const inserted = this.#insertCalls(calls);
+      if (!this.#joins) continue;
+      await inserted;
       // Callers may add more jobs as soon as they get their answers. These additions are gathered too.
       for (let turn = 0; turn < 4; turn++) await Promise.resolve();
     }

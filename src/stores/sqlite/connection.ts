@@ -1,5 +1,6 @@
 import { systemClock, yieldToEventLoop } from "../../core/clock.ts";
 import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
+import { endsWorkWithRequests } from "../../core/host.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
 import { storeError } from "./failures.ts";
@@ -15,11 +16,19 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
   /** What is not given has its default. */
   readonly retry?: Partial<RetryLimits>;
+  /** Counts what the database is asked. Default: nobody knows the count. */
+  readonly trips?: TripCount;
+}
+
+/** How many requests a database was sent, those included that failed. */
+export interface TripCount {
+  count: number;
 }
 
 /**
  * Runs statements on a driver. Writes go one after the other, because a local database has one lock, and a remote
- * server was seen to hang under many concurrent writers of one client. An operation that fails for a passing reason is
+ * server was seen to hang under many concurrent writers of one client. Only where a request may end in the middle of a
+ * write, the writes of other requests do not wait for it: the runtime bounds their number. An operation that fails for a passing reason is
  * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`. Then the writes that
  * waited for it fail too, because one after the other they would take as long each. What the database will never take
  * fails with `StoreRefusedError`, by itself.
@@ -28,6 +37,9 @@ export class Connection {
   readonly #driver: SqlDriver;
   readonly #options: ConnectionOptions;
   readonly #retry: RetryLimits;
+  readonly #trips: TripCount;
+  /** Whether an operation may wait for one that another call began. */
+  readonly #joins = !endsWorkWithRequests();
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
@@ -41,6 +53,7 @@ export class Connection {
     this.#driver = driver;
     this.#options = options;
     this.#retry = { ...RETRY_DEFAULTS, ...options.retry };
+    this.#trips = options.trips ?? { count: 0 };
   }
 
   /** Whether no answer can get lost. */
@@ -54,7 +67,7 @@ export class Connection {
 
   /** Runs one statement outside of any transaction. */
   read(statement: SqlStatement): Promise<Row[]> {
-    return this.#repeat("reading from", () => this.#driver.execute(statement));
+    return this.#repeat("reading from", () => this.#execute(statement));
   }
 
   /** Does the same as {@link read}, but the answer has what others have written, even if the database is a copy. */
@@ -62,8 +75,13 @@ export class Connection {
     if (this.#driver.synchronize === undefined) return this.read(statement);
     return this.#repeat("reading from", async () => {
       await this.#driver.synchronize?.();
-      return this.#driver.execute(statement);
+      return this.#execute(statement);
     });
+  }
+
+  #execute(statement: SqlStatement): Promise<Row[]> {
+    this.#trips.count++;
+    return this.#driver.execute(statement);
   }
 
   /**
@@ -76,8 +94,11 @@ export class Connection {
         const statements = build(isRepetition);
         if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
         // Some databases refuse a batch of nothing.
-        return statements.length === 0 ? Promise.resolve([]) : this.#driver.batch(statements);
+        if (statements.length === 0) return Promise.resolve([]);
+        this.#trips.count++;
+        return this.#driver.batch(statements);
       });
+    if (!this.#joins && !this.#driver.isLocal) return run();
     const outage = this.#outage;
     const runUnlessOut = async (): Promise<Row[][]> => {
       // This write waited for one that failed. It was not sent, so nothing of it is unknown.
@@ -164,7 +185,7 @@ export class Connection {
       .finally(() => {
         if (this.#reopening === reopening) this.#reopening = null;
       });
-    this.#reopening = reopening;
+    if (this.#joins || this.#driver.isLocal) this.#reopening = reopening;
     return reopening;
   }
 
