@@ -22,10 +22,10 @@ async function ticks() {
   const dataStore = new MemoryDataStore();
   const scheduler = new Scheduler({ dataStore, clock, logger, timeZone: "Europe/Berlin", leaseDuration: { minutes: 1 } });
   const runs = [];
-  const note_ = (_, { job }) => void runs.push(JSON.parse(JSON.stringify(job)).fireTime);
-  await scheduler.schedule("daily", "0 9 * * *", { misfireGraceTime: "1h" }, note_);
+  const noteFire = (_, { job }) => void runs.push(JSON.parse(JSON.stringify(job)).fireTime);
+  await scheduler.schedule("daily", "0 9 * * *", { misfireGraceTime: "1h" }, noteFire);
   const every = new IntervalTrigger({ days: 1, startTime: "2030-03-30T07:00:00Z" });
-  await scheduler.schedule("failing", every, () => { throw new Error("on purpose"); });
+  await scheduler.schedule("failing", every, { resultExpirationTime: "7d" }, () => { throw new Error("on purpose"); });
   for (let day = 0; day < 3; day++) {
     const report = await scheduler.tick();
     runs.push([report.schedulesProcessed, report.jobsRun, report.outcomes.error]);
@@ -34,7 +34,7 @@ async function ticks() {
   const { items } = await scheduler.getSchedules();
   const schedules = items.map((schedule) => JSON.parse(JSON.stringify(schedule)));
   const health = JSON.parse(JSON.stringify(await scheduler.health()));
-  const failed = (await scheduler.getJobResults()).items.map((result) => result.toJSON().finishedAt);
+  const failed = (await scheduler.getJobResults()).items.map((result) => result.toJSON().finishedAt).sort();
   await scheduler.stop();
   const next = Object.fromEntries(schedules.map(({ id, nextFireTime }) => [id, nextFireTime]));
   return { runs, next, checkedAt: health.checkedAt, failed, logged: logged.filter((line) => /Temporal/.test(line)) };
@@ -49,7 +49,7 @@ export default {
     try {
       berlin.next();
     } catch (error) {
-      missing = [error.name, error.code, error.message.slice(0, 95)];
+      missing = [error.name, error.code, error.message.split(":")[0]];
     }
     return Response.json({
       utc: fireTimes(utc, 2, from),
@@ -98,19 +98,19 @@ test("a Worker without temporal-polyfill fires in UTC and Berlin, ticks, and say
       version: 1,
       expression: "30 2 * * *",
       timeZone: "Europe/Berlin",
-      startTime: "2030-03-01T01:00:00+01:00",
+      startTime: "2030-03-01T00:00:00Z",
     },
     ticks: {
-      runs: [[1, 1, 1], "2030-03-30T08:00:00Z", [2, 2, 1], "2030-03-31T07:00:00Z", [2, 2, 1]],
-      next: { daily: "2030-04-01T07:00:00Z", failing: "2030-04-02T07:00:00Z" },
+      runs: [[1, 1, 1], "2030-03-31T07:00:00Z", [2, 2, 1], "2030-04-01T07:00:00Z", [2, 2, 1]],
+      next: { daily: "2030-04-02T07:00:00Z", failing: "2030-04-02T07:00:00Z" },
       checkedAt: "2030-04-02T07:00:00Z",
-      failed: expect.any(Array),
+      failed: ["2030-03-30T07:00:00Z", "2030-03-31T07:00:00Z", "2030-04-01T07:00:00Z"],
       logged: [],
     },
     missing: [
       "TemporalMissingError",
       "temporalMissing",
-      'Temporal.ZonedDateTime is needed here, and the import "temporal-polyfill" is missing: the bundler has',
-    ].map((text, index) => (index === 2 ? text.slice(0, 95) : text)),
+      'Temporal.ZonedDateTime is needed here, and the import "temporal-polyfill" is missing',
+    ],
   });
 });
