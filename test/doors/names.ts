@@ -42,6 +42,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreUnavailableError",
       "TaskLookupError",
       "Temporal",
+      "TemporalMissingError",
       "Trigger",
       "coarseClock",
       "currentJob",
@@ -331,6 +332,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreRetryOptions",
     ],
   },
+  "./no-temporal": { values: ["Temporal"], types: [] },
   "./scheduler": {
     values: ["Scheduler"],
     types: ["SchedulerOptions", "StoredSchedulerOptions"],

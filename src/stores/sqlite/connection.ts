@@ -74,7 +74,6 @@ export class Connection {
   readFresh(statement: SqlStatement): Promise<Row[]> {
     if (this.#driver.synchronize === undefined) return this.read(statement);
     return this.#repeat("reading from", async () => {
-      this.#trips.count++;
       await this.#driver.synchronize?.();
       return this.#execute(statement);
     });
