@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { Miniflare } from "miniflare";
+import { Miniflare, type MiniflareOptions } from "miniflare";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { bundleWorker } from "../edge/bundle-worker.ts";
 import { run } from "../package/run.ts";
 import { ROOT } from "../support/child.ts";
 import { Sqld } from "../support/sqld.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { bundleWorker } from "../support/worker-bundle.ts";
 
 /** What the drive uses of a Worker's configuration. */
 interface Configuration {
@@ -34,15 +34,20 @@ afterEach(async () => {
 /** The Worker of an example in workerd, with what its platform calls. */
 async function startWorker(name: string, bindings: object): Promise<Drive> {
   const { compatibility_date: compatibilityDate, triggers } = configurationOf(name);
-  const modules = await bundleWorker(`examples/cloudflare/${name}/worker.ts`);
-  const started = new Miniflare({ modules, modulesRoot: ROOT, compatibilityDate, ...bindings } as never);
+  const { modules } = await bundleWorker(new URL(`../../examples/cloudflare/${name}/worker.ts`, import.meta.url));
+  const started = new Miniflare({ modules, compatibilityDate, ...bindings } as MiniflareOptions);
   platform = started;
-  const { scheduled } = await started.getWorker();
+  // The types of what it returns are in a package of Cloudflare's that nothing else needs.
+  const worker = (await started.getWorker()) as unknown as Scheduled;
   return {
     get: async (path) => (await started.dispatchFetch(`http://worker${path}`)).json(),
     post: async (path) => (await started.dispatchFetch(`http://worker${path}`, { method: "POST" })).status,
-    cron: async () => (await scheduled({ cron: triggers.crons[0] ?? "", scheduledTime: new Date(0) })).outcome,
+    cron: async () => (await worker.scheduled({ cron: triggers.crons[0] ?? "" })).outcome,
   };
+}
+
+interface Scheduled {
+  scheduled(event: { readonly cron: string }): Promise<{ readonly outcome: string }>;
 }
 
 interface Drive {
