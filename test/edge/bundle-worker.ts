@@ -14,6 +14,7 @@ export async function bundleWorker(url: URL): Promise<Pick<MiniflareOptions, "mo
     format: "esm",
     target: "es2022",
     conditions: ["workerd", "worker", "import"],
+    external: ["cloudflare:*"],
     logLevel: "warning",
     plugins: [
       {
