@@ -165,11 +165,12 @@ export class Engine {
     const additions = await env.store.addJobs(jobs);
     this.runner.log.added(additions);
     env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
-    await this.#tellEndsOf(additions);
+    // Each promise costs an addition time, so that nothing is awaited where no job has ended.
+    if (additions.some(({ hasEnded }) => hasEnded === true)) await this.#tellEndsOf(additions);
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
-    for (const [index, { job }] of additions.entries()) {
+    additions.forEach(({ job }, index) => {
       if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(job.runAt);
-    }
+    });
     return additions;
   }
 
