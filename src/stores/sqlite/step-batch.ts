@@ -45,7 +45,6 @@ export class StepBatch {
   readonly #looks: Looks;
   readonly #batch = new Batch();
   readonly #isExact: boolean;
-  readonly #isAware: boolean;
   readonly #isRepetition: boolean;
   readonly #releases: Releases;
   readonly #additions: Additions;
@@ -62,14 +61,13 @@ export class StepBatch {
    *  @throws {StoreRefusedError} for additions that would wait for each other */
   constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, flow, settles }: StepCertainty) {
     const { statements } = context;
-    const isAware = flow !== "none" || isExact || settles || request.additions.some(hasKey);
-    this.flow = isAware && flow === "none" ? "all" : flow;
-    this.#isAware = isAware;
+    const mayNeedFlow = isExact || settles || request.additions.some(hasKey);
+    this.flow = flow === "none" && mayNeedFlow ? "all" : flow;
     this.#request = request;
     this.#looks = context.looks;
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
-    this.#releases = new Releases(statements, request, isAware);
+    this.#releases = new Releases(statements, request, this.#isAware);
     this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
     this.#plans = new Plans(statements, request);
     this.#admission = new Admission(statements, request, { isRepetition, flow: this.flow });
@@ -86,7 +84,7 @@ export class StepBatch {
     const { children } = this.#additions;
     const settled = batch.add(settles || !children.isEmpty ? settling(statements, request.now) : []);
     const acquisition = acquire(context, request, this.flow);
-    if (isAware) this.#admission.addTo(batch, acquisition);
+    if (this.#isAware) this.#admission.addTo(batch, acquisition);
     else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
     const found = batch.add(children.search());
     const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
@@ -99,6 +97,10 @@ export class StepBatch {
       children: found,
       look: batch.add(look === null ? [] : [look]),
     };
+  }
+
+  get #isAware(): boolean {
+    return this.flow !== "none";
   }
 
   get statements(): SqlStatement[] {
