@@ -22,7 +22,8 @@ export interface TableNames {
   readonly links: string;
 }
 
-/** The values of the column `state` of a job. Each state has a partial index of its own. */
+/** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
+ *  keys, and counted in one index. */
 export const JOB_STATE: {
   readonly delayed: 0;
   readonly ready: 1;
