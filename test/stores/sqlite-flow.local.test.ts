@@ -331,6 +331,75 @@ describe("a store that has not seen flow control yet", () => {
   });
 });
 
+describe("a store that has seen keys alone", () => {
+  let stale: SqlDataStore;
+  beforeEach(async () => {
+    stale = await database.open();
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addJobs([keyed("first", "k")]);
+    const { acquired } = await take(stale);
+    await release(
+      stale,
+      acquired.map((job) => finish(job)),
+    );
+  });
+
+  test("keeps no account of tokens and turns, nor asks when the next token comes", async () => {
+    const isAboutRates = (sql: string): boolean => /\btat\b|\bturn\b|rate_limit|min\(wake_at\)/.test(sql);
+    await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
+    let held: readonly JobRecord[] = [];
+    const acquiring = await database.sentBy(async () => {
+      held = (await step(stale)).acquired;
+    });
+    const releasing = await database.sentBy(() => step(stale, { releases: held.map((job) => finish(job)) }));
+    const looking = await database.sentBy(() => look(stale));
+    expect(held.map(({ id }) => id)).toEqual(["a"]);
+    expect([...acquiring, ...releasing, ...looking].filter(isAboutRates)).toEqual([]);
+  });
+
+  test("keeps to a rate in its first step, and tells when the next token comes", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await store.addJobs([keyed("a", "k"), keyed("b", "k"), makeJob({ id: "c" })]);
+    const report = await take(stale);
+    expect([report.acquired.map(({ id }) => id), report.hasReady, report.nextRunAt]).toEqual([
+      ["a", "c"],
+      false,
+      T0 + 1000,
+    ]);
+  });
+
+  test("has the keys of a fair task take turns in its first step", async () => {
+    await store.putTasks([makeTask({ fair: true })]);
+    await store.addJobs([keyed("a1", "a"), keyed("a2", "a"), keyed("a3", "a"), keyed("b1", "b", { runAt: T0 })]);
+    expect(await taken(stale, { limit: 2 })).toEqual(["a1", "b1"]);
+  });
+
+  test.each([
+    { what: "a task", key: null },
+    { what: "a key", key: "k" },
+  ])("acquires nothing of $what that is paused, in its first step", async ({ key }) => {
+    await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
+    await store.pauseTask({ taskId: "task", key, paused: true, now: T0 });
+    const report = await take(stale);
+    expect([report.acquired, report.hasReady, await taken(stale)]).toEqual([[], false, []]);
+    await store.pauseTask({ taskId: "task", key, paused: false, now: T0 });
+    expect(await taken(stale)).toEqual(["a"]);
+  });
+
+  test("tells only of jobs that were held before a step as promoted", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 2 })]);
+    await store.addJobs([keyed("low 1", "k"), keyed("low 2", "k")]);
+    const nobody = { queues: [{ executor: "none", taskId: "task" }] };
+    const before = await take(stale, nobody);
+    expect(before.promoted?.map(({ jobId }) => jobId)).toEqual(["low 1", "low 2"]);
+    await store.addJobs([keyed("high", "k", { priority: 5 })]);
+    const { promoted } = await take(stale, nobody);
+    expect(promoted?.map(({ jobId }) => jobId)).toEqual(["high"]);
+    const states = await Promise.all(["high", "low 1", "low 2"].map((id) => store.getJob(id)));
+    expect(states.map((job) => job?.heldBy)).toEqual([undefined, undefined, "limit"]);
+  });
+});
+
 describe("jobs that a process of an earlier version added", () => {
   test("are admitted when they become due, and when the limits of their task change", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);

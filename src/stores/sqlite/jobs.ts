@@ -34,7 +34,8 @@ export class SqliteJobs {
   }
 
   async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
-    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.isAware = true;
+    const isAware = this.#awareness.flow !== "none";
+    if (!isAware && jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.flow = "all";
     const additions = new Additions(this.#statements, jobs, this.#newStamp(jobs));
     const { children } = additions;
     const now = Math.max(...jobs.map(({ createdAt }) => createdAt));

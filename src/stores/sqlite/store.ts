@@ -8,6 +8,7 @@ import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
+import type { Awareness } from "./awareness.ts";
 import { Connection } from "./connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver.ts";
 import { inspect } from "./inspection.ts";
@@ -238,7 +239,7 @@ export class SqlDataStore implements contract.DataStore {
       this.#isToReset = false;
       const statements = makeStatements(names);
       const schema = new SchemaCheck(connection, names, now);
-      const awareness = { isAware: false };
+      const awareness: Awareness = { flow: "none" };
       return {
         connection,
         schema,
