@@ -6,11 +6,18 @@ import { TEST_HANG_MS } from "./test/support/hang.ts";
 export default defineConfig({
   plugins: [
     cloudflareTest({
+      // The Worker whose bindings and Durable Objects the tests use; it shares an isolate with them.
+      main: fileURLToPath(new URL("./test/support/workerd-main.ts", import.meta.url)),
       miniflare: {
         compatibilityDate: "2026-04-26",
         compatibilityFlags: ["nodejs_compat"],
         // As wrangler does in production: a `.wasm` import is a compiled WebAssembly.Module.
         modulesRules: [{ type: "CompiledWasm", include: ["**/*.wasm"] }],
+        d1Databases: ["DB"],
+        durableObjects: {
+          SQL_OBJECT: { className: "SqlObject", useSQLite: true },
+          KEY_VALUE_OBJECT: { className: "KeyValueObject", useSQLite: false },
+        },
       },
     }),
   ],

@@ -288,6 +288,14 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TriggerJSON",
     ],
   },
+  "./d1": {
+    values: ["D1DataStore"],
+    types: ["D1Answer", "D1Binding", "D1Statement", "D1StoreOptions", "Row", "SqlValue", "StoreRetryOptions"],
+  },
+  "./durable-object": {
+    values: ["DurableObjectDataStore"],
+    types: ["DurableObjectSqlStorage", "DurableObjectStoreOptions", "Row", "SqlValue", "StoreRetryOptions"],
+  },
   "./libsql": {
     values: ["LibsqlDataStore"],
     types: [

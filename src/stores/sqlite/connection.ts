@@ -94,6 +94,16 @@ export class Connection {
     return result;
   }
 
+  /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
+  prepared(statements: SqlStatement[]): SqlStatement[] {
+    try {
+      this.#driver.refuseTooLarge?.(statements);
+      return statements;
+    } catch (error) {
+      throw this.#failure(this.failureKind(error), "preparing for", error);
+    }
+  }
+
   /** What an error that one of the methods above rejected with means. */
   failureKind(error: unknown): FailureKind {
     const isOurs = error instanceof StoreUnavailableError || error instanceof StoreRefusedError;

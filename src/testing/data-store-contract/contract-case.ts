@@ -15,6 +15,8 @@ export interface DataStoreCase {
   /** Whether the case is only for a store whose answers can get lost on the way, such as a server. Then a caller may
    *  repeat a call that was already carried out. Leave these cases out for a store in the caller's own process. */
   readonly isAboutLostAnswers?: true;
+  /** Whether the case is only for a store that keeps a payload and a result of megabytes each in one row. */
+  readonly isAboutLargeRows?: true;
   /** Rejects with a {@link ContractViolation} when the store does not keep the sentence. */
   run(context: DataStoreContext): Promise<void>;
 }

@@ -20,6 +20,11 @@ import {
 /** Text that breaks code that is careless about quotes, control characters or characters beyond 16 bits. */
 const NASTY_TEXT = "'; DROP TABLE x; -- \" \\ \n\t\u0001 \u2028 é 漢字 👩‍👩‍👧‍👦 \u{10ffff} %s $1 ?1 {}[]";
 
+/** JSON of a million characters, which are one and a half million bytes. */
+function large(): string {
+  return `"${"漢字 text ".repeat(125_000)}"`;
+}
+
 /** Changes everything that a reference can reach, like a careless caller. */
 function scribble(record: object): void {
   for (const key of Object.keys(record)) {
@@ -156,13 +161,25 @@ export const recordCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "records: a payload and a result of a million characters survive",
+    name: "records: a payload of a million characters survives, and so does a result",
     async run({ open }) {
       const store = await open();
-      const payload = `"${"漢字 text ".repeat(125_000)}"`;
+      const payload = large();
       const job = await leasedJob(store, { payload });
       equal(job.payload?.length, payload.length, "the length of the payload");
       equal(job.payload === payload, true, "the payload itself");
+      const other = await leasedJob(store, { id: "other" });
+      await release(store, [finish(other, { returnValue: payload })]);
+      equal((await store.getJobResult("other", T0))?.returnValue === payload, true, "the result");
+    },
+  },
+  {
+    name: "records: a payload and a result of a million characters survive together",
+    isAboutLargeRows: true,
+    async run({ open }) {
+      const store = await open();
+      const payload = large();
+      const job = await leasedJob(store, { payload });
       await release(store, [finish(job, { returnValue: payload })]);
       equal((await store.getJobResult("job", T0))?.returnValue === payload, true, "the result");
     },

@@ -1,0 +1,10 @@
+/**
+ * The data store in Cloudflare's D1, for Workers.
+ *
+ * @module
+ */
+export type { Row, SqlValue } from "../sqlite/mod.ts";
+export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
+export type { D1Answer, D1Binding, D1Statement } from "./database.ts";
+export type { D1StoreOptions } from "./options.ts";
+export { D1DataStore } from "./store.ts";

@@ -1,0 +1,24 @@
+import { SqlDataStore } from "../sqlite/mod.ts";
+import type { D1Binding } from "./database.ts";
+import { D1Driver } from "./driver.ts";
+import { checkBinding, checkOptions, type D1StoreOptions } from "./options.ts";
+
+/**
+ * Keeps everything in a D1 database, through the binding that a Worker has for it. Many schedulers, in many Workers,
+ * may share a database. Each look and each step of a scheduler is one request to D1.
+ *
+ * ```ts
+ * const scheduler = new Scheduler({ dataStore: new D1DataStore(env.DB) });
+ * ```
+ *
+ * The store reads from the primary database: pass the binding itself, and not a session of it, because a session may
+ * read from a copy that lacks what other Workers wrote. After a passing failure (a lost connection, a database that was
+ * moved) the store tries again, for some seconds (`retry`), before a method rejects with `StoreUnavailableError`. What
+ * is larger than a row of D1 may be (2 MB) is refused with `StoreRefusedError`.
+ */
+export class D1DataStore extends SqlDataStore {
+  /** @throws {OptionsError} when the binding is none of D1, or an option is unknown, of a wrong type or out of range */
+  constructor(binding: D1Binding, options: D1StoreOptions = {}) {
+    super(new D1Driver(checkBinding(binding)), { where: "the D1 database", ...checkOptions(options) });
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * The data store in the storage of a Durable Object of Cloudflare's.
+ *
+ * @module
+ */
+export type { Row, SqlValue } from "../sqlite/mod.ts";
+export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
+export type { DurableObjectStoreOptions } from "./options.ts";
+export type { DurableObjectSqlStorage } from "./storage.ts";
+export { DurableObjectDataStore } from "./store.ts";
