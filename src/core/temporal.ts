@@ -5,6 +5,16 @@ import { isPlain, mustBe } from "./option-errors.ts";
 
 export { Temporal };
 
+/** The runtime's own Temporal, or null where it has none. A polyfill that a program has put in its place is right as
+ *  well, but slow. */
+export const nativeTemporal: typeof Temporal | null = ownTemporal();
+
+function ownTemporal(): typeof Temporal | null {
+  const { Temporal: temporal } = globalThis as { readonly Temporal?: typeof Temporal };
+  const text = typeof temporal?.Instant === "function" ? Function.prototype.toString.call(temporal.Instant) : "";
+  return temporal !== undefined && text.includes("[native code]") ? temporal : null;
+}
+
 /** An instant as callers may write it: a Temporal object (native or polyfilled), a `Date`, or ISO 8601 text that has an
  *  offset or a `Z`. For example, `"2030-01-31T09:00:00+01:00"`. */
 export type InstantLike = Temporal.Instant | Temporal.ZonedDateTime | Date | string;

@@ -75,7 +75,7 @@ export class CompiledCron {
         assertInstant(ms, "instant");
         return answer === 1;
       }
-      this.#zone.extend(answer === 2);
+      this.#zone.extend(answer === 2, ms / 1000);
     }
   }
 
@@ -104,7 +104,7 @@ export class CompiledCron {
       const found = kernel.expand(this.address, from, untilMs, wanted);
       out.set(found === BATCH_ITEMS ? views().output : views().output.subarray(0, found), count);
       count += found;
-      if (found < wanted && !this.#extendBeyond()) break;
+      if (found < wanted && !this.#extendBeyond(from)) break;
       from = kernel.reachedMs();
     }
     return count;
@@ -115,7 +115,7 @@ export class CompiledCron {
     assertInstant(fromMs, "from");
     assertInstant(untilMs, "until");
     let total = kernel.count(this.address, fromMs, untilMs);
-    while (this.#extendBeyond()) total += kernel.count(this.address, kernel.reachedMs(), untilMs);
+    while (this.#extendBeyond(fromMs)) total += kernel.count(this.address, kernel.reachedMs(), untilMs);
     return total;
   }
 
@@ -126,15 +126,15 @@ export class CompiledCron {
     let found = answer;
     while (found - found !== 0) {
       if (Number.isNaN(found)) return null;
-      this.#zone.extend(found > 0);
+      this.#zone.extend(found > 0, instantMs / 1000);
       found = search(this.address, instantMs);
     }
     return found;
   }
 
-  #extendBeyond(): boolean {
+  #extendBeyond(fromMs: number): boolean {
     const beyond = kernel.beyondTable();
-    if (beyond !== 0) this.#zone.extend(beyond > 0);
+    if (beyond !== 0) this.#zone.extend(beyond > 0, fromMs / 1000);
     return beyond !== 0;
   }
 }

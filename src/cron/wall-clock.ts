@@ -1,12 +1,11 @@
-import { Temporal } from "../core/temporal.ts";
 import type { GapPolicy, OverlapPolicy } from "./spec.ts";
-import { zoneTable } from "./zone.ts";
+import { type ZoneTable, zoneTable } from "./zone.ts";
 
 // Wall-clock times and dates of time zones. From 1970 on they are looked up in the table of the zone, which takes some
-// 100 nanoseconds, where Temporal takes some 100 microseconds. Older ones are rare, and Temporal is asked about them.
+// 100 nanoseconds. Older ones are rare, and the runtime is asked about them, which takes some microseconds.
 
 const DAY = 86_400;
-/** The tables know the offsets from here on, whatever the zone: the first days of 1970 are left to Temporal. */
+/** The tables know the offsets from here on, whatever the zone: the first days of 1970 are left to the runtime. */
 const TABLE_LO = 2 * DAY;
 /** Temporal represents 100,000,000 days on either side of 1970. Instants near either end count as this far from 1970,
  *  because offsets lead beyond the end, and nothing fires there. */
@@ -16,9 +15,7 @@ const OLDEST = -99_999_990 * DAY;
 export function dayAt(epochMs: number, timeZone: string): number {
   const instant = Math.max(Math.floor(epochMs / 1000), OLDEST);
   if (timeZone === "UTC") return Math.floor(instant / DAY);
-  if (instant >= TABLE_LO) return Math.floor((instant + zoneTable(timeZone).offsetAt(instant)) / DAY);
-  const zoned = new Temporal.ZonedDateTime(BigInt(instant) * 1_000_000_000n, timeZone);
-  return Math.floor((instant + zoned.offsetNanoseconds / 1e9) / DAY);
+  return Math.floor((instant + offsetOf(zoneTable(timeZone), instant)) / DAY);
 }
 
 /**
@@ -36,16 +33,15 @@ export function wallTimes(
 ): readonly number[] {
   const local = Math.max(OLDEST, Math.min(day * DAY, -OLDEST)) + secondOfDay;
   if (timeZone === "UTC") return [local * 1000];
-  if (local < TABLE_LO + DAY) return oldWallTimes(local, timeZone, gap, overlap);
   const table = zoneTable(timeZone);
   // No offset reaches a day, and no two clock changes lie within two days.
-  const before = table.offsetAt(local - DAY);
-  const after = table.offsetAt(local + DAY);
+  const before = offsetOf(table, local - DAY);
+  const after = offsetOf(table, local + DAY);
   if (before === after) return [(local - before) * 1000];
   const earlier = local - before;
   const later = local - after;
-  const isEarlier = table.offsetAt(earlier) === before;
-  const isLater = table.offsetAt(later) === after;
+  const isEarlier = offsetOf(table, earlier) === before;
+  const isLater = offsetOf(table, later) === after;
   if (isEarlier && isLater) {
     // The clock was put back, so the time exists twice.
     return overlap === "both" ? [earlier * 1000, later * 1000] : [(overlap === "first" ? earlier : later) * 1000];
@@ -54,7 +50,7 @@ export function wallTimes(
   if (gap === "skip") return [];
   // In the gap the time is read with the offset from before the change.
   if (gap === "shift") return [earlier * 1000];
-  return [(table.changeAfter(later) ?? earlier) * 1000];
+  return [(changeAfter(table, later) ?? earlier) * 1000];
 }
 
 /** The first instant of a date, in epoch milliseconds. */
@@ -62,18 +58,12 @@ export function startOfDay(day: number, timeZone: string): number {
   return wallTimes(day, 0, timeZone, "advance", "first")[0] ?? day * DAY * 1000;
 }
 
-function oldWallTimes(local: number, timeZone: string, gap: GapPolicy, overlap: OverlapPolicy): readonly number[] {
-  const wall = new Temporal.PlainDateTime(1970, 1, 1).add({ seconds: local });
-  const earlier = wall.toZonedDateTime(timeZone, { disambiguation: "earlier" });
-  const later = wall.toZonedDateTime(timeZone, { disambiguation: "later" });
-  const earlierMs = earlier.epochMilliseconds;
-  const laterMs = later.epochMilliseconds;
-  if (earlierMs === laterMs) return [earlierMs];
-  if (earlier.toPlainDateTime().equals(wall)) {
-    return overlap === "both" ? [earlierMs, laterMs] : [overlap === "first" ? earlierMs : laterMs];
-  }
-  if (gap === "skip") return [];
-  if (gap === "shift") return [laterMs];
-  // Temporal's earlier reading of a time in a gap lies before the clock change, so the next transition is that change.
-  return [earlier.getTimeZoneTransition("next")?.epochMilliseconds ?? laterMs];
+function offsetOf(table: ZoneTable, instant: number): number {
+  return instant >= TABLE_LO ? table.offsetAt(instant) : table.rules.offsetAt(instant);
+}
+
+// The first clock change after an instant. One is near.
+function changeAfter(table: ZoneTable, instant: number): number | null {
+  if (instant >= TABLE_LO) return table.changeAfter(instant);
+  return table.rules.changes(instant + 1, instant + 3 * DAY)[0]?.instant ?? null;
 }

@@ -1,8 +1,11 @@
 import { OptionsError } from "../core/errors.ts";
 import { editDistance } from "../core/suggest.ts";
-import { Temporal } from "../core/temporal.ts";
-import { timerHost } from "../core/timer-host.ts";
+import { nativeTemporal } from "../core/temporal.ts";
+import { IntlRules } from "./intl-rules.ts";
 import { kernel, views } from "./kernel.ts";
+import { TemporalRules } from "./temporal-rules.ts";
+import { yearsByType } from "./year-types.ts";
+import { type ClockChange, fixedRules, type ZoneRules } from "./zone-rules.ts";
 
 const DAY = 86_400;
 const YEAR = 365.2425 * DAY;
@@ -13,6 +16,9 @@ const KNOWN_LO_MIN = -4 * DAY;
 const MARGIN = 2 * DAY;
 /** How far {@link ZoneTable.changeAfter} looks ahead. */
 const FAR = 4 * DAY;
+/** What a new table learns around the instant that it is first asked about: enough for what fires once a year. */
+const LEARN_BEFORE = 90 * DAY;
+const LEARN_AFTER = 460 * DAY;
 /** 2100-01-01 and 2500-01-01. From 2100 on, every zone follows a rule that repeats every 400 years, as the Gregorian
  *  calendar does. So a table that reaches 2500 has every answer: the year 2610 is answered as 2210. (The last irregular
  *  zones put their clocks back in Ramadan, and have their dates fixed up to 2087.) */
@@ -20,6 +26,11 @@ const FOLD_BASE = 4_102_444_800;
 const FOLD_FROM = 16_725_225_600;
 const CYCLE = 12_622_780_800;
 const COMPLETE_HI = FOLD_FROM + 2 * YEAR;
+/** The first and the last year, both included, that show how a year of each type goes. See {@link yearsByType}. */
+const MODEL_FIRST = 2101;
+const MODEL_LAST = 2128;
+const MODELS_START = Date.UTC(MODEL_FIRST, 0, 1) / 1000;
+const MODELS_END = Date.UTC(MODEL_LAST + 1, 0, 1) / 1000;
 const BUCKET_MINUTES = 2 ** 15;
 /** The end of 9999, on the wall clock and in UTC: nothing fires later. */
 const LOCAL_END = 253_402_300_800;
@@ -33,9 +44,6 @@ const RECORD_SPAN = 12;
 const RECORD_MIDNIGHT = 16;
 const RECORD_DAY = 20;
 const RECORD_OFFSET = 24;
-/** The longest name has 32 characters. Longer text is refused here, because Temporal would parse a megabyte of it. */
-const TIME_ZONE_LENGTH_MAX = 80;
-const FIXED_OFFSET = /^(?:UTC|[+-]\d\d:\d\d)$/;
 
 const tables = new Map<string, ZoneTable>();
 /** The table that was asked for last, because it is often asked for next as well. */
@@ -46,21 +54,27 @@ let latest: ZoneTable | null = null;
  *  @throws {OptionsError} when the zone is unknown */
 export function zoneTable(timeZone: string): ZoneTable {
   if (timeZone === latest?.timeZone) return latest;
-  let table = tables.get(timeZone);
-  if (table === undefined) {
-    table = new ZoneTable(canonicalTimeZone(timeZone));
-    tables.set(timeZone, table);
-  }
-  latest = table;
+  latest = tables.get(timeZone) ?? newTable(timeZone);
+  return latest;
+}
+
+function newTable(timeZone: string): ZoneTable {
+  const rules = rulesOf(timeZone);
+  // The name may have come in another spelling than Temporal's.
+  const table = tables.get(rules.timeZone) ?? new ZoneTable(rules);
+  tables.set(rules.timeZone, table);
   return table;
 }
 
 /** A time zone's name as Temporal spells it. For example, `europe/berlin` is `Europe/Berlin`.
  *  @throws {OptionsError} when the zone is unknown, with a suggestion where one is near */
 export function canonicalTimeZone(timeZone: string): string {
+  return tables.has(timeZone) ? timeZone : newTable(timeZone).timeZone;
+}
+
+function rulesOf(timeZone: string): ZoneRules {
   try {
-    if (timeZone.length > TIME_ZONE_LENGTH_MAX) throw new RangeError("too long for the name of a time zone");
-    return new Temporal.ZonedDateTime(0n, timeZone).timeZoneId;
+    return fixedRules(timeZone) ?? namedRules(timeZone);
   } catch (cause) {
     const shown = JSON.stringify(String(timeZone).slice(0, 80));
     const near = nearestName(String(timeZone));
@@ -71,50 +85,71 @@ export function canonicalTimeZone(timeZone: string): string {
   }
 }
 
+function namedRules(timeZone: string): ZoneRules {
+  return nativeTemporal === null ? new IntlRules(timeZone) : new TemporalRules(timeZone, nativeTemporal);
+}
+
 /**
  * The transitions of a time zone, as the engine reads them in linear memory.
  *
- * Asking Temporal for a transition costs up to a third of a millisecond where it is polyfilled, so the table starts
- * with the years around the present and is extended when a search reaches its end.
+ * The table is empty at first, because asking the runtime for a transition takes time: up to 20 microseconds. It learns
+ * the years around the instant that it is first asked about, and is extended when a search reaches its end.
  */
 export class ZoneTable {
-  readonly timeZone: string;
   /** Where the table's header lies in linear memory. */
   readonly address: number;
+  readonly #rules: ZoneRules;
   /** The instants of the transitions, in seconds, and the offset after each transition. */
   #transitions: number[] = [];
   #offsets: number[] = [];
   /** The offset before the first transition. */
-  #firstOffset: number;
+  #firstOffset = 0;
   /** All transitions in [#knownLo, #knownHi) are known. */
-  #knownLo: number;
-  #knownHi: number;
+  #knownLo = Number.POSITIVE_INFINITY;
+  #knownHi = Number.NEGATIVE_INFINITY;
   #stepSeconds = 2 * YEAR;
   #blockAddress = 0;
   #blockBytes = 0;
 
-  constructor(timeZone: string) {
-    this.timeZone = timeZone;
+  constructor(rules: ZoneRules) {
+    this.#rules = rules;
     this.address = kernel.acquire(64);
-    const now = Math.min(Math.max(Math.floor(timerHost.now() / 1000), 0), FOLD_BASE);
-    this.#knownLo = Math.max(Math.floor(now - YEAR), KNOWN_LO_MIN);
-    this.#knownHi = this.#knownLo;
-    this.#firstOffset = offsetAt(this.#knownLo, timeZone);
-    if (FIXED_OFFSET.test(timeZone)) {
+    if (rules.isFixed) {
       this.#knownLo = Number.NEGATIVE_INFINITY;
       this.#knownHi = Number.POSITIVE_INFINITY;
-    } else {
-      this.#learnUp(Math.ceil(now + 2 * YEAR));
+      this.#firstOffset = rules.offsetAt(0);
     }
     this.#write();
   }
 
-  /** Extends the table towards later instants, or towards earlier ones: by four years the first time, and by twice as
-   *  much as the last time afterwards, until the table is complete. */
-  extend(isUp: boolean): void {
-    this.#stepSeconds *= 2;
-    if (isUp) this.#learnUp(Math.ceil(Math.min(this.#knownHi + this.#stepSeconds, COMPLETE_HI)));
-    else this.#learnDown(Math.floor(Math.max(this.#knownLo - this.#stepSeconds, KNOWN_LO_MIN)));
+  /** The zone's name as Temporal spells it. */
+  get timeZone(): string {
+    return this.#rules.timeZone;
+  }
+
+  /** What the runtime knows of the zone: for instants before 1970, which the table leaves out. */
+  get rules(): ZoneRules {
+    return this.#rules;
+  }
+
+  /** Extends the table towards later instants, or towards earlier ones: up to the instant that is asked about, but by
+   *  four years at least the first time, and by twice as much as the last time afterwards, until the table is complete.
+   *  An empty table learns the time around the instant.
+   *  @param instant in seconds */
+  extend(isUp: boolean, instant: number): void {
+    const isEmpty = this.#knownHi < this.#knownLo;
+    if (isEmpty) {
+      const middle = Math.floor(Math.min(Math.max(instant, 0), FOLD_BASE));
+      const start = Math.max(middle - LEARN_BEFORE, KNOWN_LO_MIN);
+      this.#firstOffset = this.#rules.offsetAt(start - 1);
+      this.#knownLo = start > KNOWN_LO_MIN ? start : Number.NEGATIVE_INFINITY;
+      this.#knownHi = start;
+      this.#learnUp(middle + LEARN_AFTER);
+    } else {
+      this.#stepSeconds *= 2;
+      if (isUp) this.#learnUp(Math.max(this.#knownHi + this.#stepSeconds, instant + LEARN_AFTER));
+      else this.#learnDown(Math.min(this.#knownLo - this.#stepSeconds, instant - LEARN_BEFORE));
+    }
     this.#write();
   }
 
@@ -134,8 +169,8 @@ export class ZoneTable {
 
   // An instant of which the table knows the offset: the same one, or one some cycles of the calendar earlier.
   #folded(instant: number): number {
-    while (instant >= this.#knownHi && this.#knownHi < COMPLETE_HI) this.extend(true);
-    while (instant < this.#knownLo) this.extend(false);
+    while (instant >= this.#knownHi && this.#knownHi < COMPLETE_HI) this.extend(true, instant);
+    while (instant < this.#knownLo) this.extend(false, instant);
     if (instant < FOLD_FROM || this.#knownHi === Number.POSITIVE_INFINITY) return instant;
     return instant - Math.floor((instant - FOLD_BASE) / CYCLE) * CYCLE;
   }
@@ -151,42 +186,40 @@ export class ZoneTable {
     return low;
   }
 
+  // The years that follow the last model year are not asked for: they go as the model years of their types.
   #learnUp(until: number): void {
-    if (this.#knownHi >= until) return;
-    let cursor = zonedAt(this.#knownHi - 1, this.timeZone);
-    while (this.#knownHi < until) {
-      const transition = cursor.getTimeZoneTransition("next");
-      if (transition === null) {
-        this.#knownHi = Number.POSITIVE_INFINITY;
-        return;
-      }
-      this.#transitions.push(secondsOf(transition));
-      this.#offsets.push(offsetOf(transition));
-      this.#knownHi = secondsOf(transition) + 1;
-      cursor = transition;
+    if (this.#knownHi >= COMPLETE_HI) return;
+    const isComplete = until > MODELS_END;
+    const end = Math.ceil(isComplete ? MODELS_END : until);
+    this.#add(this.#rules.changes(this.#knownHi, end));
+    this.#knownHi = end;
+    if (!isComplete) return;
+    const later = yearsByType(this.#changesFrom(MODELS_START), MODEL_LAST, COMPLETE_HI);
+    this.#add(later);
+    this.#knownHi = later.length === 0 ? Number.POSITIVE_INFINITY : COMPLETE_HI;
+  }
+
+  #add(changes: readonly ClockChange[]): void {
+    for (const { instant, offset } of changes) {
+      this.#transitions.push(instant);
+      this.#offsets.push(offset);
     }
   }
 
+  #changesFrom(start: number): ClockChange[] {
+    const index = this.#transitionsUntil(start - 1);
+    const instants = this.#transitions.slice(index);
+    return instants.map((instant, ahead) => ({ instant, offset: this.#offsets[index + ahead] ?? 0 }));
+  }
+
   #learnDown(until: number): void {
-    const transitions: number[] = [];
-    const offsets: number[] = [];
-    if (this.#knownLo <= until) return;
-    let cursor = zonedAt(this.#knownLo, this.timeZone);
-    while (this.#knownLo > until) {
-      const transition = cursor.getTimeZoneTransition("previous");
-      if (transition === null || secondsOf(transition) < KNOWN_LO_MIN) {
-        this.#knownLo = Number.NEGATIVE_INFINITY;
-        break;
-      }
-      transitions.push(secondsOf(transition));
-      offsets.push(offsetOf(transition));
-      this.#knownLo = secondsOf(transition);
-      this.#firstOffset = offsetAt(this.#knownLo - 1, this.timeZone);
-      cursor = transition;
-    }
-    if (this.#knownLo <= KNOWN_LO_MIN) this.#knownLo = Number.NEGATIVE_INFINITY;
-    this.#transitions = [...transitions.reverse(), ...this.#transitions];
-    this.#offsets = [...offsets.reverse(), ...this.#offsets];
+    if (this.#knownLo <= KNOWN_LO_MIN) return;
+    const start = Math.floor(Math.max(until, KNOWN_LO_MIN));
+    const earlier = this.#rules.changes(start, this.#knownLo);
+    this.#firstOffset = this.#rules.offsetAt(start - 1);
+    this.#transitions = [...earlier.map(({ instant }) => instant), ...this.#transitions];
+    this.#offsets = [...earlier.map(({ offset }) => offset), ...this.#offsets];
+    this.#knownLo = start > KNOWN_LO_MIN ? start : Number.NEGATIVE_INFINITY;
   }
 
   // Header and block as in wasm/assembly/layout.ts. Specs may keep the windows that they have copied from an older
@@ -219,12 +252,11 @@ export class ZoneTable {
   #writeRecords(address: number, fromSeconds: number, untilSeconds: number): void {
     const { f64, u32 } = views();
     const starts = [Number.NEGATIVE_INFINITY, ...this.#transitions, Number.POSITIVE_INFINITY];
-    const offsets = [this.#firstOffset, ...this.#offsets];
-    const offsetOfStretch = (index: number): number => offsets[Math.min(Math.max(index, 0), offsets.length - 1)] ?? 0;
-    const deltaAt = (index: number): number => offsetOfStretch(index) - offsetOfStretch(index - 1);
+    const offsets = [this.#firstOffset, ...this.#offsets, this.#offsets.at(-1) ?? this.#firstOffset];
+    const deltas = offsets.map((offset, index) => offset - (offsets[Math.max(index - 1, 0)] ?? 0));
     for (let index = -1; index < starts.length; index++) {
       const at = address + (index + 1) * RECORD_BYTES;
-      const offset = offsetOfStretch(index);
+      const offset = offsets[Math.max(index, 0)] ?? 0;
       f64[at >> 3] = starts[index] ?? Number.NEGATIVE_INFINITY;
       u32[(at + RECORD_OFFSET) >> 2] = offset;
       // Such a stretch gets no window, because windows count whole minutes, and an offset with seconds moves them.
@@ -233,12 +265,12 @@ export class ZoneTable {
       let hi = Math.min(untilSeconds, LOCAL_END - Math.max(offset, 0));
       let moved = 0;
       for (let before = index; before > 0 && before > index - NEAR_CHANGES; before--) {
-        moved += Math.abs(deltaAt(before));
+        moved += Math.abs(deltas[before] ?? 0);
         lo = Math.max(lo, (starts[before] ?? 0) + moved);
       }
       let back = 0;
       for (let after = index + 1; after < starts.length && after <= index + NEAR_CHANGES; after++) {
-        back += Math.max(-deltaAt(after), 0);
+        back += Math.max(-(deltas[after] ?? 0), 0);
         hi = Math.min(hi, (starts[after] ?? 0) - back);
       }
       const loMinute = Math.ceil(lo / 60);
@@ -254,31 +286,14 @@ export class ZoneTable {
   // and goes on from there. The first bucket also answers for everything before it.
   #writeBuckets(address: number, bucketCount: number): void {
     const buckets = new Uint16Array(kernel.memory.buffer, address, bucketCount);
-    let record = 0;
-    for (let bucket = 1; bucket < bucketCount; bucket++) {
-      const start = bucket * BUCKET_MINUTES * 60;
-      while ((this.#transitions[record] ?? Number.POSITIVE_INFINITY) <= start) record++;
-      buckets[bucket] = record;
+    let from = 1;
+    for (let record = 0; record <= this.#transitions.length; record++) {
+      const start = this.#transitions[record] ?? Number.POSITIVE_INFINITY;
+      const until = Math.min(Math.ceil(start / (BUCKET_MINUTES * 60)), bucketCount);
+      if (until > from) buckets.fill(record, from, until);
+      from = Math.max(from, until);
     }
   }
-}
-
-function zonedAt(seconds: number, timeZone: string): Temporal.ZonedDateTime {
-  return new Temporal.ZonedDateTime(BigInt(seconds) * 1_000_000_000n, timeZone);
-}
-
-function offsetAt(seconds: number, timeZone: string): number {
-  return offsetOf(zonedAt(seconds, timeZone));
-}
-
-// Some offsets have seconds (Monrovia until 1972), but none has fractions of one, because the time zone database has
-// none.
-function offsetOf(zoned: Temporal.ZonedDateTime): number {
-  return Math.round(zoned.offsetNanoseconds / 1e9);
-}
-
-function secondsOf(zoned: Temporal.ZonedDateTime): number {
-  return Math.floor(zoned.epochMilliseconds / 1000);
 }
 
 // The known name that differs in the fewest letters, or null when all names differ in many. `berlin` gives
