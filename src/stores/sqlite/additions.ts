@@ -23,6 +23,7 @@ export class Additions {
   readonly #statements: Statements;
   readonly #jobs: readonly NewJobRecord[];
   readonly #stamp: AdditionStamp | null;
+  readonly #isPlain: boolean;
   /** The jobs that can have rivals: existing jobs that stand for them. */
   readonly #rivalled: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
@@ -33,11 +34,17 @@ export class Additions {
   /**
    * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
    *   no result. Null where no answer can get lost.
+   * @param isPlain whether no job has a key, and none is to get the key of its task (see `JobStatements`)
    * @throws {StoreRefusedError} for jobs that would wait for each other
    */
-  constructor(statements: Statements, jobs: readonly NewJobRecord[], stamp: AdditionStamp | null) {
+  constructor(
+    statements: Statements,
+    jobs: readonly NewJobRecord[],
+    { stamp, isPlain }: { readonly stamp: AdditionStamp | null; readonly isPlain: boolean },
+  ) {
     this.#statements = statements;
     this.#jobs = jobs;
+    this.#isPlain = isPlain;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
     this.#rivalled = jobs.filter(canHaveRivals);
     this.children = new NewChildren(statements, jobs);
@@ -97,25 +104,25 @@ export class Additions {
    * prepared faster.
    */
   #insertions(): SqlStatement[] {
-    const { insertJobs, insertStampedJobs, insertAlikeJobs, insertStampedAlikeJobs, insertOneJob } = this.#statements;
+    const insert = this.#isPlain ? this.#statements.insertPlainly : this.#statements.insert;
     if (this.#windowed !== null) return this.#windowed.insertions();
     const jobs = this.#jobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     const [first] = jobs;
     if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) {
-      const insert = this.#stamp === null ? insertJobs : insertStampedJobs;
-      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
+      const sql = this.#stamp === null ? insert.jobs : insert.stampedJobs;
+      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(sql, text, ...stampId));
     }
     const { taskId, executor, priority } = first;
     const state = newJobState(first);
     if (jobs.length === 1 && this.#stamp === null) {
       const { id, runAt } = first;
-      return [statement(insertOneJob, id, taskId, executor, priority, state, runAt, jobDetails(first))];
+      return [statement(insert.oneJob, id, taskId, executor, priority, state, runAt, jobDetails(first))];
     }
-    const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
+    const sql = this.#stamp === null ? insert.alikeJobs : insert.stampedAlikeJobs;
     const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
     return memberParameters(rows).map(({ text }) =>
-      statement(insert, text, taskId, executor, priority, state, ...stampId),
+      statement(sql, text, taskId, executor, priority, state, ...stampId),
     );
   }
 
@@ -149,7 +156,7 @@ function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
 
-/** Whether the columns that `insertAlikeJobs` leaves out have the values that this statement gives them. */
+/** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&
