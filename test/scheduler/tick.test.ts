@@ -230,6 +230,19 @@ describe("a tick after a step that failed", () => {
   });
 });
 
+describe("a tick that cannot record an outcome", () => {
+  test("fails, and tries once more before it ends, because no other tick may follow", async () => {
+    const { scheduler, store } = setUp();
+    const step = store.step.bind(store);
+    let steps = 0;
+    store.step = (request) => (++steps === 2 ? Promise.reject(new StoreUnavailableError("down")) : step(request));
+    const { id } = await scheduler.addJob(scheduler.task("t", () => "done"));
+    await expect(scheduler.tick()).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect((await scheduler.getJobResult(id))?.outcome).toBe("success");
+    expect(await scheduler.tick()).toMatchObject({ jobsRun: 0, exhausted: false });
+  });
+});
+
 describe("the clean-up of ticks", () => {
   /** Results that one tick leaves, and the clean-ups that the store was asked for. */
   async function tickOnce(cleanupInterval: string | null = "PT15M") {

@@ -132,8 +132,9 @@ export class Engine {
       await this.#shared.open(broker, () => broker.open());
       await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
     } catch (error) {
-      // A failure to close is not reported, because the caller has to know the failure to open.
-      await this.#shared.close().catch(() => {});
+      // A failure to close is not reported, because the caller has to know the failure to open. An opening that
+      // overlapped may have succeeded.
+      if (!this.#shared.hasOpened(env.store)) await this.#shared.close().catch(() => {});
       throw error;
     }
     env.events.open();
