@@ -77,6 +77,7 @@ export type {
   ScheduleUpdate,
   TaskSettings,
   ThrottleOptions,
+  TickOptions,
 } from "./scheduler/options/options.ts";
 export type {
   OptionsWithPayload,

@@ -64,13 +64,21 @@ export function isProcessAlive(pid: number): boolean | null {
 
 /** The kind of host that runs this program, where it has no name of its own. */
 export function hostKind(): "deno" | "worker" | "browser" | "host" {
-  const { Deno, navigator, document } = globalThis as unknown as HostGlobals;
+  const { Deno, navigator, document, WebSocketPair } = globalThis as unknown as HostGlobals;
   if (Deno !== undefined) return "deno";
-  if (navigator?.userAgent === "Cloudflare-Workers") return "worker";
+  // The navigator can be switched off (`no_global_navigator`).
+  if (navigator?.userAgent === "Cloudflare-Workers" || WebSocketPair !== undefined) return "worker";
   return document === undefined ? "host" : "browser";
 }
 
+/** Whether the runtime ends what a request began together with the request, as Workers do. A promise of one request then
+ *  never settles for another request, so that calls that overlap must not wait for each other. */
+export function endsWorkWithRequests(): boolean {
+  return hostKind() === "worker";
+}
+
 interface HostGlobals {
+  readonly WebSocketPair?: unknown;
   readonly Deno?: { readonly permissions?: { querySync?(query: object): { readonly state: string } } };
   readonly navigator?: { readonly userAgent?: string };
   readonly document?: object;

@@ -1,23 +1,27 @@
 import { systemClock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import { SchedulerStateError } from "../core/errors.ts";
+import { endsWorkWithRequests } from "../core/host.ts";
 import { defaultIdentity } from "../core/identity.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
+import { JoinedCall } from "../core/joined-call.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
-import type { InstantLike, Temporal } from "../core/temporal.ts";
+import { type InstantLike, instantOrNull, type Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
 import type { EventType } from "../records/events.ts";
 import { MemoryDataStore } from "../stores/memory/store.ts";
 import type { Trigger } from "../triggers/trigger.ts";
-import { cleanUp } from "./driving/clean-up.ts";
+import { cleanUp, TickCleaning } from "./driving/clean-up.ts";
 import { defaultBroker } from "./driving/default-broker.ts";
 import { Engine } from "./driving/engine.ts";
 import { Lifecycle, type SchedulerState } from "./driving/lifecycle.ts";
+import { SharedParts } from "./driving/shared-parts.ts";
 import { SignalStop } from "./driving/signal-stop.ts";
 import { startedLine } from "./driving/started-line.ts";
 import { StopLimits } from "./driving/stop-limits.ts";
 import type { TickReport } from "./driving/tick.ts";
+import { TickBounds } from "./driving/tick-bounds.ts";
 import type { Environment } from "./environment.ts";
 import { type EventFilter, EventHub, type EventsOptions, type Subscription } from "./events/event-hub.ts";
 import { schedulerPaused, schedulerResumed, schedulerStarted } from "./events/event-records.ts";
@@ -47,6 +51,7 @@ import type {
   ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
+  TickOptions,
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload, ScheduledTaskOptions } from "./options/payload-argument.ts";
 import type { SchedulerOptions } from "./options/scheduler-options.ts";
@@ -98,15 +103,19 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #tasks: TaskRegistry;
   readonly #inherited: VerbContext["inherited"];
   #engine: Engine;
+  readonly #newEngine: (isFirst: boolean, hasOthers: boolean) => Engine;
   readonly #lifecycle: Lifecycle;
   readonly #verbContext: VerbContext;
   readonly #taskVerbs: TaskVerbs;
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
   readonly #bulkVerbs: BulkVerbs;
+  readonly #saving = new JoinedCall(() => this.#taskVerbs.save());
   readonly #signals: SignalStop;
   #closing = new Closing();
   #ticking: Promise<unknown> | null = null;
+  /** Tasks of which it was told that no tick has the time for their jobs. */
+  readonly #tooLong = new Set<string>();
 
   /** @throws {OptionsError} for unknown or invalid options, with the path to each */
   constructor(options: SchedulerOptions = {}) {
@@ -138,8 +147,11 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       executors: Object.keys(executors),
       runsJobs: () => checked.role === "worker" || (checked.role === "both" && this.state !== "stopped"),
     });
-    const newEngine = (runEnv: Environment): Engine =>
-      new Engine({
+    const shared = new SharedParts();
+    const tickCleaning = new TickCleaning(env, checked.cleanupInterval);
+    this.#newEngine = (isFirst, hasOthers) => {
+      const runEnv = isFirst ? env : { ...env, incarnation: newIncarnation() };
+      return new Engine({
         env: runEnv,
         broker,
         executors,
@@ -147,8 +159,10 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
         options: checked,
         contextOf: (attempt) => new AttemptContext(attempt, runEnv, this),
         isPaused: () => this.state === "paused",
+        ...{ shared, tickCleaning, hasOthers },
       });
-    this.#engine = newEngine(env);
+    };
+    this.#engine = this.#newEngine(true, false);
     this.#lifecycle = new Lifecycle({
       open: () => this.#engine.open(),
       begin: () => {
@@ -158,7 +172,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
       end: (limits) => this.#engine.end(limits, this.#ticking, () => this.#closing.wake()),
       close: (limits) => this.#close(limits),
       renew: () => {
-        this.#engine = newEngine({ ...env, incarnation: newIncarnation() });
+        this.#engine = this.#newEngine(false, false);
         this.#closing = new Closing();
         this.#tasks.declareAnew();
       },
@@ -309,36 +323,70 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   }
 
   /**
-   * Does the work that is due now, and returns. For places where nothing may stay resident, and for tests. After a stop
-   * it opens the store again.
-   * @param options.maxDuration begin no new work after this time; jobs that have begun are finished. Default: 30 s
+   * Does the work that was due when it was called, and returns. For places where nothing may stay resident, and for
+   * tests. What its handlers add is work of this tick too; schedules that become due meanwhile are left to the next.
+   * After a stop it opens the store again.
+   *
+   * Where a runtime ends what a request began together with the request (Workers), ticks of one scheduler may overlap,
+   * and one whose request is gone holds up no other. Elsewhere a scheduler does one tick at a time.
+   * @param options.maxDuration how long the tick may take. It starts no job whose task has a `timeout` longer than what
+   *   is left. What still runs at the end is aborted (its signal first, a second later without it) and goes back to the
+   *   queue, which counts as a recovery, see `maxRecoveries`. Default: 30 s
    * @param options.maxJobs start at most so many jobs. Default: unlimited
-   * @param options.signal begin no new work once the signal is aborted
+   * @param options.maxRoundTrips send the database at most so many requests, of which one is kept for the last outcomes;
+   *   where a platform bounds the requests of an invocation, the bound less what the handlers need themselves. A job
+   *   needs three: a look, the start, the outcome. Default: unlimited
+   * @param options.signal begin no new work once the signal is aborted; jobs that have begun are finished
    * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
    * @throws {SchedulerStateError} when the scheduler runs or stops, or another tick is under way
    * @throws {StoreUnavailableError} when the store cannot be reached: nothing is lost; tick again
    * @example
-   * const { nextWakeAt, exhausted } = await scheduler.tick({ maxDuration: { seconds: 20 } });
+   * const { nextWakeAt, exhausted } = await scheduler.tick({ maxDuration: { seconds: 20 }, maxRoundTrips: 40 });
    */
-  async tick(options: { maxDuration?: Duration; maxJobs?: number; signal?: AbortSignal } = {}): Promise<TickReport> {
-    const { maxDuration, maxJobs, signal } = checkTickOptions(options, "tick()");
+  async tick(options: TickOptions = {}): Promise<TickReport> {
+    const { maxDuration, maxJobs, maxRoundTrips, signal } = checkTickOptions(options, "tick()");
     if (this.state !== "stopped") {
       throw new SchedulerStateError(`tick() is for a scheduler that was not started; this one is ${this.state}`);
     }
-    if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way already; await it first");
-    if (this.#role !== "scheduler") this.#tasks.assertExecutors();
+    if (this.#ticking !== null && !endsWorkWithRequests()) {
+      throw new SchedulerStateError("a tick is under way already; await it first");
+    }
+    if (this.#role !== "scheduler") {
+      this.#tasks.assertExecutors();
+      this.#warnOfTimeouts(maxDuration);
+    }
     this.#lifecycle.revive();
-    const ticking = this.#tick({
-      deadline: this.#env.clock.now() + maxDuration,
+    // The request that began the tick under way may be gone, and with it whatever that tick waits for.
+    if (this.#ticking !== null) this.#engine = this.#newEngine(false, true);
+    const { clock, store } = this.#env;
+    const limits = {
+      durationMs: maxDuration,
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
+      tripsMax: maxRoundTrips ?? Number.POSITIVE_INFINITY,
       isAborted: () => signal?.aborted === true || this.#lifecycle.isEnding,
-    });
-    this.#ticking = ticking.catch(() => {});
+    };
+    const ticking = this.#tick(new TickBounds(store, clock, limits));
+    const settled = ticking.catch(() => {});
+    this.#ticking = settled;
     try {
       return await ticking;
     } finally {
-      this.#ticking = null;
+      if (this.#ticking === settled) this.#ticking = null;
     }
+  }
+
+  /**
+   * When `tick()` is to be called: the instant at which something is due, which may be past. Null when nothing is
+   * planned. One read, and nothing is changed. Others may change the schedules afterwards.
+   * @throws {SchedulerStateError} once the scheduler has stopped
+   * @throws {StoreUnavailableError} when the store cannot be reached
+   * @example
+   * const at = await scheduler.nextWakeAt();
+   * if (at !== null) await storage.setAlarm(Math.max(at.epochMilliseconds, Date.now() + 1));
+   */
+  async nextWakeAt(): Promise<Temporal.Instant | null> {
+    await this.#lifecycle.ready();
+    return instantOrNull(await this.#engine.nextDueAt());
   }
 
   // ---- tasks
@@ -610,9 +658,22 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   }
 
   /** Opens the store only: the first look of the tick finds out which tasks the store lacks. */
-  async #tick(bounds: Parameters<Engine["tick"]>[0]): Promise<TickReport> {
+  async #tick(bounds: TickBounds): Promise<TickReport> {
+    const engine = this.#engine;
     await this.#lifecycle.ready();
-    return this.#engine.tick(bounds);
+    return engine.tick(bounds);
+  }
+
+  #warnOfTimeouts(maxDurationMs: number): void {
+    for (const id of this.#tasks.ids) {
+      const timeoutMs = this.#tasks.get(id)?.record.timeoutMs ?? 0;
+      if (timeoutMs <= maxDurationMs || this.#tooLong.has(id)) continue;
+      this.#tooLong.add(id);
+      this.#env.logger.warn(
+        `escapement: no tick of ${maxDurationMs} ms starts jobs of task "${id}", because its timeout is ${timeoutMs} ` +
+          "ms; give tick() a longer maxDuration, or the task a shorter timeout",
+      );
+    }
   }
 
   /** Whether a handler of this scheduler is under way around the present call. What a handler left behind is not. */
@@ -641,7 +702,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async #ready(): Promise<void> {
     await this.#lifecycle.ready();
-    if (this.#tasks.hasUnsaved) await this.#taskVerbs.save();
+    // A task that was registered during a save is in none that was under way then.
+    while (this.#tasks.hasUnsaved) await this.#saving.run();
   }
 
   #saveTasksLater(): void {

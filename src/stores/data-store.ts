@@ -32,6 +32,9 @@ export interface DataStore extends AsyncDisposable {
   /** Turns payloads and return values into the text that the records carry, and the text back into values. */
   readonly serializer: Serializer;
   readonly capabilities: StoreCapabilities;
+  /** How many requests the store has sent to its database so far, in whatever way they ended. It only grows. A tick
+   *  keeps its `maxRoundTrips` by it. Absent where the store has no such count. */
+  readonly roundTrips?: number;
 
   /** Opens the store. Idempotent. Callers open a store before they call any other method. The store brings its schema
    *  up to date here or in the first call that needs the schema, because a scheduler's first look can read the
@@ -409,6 +412,8 @@ export interface LookRequest extends View {
   readonly tasks: readonly TaskRecord[] | null;
   /** Whether to find out if results or windows of `once` are to be removed. Default: false. */
   readonly asksForExpired?: boolean;
+  /** Goes with `asksForExpired`: only what has been to be removed for so long counts, in milliseconds. Default: 0. */
+  readonly expiredForMs?: number;
 }
 
 /** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt` and `leaseEndsAt` are null;
@@ -470,6 +475,12 @@ export interface StepRequest extends View {
   readonly plans: readonly SchedulePlan[];
   /** Says that the run of the scheduler is alive, where no extension does: for one that ticks. */
   readonly sign?: SignOfLife;
+  /** Also cleans up, before the look, as {@link DataStore.cleanup} does. A store may leave that out, and report no
+   *  `cleanup`. */
+  readonly cleanup?: { readonly limit: number };
+  /** Whether the step must not take a second request to the database, even where a usual step would cost less with a
+   *  second one in rare cases. Default: false. */
+  readonly inOneTrip?: boolean;
 }
 
 /** What a run of a scheduler says of itself. */
@@ -530,6 +541,8 @@ export interface StepReport extends Seen, RecoveryReport {
   /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
    *  none. A repetition may leave out what an earlier try promoted. */
   readonly promoted?: readonly PromotedJob[];
+  /** What the clean-up of the step removed; absent without one. */
+  readonly cleanup?: CleanupReport;
 }
 
 export interface PlanReport {
@@ -609,6 +622,9 @@ export interface LeaseSurrender {
   /** Both as in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;
   readonly profile?: SchedulerProfile;
+  /** Whether no other run of the identity can be alive, so that the signs of life of others do not count. Default:
+   *  false. */
+  readonly isAlone?: boolean;
 }
 
 export interface LeaseExtensionReport {

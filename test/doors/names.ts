@@ -153,6 +153,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TaskView",
       "TaskWork",
       "ThrottleOptions",
+      "TickOptions",
       "TickReport",
       "TriggerCodec",
       "TriggerJSON",

@@ -1,4 +1,5 @@
 import { CLEANUP_BATCH, CLEANUP_STEPS_MAX } from "../../core/limits.ts";
+import type { CleanupReport } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleRemoved } from "../events/event-records.ts";
 
@@ -10,19 +11,28 @@ export async function cleanUp(env: Environment): Promise<void> {
 
 /** One bounded step of the clean-up. Returns whether there may be more to remove. @throws {StoreUnavailableError} */
 async function cleanUpOnce(env: Environment): Promise<boolean> {
-  const { store, clock, events } = env;
-  const report = await store.cleanup({ now: clock.now(), limit: CLEANUP_BATCH });
+  const { store, clock } = env;
+  return announceCleanUp(env, await store.cleanup({ now: clock.now(), limit: CLEANUP_BATCH }));
+}
+
+/** Tells listeners what a step of the clean-up removed. Returns whether there may be more to remove. */
+function announceCleanUp(env: Environment, report: CleanupReport): boolean {
   const { removedResults, removedScheduleIds, removedWindows = 0 } = report;
-  events.publish(removedScheduleIds.map((scheduleId) => scheduleRemoved(env, scheduleId, true)));
+  env.events.publish(removedScheduleIds.map((scheduleId) => scheduleRemoved(env, scheduleId, true)));
   return Math.max(removedResults, removedScheduleIds.length, removedWindows) >= CLEANUP_BATCH;
 }
 
-/** The clean-up where nothing stays resident: a tick asks whether results have expired, at its first look and again
- *  every `periodMs`, and takes one step if so. */
+/**
+ * The clean-up where nothing stays resident: a tick asks whether results have expired, at its first look and again
+ * every `periodMs`, and takes one step if so. The first tick of a scheduler counts only what has been expired for the
+ * whole period, because there may be a new scheduler for every tick. So they do not clean up more often either.
+ */
 export class TickCleaning {
   readonly #env: Environment;
   readonly #periodMs: number | null;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  /** When a look was last asked, in epoch milliseconds; null before the first look. */
+  #askedAt: number | null = null;
+  #hasMore = false;
 
   /** @param periodMs null for never */
   constructor(env: Environment, periodMs: number | null) {
@@ -30,22 +40,33 @@ export class TickCleaning {
     this.#periodMs = periodMs;
   }
 
-  /** Whether a look is to find out if results have expired. */
-  isDue(now: number): boolean {
+  /** For how long results must have been expired for a look to tell of them, in milliseconds. Null when a look is not
+   *  to ask. */
+  asksFor(now: number): number | null {
+    if (this.#periodMs === null) return null;
+    if (this.#hasMore) return 0;
+    if (this.#askedAt === null) return this.#periodMs;
     // A clock that was set back does not put the clean-up off.
-    return this.#periodMs !== null && (now < this.#askedAt || now >= this.#askedAt + this.#periodMs);
+    return now < this.#askedAt || now >= this.#askedAt + this.#periodMs ? 0 : null;
   }
 
-  /** A look has found out. Takes one step of the clean-up if results have expired; the next tick goes on if there are
-   *  more. A failure is logged: the tick has done its work. */
-  async found(hasExpired: boolean): Promise<void> {
+  /** A look was asked. */
+  asked(hasExpired: boolean): void {
     this.#askedAt = this.#env.clock.now();
-    if (!hasExpired) return;
+    this.#hasMore = hasExpired;
+  }
+
+  /** A step has cleaned up. The next tick goes on if there is more. */
+  cleaned(report: CleanupReport): void {
+    this.#hasMore = announceCleanUp(this.#env, report);
+  }
+
+  /** Takes one step of the clean-up by itself. A failure is logged: the tick has done its work, and the next tick tries
+   *  again. */
+  async run(): Promise<void> {
     try {
-      const hasMore = await cleanUpOnce(this.#env);
-      if (hasMore) this.#askedAt = Number.NEGATIVE_INFINITY;
+      this.#hasMore = await cleanUpOnce(this.#env);
     } catch (error) {
-      this.#askedAt = Number.NEGATIVE_INFINITY;
       this.#env.logger.warn("escapement: the clean-up failed; the next tick tries again", error);
     }
   }

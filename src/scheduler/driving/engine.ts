@@ -1,6 +1,7 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
+import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
-import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES } from "../../core/limits.ts";
+import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
@@ -23,13 +24,14 @@ import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { AdditionLine } from "./addition-line.ts";
-import { cleanUp, TickCleaning } from "./clean-up.ts";
+import { cleanUp, type TickCleaning } from "./clean-up.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
-import { SharedParts } from "./shared-parts.ts";
+import type { SharedParts } from "./shared-parts.ts";
 import { Stepper } from "./stepper.ts";
 import type { StopLimits } from "./stop-limits.ts";
-import { type TickBounds, type TickReport, tick } from "./tick.ts";
+import { type TickReport, tick } from "./tick.ts";
+import type { TickBounds } from "./tick-bounds.ts";
 
 const IDLE_MS = 10_000;
 
@@ -41,6 +43,11 @@ export interface EngineParts {
   readonly options: CheckedSchedulerOptions;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   readonly isPaused: () => boolean;
+  /** What the scheduler opens and closes. All its engines use the same. */
+  readonly shared: SharedParts;
+  readonly tickCleaning: TickCleaning;
+  /** Whether another engine of this scheduler may still be at work. */
+  readonly hasOthers: boolean;
 }
 
 /** What works behind a scheduler: the stepper and the lease keeper, their drivers, and the parts that are opened and
@@ -55,9 +62,10 @@ export class Engine {
   readonly #unclaimed: UnclaimedJobs;
   readonly #backlogs: ScheduleBacklogs;
   readonly #cleaning = new AbortController();
-  readonly #tickCleaning: TickCleaning;
   #background: Promise<unknown> = Promise.resolve();
-  readonly #shared = new SharedParts();
+  readonly #shared: SharedParts;
+  /** Whether what dead runs of this identity left was given up, or nothing can be left. */
+  #hasGivenUpLeft: boolean;
   /** Whether the loop runs, so that it can take additions. */
   #isResident = false;
   /** Whether the work has ended or is about to end. */
@@ -69,6 +77,9 @@ export class Engine {
     const { env, executors, tasks, options, contextOf, isPaused } = parts;
     const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
+    this.#shared = parts.shared;
+    // A random identity had no earlier run.
+    this.#hasGivenUpLeft = options.identity === undefined;
     this.runner = new JobRunner({
       env,
       tasks,
@@ -77,7 +88,6 @@ export class Engine {
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
-    this.#tickCleaning = new TickCleaning(env, options.cleanupInterval);
     const hasScheduleRole = options.role !== "worker";
     const hasJobRole = options.role !== "scheduler";
     this.#unclaimed = new UnclaimedJobs({
@@ -122,8 +132,9 @@ export class Engine {
       await this.#shared.open(broker, () => broker.open());
       await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
     } catch (error) {
-      // A failure to close is not reported, because the caller has to know the failure to open.
-      await this.#shared.close().catch(() => {});
+      // A failure to close is not reported, because the caller has to know the failure to open. An opening that
+      // overlapped may have succeeded.
+      if (!this.#shared.hasOpened(env.store)) await this.#shared.close().catch(() => {});
       throw error;
     }
     env.events.open();
@@ -205,22 +216,53 @@ export class Engine {
 
   /** Takes the same steps as the loop, until nothing is due or a bound is reached. */
   async tick(bounds: TickBounds): Promise<TickReport> {
+    const { env, tickCleaning } = this.#parts;
+    const { mark } = env.events;
     await this.#openExecutors();
     this.#watchJobs();
     const report = await tick(
       {
-        env: this.#parts.env,
+        env,
         stepper: this.#stepper,
         runner: this.runner,
         keeper: this.#keeper,
-        cleaning: this.#tickCleaning,
+        cleaning: tickCleaning,
+        giveUpLeft: () => this.#giveUpLeft(),
+        afterWork: () => this.#checkUnclaimed(),
       },
       bounds,
     );
-    await this.#checkUnclaimed();
-    // Where nothing stays resident, an event that is not sent now is never sent.
-    await this.#parts.env.events.flush();
+    await this.#flushEvents(mark);
     return report;
+  }
+
+  /** When there is something to do, in epoch milliseconds; null for never. One read. */
+  async nextDueAt(): Promise<number | null> {
+    return this.#stepper.nextDueAt(this.#parts.env.clock.now());
+  }
+
+  /** Gives up, once, what dead runs of this identity have left. Returns whether there was something. */
+  async #giveUpLeft(): Promise<boolean> {
+    if (this.#hasGivenUpLeft) return false;
+    const { env, hasOthers } = this.#parts;
+    const { store, clock, identity, incarnation } = env;
+    const now = clock.now();
+    const isAlone = !hasOthers && !store.capabilities.sharedByProcesses && !this.#shared.isUsedByOthers(store);
+    const surrender = { now, schedulerId: identity, incarnation, aliveUntil: null };
+    const report = await store.giveUpLeases({ ...surrender, ...(isAlone ? { isAlone } : {}) });
+    this.#hasGivenUpLeft = true;
+    const happened: EventRecord[] = [];
+    this.runner.recordRecovery(report, now, happened);
+    env.events.publish(happened);
+    return happened.length > 0;
+  }
+
+  /** Where nothing stays resident, an event that is not sent now is never sent. */
+  async #flushEvents(after: number): Promise<void> {
+    const { events, clock } = this.#parts.env;
+    const flushed = new AbortController();
+    await Promise.race([events.flush(after), sleepFor(clock, TICK_FLUSH_MS, flushed.signal)]);
+    flushed.abort();
   }
 
   /** Makes the loop look at once, because there may be something to do. */

@@ -1,4 +1,5 @@
 import { SchedulerStateError } from "../../core/errors.ts";
+import { JoinedCall } from "../../core/joined-call.ts";
 import type { StopLimits } from "./stop-limits.ts";
 
 /** What a scheduler does at present. `stopped` both before a start and after a stop. */
@@ -26,7 +27,11 @@ export interface LifecycleSteps {
 export class Lifecycle {
   readonly #steps: LifecycleSteps;
   #state: SchedulerState = "stopped";
-  #opened: Promise<void> | null = null;
+  #opening: JoinedCall<void>;
+  #lastOpening: Promise<void> = Promise.resolve();
+  #isOpen = false;
+  /** Whether there may be something to close. */
+  #hasOpened = false;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
   #limits: StopLimits | null = null;
@@ -37,6 +42,7 @@ export class Lifecycle {
 
   constructor(steps: LifecycleSteps) {
     this.#steps = steps;
+    this.#opening = this.#newOpening();
     this.#beginRun();
   }
 
@@ -67,13 +73,25 @@ export class Lifecycle {
   /** Makes sure that the store is open. @throws {SchedulerStateError} after `stop` */
   async ready(): Promise<void> {
     this.assertUsable();
-    // A try that failed is forgotten, so that the next call tries again.
-    const run = this.#run;
-    this.#opened ??= this.#steps.open().catch((error: unknown) => {
-      if (run === this.#run) this.#opened = null;
-      throw error;
+    if (this.#isOpen) return;
+    const opening = this.#opening.run();
+    this.#lastOpening = opening;
+    await opening;
+  }
+
+  #newOpening(): JoinedCall<void> {
+    return new JoinedCall(async () => {
+      const run = this.#run;
+      this.#hasOpened = true;
+      try {
+        await this.#steps.open();
+        if (run === this.#run) this.#isOpen = true;
+      } catch (error) {
+        // A try that failed is forgotten, so that the next call tries again.
+        if (run === this.#run) this.#hasOpened = this.#isOpen;
+        throw error;
+      }
     });
-    await this.#opened;
   }
 
   /** @throws {SchedulerStateError} once the scheduler has stopped; while it stops, running jobs may still use it */
@@ -92,7 +110,9 @@ export class Lifecycle {
 
   #beginRun(): void {
     this.#run++;
-    this.#opened = null;
+    this.#opening = this.#newOpening();
+    this.#isOpen = false;
+    this.#hasOpened = false;
     this.#starting = null;
     this.#stopping = null;
     this.#limits = null;
@@ -167,8 +187,8 @@ export class Lifecycle {
       await this.#steps.end(limits);
     } finally {
       try {
-        if (this.#opened !== null) {
-          await limits.within(this.#opened.catch(() => {}));
+        if (this.#hasOpened) {
+          await limits.within(this.#lastOpening.catch(() => {}));
           await limits.within(this.#steps.close(limits));
         }
       } finally {

@@ -159,7 +159,7 @@ export class Loop {
       this.#staleAt = NEVER;
       // What made the last answer out of date may have come during the step that acquired nothing.
       this.#isFruitless = false;
-      seen = await stepper.look(now, LOOK_AHEAD_MS);
+      seen = await stepper.look(now, { aheadMs: LOOK_AHEAD_MS });
       if (!this.#hasLooked) this.#options.onFirstLook(seen);
       this.#hasLooked = true;
     }

@@ -10,24 +10,37 @@ const userCounts = new WeakMap<Shareable, number>();
  *  the part. */
 export class SharedParts {
   readonly #used = new Set<Shareable>();
+  readonly #opened = new Set<Shareable>();
 
   /** Whether another scheduler of this process uses a part. */
   isUsedByOthers(part: Shareable): boolean {
     return (userCounts.get(part) ?? 0) > (this.#used.has(part) ? 1 : 0);
   }
 
-  /** Opens a part, unless this scheduler has opened it already. @throws what `open` throws; the call may be repeated */
+  /** Whether this scheduler has opened a part. */
+  hasOpened(part: Shareable): boolean {
+    return this.#opened.has(part);
+  }
+
+  /** Opens a part, unless this scheduler has opened it already. Calls may overlap: then each opens the part.
+   *  @throws what `open` throws; the call may be repeated */
   async open(part: Shareable, open: () => Promise<void>): Promise<void> {
+    if (this.#opened.has(part)) return;
+    this.#use(part);
+    try {
+      await open();
+      this.#use(part);
+      this.#opened.add(part);
+    } catch (error) {
+      if (!this.#opened.has(part) && this.#used.delete(part)) changeCount(part, -1);
+      throw error;
+    }
+  }
+
+  #use(part: Shareable): void {
     if (this.#used.has(part)) return;
     this.#used.add(part);
     changeCount(part, 1);
-    try {
-      await open();
-    } catch (error) {
-      this.#used.delete(part);
-      changeCount(part, -1);
-      throw error;
-    }
   }
 
   /** Closes the parts, the newest first. A failure to close one part does not keep the others open. @throws the first
@@ -36,6 +49,7 @@ export class SharedParts {
     const failures: unknown[] = [];
     for (const part of [...this.#used].reverse()) {
       this.#used.delete(part);
+      this.#opened.delete(part);
       if (changeCount(part, -1) > 0) continue;
       try {
         await part.close();

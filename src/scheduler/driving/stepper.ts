@@ -1,9 +1,11 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { FRESH_MS, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import { CLEANUP_BATCH, FRESH_MS, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
+import type { JobRecord } from "../../records/job.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type {
+  CleanupReport,
   JobRelease,
   LookedSchedule,
   LookReport,
@@ -18,7 +20,6 @@ import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../
 import { additionEvents, jobPromoted } from "../events/flow-events.ts";
 import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
-import type { JobAttempt } from "../running/job-attempt.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
@@ -46,15 +47,35 @@ export interface StepBounds {
   readonly due: readonly LookedSchedule[];
   /** Most jobs to start. With 0, jobs are shown but not started; with null, the step shows nothing of jobs. */
   readonly jobsMax: number | null;
-  /** How far ahead of the step's time the look at its end shows schedules, in milliseconds; null shows none. It is no
-   *  instant, because the parts of a refused step are sent later, and a clock may be set back meanwhile. */
+  /** How far ahead of the step's time the look at its end shows schedules, in milliseconds; null shows none. Below
+   *  zero, it shows those that were due so long ago. It is no instant, because the parts of a refused step are sent
+   *  later, and a clock may be set back meanwhile. */
   readonly aheadMs: number | null;
+  /** Jobs of tasks whose `timeout` is longer are left alone, in milliseconds. Default: no bound. */
+  readonly timeoutMsMax?: number;
+  /** Whether a job that the step has leased may still start. Otherwise it is given back. Default: it may. */
+  readonly mayStart?: (job: JobRecord) => boolean;
+  /** Whether the step cleans up too. Default: false. */
+  readonly cleansUp?: boolean;
+  /** Whether the step must not take a second request, see `StepRequest.inOneTrip`. Default: false. */
+  readonly inOneTrip?: boolean;
+}
+
+/** What a driver wants a look to show. */
+export interface LookBounds {
+  /** Both as in {@link StepBounds}. */
+  readonly aheadMs: number;
+  readonly timeoutMsMax?: number;
+  /** Finds out whether results have been expired for so long, in milliseconds; null does not. Default: null. */
+  readonly expiredForMs?: number | null;
 }
 
 export interface StepResult {
   readonly schedulesProcessed: number;
   readonly jobsAdded: number;
   readonly jobsStarted: number;
+  /** What a clean-up removed; null when the step did not clean up. */
+  readonly cleanup: CleanupReport | null;
 }
 
 /** What a step carries to the store. */
@@ -71,7 +92,12 @@ interface PendingStep {
   readonly planned: readonly PlannedSchedule[];
 }
 
-const NOTHING_DONE: StepResult = Object.freeze({ schedulesProcessed: 0, jobsAdded: 0, jobsStarted: 0 });
+const NOTHING_DONE: StepResult = Object.freeze({
+  schedulesProcessed: 0,
+  jobsAdded: 0,
+  jobsStarted: 0,
+  cleanup: null,
+});
 
 /** Looks into the store, and takes steps: outcomes, additions, plans and acquisition in one commit. After the commit,
  *  listeners hear of the changes, and the leased jobs run. */
@@ -174,22 +200,33 @@ export class Stepper {
     this.#parts.additions.rejectAll(error);
   }
 
-  /** Looks into the store, with one read. `now` is in epoch milliseconds, `aheadMs` in milliseconds. The look also
-   *  compares the tasks that the store may not have as they are. If there are such tasks, they are written, because a
+  /** Looks into the store, with one read. `now` is in epoch milliseconds. The look also compares the tasks that the store may not have as they are. If there are such tasks, they are written, because a
    *  step without them knows no limits; then a second look follows. @throws {StoreUnavailableError} */
-  async look(now: number, aheadMs: number, asksForExpired = false): Promise<LookReport> {
+  async look(now: number, { aheadMs, timeoutMsMax, expiredForMs = null }: LookBounds): Promise<LookReport> {
     const { env, runner, tasks, hasJobRole } = this.#parts;
-    const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs);
+    const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs, timeoutMsMax);
     const unsaved = tasks.unsaved;
-    let report = await env.store.look({ ...view, tasks: unsaved, asksForExpired });
+    const asked = expiredForMs === null ? {} : { asksForExpired: true, expiredForMs };
+    let report = await env.store.look({ ...view, ...asked, tasks: unsaved });
     if (unsaved !== null) {
       tasks.compared(unsaved, report.staleTaskIds);
       if (report.staleTaskIds.length > 0) {
         await this.#saveTasks();
-        report = await env.store.look({ ...view, tasks: null, asksForExpired });
+        report = await env.store.look({ ...view, ...asked, tasks: null });
       }
     }
     return this.#show(view, report);
+  }
+
+  /** When there is something to do, as one read finds out; null for never, in epoch milliseconds. Changes nothing here,
+   *  so that it may be called at any time. @throws {StoreUnavailableError} */
+  async nextDueAt(now: number): Promise<number | null> {
+    const { env, runner, planner, hasJobRole } = this.#parts;
+    const view = this.#view(now, hasJobRole ? Math.max(1, runner.room) : null, 0);
+    const report = await env.store.look({ ...view, tasks: null });
+    const leaseEndsAt = this.#recoveries.dueAt(report.leaseEndsAt, now);
+    const dueAt = earliestDueAt({ ...report, due: planner.readable(report.due, now), leaseEndsAt });
+    return report.hasReady ? Math.min(now, dueAt ?? now) : dueAt;
   }
 
   /** Takes up what a look saw, at the pace of recoveries. Leaves out schedules that cannot be read here. A page of
@@ -343,7 +380,7 @@ export class Stepper {
     isRepetition: boolean,
     now: number,
     { releases, additions, planned }: Cargo,
-    { jobsMax, aheadMs }: StepBounds,
+    { jobsMax, aheadMs, timeoutMsMax, cleansUp = false, inOneTrip = false }: StepBounds,
   ): StepRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
@@ -352,7 +389,9 @@ export class Stepper {
     const profile = jobsMax === null ? null : this.#parts.profileOfTicks();
     return {
       ...(profile === null ? {} : { sign: { incarnation: env.incarnation, aliveUntil: until, profile } }),
-      ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs),
+      ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
+      ...(inOneTrip ? { inOneTrip } : {}),
+      ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax),
       stepId,
       isRepetition,
       until,
@@ -363,13 +402,13 @@ export class Stepper {
     };
   }
 
-  #view(now: number, jobsMax: number | null, aheadMs: number | null): View {
+  #view(now: number, jobsMax: number | null, aheadMs: number | null, timeoutMsMax?: number): View {
     const { env, runner, hasScheduleRole, hasJobRole } = this.#parts;
     const window = { limit: PLANS_PER_STEP_MAX, bytesMax: STEP_BYTES_MAX, after: this.#after ?? this.#passedBy(now) };
     return {
       now,
       schedulerId: env.identity,
-      jobs: hasJobRole && jobsMax !== null ? { queues: runner.queues, limit: jobsMax } : null,
+      jobs: hasJobRole && jobsMax !== null ? { queues: runner.queuesWithin(timeoutMsMax), limit: jobsMax } : null,
       schedules: hasScheduleRole && aheadMs !== null ? { dueBy: now + aheadMs, ...window } : null,
     };
   }
@@ -407,13 +446,25 @@ export class Stepper {
     const { promoted = [] } = report;
     runner.log.promoted(promoted);
     for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
-    let attempts: JobAttempt[] = [];
-    if (bounds.jobsMax === 0 || this.#isClosed) runner.giveBack(report.acquired);
-    else attempts = runner.admit(report.acquired, happened);
+    const starting = this.#startable(report.acquired, bounds);
+    const attempts = starting.length === 0 ? [] : runner.admit(starting, happened);
     env.events.publish(happened);
     runner.run(attempts);
     const schedulesProcessed = report.plans.filter(({ committed }) => committed).length;
-    return { schedulesProcessed, jobsAdded, jobsStarted: attempts.length };
+    return { schedulesProcessed, jobsAdded, jobsStarted: attempts.length, cleanup: report.cleanup ?? null };
+  }
+
+  /** The leased jobs that may start. Gives back the others. */
+  #startable(jobs: readonly JobRecord[], { jobsMax, mayStart }: StepBounds): readonly JobRecord[] {
+    const { runner } = this.#parts;
+    if (jobsMax === 0 || this.#isClosed) {
+      runner.giveBack(jobs);
+      return [];
+    }
+    if (mayStart === undefined) return jobs;
+    const starting = jobs.filter(mayStart);
+    runner.giveBack(jobs.filter((job) => !starting.includes(job)));
+    return starting;
   }
 
   #recordAdditions(
@@ -519,5 +570,12 @@ function sum(a: StepResult, b: StepResult): StepResult {
     schedulesProcessed: a.schedulesProcessed + b.schedulesProcessed,
     jobsAdded: a.jobsAdded + b.jobsAdded,
     jobsStarted: a.jobsStarted + b.jobsStarted,
+    cleanup: a.cleanup ?? b.cleanup,
   };
+}
+
+/** The earliest instant at which something of what was seen is due; null for never. */
+export function earliestDueAt({ due, nextFireAt, nextRunAt, leaseEndsAt }: Seen): number | null {
+  const instants = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, leaseEndsAt].filter((at) => at !== null);
+  return instants.length === 0 ? null : Math.min(...instants);
 }

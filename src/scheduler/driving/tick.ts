@@ -1,13 +1,16 @@
 import { sleepFor } from "../../core/clock.ts";
 import { printedAs } from "../../core/inspect.ts";
+import { TICK_GRACE_MS } from "../../core/limits.ts";
 import { instantOrNull, type Temporal } from "../../core/temporal.ts";
+import type { JobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { Seen } from "../../stores/data-store.ts";
+import type { LookReport, Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { TickCleaning } from "./clean-up.ts";
-import type { Stepper } from "./stepper.ts";
+import { earliestDueAt, type StepBounds, type Stepper, type StepResult } from "./stepper.ts";
+import type { TickBounds } from "./tick-bounds.ts";
 
 /** What one `tick()` did. */
 export interface TickReport {
@@ -19,10 +22,17 @@ export interface TickReport {
   readonly jobsRun: number;
   /** How many jobs ended, by outcome. */
   readonly outcomes: Readonly<Record<JobOutcome, number>>;
-  /** When there is something to do again: call `tick()` at this instant. Null when nothing is planned. */
+  /** When there is something to do again: call `tick()` at this instant. Null when nothing is planned. Made when it is
+   *  read. */
   readonly nextWakeAt: Temporal.Instant | null;
-  /** Whether `maxDuration`, `maxJobs` or the signal ended the tick while there was more to do. */
+  /** The same in epoch milliseconds. */
+  readonly nextWakeAtMs: number | null;
+  /** Whether a bound (`maxDuration`, `maxJobs`, `maxRoundTrips`) or the signal ended the tick while there was more to
+   *  do. */
   readonly exhausted: boolean;
+  /** How many requests the store sent to its database meanwhile, in whatever way they ended; those of handlers, and of
+   *  other work on the same store, included. 0 for a store without a database. */
+  readonly roundTrips: number;
 }
 
 export interface TickParts {
@@ -31,42 +41,47 @@ export interface TickParts {
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;
   readonly cleaning: TickCleaning;
+  /** Called when the first look showed leases: gives up those of dead runs of this identity. Returns whether it gave up
+   *  some. */
+  readonly giveUpLeft: () => Promise<boolean>;
+  /** Called when the work is done, if requests are left. */
+  readonly afterWork: () => Promise<void>;
 }
 
-export interface TickBounds {
-  /** The instant from which on no new work is begun, in epoch milliseconds. */
-  readonly deadline: number;
-  readonly jobsMax: number;
-  /** Whether somebody asked to end the tick. */
-  readonly isAborted: () => boolean;
-}
-
-/** The driver that does not stay resident: it takes the same steps as the loop, until nothing is due or a bound is
- *  reached. Jobs that have begun are always finished and recorded. */
+/** The driver that does not stay resident: it takes the same steps as the loop, until nothing is due that was due when
+ *  the tick began, or a bound is reached. Every job that has begun is recorded: as it ended, or, if it still runs at
+ *  the deadline, as handed back. */
 export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickReport> {
   const { env, runner } = parts;
   const before = { ...runner.outcomes };
-  const keeping = new AbortController();
-  const kept = keepLeases(parts, keeping.signal);
+  const ending = new AbortController();
+  const watched = [keepLeases(parts, bounds, ending.signal), abortAtDeadline(parts, bounds, ending.signal)];
   try {
-    const work = await workOff(parts, bounds);
+    const { schedulesProcessed, jobsAdded, jobsRun, exhausted, nextDueAt } = await new TickWork(parts, bounds).run();
+    if (bounds.tripsLeft > 0) await parts.afterWork();
     const outcomes = emptyOutcomes();
     for (const outcome of Object.keys(outcomes) as JobOutcome[]) {
       outcomes[outcome] = runner.outcomes[outcome] - before[outcome];
     }
-    const { schedulesProcessed, jobsAdded, jobsRun, exhausted } = work;
-    const nextWakeAt = instantOrNull(exhausted ? env.clock.now() : work.nextDueAt);
-    return printable({ schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAt, exhausted });
+    const nextWakeAtMs = exhausted ? env.clock.now() : nextDueAt;
+    return printable({
+      ...{ schedulesProcessed, jobsAdded, jobsRun, outcomes },
+      get nextWakeAt() {
+        return instantOrNull(nextWakeAtMs);
+      },
+      ...{ nextWakeAtMs, exhausted, roundTrips: bounds.trips },
+    });
   } catch (error) {
     // This tick takes no more steps, and without one these jobs would wait for their start for ever.
     runner.giveBackUnstarted();
+    // Jobs that have begun are finished under leases that are kept, and the next tick of this scheduler records their
+    // outcomes. There may be no such tick, so this one tries once more.
+    await runner.whenIdle();
+    await recordLast(parts, bounds);
     throw error;
   } finally {
-    // This matters after a failure: jobs that have begun are finished under leases that are kept, and the next tick
-    // records their outcomes.
-    await runner.whenIdle();
-    keeping.abort();
-    await kept;
+    ending.abort();
+    await Promise.all(watched);
   }
 }
 
@@ -77,77 +92,189 @@ function printable(report: TickReport): TickReport {
   return printedAs(report, print);
 }
 
-interface Work {
-  schedulesProcessed: number;
-  jobsAdded: number;
-  jobsRun: number;
-  exhausted: boolean;
-  nextDueAt: number | null;
-}
-
-/** Looks, then steps until there is nothing left to do. Beyond its bounds it only records outcomes, and looks whether
- *  work is left. */
-async function workOff({ env, stepper, runner, cleaning }: TickParts, bounds: TickBounds): Promise<Work> {
-  const work = { schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 };
-  let now = env.clock.now();
-  stepper.lookAnew();
-  const asksForExpired = cleaning.isDue(now);
-  const first = await stepper.look(now, 0, asksForExpired);
-  let seen: Seen = first;
-  for (;;) {
-    // Takes the time anew, because the answer may have been slow, or the clock was set.
-    now = env.clock.now();
-    const isOver = now >= bounds.deadline || bounds.isAborted();
-    const due = isOver ? [] : seen.due.filter(({ nextFireTime }) => nextFireTime <= now);
-    const jobsMax = isOver ? 0 : bounds.jobsMax - work.jobsRun;
-    const hasReady = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
-    const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
-    const canStart = hasReady && jobsMax > 0 && runner.room > 0;
-    let hasStarted = false;
-    if (stepper.hasCargo || due.length > 0 || isLeaseLost || canStart) {
-      const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
-      stepper.turnPage(hasMore ? seen.due : [], now);
-      const result = await stepper.step(now, { due, jobsMax, aheadMs: 0 });
-      work.schedulesProcessed += result.schedulesProcessed;
-      work.jobsAdded += result.jobsAdded;
-      work.jobsRun += result.jobsStarted;
-      hasStarted = result.jobsStarted > 0;
-      seen = stepper.seen ?? seen;
-    }
-    // Waits for one attempt only: an outcome that waited for all other jobs could lose its lease.
-    await runner.whenEnded();
-    await env.clock.yield();
-    now = env.clock.now();
-    // A handler waits for a job that nobody has seen yet.
-    if (runner.takeNewWait()) seen = await stepper.look(now, 0);
-    const dueAt = earliestDueAt(seen);
-    const isScheduleDue = seen.due.length > 0 && (seen.due[0]?.nextFireTime ?? now) <= now;
-    const isBusy = hasStarted || !runner.isIdle || stepper.hasCargo;
-    if (isBusy || (isScheduleDue && !isOver)) continue;
-    // Behind a page of schedules that cannot be read here there may be others.
-    if (!isOver && seen.due.length === 0 && seen.nextFireAt !== null && seen.nextFireAt <= now) {
-      seen = await stepper.look(now, 0);
-      continue;
-    }
-    if (!stepper.looksFromStart) {
-      stepper.lookFromStart();
-      seen = await stepper.look(now, 0);
-      continue;
-    }
-    if (asksForExpired && !isOver) await cleaning.found(first.hasExpired);
-    return { ...work, exhausted: seen.hasReady || (isOver && isScheduleDue), nextDueAt: dueAt };
+/** After a failure, tells the store of the outcomes that it does not know. */
+async function recordLast({ env, stepper, runner }: TickParts, bounds: TickBounds): Promise<void> {
+  if (!runner.hasWaiting || bounds.tripsLeft === 0) return;
+  try {
+    await stepper.settle(env.clock.now());
+  } catch (error) {
+    env.logger.warn("escapement: outcomes of a tick are not recorded; the next tick tries again", error);
   }
 }
 
-function earliestDueAt({ due, nextFireAt, nextRunAt, leaseEndsAt }: Seen): number | null {
-  const instants = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, leaseEndsAt].filter((at) => at !== null);
-  return instants.length === 0 ? null : Math.min(...instants);
+/** Looks, then steps until there is nothing left to do. Beyond its bounds it only records outcomes. One request is
+ *  always left for the last of them. */
+class TickWork {
+  schedulesProcessed = 0;
+  jobsAdded = 0;
+  jobsRun = 0;
+  exhausted = false;
+  nextDueAt: number | null = null;
+  readonly #parts: TickParts;
+  readonly #bounds: TickBounds;
+  /** Whether results have expired and wait for the clean-up. */
+  #isToClean = false;
+
+  constructor(parts: TickParts, bounds: TickBounds) {
+    this.#parts = parts;
+    this.#bounds = bounds;
+  }
+
+  async run(): Promise<this> {
+    const { env, stepper, runner, cleaning } = this.#parts;
+    const bounds = this.#bounds;
+    let seen = await this.#lookFirst();
+    for (;;) {
+      // Takes the time anew, because the answer may have been slow, or the clock was set.
+      let now = env.clock.now();
+      const stepBounds = this.#stepBounds(seen, now);
+      const started = this.jobsRun;
+      if (this.#hasToStep(seen, now, stepBounds)) {
+        const dueBy = this.#dueBy(now);
+        const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= dueBy;
+        stepper.turnPage(hasMore ? seen.due : [], dueBy);
+        this.#count(await stepper.step(now, stepBounds));
+        seen = stepper.seen ?? seen;
+      }
+      await this.#waitForEnds();
+      await env.clock.yield();
+      now = env.clock.now();
+      // A handler waits for a job that nobody has seen yet.
+      if (runner.takeNewWait() && bounds.tripsLeft > 1) seen = await this.#look(now);
+      const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasCargo;
+      if (isBusy && bounds.tripsLeft > 0) continue;
+      const isOver = bounds.isOver(now) || bounds.tripsLeft === 0;
+      const dueBy = this.#dueBy(now);
+      const isScheduleDue = (seen.due[0]?.nextFireTime ?? Number.POSITIVE_INFINITY) <= dueBy;
+      if (isScheduleDue && !isOver) continue;
+      // Behind a page of schedules that cannot be read here there may be others.
+      if (!isOver && seen.due.length === 0 && seen.nextFireAt !== null && seen.nextFireAt <= dueBy) {
+        seen = await this.#look(now);
+        continue;
+      }
+      const isPartial = !stepper.looksFromStart;
+      if (isPartial && bounds.tripsLeft > 0) {
+        stepper.lookFromStart();
+        seen = await this.#look(now);
+        continue;
+      }
+      if (this.#isToClean && !isOver) await cleaning.run();
+      this.nextDueAt = earliestDueAt(seen);
+      this.exhausted = (await this.#hasReady(seen, now)) || isPartial || (isOver && isScheduleDue);
+      return this;
+    }
+  }
+
+  async #lookFirst(): Promise<Seen> {
+    const { env, stepper, cleaning, giveUpLeft } = this.#parts;
+    stepper.lookAnew();
+    const now = env.clock.now();
+    const expiredForMs = cleaning.asksFor(now);
+    const first = await this.#look(now, expiredForMs);
+    if (expiredForMs !== null) cleaning.asked(first.hasExpired);
+    this.#isToClean = first.hasExpired;
+    // After the present step and the last one, this may take two.
+    const mayGiveUp = first.leaseEndsAt !== null && this.#bounds.tripsLeft > 3 && !this.#bounds.isOver(now);
+    return mayGiveUp && (await giveUpLeft()) ? this.#look(env.clock.now()) : first;
+  }
+
+  #look(now: number, expiredForMs: number | null = null): Promise<LookReport> {
+    const timeoutMsMax = this.#timeoutMsMax(now);
+    return this.#parts.stepper.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax, expiredForMs });
+  }
+
+  #stepBounds(seen: Seen, now: number): StepBounds {
+    const { env, runner } = this.#parts;
+    const bounds = this.#bounds;
+    const isOver = bounds.isOver(now);
+    const dueBy = this.#dueBy(now);
+    const timeoutMsMax = this.#timeoutMsMax(now);
+    const mayStart = ({ taskId }: JobRecord): boolean => {
+      const present = env.clock.now();
+      const fits = runner.timeoutMsOf(taskId) <= bounds.deadline - present;
+      return fits && bounds.tripsLeft > 0 && !bounds.isOver(present);
+    };
+    return {
+      due: isOver ? [] : seen.due.filter(({ nextFireTime }) => nextFireTime <= dueBy),
+      jobsMax: isOver || bounds.tripsLeft <= 1 ? 0 : bounds.limits.jobsMax - this.jobsRun,
+      aheadMs: dueBy - now,
+      timeoutMsMax,
+      mayStart,
+      cleansUp: this.#isToClean && !isOver,
+      inOneTrip: bounds.tripsLeft <= 2,
+    };
+  }
+
+  #hasToStep(seen: Seen, now: number, { due, jobsMax }: StepBounds): boolean {
+    const { stepper, runner } = this.#parts;
+    const { tripsLeft } = this.#bounds;
+    // The last request waits for all outcomes.
+    if (tripsLeft === 0 || (tripsLeft === 1 && !runner.isIdle)) return false;
+    const hasReady = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
+    const canStart = hasReady && (jobsMax ?? 0) > 0 && runner.room > 0;
+    const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
+    return stepper.hasCargo || due.length > 0 || isLeaseLost || canStart;
+  }
+
+  /** Waits for one attempt only: an outcome that waited for all other jobs could lose its lease. But the last request
+   *  takes all outcomes. */
+  async #waitForEnds(): Promise<void> {
+    const { runner } = this.#parts;
+    if (this.#bounds.tripsLeft > 1) return runner.whenEnded();
+    // Each of these would need a request before it starts.
+    runner.giveBackUnstarted();
+    await runner.whenIdle();
+  }
+
+  #count(result: StepResult): void {
+    this.schedulesProcessed += result.schedulesProcessed;
+    this.jobsAdded += result.jobsAdded;
+    this.jobsRun += result.jobsStarted;
+    if (result.cleanup === null) return;
+    this.#isToClean = false;
+    this.#parts.cleaning.cleaned(result.cleanup);
+  }
+
+  /** What was due then is taken. The clock may have been set back since the tick began. */
+  #dueBy(now: number): number {
+    return Math.min(this.#bounds.begunAt, now);
+  }
+
+  /** Jobs of tasks with a longer `timeout` are not started at `now`. Beyond the deadline nothing is started, and what
+   *  could have been started counts. */
+  #timeoutMsMax(now: number): number {
+    const { deadline, limits } = this.#bounds;
+    return this.#bounds.isOver(now) ? limits.durationMs : deadline - now;
+  }
+
+  /** Whether jobs are left that a tick could start. Where too little time is left for some tasks, only another look
+   *  tells whether they have jobs. */
+  async #hasReady(seen: Seen, now: number): Promise<boolean> {
+    const { stepper, runner } = this.#parts;
+    const { limits, tripsLeft } = this.#bounds;
+    if (seen.hasReady || runner.longestTimeoutMs(limits.durationMs) <= this.#timeoutMsMax(now)) return seen.hasReady;
+    if (tripsLeft === 0) return true;
+    return (await stepper.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax: limits.durationMs })).hasReady;
+  }
 }
 
-async function keepLeases({ env, keeper }: TickParts, signal: AbortSignal): Promise<void> {
+/** At the deadline, aborts what still runs: it goes back to the queue. */
+async function abortAtDeadline({ env, runner }: TickParts, bounds: TickBounds, signal: AbortSignal): Promise<void> {
+  await sleepFor(env.clock, Math.max(0, bounds.deadline - env.clock.now()), signal);
+  if (!signal.aborted) runner.abortAll(TICK_GRACE_MS, "the tick has reached its maxDuration");
+}
+
+async function keepLeases(parts: TickParts, bounds: TickBounds, signal: AbortSignal): Promise<void> {
+  const { env, runner, keeper } = parts;
   for (;;) {
     await sleepFor(env.clock, keeper.periodMs, signal);
     if (signal.aborted) return;
+    // A step that is under way may take a second request, and one is left for the last release.
+    if (bounds.tripsLeft <= 2) {
+      const endsAt = Math.min(...[...runner.running.values()].map(({ leaseEndsAt }) => leaseEndsAt));
+      if (endsAt <= env.clock.now() + keeper.periodMs) runner.abortAll(TICK_GRACE_MS, "the tick has no request left");
+      continue;
+    }
     try {
       await keeper.runOnce();
     } catch (error) {

@@ -34,9 +34,11 @@ export class EventHub {
   readonly #watchers = new Map<EventType, (record: EventRecord) => void>();
   readonly #closeListeners = new Set<() => void>();
   #unsubscribe: Unsubscribe | null = null;
-  #publishing = 0;
+  /** The numbers of the calls that publish at present. */
+  readonly #publishing = new Set<number>();
+  #publishCount = 0;
   #failuresInRow = 0;
-  #whenPublished: (() => void)[] = [];
+  #whenPublished: { readonly after: number; readonly resolve: () => void }[] = [];
 
   constructor(broker: EventBroker, logger: Logger) {
     this.#broker = broker;
@@ -65,17 +67,33 @@ export class EventHub {
    *  schedulers. */
   publish(events: readonly EventRecord[]): void {
     if (events.length === 0) return;
-    this.#publishing++;
+    const call = ++this.#publishCount;
+    this.#publishing.add(call);
     try {
-      this.#broker.publish(events).then(this.#published, this.#notPublished);
+      this.#broker.publish(events).then(
+        () => this.#published(call),
+        (error: unknown) => this.#notPublished(call, error),
+      );
     } catch (error) {
-      this.#notPublished(error);
+      this.#notPublished(call, error);
     }
   }
 
-  /** Resolves when the broker has taken the events that were published so far, or has failed to take them. */
-  async flush(): Promise<void> {
-    if (this.#publishing > 0) await new Promise<void>((resolve) => this.#whenPublished.push(resolve));
+  /** A mark for {@link flush}: events that are published from now on come after it. */
+  get mark(): number {
+    return this.#publishCount;
+  }
+
+  /** Resolves when the broker has taken the events that were published so far, or has failed to take them.
+   *  @param after a mark: earlier events are not waited for. Whoever published them may be gone */
+  async flush(after = 0): Promise<void> {
+    if (!this.#isPublishing(after)) return;
+    await new Promise<void>((resolve) => this.#whenPublished.push({ after, resolve }));
+  }
+
+  #isPublishing(after: number): boolean {
+    for (const call of this.#publishing) if (call > after) return true;
+    return false;
   }
 
   /** Sets the function by which the scheduler itself watches the records of a type. There is one watcher per type. */
@@ -161,14 +179,14 @@ export class EventHub {
     return stream;
   }
 
-  readonly #published = (): void => {
+  #published(call: number): void {
     this.#failuresInRow = 0;
-    this.#ended();
-  };
+    this.#ended(call);
+  }
 
   /** Logs the first failures in a row, and then ever fewer of them: a broker may be out for hours, and every step
    *  publishes. */
-  readonly #notPublished = (error: unknown): void => {
+  #notPublished(call: number, error: unknown): void {
     const count = ++this.#failuresInRow;
     const isPowerOfTwo = (count & (count - 1)) === 0;
     const times = count === 1 ? "" : ` ${count} times in a row`;
@@ -178,12 +196,16 @@ export class EventHub {
         error,
       );
     }
-    this.#ended();
-  };
+    this.#ended(call);
+  }
 
-  readonly #ended = (): void => {
-    if (--this.#publishing === 0) for (const resolve of this.#whenPublished.splice(0)) resolve();
-  };
+  #ended(call: number): void {
+    this.#publishing.delete(call);
+    if (this.#whenPublished.length === 0) return;
+    const waiting = this.#whenPublished;
+    this.#whenPublished = waiting.filter(({ after }) => this.#isPublishing(after));
+    for (const { after, resolve } of waiting) if (!this.#isPublishing(after)) resolve();
+  }
 
   #dispatch(record: EventRecord): void {
     this.#watchers.get(record.type)?.(record);

@@ -150,6 +150,7 @@ export interface CheckedRunOptions {
 export interface CheckedTickOptions {
   maxDuration: number;
   maxJobs?: number | undefined;
+  maxRoundTrips?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -329,6 +329,7 @@ export const stopOptionsSchema: v.GenericSchema<unknown, { drainTimeout: number 
 export const tickOptionsSchema: v.GenericSchema<unknown, CheckedTickOptions> = v.strictObject({
   maxDuration: v.optional(durationMs(1), { seconds: 30 }),
   maxJobs: v.optional(wholeNumber(1)),
+  maxRoundTrips: v.optional(wholeNumber(1)),
   signal: v.optional(signal),
 });
 

@@ -263,6 +263,17 @@ export interface RunJobOptions<P = unknown> extends JobOptions<P> {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of `tick`, which explains them. */
+export interface TickOptions {
+  /** Default: 30 s. */
+  maxDuration?: Duration | undefined;
+  /** Default: unlimited. */
+  maxJobs?: number | undefined;
+  /** Default: unlimited. */
+  maxRoundTrips?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /** Filter of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface ScheduleFilterOptions {
   taskId?: string;

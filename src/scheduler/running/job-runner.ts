@@ -126,6 +126,26 @@ export class JobRunner {
     return this.#options.tasks.queues(Object.keys(this.#options.executors));
   }
 
+  /** The queues of tasks whose `timeout` is not longer, in milliseconds. Default: no bound. */
+  queuesWithin(timeoutMsMax: number = Number.POSITIVE_INFINITY): readonly JobQueue[] {
+    const { queues } = this;
+    const fits = ({ taskId }: JobQueue): boolean => this.timeoutMsOf(taskId) <= timeoutMsMax;
+    return queues.every(fits) ? queues : queues.filter(fits);
+  }
+
+  /** The longest `timeout` of a task that is not longer than `msMax`, in milliseconds; 0 when there is none. */
+  longestTimeoutMs(msMax: number): number {
+    return this.queues.reduce((longest, { taskId }) => {
+      const timeoutMs = this.timeoutMsOf(taskId);
+      return timeoutMs <= msMax ? Math.max(longest, timeoutMs) : longest;
+    }, 0);
+  }
+
+  /** The `timeout` of a task, in milliseconds; 0 for none. */
+  timeoutMsOf(taskId: string): number {
+    return this.#options.tasks.get(taskId)?.record.timeoutMs ?? 0;
+  }
+
   canRun(queue: JobQueue): boolean {
     return this.missing(queue) === null;
   }
@@ -226,9 +246,10 @@ export class JobRunner {
     this.#stop(this.#suspects.unstarted);
   }
 
-  /** Ends all running attempts early, because the scheduler stops. Their handlers may take `graceMs` milliseconds. */
-  abortAll(graceMs: number): void {
-    this.#stop([...this.#running.values(), ...this.#outdated], graceMs);
+  /** Ends all running attempts early. Their handlers may take `graceMs` milliseconds.
+   *  @param why the beginning of the reason. Default: the scheduler stops */
+  abortAll(graceMs: number, why?: string): void {
+    this.#stop([...this.#running.values(), ...this.#outdated], graceMs, why);
   }
 
   /** Whether a job runs here, or has run and its outcome waits. */
@@ -323,9 +344,9 @@ export class JobRunner {
     if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  #stop(attempts: Iterable<JobAttempt>, graceMs?: number): void {
+  #stop(attempts: Iterable<JobAttempt>, graceMs?: number, why = "the scheduler stops"): void {
     for (const attempt of attempts) {
-      const reason = `the scheduler stops, and job ${attempt.job.id} goes back to the queue`;
+      const reason = `${why}, and job ${attempt.job.id} goes back to the queue`;
       attempt.abort(new SchedulerStateError(reason), graceMs);
     }
     this.#endUnstarted();

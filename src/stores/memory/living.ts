@@ -43,6 +43,13 @@ export class Living {
     else this.#remove(identity, incarnation);
   }
 
+  /** Forgets the other runs of the identity. */
+  forgetOthers({ schedulerId, incarnation }: Pick<LeaseSurrender, "schedulerId" | "incarnation">): void {
+    for (const other of [...(this.#byIdentity.get(schedulerId)?.keys() ?? [])]) {
+      if (other !== incarnation) this.#remove(schedulerId, other);
+    }
+  }
+
   cleanup(now: number): void {
     for (const [identity, runs] of this.#byIdentity) {
       for (const { incarnation, aliveUntil } of runs.values()) {

@@ -96,8 +96,8 @@ export class MemoryDataStore implements contract.DataStore {
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
-    const { now } = request;
-    const hasOld = (): boolean => this.#results.hasExpired(now) || this.#jobs.hasWindowsToRemove(now);
+    const oldAt = request.now - (request.expiredForMs ?? 0);
+    const hasOld = (): boolean => this.#results.hasExpired(oldAt) || this.#jobs.hasWindowsToRemove(oldAt);
     const hasExpired = request.asksForExpired === true && hasOld();
     const staleTaskIds = stale.map((task) => task.id);
     return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired };
@@ -115,6 +115,7 @@ export class MemoryDataStore implements contract.DataStore {
     const additions = this.#jobs.additions.addAll(request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
     const acquired = this.#jobs.acquire(request);
+    const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const promoted = this.#jobs.promoted(notes.promoted);
@@ -132,7 +133,8 @@ export class MemoryDataStore implements contract.DataStore {
       leaseEndsAt,
       hasReady,
     };
-    return promoted.length === 0 ? report : { ...report, promoted };
+    if (promoted.length === 0 && cleanup === null) return report;
+    return { ...report, ...(promoted.length === 0 ? {} : { promoted }), ...(cleanup === null ? {} : { cleanup }) };
   }
 
   async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
@@ -181,6 +183,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+    if (surrender.isAlone === true) this.#living.forgetOthers(surrender);
     this.#living.report(surrender);
     const { schedulerId, now } = surrender;
     return this.#jobs.releases.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
@@ -211,6 +214,10 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async cleanup({ now, limit }: { now: number; limit: number }): Promise<contract.CleanupReport> {
+    return this.#cleanup(now, limit);
+  }
+
+  #cleanup(now: number, limit: number): contract.CleanupReport {
     this.#living.cleanup(now);
     const removedWindows = this.#jobs.cleanupWindows(now, limit);
     return {

@@ -1,4 +1,5 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
+import { endsWorkWithRequests } from "../../core/host.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
 import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX } from "./limits.ts";
@@ -10,14 +11,21 @@ interface WaitingCall {
 }
 
 /** Gathers the calls that come while an insert is in flight. The next insert takes them all, in one commit and one
- *  round trip. */
+ *  round trip. Where a request may end in the middle of an insert, only the calls of one turn are gathered, because
+ *  these calls belong to one request. */
 export class AdditionQueue {
   readonly #insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;
+  readonly #joins: boolean;
   readonly #waiting: WaitingCall[] = [];
   #isInserting = false;
 
-  constructor(insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>) {
+  /** @param joins whether calls may wait for an insert of others. Default: unless the runtime ends work with requests */
+  constructor(
+    insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>,
+    joins: boolean = !endsWorkWithRequests(),
+  ) {
     this.#insert = insert;
+    this.#joins = joins;
   }
 
   add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
@@ -31,6 +39,7 @@ export class AdditionQueue {
   }
 
   async #insertWaiting(): Promise<void> {
+    if (!this.#joins) return this.#insertTurn();
     while (this.#waiting.length > 0) {
       const calls = this.#takeCalls();
       await this.#insertCalls(calls);
@@ -38,6 +47,14 @@ export class AdditionQueue {
       for (let turn = 0; turn < 4; turn++) await Promise.resolve();
     }
     this.#isInserting = false;
+  }
+
+  /** Inserts the calls of one turn. Others do not wait for it. */
+  async #insertTurn(): Promise<void> {
+    const parts: WaitingCall[][] = [];
+    while (this.#waiting.length > 0) parts.push(this.#takeCalls());
+    this.#isInserting = false;
+    for (const calls of parts) await this.#insertCalls(calls);
   }
 
   #takeCalls(): WaitingCall[] {
@@ -69,7 +86,8 @@ export class AdditionQueue {
       }
       for (const { reject } of calls) reject(error);
       // In an outage the calls that wait would fail one after the other, each after the same time.
-      if (error instanceof StoreUnavailableError) for (const { reject } of this.#waiting.splice(0)) reject(error);
+      if (this.#joins && error instanceof StoreUnavailableError)
+        for (const { reject } of this.#waiting.splice(0)) reject(error);
     }
   }
 }

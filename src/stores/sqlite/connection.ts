@@ -1,6 +1,8 @@
 import { systemClock, yieldToEventLoop } from "../../core/clock.ts";
 import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
+import { endsWorkWithRequests } from "../../core/host.ts";
 import type { RandomSource } from "../../core/ids.ts";
+import { afterTurn } from "../../core/joined-call.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
 import { storeError } from "./failures.ts";
 import { LOCAL_RETRY_PAUSE_MS_MAX, OPERATIONS_PER_YIELD, REQUEST_BYTES_MAX } from "./limits.ts";
@@ -15,11 +17,19 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
   /** What is not given has its default. */
   readonly retry?: Partial<RetryLimits>;
+  /** Counts what the database is asked. Default: nobody knows the count. */
+  readonly trips?: TripCount;
+}
+
+/** How many requests a database was sent, those included that failed. */
+export interface TripCount {
+  count: number;
 }
 
 /**
  * Runs statements on a driver. Writes go one after the other, because a local database has one lock, and a remote
- * server was seen to hang under many concurrent writers of one client. An operation that fails for a passing reason is
+ * server was seen to hang under many concurrent writers of one client. Only where a request may end in the middle of a
+ * write, a write waits for those of its own turn alone, because these belong to the same request. An operation that fails for a passing reason is
  * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`. Then the writes that
  * waited for it fail too, because one after the other they would take as long each. What the database will never take
  * fails with `StoreRefusedError`, by itself.
@@ -28,6 +38,9 @@ export class Connection {
   readonly #driver: SqlDriver;
   readonly #options: ConnectionOptions;
   readonly #retry: RetryLimits;
+  readonly #trips: TripCount;
+  /** Whether an operation may wait for one that another call began. */
+  readonly #joins = !endsWorkWithRequests();
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
@@ -41,6 +54,7 @@ export class Connection {
     this.#driver = driver;
     this.#options = options;
     this.#retry = { ...RETRY_DEFAULTS, ...options.retry };
+    this.#trips = options.trips ?? { count: 0 };
   }
 
   /** Whether no answer can get lost. */
@@ -54,7 +68,7 @@ export class Connection {
 
   /** Runs one statement outside of any transaction. */
   read(statement: SqlStatement): Promise<Row[]> {
-    return this.#repeat("reading from", () => this.#driver.execute(statement));
+    return this.#repeat("reading from", () => this.#execute(statement));
   }
 
   /** Does the same as {@link read}, but the answer has what others have written, even if the database is a copy. */
@@ -62,8 +76,13 @@ export class Connection {
     if (this.#driver.synchronize === undefined) return this.read(statement);
     return this.#repeat("reading from", async () => {
       await this.#driver.synchronize?.();
-      return this.#driver.execute(statement);
+      return this.#execute(statement);
     });
+  }
+
+  #execute(statement: SqlStatement): Promise<Row[]> {
+    this.#trips.count++;
+    return this.#driver.execute(statement);
   }
 
   /**
@@ -76,7 +95,9 @@ export class Connection {
         const statements = build(isRepetition);
         if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
         // Some databases refuse a batch of nothing.
-        return statements.length === 0 ? Promise.resolve([]) : this.#driver.batch(statements);
+        if (statements.length === 0) return Promise.resolve([]);
+        this.#trips.count++;
+        return this.#driver.batch(statements);
       });
     const outage = this.#outage;
     const runUnlessOut = async (): Promise<Row[][]> => {
@@ -91,6 +112,11 @@ export class Connection {
     };
     const result = this.#lastWrite.then(runUnlessOut, runUnlessOut);
     this.#lastWrite = result;
+    if (!this.#joins && !this.#driver.isLocal) {
+      afterTurn(() => {
+        if (this.#lastWrite === result) this.#lastWrite = Promise.resolve();
+      });
+    }
     return result;
   }
 
@@ -174,7 +200,7 @@ export class Connection {
       .finally(() => {
         if (this.#reopening === reopening) this.#reopening = null;
       });
-    this.#reopening = reopening;
+    if (this.#joins || this.#driver.isLocal) this.#reopening = reopening;
     return reopening;
   }
 

@@ -31,6 +31,7 @@ export interface JobStatements extends WindowStatements {
   readonly giveUpStrays: string;
   readonly keepAlive: string;
   readonly findTwins: string;
+  readonly forgetOthers: string;
   readonly getSchedulers: string;
 }
 
@@ -124,6 +125,8 @@ export function jobStatements(names: TableNames): JobStatements {
     findTwins:
       `SELECT incarnation, alive_until FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2 ` +
       `AND resident = 1 AND alive_until > ?3 ORDER BY incarnation LIMIT ${TWINS_MAX}`,
+    // ?1 identity, ?2 incarnation
+    forgetOthers: `DELETE FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2`,
     // ?1 now
     getSchedulers:
       `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +

@@ -79,6 +79,9 @@ export class SqliteLeases {
   async #writeSurrender(surrender: LeaseSurrender, hasParents: boolean): Promise<RecoveryReport> {
     const { now, schedulerId } = surrender;
     const batch = new Batch();
+    if (surrender.isAlone === true) {
+      batch.add([statement(this.#statements.forgetOthers, schedulerId, surrender.incarnation)]);
+    }
     const recovered = batch.add(
       recovery(this.#statements, {
         now,

@@ -33,7 +33,8 @@ export interface LookForm {
  * - `has_expired`, whether a clean-up would remove results or windows.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
- * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`.
+ * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`; for
+ * `has_expired`, the instant at which what counts was to be removed.
  */
 export function lookStatement(names: TableNames, form: LookForm): string {
   let next = 2;
@@ -53,15 +54,18 @@ export function lookStatement(names: TableNames, form: LookForm): string {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
   }
-  if (form.expired) columns.push(`(${hasExpired(names)}) AS has_expired`);
+  if (form.expired) {
+    const [at = ""] = parameters(1);
+    columns.push(`(${hasExpired(names, at)}) AS has_expired`);
+  }
   return `SELECT ${columns.join(", ")}`;
 }
 
 /** See `removeExpired` and `removeWindows`. */
-function hasExpired({ results, windows }: TableNames): string {
+function hasExpired({ results, windows }: TableNames, at: string): string {
   return (
-    `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ?1) ` +
-    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ?1 - ${TOMBSTONE_MS})`
+    `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ${at}) ` +
+    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS})`
   );
 }
 

@@ -16,8 +16,8 @@ export interface LookExtras {
   readonly stepId?: string;
   /** Tasks that the look compares with their stored rows. */
   readonly tasks?: readonly TaskRecord[];
-  /** Whether the look finds out if results have expired. */
-  readonly expired?: boolean;
+  /** The look finds out if results have expired for so long, in milliseconds; null if it does not. */
+  readonly expiredForMs?: number | null;
   /** What the look heeds of flow control. */
   readonly flow: FlowControl;
 }
@@ -35,7 +35,7 @@ export class Looks {
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expired = false, flow }: LookExtras,
+    { stepId, tasks, expiredForMs = null, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs.queues);
@@ -46,13 +46,14 @@ export class Looks {
       args.push(...this.#pages.parameters(schedules));
     }
     if (tasks !== undefined) args.push(JSON.stringify(tasks.map(taskRow)));
-    if (args.length === 1 && !expired) return null;
+    if (expiredForMs !== null) args.push(now - expiredForMs);
+    if (args.length === 1) return null;
     const form = {
       queues: queues?.form ?? null,
       acquired: showsAcquired,
       schedules: schedules !== null,
       tasks: tasks !== undefined,
-      expired,
+      expired: expiredForMs !== null,
       flow,
     };
     return { sql: this.#text(form), args };

@@ -1,27 +1,25 @@
-import { TOMBSTONE_MS } from "../../core/limits.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { CleanupReport, JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
 import { readResultCursor, resultCursor } from "../result-cursor.ts";
 import { statement } from "./batch.ts";
+import type { CleanUp } from "./clean-up.ts";
 import type { Connection } from "./connection.ts";
-import { DEAD_SCHEDULER_MS, FAR_FUTURE_MS, FAR_PAST_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { resultIndexOf } from "./result-statements.ts";
-import { fieldsOf, idsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
+import { fieldsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
-
-const FIRST_LINK: readonly [string, string] = Object.freeze(["", ""]);
 
 /** The results of a `SqlDataStore`, and its cleaning. */
 export class SqliteResults {
   readonly #connection: Connection;
   readonly #statements: Statements;
-  /** The link after which the next clean-up looks for parents that are gone. */
-  #orphansAfter: readonly [parentId: string, childId: string] = FIRST_LINK;
+  readonly #cleanUp: CleanUp;
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: Statements, cleanUp: CleanUp) {
     this.#connection = connection;
     this.#statements = statements;
+    this.#cleanUp = cleanUp;
   }
 
   async get(jobId: string, now: number): Promise<JobResultRecord | null> {
@@ -75,32 +73,8 @@ export class SqliteResults {
     return numberOrNull(removed, "changes") ?? 0;
   }
 
-  async cleanup({ now, limit }: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
-    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { settleOrphans, nextOrphans } = this.#statements;
-    const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
-    const { captureForgotten, wakeForgotten, removeIdle } = this.#statements;
-    const [, expired, exhausted, , , , windows, , [last] = []] = await this.#connection.write(() => [
-      statement(removeExpired, now, limit),
-      statement(countChanges),
-      statement(removeExhausted, now, limit),
-      statement(removeStamps, now - TOMBSTONE_MS),
-      statement(removeDead, now - DEAD_SCHEDULER_MS, now),
-      statement(removeWindows, now - TOMBSTONE_MS, limit),
-      statement(countChanges),
-      statement(settleOrphans, ...orphans),
-      statement(nextOrphans, ...orphans),
-      statement(captureForgotten, limit),
-      statement(wakeForgotten, now),
-      statement(removeIdle, now, limit),
-    ]);
-    const removedWindows = numberOrNull(windows, "changes") ?? 0;
-    this.#orphansAfter = last === undefined ? FIRST_LINK : [String(last.parent_id), String(last.child_id)];
-    return {
-      removedResults: numberOrNull(expired, "changes") ?? 0,
-      removedScheduleIds: idsOf(exhausted),
-      ...(removedWindows === 0 ? {} : { removedWindows }),
-    };
+  async cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport> {
+    return this.#cleanUp.report(await this.#connection.write(() => this.#cleanUp.statements(request)));
   }
 }
 

@@ -1,3 +1,4 @@
+import { JoinedCall } from "../../core/joined-call.ts";
 import type { Connection } from "./connection.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { messageOf } from "./failures.ts";
@@ -13,8 +14,8 @@ export class SchemaCheck {
   readonly #connection: Connection;
   readonly #names: TableNames;
   readonly #now: number;
+  readonly #migration = new JoinedCall(() => this.#migrate());
   #isUpToDate = false;
-  #running: Promise<void> | null = null;
 
   /** @param now when migrations are made, in epoch milliseconds */
   constructor(connection: Connection, names: TableNames, now: number) {
@@ -31,8 +32,7 @@ export class SchemaCheck {
   /** Checks the schema and brings it up to date. @throws {StoreUnavailableError} see `migrate`; the call may be
    *  repeated */
   bringUpToDate(): Promise<void> {
-    this.#running ??= this.#migrate();
-    return this.#running;
+    return this.#migration.run();
   }
 
   /** The answer of {@link Connection.readFresh}, after the schema was brought up to date if need be. Throws what
@@ -62,11 +62,7 @@ export class SchemaCheck {
   }
 
   async #migrate(): Promise<void> {
-    try {
-      await migrate(this.#connection, this.#names, MIGRATIONS, this.#now);
-      this.#isUpToDate = true;
-    } finally {
-      this.#running = null;
-    }
+    await migrate(this.#connection, this.#names, MIGRATIONS, this.#now);
+    this.#isUpToDate = true;
   }
 }

@@ -5,6 +5,7 @@ import { Admission } from "./admission.ts";
 import type { FlowControl } from "./awareness.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import { settlement, settling } from "./chains.ts";
+import type { CleanUp } from "./clean-up.ts";
 import type { Connection } from "./connection.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { signOfLife } from "./leases.ts";
@@ -33,6 +34,7 @@ export interface StepCertainty {
 export interface StepContext {
   readonly statements: Statements;
   readonly looks: Looks;
+  readonly cleanUp: CleanUp;
   /** Whether no answer can get lost. */
   readonly isLocal: boolean;
   /** Whether the jobs that a step leases are bounded by their bytes, which costs half an acquisition more. */
@@ -43,6 +45,7 @@ export interface StepContext {
 export class StepBatch {
   readonly #request: StepRequest;
   readonly #looks: Looks;
+  readonly #cleanUp: CleanUp;
   readonly #batch = new Batch();
   readonly #isExact: boolean;
   readonly #isRepetition: boolean;
@@ -50,7 +53,7 @@ export class StepBatch {
   readonly #additions: Additions;
   readonly #plans: Plans;
   readonly #answers: Readonly<
-    Record<"releases" | "recovery" | "rivals" | "confirmation" | "settled" | "children" | "look", Answers>
+    Record<"releases" | "recovery" | "rivals" | "confirmation" | "settled" | "children" | "cleanup" | "look", Answers>
   >;
 
   readonly #admission: Admission;
@@ -65,6 +68,7 @@ export class StepBatch {
     this.flow = flow === "none" && mayNeedFlow ? "all" : flow;
     this.#request = request;
     this.#looks = context.looks;
+    this.#cleanUp = context.cleanUp;
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
     this.#releases = new Releases(statements, request, this.#isAware);
@@ -90,6 +94,8 @@ export class StepBatch {
     if (this.#isAware) this.#admission.addTo(batch, acquisition);
     else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
     const found = batch.add(children.search());
+    const { now, cleanup: wanted } = request;
+    const cleanup = batch.add(wanted === undefined ? [] : this.#cleanUp.statements({ now, limit: wanted.limit }));
     const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
     this.#answers = {
       releases,
@@ -98,6 +104,7 @@ export class StepBatch {
       confirmation,
       settled,
       children: found,
+      cleanup,
       look: batch.add(look === null ? [] : [look]),
     };
   }
@@ -111,8 +118,9 @@ export class StepBatch {
   }
 
   report(results: readonly Row[][]): StepReport {
-    const { releases, recovery, rivals, confirmation, settled, children } = this.#answers;
+    const { releases, recovery, rivals, confirmation, settled, children, cleanup } = this.#answers;
     const { now } = this.#request;
+    const cleaned = cleanup.of(results);
     const seen = this.look(results);
     const recovered = recoveryReport(recovery.of(results), now);
     const { ended, promoted: freed } = settlement(settled.of(results), now, this.#admission.stillHeld(results));
@@ -123,6 +131,7 @@ export class StepBatch {
       recovered: recovered.recovered,
       ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
       ...(promoted.length === 0 ? {} : { promoted }),
+      ...(cleaned.length === 0 ? {} : { cleanup: this.#cleanUp.report(cleaned) }),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
       additions: this.#additions.children.answers(additions, children.of(results)),
       plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),

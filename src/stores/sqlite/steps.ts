@@ -1,5 +1,6 @@
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
 import { type Awareness, type FlowControl, isLess } from "./awareness.ts";
+import type { CleanUp } from "./clean-up.ts";
 import type { Connection } from "./connection.ts";
 import type { Row } from "./driver.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX } from "./limits.ts";
@@ -9,6 +10,13 @@ import type { TableNames } from "./schema.ts";
 import type { SchemaCheck } from "./schema-check.ts";
 import type { Statements } from "./statements.ts";
 import { StepBatch, type StepContext } from "./step-batch.ts";
+
+interface StepParts {
+  readonly statements: Statements;
+  readonly names: TableNames;
+  readonly awareness: Awareness;
+  readonly cleanUp: CleanUp;
+}
 
 /** The looks and steps of schedulers in a `SqlDataStore`: one read, and one write. */
 export class SqliteSteps {
@@ -22,23 +30,19 @@ export class SqliteSteps {
    *  for them, and one that does has a few more statements. */
   #chainedSteps = 0;
 
-  constructor(
-    connection: Connection,
-    schema: SchemaCheck,
-    { statements, names, awareness }: { statements: Statements; names: TableNames; awareness: Awareness },
-  ) {
+  constructor(connection: Connection, schema: SchemaCheck, { statements, names, awareness, cleanUp }: StepParts) {
     this.#connection = connection;
     this.#schema = schema;
     this.#awareness = awareness;
-    this.#context = { statements, looks: new Looks(names), isLocal: connection.isLocal };
+    this.#context = { statements, looks: new Looks(names), cleanUp, isLocal: connection.isLocal };
   }
 
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
     const { flow } = this.#awareness;
     const [tasks, others] = comparableTasks(request.tasks ?? []);
-    const expired = request.asksForExpired === true;
-    const shown = request.tasks === null ? { expired, flow } : { tasks, expired, flow };
+    const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
+    const shown = request.tasks === null ? { expiredForMs, flow } : { tasks, expiredForMs, flow };
     const statement = looks.statement(request, shown);
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
@@ -72,6 +76,7 @@ export class SqliteSteps {
   /** Nearly always all releases count. The first batch assumes so, with guards that undo the batch if a release does
    *  not count. Then a second batch looks at each release. This halves the statements of the usual step. */
   async #step(request: StepRequest): Promise<StepReport> {
+    if (request.inOneTrip === true) return this.#write(request, true);
     try {
       return await this.#write(request, request.isRepetition);
     } catch (error) {
@@ -109,7 +114,8 @@ export class SqliteSteps {
     const report = batch.report(results);
     if (!this.#needsMore(batch.look(results), batch.flow)) return report;
     // The step left out the jobs that need flow control. A repetition does what is left of a step.
-    const rest = { ...request, releases: [], additions: [], plans: [], isRepetition: true };
+    const { cleanup: _cleanup, ...again } = request;
+    const rest = { ...again, releases: [], additions: [], plans: [], isRepetition: true };
     const { releases: _, additions: __, plans: ___, ...seen } = await this.#write(rest, true);
     const promoted = [...(report.promoted ?? []), ...(seen.promoted ?? [])];
     return {

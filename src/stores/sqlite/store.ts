@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { systemRandom } from "../../core/ids.ts";
+import { JoinedCall } from "../../core/joined-call.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -9,7 +10,8 @@ import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import type { Awareness } from "./awareness.ts";
-import { Connection } from "./connection.ts";
+import { CleanUp } from "./clean-up.ts";
+import { Connection, type TripCount } from "./connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver.ts";
 import { inspect } from "./inspection.ts";
 import { SqliteJobs } from "./jobs.ts";
@@ -19,7 +21,7 @@ import { reset } from "./migrations.ts";
 import { SqliteResults } from "./results.ts";
 import type { RetryLimits } from "./retry-limits.ts";
 import { SqliteSchedules } from "./schedules.ts";
-import { MIGRATIONS, tableNames } from "./schema.ts";
+import { MIGRATIONS, type TableNames, tableNames } from "./schema.ts";
 import { SchemaCheck } from "./schema-check.ts";
 import { makeStatements } from "./statements.ts";
 import { SqliteSteps } from "./steps.ts";
@@ -63,7 +65,9 @@ export class SqlDataStore implements contract.DataStore {
   readonly capabilities: contract.StoreCapabilities;
   readonly #driver: SqlDriver;
   readonly #options: SqlDataStoreOptions;
-  #opening: Promise<OpenStore> | null = null;
+  readonly #trips: TripCount = { count: 0 };
+  readonly #opening = new JoinedCall(() => this.#openStore());
+  #openedAt = 0;
   /** Whether the tables are still to be emptied. Only the first opening that succeeds does so. */
   #isToReset: boolean;
   #open: OpenStore | null = null;
@@ -76,21 +80,19 @@ export class SqlDataStore implements contract.DataStore {
     this.capabilities = Object.freeze({ sharedByProcesses: options.sharedByProcesses ?? true });
   }
 
+  get roundTrips(): number {
+    return this.#trips.count;
+  }
+
   async open(now: number): Promise<void> {
-    this.#opening ??= this.#openStore(now);
-    const opening = this.#opening;
-    try {
-      this.#open = await opening;
-    } catch (error) {
-      // A failed opening is forgotten, so that the next call tries again.
-      if (this.#opening === opening) this.#opening = null;
-      throw error;
-    }
+    if (this.#open !== null) return;
+    this.#openedAt = now;
+    await this.#opening.run();
   }
 
   async close(): Promise<void> {
-    const open = await this.#opening?.catch(() => null);
-    this.#opening = null;
+    await this.#opening.settled();
+    const open = this.#open;
     this.#open = null;
     await open?.connection.close();
   }
@@ -224,35 +226,50 @@ export class SqlDataStore implements contract.DataStore {
     return open.schema.isUpToDate ? call(open) : open.schema.bringUpToDate().then(() => call(open));
   }
 
-  async #openStore(now: number): Promise<OpenStore> {
+  /** Of openings that overlap, the first that succeeds counts. */
+  async #openStore(): Promise<void> {
+    const now = this.#openedAt;
     const {
       where = "the database",
       tablePrefix = "escapement_",
       timeoutMs = REMOTE_TIMEOUT_MS_DEFAULT,
       retry = {},
     } = this.#options;
-    const connection = new Connection(this.#driver, { where, random: systemRandom, timeoutMs, retry });
+    const facts = { where, random: systemRandom, timeoutMs, retry, trips: this.#trips };
+    const connection = new Connection(this.#driver, facts);
     try {
       await connection.open();
       const names = tableNames(tablePrefix);
-      if (this.#isToReset) await reset(connection, names, MIGRATIONS, now);
-      this.#isToReset = false;
+      if (this.#isToReset) await this.#reset(connection, names, now);
       const statements = makeStatements(names);
       const schema = new SchemaCheck(connection, names, now);
       const awareness: Awareness = { flow: "none", isTold: false };
-      return {
+      const cleanUp = new CleanUp(statements);
+      this.#open ??= {
         connection,
         schema,
         tasks: new SqliteTasks(connection, statements, awareness),
         schedules: new SqliteSchedules(connection, statements),
         jobs: new SqliteJobs(connection, statements, awareness),
         leases: new SqliteLeases(connection, statements),
-        steps: new SqliteSteps(connection, schema, { statements, names, awareness }),
-        results: new SqliteResults(connection, statements),
+        steps: new SqliteSteps(connection, schema, { statements, names, awareness, cleanUp }),
+        results: new SqliteResults(connection, statements, cleanUp),
         inspect: (at) => inspect(connection, statements, at),
       };
     } catch (error) {
-      await connection.close();
+      // An opening that overlapped has succeeded, on the same driver.
+      if (this.#open === null) await connection.close();
+      throw error;
+    }
+  }
+
+  /** Openings that overlap are not to empty what the first of them has filled. */
+  async #reset(connection: Connection, names: TableNames, now: number): Promise<void> {
+    this.#isToReset = false;
+    try {
+      await reset(connection, names, MIGRATIONS, now);
+    } catch (error) {
+      this.#isToReset = true;
       throw error;
     }
   }
