@@ -2,18 +2,18 @@ import type { D1Binding } from "../../src/stores/d1/mod.ts";
 import type { Row, SqlValue } from "../../src/stores/durable-object/mod.ts";
 
 /** The bindings of vitest.workerd.config.ts. */
-export interface WorkerdEnv {
+interface WorkerdEnv {
   readonly DB: D1Binding & { withSession(constraint: string): D1Binding };
   readonly SQL_OBJECT: ObjectNamespace;
   readonly KEY_VALUE_OBJECT: ObjectNamespace;
 }
 
-export interface ObjectNamespace {
+interface ObjectNamespace {
   idFromName(name: string): object;
   get(id: object): ObjectStub;
 }
 
-export interface ObjectStub {
+interface ObjectStub {
   fetch(url: string): Promise<Response>;
 }
 
@@ -22,14 +22,14 @@ export interface ObjectState {
   readonly storage: ObjectStorage;
 }
 
-export interface ObjectStorage {
+interface ObjectStorage {
   readonly sql: {
     exec(sql: string, ...values: SqlValue[]): SqlCursor;
   };
   transactionSync<T>(run: () => T): T;
 }
 
-export interface SqlCursor {
+interface SqlCursor {
   readonly columnNames: string[];
   readonly rowsWritten: number;
   toArray(): Row[];
