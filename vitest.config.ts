@@ -7,7 +7,10 @@ const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/**/*.workerd.test.ts", ...(isNode ? [] : ["test/**/*.{node,server,browser}.test.ts"])],
+    exclude: [
+      "test/**/*.workerd.test.ts",
+      ...(isNode ? [] : ["test/**/*.{node,browser}.test.ts", "test/**/!(libsql-http).server.test.ts"]),
+    ],
     // Processes rather than threads: a crash in libSQL's native code then fails a test instead of ending the run.
     pool: "forks",
     maxWorkers: 2,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { Scheduler } from "../src/scheduler/scheduler.ts";
+import { Scheduler } from "../src/mod.ts";
 import { LibsqlDataStore } from "../src/stores/libsql/mod.ts";
 import { MemoryDataStore } from "../src/stores/memory/store.ts";
 import { printTable } from "./lib/table.ts";

@@ -32,6 +32,7 @@ export {
   StoreRefusedError,
   StoreUnavailableError,
   TaskLookupError,
+  TemporalMissingError,
 } from "./core/errors.ts";
 export { fromLogTape, type LogTapeLike } from "./core/from-logtape.ts";
 export { fromPino, type PinoLike } from "./core/from-pino.ts";
@@ -85,7 +86,6 @@ export type {
   ScheduledTaskOptions,
 } from "./scheduler/options/payload-argument.ts";
 export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts";
-export { Scheduler } from "./scheduler/scheduler.ts";
 export type {
   AddedBatch,
   AddedJobs,
@@ -99,6 +99,7 @@ export type {
   Task,
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
+export { Scheduler } from "./scheduler/scheduler-with-store.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
 export {
   type DefinedTask,

@@ -1,5 +1,5 @@
+import { Scheduler } from "../../src/mod.ts";
 import type { TaskSettings } from "../../src/scheduler/options/options.ts";
-import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";

@@ -1,4 +1,4 @@
-import { Scheduler } from "../../src/scheduler/scheduler.ts";
+import { Scheduler } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { CONCURRENT_JOBS_MAX } from "./escapement.ts";
 

@@ -1,4 +1,4 @@
-import { Scheduler } from "../../src/scheduler/scheduler.ts";
+import { Scheduler } from "../../src/mod.ts";
 import { SqliteDataStore as BunSqliteDataStore } from "../../src/stores/bun-sqlite/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";

@@ -6,11 +6,12 @@ import { defaultIdentity } from "../core/identity.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
 import { JoinedCall } from "../core/joined-call.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
+import { optionsError } from "../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { type InstantLike, instantOrNull, type Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
 import type { EventType } from "../records/events.ts";
-import { MemoryDataStore } from "../stores/memory/store.ts";
+import type { DataStore } from "../stores/data-store.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { cleanUp, TickCleaning } from "./driving/clean-up.ts";
 import { defaultBroker } from "./driving/default-broker.ts";
@@ -86,9 +87,17 @@ import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TaskView } from "./views/task-view.ts";
 
+/** Options of a `Scheduler` that has no store of its own. */
+export interface StoredSchedulerOptions extends SchedulerOptions {
+  dataStore: DataStore;
+}
+
 /**
  * Fires schedules and runs jobs. Before it is started, a scheduler is a client of its data store: everything works
  * except firing and running.
+ *
+ * This class is that of the door `escapement/scheduler`. The one of `escapement` differs in one thing: where it is
+ * given no store, it makes a `MemoryDataStore`.
  *
  * @example
  * const dataStore = new LibsqlDataStore({ url: "file:jobs.db" });
@@ -118,14 +127,14 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #tooLong = new Set<string>();
 
   /** @throws {OptionsError} for unknown or invalid options, with the path to each */
-  constructor(options: SchedulerOptions = {}) {
+  constructor(options: StoredSchedulerOptions) {
     const checked = checkSchedulerOptions(options, "new Scheduler()");
     const clock = options.clock ?? systemClock;
     const logger = leveledLogger(options.logger, checked.logLevel);
     const random = guardedRandom(options.random ?? systemRandom, (fault) =>
       logger.error("escapement: the given random() failed; Math.random takes its place", fault),
     );
-    const store = options.dataStore ?? new MemoryDataStore();
+    const store = options.dataStore ?? new.target.makeStore();
     const broker = options.eventBroker ?? defaultBroker(store);
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
@@ -674,6 +683,13 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
           "ms; give tick() a longer maxDuration, or the task a shorter timeout",
       );
     }
+  }
+
+  /** The store of a scheduler that is given none.
+   *  @throws {OptionsError} here; a scheduler that has a store of its own overrides it */
+  protected static makeStore(): DataStore {
+    const message = 'is missing; it must be a DataStore (the Scheduler of "escapement" makes a MemoryDataStore)';
+    throw optionsError("new Scheduler()", [{ path: "dataStore", message }]);
   }
 
   /** Whether a handler of this scheduler is under way around the present call. What a handler left behind is not. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BroadcastChannelEventBroker } from "../../src/brokers/broadcast-channel.ts";
 import { OptionsError } from "../../src/core/errors.ts";
+import { Scheduler } from "../../src/mod.ts";
 import type { EventRecord } from "../../src/records/events.ts";
-import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import { eventBrokerContract } from "../../src/testing/event-broker-contract.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { recordingLogger, START } from "../scheduler/support.ts";

@@ -42,6 +42,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreUnavailableError",
       "TaskLookupError",
       "Temporal",
+      "TemporalMissingError",
       "Trigger",
       "coarseClock",
       "currentJob",
@@ -313,6 +314,22 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SqlValue",
       "StoreRetryOptions",
     ],
+  },
+  "./libsql/http": {
+    values: ["LibsqlDataStore"],
+    types: [
+      "HttpFetch",
+      "HttpRequest",
+      "HttpResponse",
+      "LibsqlHttpConnection",
+      "LibsqlStoreOptions",
+      "StoreRetryOptions",
+    ],
+  },
+  "./no-temporal": { values: ["Temporal"], types: [] },
+  "./scheduler": {
+    values: ["Scheduler"],
+    types: ["SchedulerOptions", "StoredSchedulerOptions"],
   },
   "./sqlite": {
     values: ["SqliteDataStore"],

@@ -1,7 +1,7 @@
 import { instantOf } from "../../src/core/temporal.ts";
+import type { Scheduler } from "../../src/mod.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { JobOptions } from "../../src/scheduler/options/options.ts";
-import type { Scheduler } from "../../src/scheduler/scheduler.ts";
 import { drawKey, drawLimits, type Flow, recordOf } from "./flow.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";

@@ -1,7 +1,7 @@
 import { EscapementError, OptionsError } from "../../src/core/errors.ts";
 import { instantOf } from "../../src/core/temporal.ts";
+import type { Scheduler } from "../../src/mod.ts";
 import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options/options.ts";
-import type { Scheduler } from "../../src/scheduler/scheduler.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";

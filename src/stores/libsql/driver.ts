@@ -1,12 +1,19 @@
 import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
 import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
+import { type DatabaseKind, databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";
 import { adviceFor, failureKind } from "./failures.ts";
-import { type DatabaseKind, databaseKind, openClient } from "./open-client.ts";
-import type { LibsqlConnection } from "./options.ts";
+import type { LibsqlConnection, LibsqlUrlConnection } from "./options.ts";
 
 /** Settings of a connection that the maker of the client may have changed. A new connection would not have them. */
 const KEPT_SETTINGS = ["synchronous", "wal_autocheckpoint", "temp_store", "cache_size", "foreign_keys", "query_only"];
+
+export interface LibsqlDriverOptions {
+  readonly durability: "full" | "normal";
+  readonly timeoutMs: number;
+  /** Makes the client of a url. A driver that is only ever given clients needs none, nor the package that it loads. */
+  readonly openClient?: (connection: LibsqlUrlConnection, timeoutMs: number) => Promise<LibsqlClient>;
+}
 
 /**
  * Runs statements on a client of `@libsql/client`: either a client that the driver opens and closes, or a client of the
@@ -21,7 +28,7 @@ export class LibsqlDriver implements SqlDriver {
   readonly failureKind: SqlDriver["failureKind"] = failureKind;
   readonly adviceFor: (error: unknown) => string = adviceFor;
   readonly #connection: LibsqlConnection;
-  readonly #options: { readonly durability: "full" | "normal"; readonly timeoutMs: number };
+  readonly #options: LibsqlDriverOptions;
   /** The kind of the database at the url; null for a client of the caller's. */
   readonly #kind: DatabaseKind | null;
   #client: LibsqlClient | null;
@@ -30,10 +37,7 @@ export class LibsqlDriver implements SqlDriver {
   /** The statements that set up each connection to a file; null where no file can be opened anew. */
   #settings: readonly string[] | null = null;
 
-  constructor(
-    connection: LibsqlConnection,
-    options: { readonly durability: "full" | "normal"; readonly timeoutMs: number },
-  ) {
+  constructor(connection: LibsqlConnection, options: LibsqlDriverOptions) {
     this.#connection = { ...connection };
     this.#options = options;
     this.#client = "client" in connection ? connection.client : null;
@@ -48,7 +52,7 @@ export class LibsqlDriver implements SqlDriver {
 
   async open(): Promise<void> {
     if (this.#client === null && "url" in this.#connection) {
-      this.#client = await openClient(this.#connection, this.#options.timeoutMs);
+      this.#client = (await this.#options.openClient?.(this.#connection, this.#options.timeoutMs)) ?? null;
     }
     const client = this.#opened;
     if (this.#kind === null) {

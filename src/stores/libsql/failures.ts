@@ -28,7 +28,7 @@ export function failureKind(error: unknown): FailureKind {
   if (kind === "refused" || kind === "tooLarge") return kind;
   // An HTTP status of 4xx (a wrong token, a wrong path) stays the same however often the request is repeated. The
   // exceptions are 408 (the server is slow) and 429 (the server has too much to do).
-  if (code === "SERVER_ERROR" && /\b4(?!08|29)\d\d\b/.test(messageOf(error))) return "unavailable";
+  if (code === "SERVER_ERROR" && /HTTP status 4(?!08|29)\d\d\b/.test(messageOf(error))) return "unavailable";
   if (CONNECTION_CODES.has(code)) return "connection";
   // `fetch` rejects with a TypeError or a DOMException, Node's sockets with ECONNREFUSED and the like.
   if (error instanceof TypeError || nameOf(error) === "TimeoutError" || nameOf(error) === "AbortError") {
@@ -39,14 +39,19 @@ export function failureKind(error: unknown): FailureKind {
 
 /** A value above the server's limit (5 MB for sqld), or a request above the limit of what stands in front of it. */
 function isTooLarge(code: string, message: string): boolean {
-  return (code === "ARGS_INVALID" && /too big/i.test(message)) || (code === "SERVER_ERROR" && /\b413\b/.test(message));
+  return (
+    (code === "ARGS_INVALID" && /too big/i.test(message)) ||
+    (code === "SERVER_ERROR" && /HTTP status 413\b/.test(message))
+  );
 }
 
 /** What users should do about a failure that is not SQLite's own; empty where the advice is unknown. */
 export function adviceFor(error: unknown): string {
   const code = codeOf(error);
   if (/\b401\b|\b403\b|auth/i.test(messageOf(error))) return "check the authToken";
-  if (code.startsWith("URL_")) return "check the url";
+  if (code.startsWith("URL_") || code === "HRANA_PROTO_ERROR" || /HTTP status 40[45]\b/.test(messageOf(error))) {
+    return "check the url";
+  }
   if (code === "RESPONSE_TOO_LARGE" || isTooLarge(code, messageOf(error))) return "add less in one call";
   return failureKind(error) === "connection" ? "check that the server runs and can be reached" : "";
 }

@@ -1,34 +1,15 @@
 import { toDurationMs } from "../../core/duration.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
+import { databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";
 import type { LibsqlUrlConnection } from "./options.ts";
 
-/** What a url stands for. */
-export type DatabaseKind = "memory" | "file" | "replica" | "remote";
+type CreateClient = (config: ClientConfig) => LibsqlClient;
 
-export function databaseKind({ url, syncUrl }: LibsqlUrlConnection): DatabaseKind {
-  if (/^(file:)?:memory:/.test(url)) return "memory";
-  if (!/^file:/i.test(url)) return "remote";
-  return syncUrl === undefined ? "file" : "replica";
-}
-
-/** The url as errors may show it: without its token and password. */
-export function shownUrl(url: string): string {
-  return url.replace(/\?.*$/, "").replace(/\/\/[^/@]*@/, "//");
-}
-
-/** Makes a client of `@libsql/client`. The package is loaded here and not before, because it is an optional peer. */
+/** Makes a client of `@libsql/client`. */
 export async function openClient(connection: LibsqlUrlConnection, timeoutMs: number): Promise<LibsqlClient> {
-  let createClient: (config: ClientConfig) => LibsqlClient;
-  try {
-    ({ createClient } = await import("@libsql/client"));
-  } catch (cause) {
-    throw new StoreUnavailableError(
-      "opening a database by its url needs the package @libsql/client: install it, or pass { client }",
-      { cause },
-    );
-  }
+  const createClient = await loadClient(connection.url);
   const { url, authToken, syncUrl, syncInterval, encryptionKey } = connection;
   return createClient({
     url,
@@ -40,6 +21,30 @@ export async function openClient(connection: LibsqlUrlConnection, timeoutMs: num
     ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: SYNCHRONOUS_BUSY_WAIT_MS }),
     fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) }),
   });
+}
+
+/** The package is loaded here and not before, because it is an optional peer. A server needs no native part of it, so
+ *  that a process on a platform without that part gets on. */
+async function loadClient(url: string): Promise<CreateClient> {
+  try {
+    if (/^(https?|libsql):/i.test(url)) return (await import("@libsql/client/http")).createClient;
+    if (/^wss?:/i.test(url)) return (await import("@libsql/client/ws")).createClient;
+    return (await import("@libsql/client")).createClient;
+  } catch (cause) {
+    throw new StoreUnavailableError(isMissing(cause) ? MISSING : `loading @libsql/client failed: ${String(cause)}`, {
+      cause,
+    });
+  }
+}
+
+const MISSING =
+  "opening a database by its url needs the package @libsql/client, which is missing: npm install @libsql/client, " +
+  "or pass { client }. LibsqlDataStore of escapement/libsql/http (for sqld and Turso), and SqliteDataStore of " +
+  "escapement/sqlite (for files) need no package";
+
+/** Whether the package itself was not found, and not a part that it needs. */
+function isMissing(cause: unknown): boolean {
+  return /["'`]@libsql\/client(\/\w+)?["'`]/.test(String(cause));
 }
 
 interface ClientConfig {

@@ -1,15 +1,16 @@
 import * as v from "valibot";
-import { checker, durationMs, type Hints, hasMethods, implementing, namesOf, oneOf } from "../../core/check.ts";
+import { checker, durationMs, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import {
-  type CheckedSharedOptions,
-  SHARED_ENTRIES,
-  SHARED_SYNONYMS,
-  type SharedStoreOptions,
-} from "../sqlite/shared-options.ts";
 import type { LibsqlClient } from "./client.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
+import {
+  type CheckedOptions,
+  type LibsqlStoreOptions,
+  OPTION_NAMES,
+  optionsChecker,
+  secret,
+  text,
+} from "./store-options.ts";
 
 /** A database by its address. */
 export interface LibsqlUrlConnection {
@@ -34,27 +35,6 @@ export interface LibsqlClientConnection {
 
 export type LibsqlConnection = LibsqlUrlConnection | LibsqlClientConnection;
 
-export interface LibsqlStoreOptions extends SharedStoreOptions {
-  /** For a file that is opened by its `url`. With `"full"` (default), commits that were acknowledged survive a power
-   *  failure, at the cost of one fsync per commit. With `"normal"`, they survive a crash of the process, but a power
-   *  failure can lose the last moments. As measured, `"normal"` processes jobs 1.2 times as fast, and adds jobs 1.1
-   *  times (in bulk) to 2.7 times (one by one) as fast (bench/README.md). */
-  readonly durability?: "full" | "normal";
-  /** Longest wait for one answer of a remote database. Default: 10 seconds. */
-  readonly timeout?: Duration;
-}
-
-export interface CheckedOptions extends CheckedSharedOptions {
-  readonly durability: "full" | "normal";
-  readonly timeoutMs: number;
-}
-
-const UNSET = "is the environment variable set?";
-
-const text = v.pipe(v.string(saysText), v.nonEmpty(saysText));
-/** Text whose value no error message shows. */
-const secret = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
-
 const CLIENT_METHODS = ["execute", "batch", "close"] as const;
 
 const clientConnectionSchema = v.strictObject({
@@ -72,17 +52,11 @@ const urlConnectionSchema = v.strictObject({
   encryptionKey: v.optional(secret),
 });
 
-const optionsSchema = v.strictObject({
-  ...SHARED_ENTRIES,
-  durability: v.optional(oneOf(["full", "normal"]), "full"),
-  timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
-});
-
 const connectionHints: Hints = {
   takes: "{ url } or { client }",
   instead: connectionAdvice,
   elsewhere: (name) =>
-    namesOf(optionsSchema).includes(name) ? `it comes second: new LibsqlDataStore(connection, { ${name} })` : null,
+    OPTION_NAMES.includes(name) ? `it comes second: new LibsqlDataStore(connection, { ${name} })` : null,
   synonyms: { path: "url", file: "url", filename: "url", database: "url", uri: "url", token: "authToken" },
 };
 
@@ -92,12 +66,7 @@ const checkByClient = checker(clientConnectionSchema, {
   elsewhere: (name) =>
     namesOf(urlConnectionSchema).includes(name) ? "a connection is given by url or by client, not by both" : null,
 });
-const checkStoreOptions = checker(optionsSchema, {
-  instead: (value) => (typeof value === "string" ? "write { url, authToken } for a database with a token" : null),
-  elsewhere: (name) =>
-    namesOf(urlConnectionSchema).includes(name) ? `it comes first: new LibsqlDataStore({ url, ${name} })` : null,
-  synonyms: SHARED_SYNONYMS,
-});
+const checkStoreOptions = optionsChecker(namesOf(urlConnectionSchema));
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkConnection(connection: LibsqlConnection): void {
@@ -108,9 +77,7 @@ export function checkConnection(connection: LibsqlConnection): void {
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkOptions(options: LibsqlStoreOptions): CheckedOptions {
-  const where = "new LibsqlDataStore(connection, options)";
-  const { timeout, ...checked } = checkStoreOptions(options, where);
-  return { ...checked, timeoutMs: timeout };
+  return checkStoreOptions(options, "new LibsqlDataStore(connection, options)");
 }
 
 function connectionAdvice(value: unknown): string | null {
@@ -123,13 +90,4 @@ function saysUrl({ input }: { readonly input: unknown }): string {
   const isPath = typeof input === "string" && !/^[a-z][a-z0-9+.-]+:/i.test(input);
   const advice = isPath ? `write { url: ${shown(`file:${input}`)} }` : null;
   return mustBe("file:, http:, https:, ws:, wss: or libsql: and an address, or :memory:", input, "", advice);
-}
-
-function saysText({ input }: { readonly input: unknown }): string {
-  const advice = input instanceof URL ? "write url.href" : input === undefined ? UNSET : null;
-  return mustBe("text that is not empty", input, "", advice);
-}
-
-function saysSecret({ input }: { readonly input: unknown }): string {
-  return mustBe("text that is not empty", input, "secret", input === "" ? UNSET : null);
 }

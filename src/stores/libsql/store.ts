@@ -1,7 +1,9 @@
 import { SqlDataStore } from "../sqlite/mod.ts";
+import { databaseKind, shownUrl } from "./address.ts";
 import { LibsqlDriver } from "./driver.ts";
-import { databaseKind, shownUrl } from "./open-client.ts";
-import { checkConnection, checkOptions, type LibsqlConnection, type LibsqlStoreOptions } from "./options.ts";
+import { openClient } from "./open-client.ts";
+import { checkConnection, checkOptions, type LibsqlConnection } from "./options.ts";
+import type { LibsqlStoreOptions } from "./store-options.ts";
 
 /**
  * Keeps everything in a libSQL database: a file, memory, a server (sqld, Turso), or an embedded replica of one. Many
@@ -23,7 +25,7 @@ export class LibsqlDataStore extends SqlDataStore {
     checkConnection(connection);
     const { durability, timeoutMs, ...shared } = checkOptions(options);
     const isByUrl = "url" in connection;
-    super(new LibsqlDriver(connection, { durability, timeoutMs }), {
+    super(new LibsqlDriver(connection, { durability, timeoutMs, openClient }), {
       where: isByUrl ? shownUrl(connection.url) : "the database",
       sharedByProcesses: !(isByUrl && databaseKind(connection) === "memory"),
       timeoutMs,

@@ -1,0 +1,12 @@
+/**
+ * What workerd gets of `escapement/libsql`.
+ *
+ * @module
+ */
+
+export type { LibsqlClient, SqlResult } from "../libsql/client.ts";
+export type { LibsqlClientConnection, LibsqlConnection, LibsqlUrlConnection } from "../libsql/options.ts";
+export type { LibsqlStoreOptions } from "../libsql/store-options.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
+export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
+export { LibsqlDataStore } from "./store.ts";
