@@ -54,7 +54,8 @@ interface Losses {
 export interface ModelJob {
   readonly record: Mutable<JobRecord>;
   readonly seq: number;
-  readonly addedAtMs: number;
+  /** When it was added or, if that was later, debounced, in milliseconds of true time. */
+  addedAtMs: number;
   lease: Lease | null;
   /** Whether a look or a step has found it due: clocks that are behind, or requests that were slow, do not take that
    *  back. */
@@ -302,6 +303,7 @@ export class JobModel {
       const latest = job.record.createdAt + (debounce.maxWaitMs ?? Number.POSITIVE_INFINITY);
       job.record.runAt = Math.min(record.runAt, latest);
       job.debounce = { key: debounce.key, createdAt, id: record.id };
+      job.addedAtMs = this.#history.nowMs;
       job.isReady = job.record.runAt <= createdAt;
       job.readySince = this.#commits;
       return job;
