@@ -74,7 +74,8 @@ describe("the names of classes in a built file", () => {
       "var A = /* @__PURE__ */ (() => {\n  class A2 extends B {\n  }\n  return A2;\n})();",
       "var A = /* @__PURE__ */ (() => {\n  class A extends B {\n  }\n  return A;\n})();",
     ],
-    ["of other names", "var A2 = class {\n};\nvar a = class _B {\n};", "var A2 = class {\n};\nvar a = class _B {\n};"],
+    ["beside others", "var A2 = class extends A {\n};", 'var A2 = class extends A { static name = "A";\n};'],
+    ["of other names", "var A = class {\n};\nvar a = class _B {\n};", "var A = class {\n};\nvar a = class _B {\n};"],
   ])("are those of the sources: classes %s", (_, text, named) => {
     expect(withOwnNames(text)).toBe(named);
   });

@@ -62,7 +62,7 @@ describe("bundled by Vite", () => {
 
   test.each([
     ["with the package in it", true],
-    ["with the package beside it", undefined],
+    ["with the package beside it", false],
   ])("for a server, %s, a program runs", async (_, noExternal) => {
     await vite("vite-server", { ssr: "bundled-program.js", minify: false, target: "esnext" }, noExternal);
     expect(JSON.parse(await runOk(["node", "vite-server/bundled-program.js"], { cwd: project }))).toEqual(ANSWERS);
@@ -99,7 +99,7 @@ async function bundle(program: string, platform: "node" | "browser"): Promise<st
   return outfile;
 }
 
-async function vite(outDir: string, options: object, noExternal?: true): Promise<void> {
+async function vite(outDir: string, options: object, noExternal = false): Promise<void> {
   const config = { logLevel: "warn", build: { ...options, outDir }, ...(noExternal && { ssr: { noExternal } }) };
   await writeFile(join(project, "vite.config.mjs"), `export default ${JSON.stringify(config)};`);
   const { exitCode, output } = await run([tool("vite"), "build"], { cwd: project });
