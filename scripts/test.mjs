@@ -59,7 +59,7 @@ async function runParts(options) {
 async function runChecks({ isFast }) {
   const row = { name: "checks", passed: 0, failed: 0, skipped: 0, durationMs: 0 };
   console.log("Checks");
-  for (const { name, command, isSlow, before, env } of CHECKS) {
+  for (const { name, command, isSlow, env } of CHECKS) {
     if (isFast && isSlow) {
       row.skipped++;
       console.log(`  ${name}: skipped, because of --fast`);
@@ -67,7 +67,6 @@ async function runChecks({ isFast }) {
     }
     const startedAt = Date.now();
     process.stdout.write(`  ${name}: `);
-    before?.();
     const ended = await runCommand(command, { cwd: root, timeoutMs: CHECK_HANG_MS, ...(env && { env }) });
     const durationMs = Date.now() - startedAt;
     row.durationMs += durationMs;

@@ -258,8 +258,13 @@ export function textUpTo(
 export const trueOrFalse: v.GenericSchema<boolean> = v.boolean(says("true or false"));
 
 /** Any value at all, such as a payload. */
-export const anything: v.GenericSchema<unknown> = v.unknown();
-surely.set(anything, () => true);
+export const anything: v.GenericSchema<unknown> = anyValue();
+
+function anyValue(): v.GenericSchema<unknown> {
+  const schema = v.unknown();
+  surely.set(schema, () => true);
+  return schema;
+}
 
 /** One of the given words. */
 export function oneOf<const Words extends readonly string[]>(words: Words): v.GenericSchema<Words[number]> {

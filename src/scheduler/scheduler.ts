@@ -4,6 +4,7 @@ import { SchedulerStateError } from "../core/errors.ts";
 import { endsWorkWithRequests } from "../core/host.ts";
 import { defaultIdentity } from "../core/identity.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
+import { JoinedCall } from "../core/joined-call.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { optionsError } from "../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
@@ -118,6 +119,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
   readonly #bulkVerbs: BulkVerbs;
+  readonly #saving = new JoinedCall(() => this.#taskVerbs.save());
   readonly #signals: SignalStop;
   #closing = new Closing();
   #ticking: Promise<unknown> | null = null;
@@ -716,7 +718,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async #ready(): Promise<void> {
     await this.#lifecycle.ready();
-    if (this.#tasks.hasUnsaved) await this.#taskVerbs.save();
+    // A task that was registered during a save is in none that was under way then.
+    while (this.#tasks.hasUnsaved) await this.#saving.run();
   }
 
   #saveTasksLater(): void {

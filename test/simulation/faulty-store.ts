@@ -97,6 +97,7 @@ export class FaultyStore implements contract.DataStore {
   pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
     return this.#call("pauseTask", async () => {
       const isKnown = await this.#store.pauseTask(request);
+      this.#world.jobs.beforeLimits();
       this.#world.gates.onPause(request, isKnown);
       return isKnown;
     });

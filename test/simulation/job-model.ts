@@ -124,15 +124,17 @@ export class JobModel {
     return this.#unfinished;
   }
 
-  /** Whether a limit of a key or parents may hold a job. */
+  /** Whether a limit of a key, a pause or parents may hold a job, or has held it. */
   mayBeHeld({ record }: ModelJob): boolean {
     const isGated = this.#gated.has(record.id) || this.#gates.gateOf(record) !== null;
     return isGated || record.after !== undefined;
   }
 
-  /** The limits of tasks are about to change. */
+  /** The limits or the pauses of tasks are about to change. */
   beforeLimits(): void {
-    for (const { record } of this.#all.values()) if (this.#gates.gateOf(record) !== null) this.#gated.add(record.id);
+    for (const { record } of this.#all.values()) {
+      if (this.#gates.gateOf(record) !== null || this.#gates.isPaused(record)) this.#gated.add(record.id);
+    }
   }
 
   hasJobsOf(scheduleId: string): boolean {

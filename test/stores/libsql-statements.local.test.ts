@@ -140,20 +140,20 @@ describe("statements of LibsqlDataStore", () => {
 
 /** Every form that looks have. */
 function lookForms(): LookForm[] {
-  return [false, true].flatMap((isAware) => formsOf(isAware));
+  return (["none", "keys", "all"] as const).flatMap((flow) => formsOf(flow));
 }
 
-function formsOf(isAware: boolean): LookForm[] {
+function formsOf(flow: LookForm["flow"]): LookForm[] {
   const few = Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1);
   const forms: LookForm[] = [];
   for (const queues of [null, "many" as const, ...few]) {
     for (const schedules of [false, true]) {
       for (const tasks of [false, true]) {
-        const form = { queues, schedules, tasks, acquired: false, expired: false, isAware };
+        const form = { queues, schedules, tasks, acquired: false, expired: false, flow };
         if (queues !== null || schedules || tasks) forms.push(form);
         forms.push({ ...form, expired: true });
       }
-      if (queues !== null) forms.push({ queues, schedules, tasks: false, acquired: true, expired: false, isAware });
+      if (queues !== null) forms.push({ queues, schedules, tasks: false, acquired: true, expired: false, flow });
     }
   }
   return forms;

@@ -4,6 +4,7 @@ import type { HeldBy } from "./admission.ts";
 import { statement } from "./batch.ts";
 import { NewChildren } from "./chains.ts";
 import type { Row, SqlStatement } from "./driver.ts";
+import type { InsertionStatements } from "./job-statements.ts";
 import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { instantKey, memberParameters, rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
@@ -23,6 +24,7 @@ export class Additions {
   readonly #statements: Statements;
   readonly #jobs: readonly NewJobRecord[];
   readonly #stamp: AdditionStamp | null;
+  readonly #isPlain: boolean;
   /** The jobs that can have rivals: existing jobs that stand for them. */
   readonly #rivalled: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
@@ -33,11 +35,17 @@ export class Additions {
   /**
    * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
    *   no result. Null where no answer can get lost.
+   * @param isPlain whether no job has a key, and none is to get the key of its task (see `JobStatements`)
    * @throws {StoreRefusedError} for jobs that would wait for each other
    */
-  constructor(statements: Statements, jobs: readonly NewJobRecord[], stamp: AdditionStamp | null) {
+  constructor(
+    statements: Statements,
+    jobs: readonly NewJobRecord[],
+    { stamp, isPlain }: { readonly stamp: AdditionStamp | null; readonly isPlain: boolean },
+  ) {
     this.#statements = statements;
     this.#jobs = jobs;
+    this.#isPlain = isPlain;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
     this.#rivalled = jobs.filter(canHaveRivals);
     this.children = new NewChildren(statements, jobs);
@@ -97,8 +105,8 @@ export class Additions {
    * prepared faster.
    */
   #insertions(): SqlStatement[] {
-    const { insertAlikeJobs, insertStampedAlikeJobs, insertOneJob } = this.#statements;
     if (this.#windowed !== null) return this.#windowed.insertions();
+    const insert = this.#insert;
     const jobs = this.#jobs;
     const [first] = jobs;
     if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) return this.#asRows();
@@ -108,20 +116,23 @@ export class Additions {
     if (rows.some(([, details]) => details.length > ALIKE_DETAILS_LENGTH_MAX)) return this.#asRows();
     if (jobs.length === 1 && this.#stamp === null) {
       const [[, details = ""] = []] = rows;
-      return [statement(insertOneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
+      return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
     }
-    const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
+    const sql = this.#stamp === null ? insert.alikeJobs : insert.stampedAlikeJobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     return memberParameters(rows).map(({ text }) =>
-      statement(insert, text, taskId, executor, priority, state, ...stampId),
+      statement(sql, text, taskId, executor, priority, state, ...stampId),
     );
   }
 
   #asRows(): SqlStatement[] {
-    const { insertJobs, insertStampedJobs } = this.#statements;
-    const insert = this.#stamp === null ? insertJobs : insertStampedJobs;
+    const sql = this.#stamp === null ? this.#insert.jobs : this.#insert.stampedJobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
-    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
+    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(sql, text, ...stampId));
+  }
+
+  get #insert(): InsertionStatements {
+    return this.#isPlain ? this.#statements.insertPlainly : this.#statements.insert;
   }
 
   /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
@@ -154,7 +165,7 @@ function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
 
-/** Whether the columns that `insertAlikeJobs` leaves out have the values that this statement gives them. */
+/** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&

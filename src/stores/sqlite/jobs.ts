@@ -34,8 +34,11 @@ export class SqliteJobs {
   }
 
   async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
-    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.isAware = true;
-    const additions = new Additions(this.#statements, jobs, this.#newStamp(jobs));
+    const isAware = this.#awareness.flow !== "none";
+    if (!isAware && jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.flow = "all";
+    const { flow, isTold } = this.#awareness;
+    const isPlain = isTold && flow === "none";
+    const additions = new Additions(this.#statements, jobs, { stamp: this.#newStamp(jobs), isPlain });
     const { children } = additions;
     const now = Math.max(...jobs.map(({ createdAt }) => createdAt));
     const batch = new Batch();
@@ -55,7 +58,7 @@ export class SqliteJobs {
    *  transaction may be repeated, whatever the database is. */
   prepare(job: NewJobRecord): SqlStatement[] {
     const stamp = { id: job.id, now: job.createdAt };
-    const statements = new Additions(this.#statements, [job], stamp).insertions();
+    const statements = new Additions(this.#statements, [job], { stamp, isPlain: false }).insertions();
     return this.#connection.prepared(statements.map(positional));
   }
 
