@@ -160,6 +160,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TriggerJSON",
     ],
   },
+  "./cloudflare": {
+    values: ["createWorker"],
+    types: ["GivenContext", "ScheduledEvent", "SchedulerWorker", "WorkerContext", "WorkerOptions"],
+  },
   "./contracts": {
     values: [
       "EVENT_TYPES",
@@ -299,6 +303,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
   "./durable-object": {
     values: ["DurableObjectDataStore"],
     types: ["DurableObjectSqlStorage", "DurableObjectStoreOptions", "Row", "SqlValue", "StoreRetryOptions"],
+  },
+  "./http-cron": {
+    values: ["createCronHandler"],
+    types: ["CronHandler", "CronHandlerOptions", "TickingScheduler"],
   },
   "./libsql": {
     values: ["LibsqlDataStore"],
