@@ -416,6 +416,115 @@ describe("jobs that a process of an earlier version added", () => {
   });
 });
 
+describe("ready jobs that were added without the key of their task", () => {
+  /** What a process of an earlier version does. */
+  async function addAsEarlier(...ids: string[]): Promise<void> {
+    const details = JSON.stringify({ createdAt: T0, resultExpirationMs: 86_400_000, maxRecoveries: 3 });
+    for (const id of ids) {
+      await database.rows(
+        "INSERT INTO escapement_jobs (id, task_id, executor, priority, run_at, state, fence, failed_attempts, " +
+          "recoveries, cancel_requested, details) VALUES (?1, 'task', 'inline', 0, ?2, 1, 0, 0, 0, 0, ?3)",
+        id,
+        T0,
+        details,
+      );
+    }
+  }
+
+  /** What a process does that has seen a database without flow control. */
+  async function addAsStale(...ids: string[]): Promise<void> {
+    const sent = await database.sentBy(() => stale.addJobs(ids.map((id) => makeJob({ id }))));
+    expect(sent.filter((sql) => sql.includes("own_key"))).toEqual([]);
+  }
+
+  /** Acquires until nothing is ready, and nothing is to come: what was acquired at each instant. */
+  async function drained(now = T0): Promise<string[][]> {
+    const acquired: string[][] = [];
+    for (let at: number | null = now; at !== null; ) {
+      const seen = await take(store, { now: at, limit: 3 });
+      const releases = seen.acquired.map((job) => finish(job));
+      acquired.push(seen.acquired.map(({ id }) => id));
+      const after = await take(store, { now: at, limit: 0, releases });
+      const { hasReady, nextRunAt } = await look(store, { now: at });
+      expect([after.acquired, hasReady && seen.acquired.length === 0]).toEqual([[], false]);
+      if (!hasReady) at = nextRunAt;
+    }
+    return acquired.filter((ids) => ids.length > 0);
+  }
+
+  /** Acquires one job at a time, until nothing is ready. */
+  async function oneByOne(): Promise<string[]> {
+    const order: string[] = [];
+    while ((await look(store)).hasReady) {
+      const ids = await taken(store, { limit: 1 });
+      expect(ids.length).toBe(1);
+      order.push(...ids);
+    }
+    return order;
+  }
+
+  let stale: SqlDataStore;
+  beforeEach(async () => {
+    stale = await database.open();
+    await look(stale);
+  });
+
+  const adders = [
+    { who: "a process of an earlier version", addWith: addAsEarlier },
+    { who: "a process that has not seen the limit yet", addWith: addAsStale },
+  ];
+
+  test.each(adders)("by $who obey a rate, and none is forgotten", async ({ addWith }) => {
+    await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await addWith("a", "b", "c", "d", "e");
+    await store.addJobs([makeJob({ id: "f" })]);
+    expect((await look(store)).hasReady).toBe(true);
+    expect(await drained()).toEqual([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]);
+    expect(await database.rows("SELECT tat / 1000 AS n FROM escapement_gates")).toEqual([{ n: T0 / 1000 + 6 }]);
+  });
+
+  test.each(adders)("by $who obey a rate in a step that is repeated", async ({ addWith }) => {
+    await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 2 } })]);
+    await addWith("a", "b", "c");
+    const first = await take(store, { stepId: "one" });
+    const again = await take(store, { stepId: "one", isRepetition: true });
+    expect([first, again].map(({ acquired }) => acquired.map(({ id }) => id))).toEqual([
+      ["a", "b"],
+      ["a", "b"],
+    ]);
+    expect(await taken(store, { now: T0 + 999 })).toEqual([]);
+    expect(await taken(store, { now: T0 + 1000 })).toEqual(["c"]);
+  });
+
+  test.each(adders)("by $who obey a rate where a worker asks many queues", async ({ addWith }) => {
+    await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await addWith("a", "b");
+    const queues = [QUEUE, ...Array.from({ length: 9 }, (_, index) => ({ ...QUEUE, taskId: `other ${index}` }))];
+    expect(await taken(store, { queues })).toEqual(["a"]);
+    expect(await taken(store, { queues, now: T0 + 1000 })).toEqual(["b"]);
+  });
+
+  test.each(adders)("by $who take turns with the keys of a fair task", async ({ addWith }) => {
+    await store.putTasks([makeTask({ fair: true })]);
+    await store.addJobs(["k 1", "k 2", "k 3"].map((id) => keyed(id, "k")));
+    await addWith("own 1", "own 2", "own 3");
+    expect(await oneByOne()).toEqual(["k 1", "own 1", "k 2", "own 2", "k 3", "own 3"]);
+  });
+
+  test.each(adders)("by $who are found by the clean-up behind the turns of a fair task", async ({ addWith }) => {
+    await store.putTasks([makeTask({ fair: true })]);
+    const keys = ["k", "l", "m", "n"];
+    for (const key of keys) await store.addJobs(makeJobs(16).map(({ id }) => keyed(`${key} ${id.slice(-2)}`, key)));
+    await take(store, { queues: [{ ...QUEUE, executor: "none" }] });
+    await addWith("own 1", "own 2");
+    expect(await taken(store, { limit: 1 })).toEqual(["k 00"]);
+    await store.cleanup({ now: T0, limit: 10 });
+    const order = await oneByOne();
+    expect(order.slice(0, 8)).toEqual(["l 00", "m 00", "n 00", "own 1", "k 01", "l 01", "m 01", "n 01"]);
+    expect(order.length).toBe(4 * 16 + 1);
+  });
+});
+
 describe("a rate", () => {
   test("that changes lets the next job start the new rate's time after the last", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 3, perMs: 3_600_000, burst: 1 } })]);

@@ -1,4 +1,5 @@
 import type { FlowControl } from "./awareness.ts";
+import { isCaptured } from "./capture-statements.ts";
 import { hasPromotable, isAnyWoken } from "./gate-sql.ts";
 import {
   ACQUIRED_BYTES_MAX,
@@ -92,7 +93,8 @@ function acquire(names: TableNames, form: QueueForm, select: typeof firstCandida
   return (
     `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
     `acquisition_id = ${stepId}, fence = fence + 1 ` +
-    `WHERE seq IN (${select(names, `${candidates} ORDER BY ${order()} LIMIT ${limit}`, order("c."))})`
+    `WHERE seq IN (${select(names, `${candidates} ORDER BY ${order()} LIMIT ${limit}`, order("c."))})` +
+    (flow === "all" ? ` AND ${isCaptured(names)}` : "")
   );
 }
 

@@ -23,6 +23,7 @@ export class Additions {
   readonly #statements: Statements;
   readonly #jobs: readonly NewJobRecord[];
   readonly #stamp: AdditionStamp | null;
+  readonly #isPlain: boolean;
   /** The jobs that can have rivals: existing jobs that stand for them. */
   readonly #rivalled: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
@@ -33,11 +34,17 @@ export class Additions {
   /**
    * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
    *   no result. Null where no answer can get lost.
+   * @param isPlain whether no job has a key, and none is to get the key of its task (see `JobStatements`)
    * @throws {StoreRefusedError} for jobs that would wait for each other
    */
-  constructor(statements: Statements, jobs: readonly NewJobRecord[], stamp: AdditionStamp | null) {
+  constructor(
+    statements: Statements,
+    jobs: readonly NewJobRecord[],
+    { stamp, isPlain }: { readonly stamp: AdditionStamp | null; readonly isPlain: boolean },
+  ) {
     this.#statements = statements;
     this.#jobs = jobs;
+    this.#isPlain = isPlain;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
     this.#rivalled = jobs.filter(canHaveRivals);
     this.children = new NewChildren(statements, jobs);
@@ -67,6 +74,7 @@ export class Additions {
 
   #answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy>): JobAddition[] {
     const rows = found.flat();
+    if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
     const rivals = jsonRecords<JobRow>(rows).map(toJob);
     const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
     return this.#jobs.map((job) => {
@@ -76,11 +84,13 @@ export class Additions {
   }
 
   #heldAtFirst(): ReadonlyMap<string, HeldBy> {
+    if (this.#isPlain) return NOTHING_HELD;
     return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.held).map(({ id }) => [id, "limit"]));
   }
 
   /** Whoever sees that a gate is there heeds flow control. */
   #wakes(): SqlStatement[] {
+    if (this.#isPlain) return [];
     const keyed = this.#jobs.flatMap(({ taskId, concurrencyKey, createdAt }) =>
       concurrencyKey === undefined ? [] : [{ gate: [taskId, concurrencyKey], createdAt }],
     );
@@ -97,25 +107,25 @@ export class Additions {
    * prepared faster.
    */
   #insertions(): SqlStatement[] {
-    const { insertJobs, insertStampedJobs, insertAlikeJobs, insertStampedAlikeJobs, insertOneJob } = this.#statements;
+    const insert = this.#isPlain ? this.#statements.insertPlainly : this.#statements.insert;
     if (this.#windowed !== null) return this.#windowed.insertions();
     const jobs = this.#jobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     const [first] = jobs;
-    if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) {
-      const insert = this.#stamp === null ? insertJobs : insertStampedJobs;
-      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
+    const state = first === undefined ? 0 : newJobState(first);
+    if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first, state))) {
+      const sql = this.#stamp === null ? insert.jobs : insert.stampedJobs;
+      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(sql, text, ...stampId));
     }
     const { taskId, executor, priority } = first;
-    const state = newJobState(first);
     if (jobs.length === 1 && this.#stamp === null) {
       const { id, runAt } = first;
-      return [statement(insertOneJob, id, taskId, executor, priority, state, runAt, jobDetails(first))];
+      return [statement(insert.oneJob, id, taskId, executor, priority, state, runAt, jobDetails(first))];
     }
-    const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
+    const sql = this.#stamp === null ? insert.alikeJobs : insert.stampedAlikeJobs;
     const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
     return memberParameters(rows).map(({ text }) =>
-      statement(insert, text, taskId, executor, priority, state, ...stampId),
+      statement(sql, text, taskId, executor, priority, state, ...stampId),
     );
   }
 
@@ -137,10 +147,12 @@ function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean 
   return resultExpirationMs === 0 && debounce === undefined;
 }
 
+const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
+
 /** A new job, as the store has it. */
 function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
-  // Nearly no job has either, and to leave a field out costs more than a copy.
-  if (job.heldBy === undefined && heldBy === undefined) return { ...job };
+  // Nearly no job has either. The store keeps no record, so that the caller's own may be returned.
+  if (job.heldBy === undefined && heldBy === undefined) return job;
   const { heldBy: _, ...added } = job;
   return heldBy === undefined ? added : { ...added, heldBy };
 }
@@ -149,7 +161,7 @@ function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
 
-/** Whether the columns that `insertAlikeJobs` leaves out have the values that this statement gives them. */
+/** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&
@@ -161,11 +173,12 @@ function isPlain(job: JobRecord): boolean {
   );
 }
 
-function isAlike(job: JobRecord, other: JobRecord): boolean {
+/** @param state of the other job */
+function isAlike(job: JobRecord, other: JobRecord, state: number): boolean {
   return (
     job.taskId === other.taskId &&
     job.executor === other.executor &&
     job.priority === other.priority &&
-    newJobState(job) === newJobState(other)
+    newJobState(job) === state
   );
 }

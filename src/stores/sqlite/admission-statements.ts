@@ -21,7 +21,7 @@ import {
 import { detail } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased, held } = JOB_STATE;
+const { delayed, ready, leased, held, blocked } = JOB_STATE;
 
 /**
  * The statements by which limits of concurrency keys, rates and turns count. A job with a key is held first, and
@@ -168,7 +168,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `DELETE FROM ${gates} WHERE (task_id, key) IN (SELECT g.task_id, g.key FROM ${gates} g ` +
       `LEFT JOIN ${tasks} t ON t.id = g.task_id WHERE g.task_id > '' AND g.key <> '' AND g.paused = 0 ` +
       "AND (t.rate_limit IS NULL OR g.tat IS NULL OR g.tat <= CAST(?1 AS INTEGER) * t.rate_limit) " +
-      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key) LIMIT +?2)`,
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key ` +
+      `AND state IN (${delayed}, ${ready}, ${leased}, ${held}, ${blocked})) LIMIT +?2)`,
   };
 }
 

@@ -4,6 +4,7 @@ import type { FlowControl } from "./awareness.ts";
 import { type Answers, type Batch, statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { rowParameters } from "./parameters.ts";
+import { queueList } from "./queues.ts";
 import { JOB_STATE } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
@@ -28,13 +29,14 @@ export class Admission {
 
   /** Adds the statements that make due jobs ready or held, that admit held jobs, and `acquisition`, in their order. */
   addTo(batch: Batch, acquisition: readonly SqlStatement[]): void {
-    const { wakeDue, promoteAware, spend, takeTurns, findHeld } = this.#statements;
+    const { capture, wakeDue, promoteAware, spend, takeTurns, findHeld } = this.#statements;
     const { demote, admit, settle, demoteKeys, admitKeys, settleKeys } = this.#statements;
-    const { now, schedulerId, stepId, additions } = this.#request;
+    const { now, schedulerId, stepId, additions, jobs } = this.#request;
     const tokens = (sign: 1 | -1): SqlStatement => statement(spend, now, schedulerId, stepId, sign);
     const isOfKeys = this.#flow === "keys";
-    // Only rates and turns keep an account of what is acquired.
+    // Only rates and turns give keys to jobs that have none, and keep an account of what is acquired.
     const keepsAccount = acquisition.length > 0 && !isOfKeys;
+    if (keepsAccount && jobs !== null) batch.add([statement(capture, jobs.limit, queueList(jobs.queues))]);
     batch.add([statement(wakeDue, now)]);
     const due = batch.add([statement(promoteAware, now)]);
     const demoted = batch.add([statement(isOfKeys ? demoteKeys : demote, now)]);

@@ -15,10 +15,13 @@ const FLOWS: readonly FlowControl[] = ["none", "keys", "all"];
  * Nothing goes wrong while a database needs more than that. Statements that heed nothing touch no job of a task with
  * limits, no job with a concurrency key, and no job that others wait for. Statements that heed keys acquire no job of a
  * task with a rate, turns or a pause, and neither promote nor hold a job of such a task or of a paused key; they leave
- * their gates woken. The look of the same step tells what is needed, and then the step is repeated at once.
+ * their gates woken. The look of the same step tells what is needed, and then the step is repeated at once. Jobs that
+ * are added without the key that their task would give them get it from the steps that heed everything, see `capture`.
  */
 export interface Awareness {
   flow: FlowControl;
+  /** Whether a look has told anything yet. */
+  isTold: boolean;
 }
 
 /** What `has_flow` tells. */

@@ -79,7 +79,7 @@ export class SqliteResults {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
     const { settleOrphans, nextOrphans } = this.#statements;
     const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
-    const { wakeForgotten, removeIdle } = this.#statements;
+    const { captureForgotten, wakeForgotten, removeIdle } = this.#statements;
     const [, expired, exhausted, , , , windows, , [last] = []] = await this.#connection.write(() => [
       statement(removeExpired, now, limit),
       statement(countChanges),
@@ -90,6 +90,7 @@ export class SqliteResults {
       statement(countChanges),
       statement(settleOrphans, ...orphans),
       statement(nextOrphans, ...orphans),
+      statement(captureForgotten, limit),
       statement(wakeForgotten, now),
       statement(removeIdle, now, limit),
     ]);

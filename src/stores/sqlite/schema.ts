@@ -23,7 +23,7 @@ export interface TableNames {
 }
 
 /** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
- *  keys, and counted in one index. */
+ *  keys, and counted, in one more. */
 export const JOB_STATE: {
   readonly delayed: 0;
   readonly ready: 1;
@@ -43,7 +43,7 @@ export const JOB_STATE: {
   blocked: 4,
 });
 
-/** SQL of whether a job is held or blocked. An index has this very text. */
+/** SQL of whether a job is held or blocked. The condition of an index has this very text. */
 export const IS_HELD_OR_BLOCKED: string = `state >= ${JOB_STATE.held}`;
 
 /** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
@@ -279,9 +279,10 @@ function admitByKey({ tasks, jobs, gates }: TableNames): string[] {
     `ALTER TABLE ${jobs} ADD COLUMN concurrency_key TEXT`,
     // The true `run_at` of a job that has a turn of a fair task in the place of its `run_at`.
     `ALTER TABLE ${jobs} ADD COLUMN due_at INTEGER`,
-    // One index, because each costs every addition. Only jobs with a key are held, in this order.
-    `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, concurrency_key, state, priority DESC, run_at, seq) ` +
-      "WHERE concurrency_key IS NOT NULL",
+    // One index, because each costs every addition: of jobs with a key by their gate, in the order in which they are
+    // promoted, and of those that are held or blocked, to be counted.
+    `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, state, concurrency_key, priority DESC, run_at, seq) ` +
+      `WHERE concurrency_key IS NOT NULL OR ${IS_HELD_OR_BLOCKED}`,
 
     // `wake_at`: when admission has to look at the key, long ago for at once, null while nothing can change. `tat`: the
     // theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them are whole
@@ -326,7 +327,6 @@ function linkJobs({ jobs, links }: TableNames): string[] {
   return [
     // Whether other jobs wait for this job. A release that does not know so is undone by its guard.
     `ALTER TABLE ${jobs} ADD COLUMN has_children INTEGER NOT NULL DEFAULT 0`,
-    `CREATE INDEX ${jobs}_waiting ON ${jobs} (task_id) WHERE ${IS_HELD_OR_BLOCKED}`,
     // `outcome`: how the parent ended; null while it is unfinished. The commit that writes an outcome also removes the
     // link, unless it has very many to remove.
     `CREATE TABLE ${links} (

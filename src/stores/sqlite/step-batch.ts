@@ -68,8 +68,11 @@ export class StepBatch {
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
     this.#releases = new Releases(statements, request, this.#isAware);
-    this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
-    this.#plans = new Plans(statements, request);
+    this.#additions = new Additions(statements, request.additions, {
+      stamp: context.isLocal ? null : stampOf(request),
+      isPlain: !this.#isAware,
+    });
+    this.#plans = new Plans(statements, request, this.#isAware);
     this.#admission = new Admission(statements, request, { isRepetition, flow: this.flow });
     const batch = this.#batch;
     const { sign, schedulerId } = request;

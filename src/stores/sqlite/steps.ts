@@ -126,6 +126,7 @@ export class SqliteSteps {
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
     this.#awareness.flow = flow;
+    this.#awareness.isTold = true;
     return isLess(heeded, flow);
   }
 }

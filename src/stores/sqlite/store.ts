@@ -239,7 +239,7 @@ export class SqlDataStore implements contract.DataStore {
       this.#isToReset = false;
       const statements = makeStatements(names);
       const schema = new SchemaCheck(connection, names, now);
-      const awareness: Awareness = { flow: "none" };
+      const awareness: Awareness = { flow: "none", isTold: false };
       return {
         connection,
         schema,
