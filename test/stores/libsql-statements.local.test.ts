@@ -223,6 +223,16 @@ describe("round trips of LibsqlDataStore", () => {
     expect(await tripsOf(client, () => store.cleanup({ now: T0, limit: 10 }))).toBe(1);
   });
 
+  test("additions to a local database are one statement, without a transaction around it", async () => {
+    const { store, client } = await openCounting();
+    const { batches } = client;
+    client.statements.length = 0;
+    await store.addJobs([makeJob()]);
+    await store.addJobs(makeJobs(1000));
+    expect([client.statements.length, client.batches - batches]).toEqual([2, 0]);
+    expect((await store.getJobs({ limit: 2000, cursor: null })).items.length).toBe(1001);
+  });
+
   test("additions that are asked for at once, and while one is in flight, travel together", async () => {
     const { store, client } = await openCounting();
     const trips = await tripsOf(client, () =>

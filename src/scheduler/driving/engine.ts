@@ -175,13 +175,17 @@ export class Engine {
     }
     const additions = await env.store.addJobs(jobs);
     this.runner.log.added(additions);
-    env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
+    const happened: EventRecord[] = [];
+    let hasEnded = false;
+    for (const [index, addition] of additions.entries()) {
+      happened.push(...additionEvents(env, addition, false));
+      hasEnded ||= addition.hasEnded === true;
+      // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
+      if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(addition.job.runAt);
+    }
+    env.events.publish(happened);
     // Each promise costs an addition time, so that nothing is awaited where no job has ended.
-    if (additions.some(({ hasEnded }) => hasEnded === true)) await this.#tellEndsOf(additions);
-    // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
-    additions.forEach(({ job }, index) => {
-      if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(job.runAt);
-    });
+    if (hasEnded) await this.#tellEndsOf(additions);
     return additions;
   }
 

@@ -76,12 +76,19 @@ export class JobAdditions {
     jobs: readonly NewJobRecord[],
     metadata: readonly JobRecord["metadata"][],
     notes: RecoveryNotes,
-  ): readonly JobAddition[] {
+  ): JobAddition[] {
     const children: JobEntry[] = [];
-    const additions = jobs.map((job, index) => this.#add(job, metadata[index] ?? job.metadata, children));
+    const additions: JobAddition[] = [];
+    let hasBursts = false;
+    let hasChildren = false;
+    // One loop, and nothing after it, for nearly all jobs: they are not debounced, and have no parents.
+    for (const [index, job] of jobs.entries()) {
+      additions.push(this.#add(job, metadata[index] ?? job.metadata, children));
+      hasBursts ||= job.debounce !== undefined;
+      hasChildren ||= hasParents(job);
+    }
+    if (!hasBursts && !hasChildren) return additions;
     this.#startChildren(jobs, additions, children, notes);
-    const hasBursts = jobs.some(({ debounce }) => debounce !== undefined);
-    if (!hasBursts && !jobs.some(hasParents)) return additions;
     return additions.map((addition, index) => {
       const { job, isNew } = addition;
       const isChild = hasParents(job) && isNew && job.id === jobs[index]?.id;
@@ -186,8 +193,8 @@ export class JobAdditions {
   }
 
   /** Tells in the answers which jobs are held, when all else is done. */
-  withHolds(additions: readonly JobAddition[]): JobAddition[] {
-    if (additions.length === 0) return [];
+  withHolds(additions: JobAddition[]): JobAddition[] {
+    if (this.#gates.isEmpty && additions.every(isFree)) return additions;
     return additions.map((addition) => {
       const { job } = addition;
       const mayBeHeld = !this.#gates.isEmpty || job.heldBy !== undefined;
@@ -235,4 +242,9 @@ export class JobAdditions {
     if (record.concurrencyKey !== undefined || !this.#gates.isEmpty) this.#gates.join(entry);
     return entry;
   }
+}
+
+/** Whether nothing holds the job of an answer, as the answer tells it. */
+function isFree({ job }: JobAddition): boolean {
+  return job.heldBy === undefined;
 }

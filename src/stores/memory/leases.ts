@@ -11,7 +11,8 @@ interface Parts {
   readonly bursts: Bursts;
 }
 
-/** The leased jobs of a `MemoryDataStore`: in a heap, by the ends of their leases, and by the steps that leased them. */
+/** The leased jobs of a `MemoryDataStore`: in a heap, by the ends of their leases, and by the steps that leased
+ *  them. */
 export class MemoryLeases {
   readonly #leased = new Heap<JobEntry>((a, b) => (a.record.acquiredUntil ?? 0) < (b.record.acquiredUntil ?? 0));
   readonly #steps = new Steps<JobEntry>();

@@ -75,6 +75,7 @@ export class Additions {
 
   #answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy>): JobAddition[] {
     const rows = found.flat();
+    if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
     const rivals = jsonRecords<JobRow>(rows).map(toJob);
     const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
     return this.#jobs.map((job) => {
@@ -84,11 +85,13 @@ export class Additions {
   }
 
   #heldAtFirst(): ReadonlyMap<string, HeldBy> {
+    if (this.#isPlain) return NOTHING_HELD;
     return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.held).map(({ id }) => [id, "limit"]));
   }
 
   /** Whoever sees that a gate is there heeds flow control. */
   #wakes(): SqlStatement[] {
+    if (this.#isPlain) return [];
     const keyed = this.#jobs.flatMap(({ taskId, concurrencyKey, createdAt }) =>
       concurrencyKey === undefined ? [] : [{ gate: [taskId, concurrencyKey], createdAt }],
     );
@@ -109,9 +112,10 @@ export class Additions {
     const insert = this.#insert;
     const jobs = this.#jobs;
     const [first] = jobs;
-    if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) return this.#asRows();
-    const { taskId, executor, priority } = first;
+    if (first === undefined) return [];
     const state = newJobState(first);
+    if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return this.#asRows();
+    const { taskId, executor, priority } = first;
     const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
     if (rows.some(([, details]) => details.length > ALIKE_DETAILS_LENGTH_MAX)) return this.#asRows();
     if (jobs.length === 1 && this.#stamp === null) {
@@ -153,10 +157,12 @@ function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean 
   return resultExpirationMs === 0 && debounce === undefined;
 }
 
+const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
+
 /** A new job, as the store has it. */
 function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
-  // Nearly no job has either, and to leave a field out costs more than a copy.
-  if (job.heldBy === undefined && heldBy === undefined) return { ...job };
+  // Nearly no job has either. The store keeps no record, so that the caller's own may be returned.
+  if (job.heldBy === undefined && heldBy === undefined) return job;
   const { heldBy: _, ...added } = job;
   return heldBy === undefined ? added : { ...added, heldBy };
 }
@@ -177,11 +183,12 @@ function isPlain(job: JobRecord): boolean {
   );
 }
 
-function isAlike(job: JobRecord, other: JobRecord): boolean {
+/** @param state of the other job */
+function isAlike(job: JobRecord, other: JobRecord, state: number): boolean {
   return (
     job.taskId === other.taskId &&
     job.executor === other.executor &&
     job.priority === other.priority &&
-    newJobState(job) === newJobState(other)
+    newJobState(job) === state
   );
 }

@@ -110,7 +110,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `run_at = CASE WHEN p.fair = 1 THEN ${TURNS_START} + p.turn ELSE run_at END ` +
       `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, ` +
       `max(r.turn, r.round, ${promotedTurn}) + e.key AS turn ` +
-      `FROM rooms r CROSS JOIN json_each(${next("SELECT count(*) FROM rooms")}) e WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
+      `FROM rooms r CROSS JOIN json_each(${next("SELECT count(*) FROM rooms")}) e ` +
+      `WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq ${admitted}`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
     // back. A repetition gives back those of its earlier tries, and takes them again together with its own.
@@ -141,7 +142,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // others. The first yields what it holds again: admitKeys may promote some of it at once, because there may be less
     // that is more urgent.
     demoteKeys:
-      `UPDATE ${jobs} SET state = ${held} WHERE seq IN (SELECT j.seq FROM (${keyRooms(names)}) r CROSS JOIN ${jobs} j ` +
+      `UPDATE ${jobs} SET state = ${held} ` +
+      `WHERE seq IN (SELECT j.seq FROM (${keyRooms(names)}) r CROSS JOIN ${jobs} j ` +
       `ON j.seq IN (SELECT seq FROM ${promotedOf(jobs, "r")} AND priority < ${topPriority(names, "r")} ` +
       `ORDER BY priority, run_at DESC, seq DESC LIMIT ${2 * ADMISSIONS_PER_KEY_MIN}) WHERE r.room <= 0) RETURNING seq`,
     admitKeys:

@@ -28,8 +28,8 @@ export function captureStatements({ jobs, tasks }: TableNames): CaptureStatement
     first("task_id = j.task_id AND executor > j.executor", inOrder),
   ];
   return {
-    // ?1 limit, ?2 rows [executor, taskId]. Looks where the acquisition of the same step looks, and a little further, so
-    // that a worker that takes one job at a time lets all keys take turns.
+    // ?1 limit, ?2 rows [executor, taskId]. Looks where the acquisition of the same step looks, and a little further:
+    // so a worker that takes one job at a time lets all keys take turns.
     capture: capture(
       `SELECT j.seq FROM json_each(?2) e CROSS JOIN ${tasks} t ON t.id = e.value->>1 CROSS JOIN ${jobs} j ` +
         `ON j.seq IN (SELECT seq FROM ${jobs} WHERE state = ${ready} AND task_id = e.value->>1 ` +

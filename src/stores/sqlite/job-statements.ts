@@ -7,7 +7,7 @@ import { type WindowStatements, windowStatements } from "./window-statements.ts"
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
 /** The statements that add jobs which are neither debounced nor added once in a time. */
-export interface InsertionStatements {
+interface InsertionStatements {
   readonly jobs: string;
   readonly stampedJobs: string;
   readonly alikeJobs: string;
@@ -47,8 +47,8 @@ function newJobValues(state: string): string {
   );
 }
 
-/** Whether a job of `fromRows` has no key of its own, and is admitted nevertheless. Then it is delayed until a step that
- *  heeds flow control finds it due, and wakes its gate. */
+/** Whether a job of `fromRows` has no key of its own, and is admitted nevertheless. Then it is delayed until a step
+ *  that heeds flow control finds it due, and wakes its gate. */
 const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <> ${blocked}`;
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */

@@ -40,11 +40,10 @@ export class SqliteJobs {
     const isPlain = isTold && flow === "none";
     const additions = new Additions(this.#statements, jobs, { stamp: this.#newStamp(jobs), isPlain });
     const { children } = additions;
-    const now = Math.max(...jobs.map(({ createdAt }) => createdAt));
     const batch = new Batch();
     batch.add(additions.insertions());
     const rivals = batch.add(additions.search());
-    batch.add(children.isEmpty ? [] : settling(this.#statements, now));
+    batch.add(children.isEmpty ? [] : settling(this.#statements, latestOf(jobs)));
     const found = batch.add(children.search());
     try {
       const results = await this.#connection.write(() => batch.statements);
@@ -64,7 +63,7 @@ export class SqliteJobs {
 
   #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {
     if (this.#connection.isLocal) return null;
-    return { id: this.#ids.next(systemClock.now()), now: Math.max(...jobs.map(({ createdAt }) => createdAt)) };
+    return { id: this.#ids.next(systemClock.now()), now: latestOf(jobs) };
   }
 
   async get(id: string): Promise<JobRecord | null> {
@@ -124,4 +123,9 @@ export class SqliteJobs {
     const { ended } = settlement(settled.of(results), now);
     return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
   }
+}
+
+/** When the last of some new jobs was added. */
+function latestOf(jobs: readonly NewJobRecord[]): number {
+  return Math.max(...jobs.map(({ createdAt }) => createdAt));
 }
