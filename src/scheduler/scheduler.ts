@@ -342,7 +342,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    *   is left. What still runs at the end is aborted (its signal first, a second later without it) and goes back to the
    *   queue, which counts as a recovery, see `maxRecoveries`. Default: 30 s
    * @param options.maxJobs start at most so many jobs. Default: unlimited
-   * @param options.maxRoundTrips send the database at most so many requests, of which one is kept for the last outcomes;
+   * @param options.maxRoundTrips send the database at most so many requests, and keep one for the last outcomes;
    *   where a platform bounds the requests of an invocation, the bound less what the handlers need themselves. A job
    *   needs three: a look, the start, the outcome. Default: unlimited
    * @param options.signal begin no new work once the signal is aborted; jobs that have begun are finished

@@ -19,7 +19,7 @@ export class AdditionQueue {
   readonly #waiting: WaitingCall[] = [];
   #isInserting = false;
 
-  /** @param joins whether calls may wait for an insert of others. Default: unless the runtime ends work with requests */
+  /** @param joins whether calls wait for an insert of others. Default: unless the runtime ends work with requests */
   constructor(
     insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>,
     joins: boolean = !endsWorkWithRequests(),

@@ -29,7 +29,8 @@ export interface TripCount {
 /**
  * Runs statements on a driver. Writes go one after the other, because a local database has one lock, and a remote
  * server was seen to hang under many concurrent writers of one client. Only where a request may end in the middle of a
- * write, a write waits for those of its own turn alone, because these belong to the same request. An operation that fails for a passing reason is
+ * write, a write waits for those of its own turn alone, because these belong to the same request. An operation that
+ * fails for a passing reason is
  * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`. Then the writes that
  * waited for it fail too, because one after the other they would take as long each. What the database will never take
  * fails with `StoreRefusedError`, by itself.
