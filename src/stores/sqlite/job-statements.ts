@@ -7,7 +7,7 @@ import { type WindowStatements, windowStatements } from "./window-statements.ts"
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
 /** The statements that add jobs which are neither debounced nor added once in a time. */
-interface InsertionStatements {
+export interface InsertionStatements {
   readonly jobs: string;
   readonly stampedJobs: string;
   readonly alikeJobs: string;
