@@ -155,6 +155,13 @@ describe("maxDuration of a tick", () => {
     expect(await scheduler.tick({ maxDuration: "PT10S" })).toMatchObject({ jobsRun: 1, exhausted: false });
   });
 
+  test("starts a job whose timeout is all of it, if the tick has just begun", async () => {
+    const { scheduler } = slow(0.2);
+    scheduler.task("long", { timeout: "PT30S" }, () => {});
+    await scheduler.addJob("long");
+    expect(await scheduler.tick()).toMatchObject({ jobsRun: 1, exhausted: false });
+  });
+
   test("that is shorter than the timeout of a task starts none of its jobs, and is told of", async () => {
     const { scheduler, log } = setUp();
     scheduler.task("long", { timeout: "PT1M" }, () => {});
