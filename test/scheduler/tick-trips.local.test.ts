@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { START } from "./support.ts";
@@ -8,7 +9,7 @@ import { START } from "./support.ts";
 /** A database in memory that behaves as one behind a network, and counts what it is asked. */
 class FarDriver implements SqlDriver {
   readonly isLocal = false;
-  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
   trips = 0;
   /** Which of the coming requests get no answer: the first is 1. */
   lost: readonly number[] = [];
