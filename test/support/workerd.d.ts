@@ -1,9 +1,9 @@
-// What the tests use of workerd's modules. Their own declarations need a package of types that nothing else needs.
+// What the tests use of workerd's modules, beside what the library uses. Their own declarations need a package of types
+// that nothing else needs.
 
 declare module "cloudflare:workers" {
   import type { WorkerdEnv } from "./workerd-env.ts";
 
-  export class DurableObject {}
   export const env: WorkerdEnv;
 }
 
