@@ -23,7 +23,7 @@ export default defineConfig({
   ],
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/**/*.{node,browser,local}.test.ts", "test/**/!(libsql-web|libsql-http).server.test.ts"],
+    exclude: ["test/**/*.{node,browser,local}.test.ts", "test/**/!(*-web|libsql-http).server.test.ts"],
     // On Node: nothing in workerd can start a server.
     globalSetup: fileURLToPath(new URL("./test/support/sqld-setup.ts", import.meta.url)),
     // One worker for all files: starting workerd costs seconds.

@@ -19,6 +19,7 @@ export const CHECKS = [
   { name: "wasm/dist is fresh", command: ["node", "scripts/build-wasm.mjs", "--check"] },
   { name: "types of src", command: [`${BIN}/tsc`, "-p", "tsconfig.json", "--noEmit"] },
   { name: "types of tests and examples", command: [`${BIN}/tsc`, "-p", "test/tsconfig.json"] },
+  { name: "types of examples on Bun", command: [`${BIN}/tsc`, "-p", "examples/bun/tsconfig.json"] },
   { name: "format and lint", command: [`${BIN}/biome`, "ci", "--colors=off"] },
   { name: "unused files, exports and dependencies", command: [`${BIN}/knip`, "--no-progress"] },
   {
@@ -34,7 +35,7 @@ export const CHECKS = [
     isSlow: true,
     env: OF_THE_BUILD,
   },
-  { name: "types on Deno", command: [`${BIN}/deno`, "check", "--quiet", "src", "test"], isSlow: true },
+  { name: "types on Deno", command: [`${BIN}/deno`, "check", "--quiet", "src", "test", "examples/deno"], isSlow: true },
   { name: "lint on Deno", command: [`${BIN}/deno`, "lint", "--quiet", "src"] },
   {
     name: "package on JSR (dry run)",

@@ -32,6 +32,7 @@ export {
   StoreRefusedError,
   StoreUnavailableError,
   TaskLookupError,
+  TemporalMissingError,
 } from "./core/errors.ts";
 export { fromLogTape, type LogTapeLike } from "./core/from-logtape.ts";
 export { fromPino, type PinoLike } from "./core/from-pino.ts";

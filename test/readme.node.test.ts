@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "./package/run.ts";
 import { ROOT, stagePackage, temporaryFolder } from "./package/stage.ts";
 import { type CodeBlock, extractCodeBlocks } from "./readme/code-blocks.ts";
+import { answerOfWorker } from "./readme/worker.ts";
 
 describe("the code blocks of a Markdown text", () => {
   test("are its ts blocks, with what the comments before them ask for", () => {
@@ -31,11 +32,16 @@ describe("the code blocks of a Markdown text", () => {
       "    b();",
       "  }",
       "  ```",
+      "<!-- test: worker -->",
+      "```ts",
+      "export default {};",
+      "```",
     ].join("\n");
     expect(extractCodeBlocks(markdown)).toEqual([
       { line: 3, code: "const a = 1;\n", skipReason: null, expected: [] },
       { line: 13, code: "const a = 1;\n\nconsole.log(a);\n", skipReason: null, expected: ['a > "1"'] },
       { line: 18, code: "if (a) {\n  b();\n}\n", skipReason: "it needs a server", expected: [] },
+      { line: 24, code: "export default {};\n", skipReason: null, expected: [], isWorker: true },
     ]);
   });
 
@@ -84,8 +90,14 @@ describe.each(["README.md", ...guides.map((name) => `docs/${name}`)])("%s", (nam
   }
 });
 
-/** Runs a block on Node from the built package, in an empty folder. */
-async function outcomeOf(
+/** Runs a block from the built package: a Worker in workerd, anything else on Node in an empty folder. */
+async function outcomeOf(block: CodeBlock, packageFolder: string, document: string): Promise<object> {
+  if (block.isWorker !== true) return outcomeOnNode(block, packageFolder, document);
+  const answer = await answerOfWorker(block.code, packageFolder);
+  return { exitCode: 0, missing: block.expected.filter((text) => !answer.includes(text)) };
+}
+
+async function outcomeOnNode(
   { code, line, expected }: CodeBlock,
   packageFolder: string,
   document: string,

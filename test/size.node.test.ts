@@ -2,7 +2,8 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleWorker, isBenchPeerInstalled } from "./bundles/bundle.ts";
 import { stagePackage } from "./package/stage.ts";
 
 const WASM_BYTES_MAX = 12_288;
@@ -34,11 +35,11 @@ for (const [name, source, bytesMax] of [
   [
     "the core (compiled cron, zones and WebAssembly)",
     'export { CompiledCron } from "./dist/cron/compiled-cron.js";',
-    12_288,
+    13_312,
   ],
-  ["CronTrigger, with its dialect, errors and descriptions", 'export { CronTrigger } from "escapement";', 26_624],
-  ["all triggers, without a scheduler", 'export * from "escapement/cron";', 36_352],
-  ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 102_400],
+  ["CronTrigger, with its dialect, errors and descriptions", 'export { CronTrigger } from "escapement";', 27_136],
+  ["all triggers, without a scheduler", 'export * from "escapement/cron";', 37_376],
+  ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 104_448],
 ] as const) {
   test(`${name} stays below ${bytesMax} bytes gzipped, without the polyfill and valibot`, async ({ annotate }) => {
     const bytes = await gzippedBytes(source);
@@ -46,6 +47,88 @@ for (const [name, source, bytesMax] of [
     expect(bytes).toBeLessThan(bytesMax);
   });
 }
+
+/** A Worker that adds a schedule and ticks. */
+function ticking(imports: string, dataStore: string, scheduler = "escapement/scheduler"): string {
+  return `
+    import { Scheduler } from "${scheduler}";
+    ${imports}
+    export default {
+      async scheduled(event, env) {
+        const scheduler = new Scheduler({ ${dataStore} });
+        await scheduler.schedule("report", "0 9 * * *", () => {});
+        await scheduler.tick();
+      },
+    };`;
+}
+
+const CRON = `
+  import { CronTrigger } from "escapement/cron";
+  const trigger = CronTrigger.fromCrontab("0 9 * * *", { timeZone: "Europe/Berlin" });
+  export default { scheduled: ({ scheduledTime }) => console.log(trigger.nextMs(scheduledTime)) };`;
+const CRONER = `
+  import { Cron } from "croner";
+  const cron = new Cron("0 9 * * *", { timezone: "Europe/Berlin" });
+  export default { scheduled: ({ scheduledTime }) => console.log(cron.nextRun(new Date(scheduledTime))) };`;
+const LIGHT = ticking(
+  'import { LibsqlDataStore } from "escapement/libsql/http";',
+  "dataStore: new LibsqlDataStore({ url: env.URL })",
+);
+const WEB = ticking(
+  'import { createClient } from "@libsql/client/web"; import { LibsqlDataStore } from "escapement/libsql";',
+  "dataStore: new LibsqlDataStore({ client: createClient({ url: env.URL }) })",
+);
+const BY_URL = ticking(
+  'import { LibsqlDataStore } from "escapement/libsql";',
+  "dataStore: new LibsqlDataStore({ url: env.URL })",
+);
+const D1 = ticking('import { D1DataStore } from "escapement/d1";', "dataStore: new D1DataStore(env.DATABASE)");
+const OBJECT = `
+  import { DurableObject } from "cloudflare:workers";
+  import { Scheduler } from "escapement/scheduler";
+  import { DurableObjectDataStore } from "escapement/durable-object";
+  export class Jobs extends DurableObject {
+    async alarm() {
+      const scheduler = new Scheduler({ dataStore: new DurableObjectDataStore(this.ctx.storage) });
+      await scheduler.schedule("report", "0 9 * * *", () => {});
+      await scheduler.tick();
+    }
+  }`;
+
+// All that a Worker uploads, WebAssembly, temporal-polyfill and valibot included. The second budget is that with
+// escapement/no-temporal in the place of temporal-polyfill. What is reached plus a little, as above.
+describe("a Worker, with everything that it uploads, stays within its budget:", () => {
+  const notes: string[] = [];
+
+  test.each([
+    ["cron in Berlin", CRON, 44_900, 25_800],
+    ["a scheduler with the memory store", ticking("", "", "escapement"), 122_000, 102_500],
+    ["a scheduler in a Durable Object", OBJECT, 146_400, 126_700],
+    ["a scheduler with D1", D1, 146_400, 126_700],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 148_000, 128_400],
+    ["a scheduler with libSQL by a url", BY_URL, 149_300, 129_600],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 168_500, 149_000],
+  ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
+    const worker = { stage: stage?.path ?? "" };
+    const { gzippedBytes: bytes } = await bundleWorker(source, worker);
+    const { gzippedBytes: withoutTemporal } = await bundleWorker(source, { ...worker, withoutTemporal: true });
+    notes.push(`${name}: ${bytes} bytes gzipped, of ${bytesMax}; without polyfill ${withoutTemporal}`);
+    expect(bytes).toBeLessThan(bytesMax);
+    expect(withoutTemporal).toBeLessThan(withoutTemporalMax);
+  });
+
+  test("croner, a peer, is measured in the same way", async (context) => {
+    if (!isBenchPeerInstalled("croner")) context.skip("croner is not installed: npm ci --prefix bench");
+    const { gzippedBytes: bytes } = await bundleWorker(CRONER, { stage: stage?.path ?? "" });
+    notes.push(`croner in Berlin: ${bytes} bytes gzipped`);
+    expect(bytes).toBeGreaterThan(0);
+  });
+
+  test("and all of them are told", async ({ annotate }) => {
+    for (const note of notes) await annotate(`size: a Worker with ${note}`);
+    expect(notes.length).toBeGreaterThan(0);
+  });
+});
 
 test("cron.wasm stays below 12 KB", async ({ annotate }) => {
   const { size } = await stat(join(stage?.path ?? "", "wasm/dist/cron.wasm"));

@@ -1,5 +1,5 @@
-import { OptionsError } from "./errors.ts";
-import { mustBe } from "./option-errors.ts";
+import { OptionsError, TemporalMissingError } from "./errors.ts";
+import { isPlain, mustBe } from "./option-errors.ts";
 import { nearest } from "./suggest.ts";
 import { Temporal } from "./temporal.ts";
 
@@ -42,13 +42,14 @@ const NO_FIXED_LENGTH = "years and months have no fixed length; use days or smal
  *   years
  */
 export function toDurationMs(value: Duration, name: string): number {
-  const shortMs = typeof value === "string" ? shortTextMs(value) : null;
-  if (shortMs !== null) return Math.round(shortMs);
+  const simpleMs = typeof value === "string" ? shortTextMs(value) : unitsMs(value);
+  if (simpleMs !== null) return Math.round(simpleMs);
   let duration: Temporal.Duration;
   try {
     // A native Duration is no instance of the polyfill's class, but its text always is readable.
     duration = Temporal.Duration.from(isForeignDuration(value) ? String(value) : value);
   } catch (cause) {
+    if (cause instanceof TemporalMissingError) throw cause;
     throw invalidDuration(name, value, problemOf(value), cause);
   }
   if (duration.years !== 0 || duration.months !== 0) {
@@ -58,6 +59,18 @@ export function toDurationMs(value: Duration, name: string): number {
   for (const unit of Object.keys(MS_PER_UNIT) as (keyof typeof MS_PER_UNIT)[]) ms += duration[unit] * MS_PER_UNIT[unit];
   if (ms < 0) throw invalidDuration(name, value, "must not be negative");
   return Math.round(ms);
+}
+
+/** Milliseconds of an object such as `{ minutes: 5 }`; null for what Temporal has to judge. */
+function unitsMs(value: unknown): number | null {
+  if (!isPlain(value)) return null;
+  let ms: number | null = null;
+  for (const [unit, amount] of Object.entries(value)) {
+    if (!Object.hasOwn(MS_PER_UNIT, unit) || !Number.isSafeInteger(amount) || Number(amount) < 0) return null;
+    ms = (ms ?? 0) + Number(amount) * MS_PER_UNIT[unit as keyof typeof MS_PER_UNIT];
+  }
+  // Temporal refuses what is longer than 2^53 seconds.
+  return ms === null || ms > Number.MAX_SAFE_INTEGER ? null : ms;
 }
 
 /** Milliseconds of text such as `1h 30m`; null for other text. */
@@ -112,6 +125,18 @@ function problemOfText(text: string): string {
 function invalidDuration(name: string, value: unknown, problem: string, cause?: unknown): OptionsError {
   const message = mustBe('a duration such as "5m" or { minutes: 5 }', value, name, problem);
   return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
+}
+
+/** ISO 8601 text of so many milliseconds, as {@link durationOf} would give it: `PT1H30M`. */
+export function durationText(ms: number): string {
+  const [hours, minutes, seconds] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, (ms % 60_000) / 1000];
+  const text = `${hours > 0 ? `${hours}H` : ""}${minutes > 0 ? `${minutes}M` : ""}${seconds > 0 ? `${seconds}S` : ""}`;
+  return `PT${text === "" ? "0S" : text}`;
+}
+
+/** The same for null: null. */
+export function durationTextOrNull(ms: number | null): string | null {
+  return ms === null ? null : durationText(ms);
 }
 
 /** A duration of so many milliseconds, in hours and smaller units, because days may differ in length. */

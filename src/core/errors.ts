@@ -40,6 +40,13 @@ export class OptionsError extends EscapementError {
   }
 }
 
+/** A Temporal object is needed, and there is none: the bundler was told to leave `temporal-polyfill` out, and the
+ *  runtime has no Temporal. Everything else goes on. */
+export class TemporalMissingError extends EscapementError {
+  static override readonly errorName: string = "TemporalMissingError";
+  readonly code = "temporalMissing";
+}
+
 /** A cron field or crontab text that cannot be understood, or can never match. */
 export class CronSyntaxError extends EscapementError {
   static override readonly errorName: string = "CronSyntaxError";

@@ -1,4 +1,4 @@
-import { OptionsError } from "../core/errors.ts";
+import { OptionsError, TemporalMissingError } from "../core/errors.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { Temporal } from "../core/temporal.ts";
 
@@ -12,6 +12,13 @@ export type DateLike = Temporal.PlainDate | string;
  * @throws {OptionsError}
  */
 export function toEpochDay(value: DateLike, path: string): number {
+  const plain = typeof value === "string" ? /^(\d{4})-(\d\d)-(\d\d)$/.exec(value) : null;
+  if (plain !== null) {
+    const [, year, month, day] = plain.map(Number) as [number, number, number, number];
+    if (month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month - 1)) {
+      return epochDayOf(year, month - 1, day);
+    }
+  }
   try {
     if (typeof value !== "string" && !("monthCode" in value)) throw new TypeError("not a date");
     // Temporal would drop a time of day in silence.
@@ -19,6 +26,7 @@ export function toEpochDay(value: DateLike, path: string): number {
     const { year, month, day } = Temporal.PlainDate.from(String(value)).withCalendar("iso8601");
     return epochDayOf(year, month - 1, day);
   } catch (cause) {
+    if (cause instanceof TemporalMissingError) throw cause;
     const message = mustBe('a date such as "2026-12-25" or a Temporal.PlainDate', value, path, dateAdvice(value));
     throw new OptionsError(`${path} ${message}`, [{ path, message }], { cause });
   }

@@ -1,4 +1,4 @@
-import { OptionsError } from "../core/errors.ts";
+import { OptionsError, TemporalMissingError } from "../core/errors.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { Temporal } from "../core/temporal.ts";
 
@@ -29,6 +29,7 @@ function civilTimeOf(value: unknown): Temporal.PlainDateTime | null {
   try {
     return Temporal.PlainDateTime.from(text);
   } catch (cause) {
+    if (cause instanceof TemporalMissingError) throw cause;
     const message = mustBe("a date and a time that exist", value);
     throw new OptionsError(message, [{ path: "", message }], { cause });
   }

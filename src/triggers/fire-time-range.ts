@@ -1,6 +1,6 @@
-import { systemClock } from "../core/clock.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { ceilEpochMs, type InstantLike } from "../core/temporal.ts";
+import { timerHost } from "../core/timer-host.ts";
 import { checkOptions, converted, countOrInfinity, instantMs, optional } from "./options.ts";
 
 /** Which fire times {@link Trigger.fireTimes} yields. Without `until` and `limit`, the fire times of an unending
@@ -33,5 +33,5 @@ export function rangeOf(
   where: string,
 ): { fromMs: number; untilMs: number; limit: number } {
   const { from, until, limit = limitDefault } = checkOptions(rules, options, where);
-  return { fromMs: from ?? systemClock.now(), untilMs: until, limit };
+  return { fromMs: from ?? timerHost.now(), untilMs: until, limit };
 }

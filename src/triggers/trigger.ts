@@ -1,4 +1,3 @@
-import { systemClock } from "../core/clock.ts";
 import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
 import { printAsJSON } from "../core/inspect.ts";
 import { mustBe } from "../core/option-errors.ts";
@@ -10,6 +9,7 @@ import {
   toEpochMs,
   zonedOf,
 } from "../core/temporal.ts";
+import { timerHost } from "../core/timer-host.ts";
 import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
 import { withinBudget } from "./step-budget.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
@@ -72,7 +72,7 @@ export abstract class Trigger {
    * @throws {BrokenTriggerError} when a subclass answers with what is not later, or no whole number of milliseconds
    */
   next(after?: InstantLike): Temporal.ZonedDateTime | null {
-    const afterMs = after === undefined ? systemClock.now() : toEpochMs(after, "after");
+    const afterMs = after === undefined ? timerHost.now() : toEpochMs(after, "after");
     const atMs = withinBudget(() => this.nextMs(afterMs));
     if (atMs === null) return null;
     if (!(atMs > afterMs && Number.isInteger(atMs))) throw brokenTrigger(this, afterMs, atMs);
@@ -85,7 +85,7 @@ export abstract class Trigger {
    * @throws {BrokenTriggerError} when a subclass answers with what is not earlier, or no whole number of milliseconds
    */
   previous(before?: InstantLike): Temporal.ZonedDateTime | null {
-    const beforeMs = before === undefined ? systemClock.now() : ceilEpochMs(before, "before");
+    const beforeMs = before === undefined ? timerHost.now() : ceilEpochMs(before, "before");
     const atMs = withinBudget(() => this.previousMs(beforeMs));
     if (atMs === null) return null;
     if (!(atMs < beforeMs && Number.isInteger(atMs))) throw brokenTrigger(this, beforeMs, atMs, "earlier");

@@ -1,4 +1,8 @@
 import { zonedOf } from "../core/temporal.ts";
+import { zoneTable } from "../cron/zone.ts";
+
+/** The tables of time zones know the offsets from here on. */
+const TABLE_LO_MS = 2 * 86_400_000;
 
 /** ISO 8601 text of epoch milliseconds, in UTC. A number that is no instant gives its digits. */
 export function isoOf(epochMs: number): string {
@@ -12,7 +16,14 @@ export function isoOf(epochMs: number): string {
 export function isoIn(epochMs: number, timeZone: string): string {
   // The offset of a zone would lead beyond what Temporal represents at its very ends, where nothing fires.
   if (timeZone === "UTC" || Math.abs(epochMs) > 8.6e15) return isoOf(epochMs);
-  return zonedOf(epochMs, timeZone).toString({ timeZoneName: "never" });
+  const offset = epochMs < TABLE_LO_MS ? null : zoneTable(timeZone).offsetAt(Math.floor(epochMs / 1000));
+  // Temporal rounds an offset that has seconds.
+  if (offset === null || offset % 60 !== 0) return zonedOf(epochMs, timeZone).toString({ timeZoneName: "never" });
+  const local = new Date(epochMs + offset * 1000).toISOString().replace(/\.?0+Z$|Z$/, "");
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 3600), (Math.abs(offset) / 60) % 60].map((part) =>
+    String(part).padStart(2, "0"),
+  );
+  return `${local}${offset < 0 ? "-" : "+"}${hours}:${minutes}`;
 }
 
 /** `Every day`, `Every 2 hours`, `Every 1 day, 12 hours and 5 minutes`: the amounts above zero, coarsest first. */

@@ -10,6 +10,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   executors: 3,
   scheduler: 4,
   http: 5,
+  "http-cron": 5,
   cloudflare: 5,
   cli: 5,
   testing: 5,

@@ -42,6 +42,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreUnavailableError",
       "TaskLookupError",
       "Temporal",
+      "TemporalMissingError",
       "Trigger",
       "coarseClock",
       "currentJob",
@@ -157,6 +158,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TriggerCodec",
       "TriggerJSON",
     ],
+  },
+  "./cloudflare": {
+    values: ["createWorker"],
+    types: ["GivenContext", "ScheduledEvent", "SchedulerWorker", "WorkerContext", "WorkerOptions"],
   },
   "./contracts": {
     values: [
@@ -297,6 +302,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["DurableObjectDataStore"],
     types: ["DurableObjectSqlStorage", "DurableObjectStoreOptions", "Row", "SqlValue", "StoreRetryOptions"],
   },
+  "./http-cron": {
+    values: ["createCronHandler"],
+    types: ["CronHandler", "CronHandlerOptions", "TickingScheduler"],
+  },
   "./libsql": {
     values: ["LibsqlDataStore"],
     types: [
@@ -323,6 +332,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreRetryOptions",
     ],
   },
+  "./no-temporal": { values: ["Temporal"], types: [] },
   "./scheduler": {
     values: ["Scheduler"],
     types: ["SchedulerOptions", "StoredSchedulerOptions"],

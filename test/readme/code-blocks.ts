@@ -6,8 +6,10 @@ export interface CodeBlock {
   readonly code: string;
   /** Why the block is not run, or null. */
   readonly skipReason: string | null;
-  /** What the program must print. */
+  /** What the program must print, or the Worker answer with. */
   readonly expected: readonly string[];
+  /** Whether the block is the main module of a Cloudflare Worker. */
+  readonly isWorker?: true;
 }
 
 const FENCE = /^(?<indent> *)```(?<language>\w*)[^\n]*\n(?<code>[\s\S]*?)^\k<indent>```/gm;
@@ -19,6 +21,7 @@ const DIRECTIVE = /<!--\s*test:\s*(?<verb>\w+)\s*(?<rest>(?:(?!-->)[\s\S])*?)\s*
  *
  *     <!-- test: skip because it needs a server -->    not run; the reason is printed
  *     <!-- test: expect "text" -->                     must print the text, and is ended when all of them came
+ *     <!-- test: worker -->                            is a Worker, and runs in workerd
  *     <!-- test: continues -->                         runs after the code of the block before it
  *
  * @throws {Error} on a directive that it does not know: a misspelt one would silently not test
@@ -33,14 +36,16 @@ export function extractCodeBlocks(markdown: string): CodeBlock[] {
     let skipReason: string | null = null;
     let before = "";
     const expected: string[] = [];
+    let isWorker = false;
     for (const { groups: { verb = "", rest = "" } = {} } of directives) {
       if (verb === "skip" && /^because\s+\S/.test(rest)) skipReason = rest.replace(/^because\s+/, "");
       else if (verb === "expect" && /^".*"$/.test(rest)) expected.push(JSON.parse(rest));
+      else if (verb === "worker" && rest === "") isWorker = true;
       else if (verb === "continues" && blocks.length > 0) before = `${blocks.at(-1)?.code}\n`;
       else throw new Error(`line ${line}: unknown directive "test: ${verb} ${rest}"`);
     }
     const outdented = indent === "" ? code : code.replaceAll(new RegExp(`^${indent}`, "gm"), "");
-    blocks.push({ line, code: before + outdented, skipReason, expected });
+    blocks.push({ line, code: before + outdented, skipReason, expected, ...(isWorker && { isWorker }) });
   }
   return blocks;
 }

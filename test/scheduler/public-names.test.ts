@@ -105,8 +105,11 @@ describe("the main entry", () => {
     await scheduler.getJobs({ taskId: "t", scheduleId: "s", ...page });
     await scheduler.getJobResults({ scheduleId: "s", taskId: "t", outcome: "success", ...page });
     const { signal } = new AbortController();
-    expect(Object.keys(await scheduler.tick({ maxDuration: "PT1S", maxJobs: 1, signal })).sort()).toEqual([
-      ...["exhausted", "jobsAdded", "jobsRun", "nextWakeAt", "outcomes", "schedulesProcessed"],
+    expect(
+      Object.keys(await scheduler.tick({ maxDuration: "PT1S", maxJobs: 1, maxRoundTrips: 9, signal })).sort(),
+    ).toEqual([
+      ...["exhausted", "jobsAdded", "jobsRun", "nextWakeAt", "nextWakeAtMs", "outcomes", "roundTrips"],
+      "schedulesProcessed",
     ]);
     expect(scheduler.identity).toBe("a");
   });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { cloudflareAdviceFor, cloudflareFailureKind } from "../../src/stores/cloudflare-sqlite/failures.ts";
+import { DurableObjectDriver } from "../../src/stores/durable-object/driver.ts";
 import { failureKind as libsqlFailureKind } from "../../src/stores/libsql/failures.ts";
 import type { FailureKind } from "../../src/stores/sqlite/driver.ts";
 import { sqliteFailureKind } from "../../src/stores/sqlite/failures.ts";
@@ -58,6 +60,50 @@ const OF_LIBSQL: [string, Error, FailureKind][] = [
   ["an object of workerd's that was moved", failure("Network connection lost.", { retryable: true }), "connection"],
 ];
 
+/** As D1 and Durable Objects say it: without a code. */
+const OF_CLOUDFLARE: [string, Error, FailureKind][] = [
+  ["a lost connection", failure("D1_ERROR: Network connection lost."), "connection"],
+  ["an object that was moved", failure("Network connection lost.", { retryable: true }), "connection"],
+  ["a mark of the cause", failure("D1_ERROR: ?", { cause: failure("?", { retryable: true }) }), "connection"],
+  ["a reset", failure("D1_ERROR: Internal error in D1 DB storage caused object to be reset."), "connection"],
+  [
+    "a reset at the start",
+    failure("D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset."),
+    "connection",
+  ],
+  [
+    "a reset after a long wait",
+    failure("D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset."),
+    "connection",
+  ],
+  ["a new version", failure("D1_ERROR: D1 DB reset because its code was updated."), "connection"],
+  ["a new version of the object", failure("Durable Object reset because its code was updated."), "connection"],
+  [
+    "a node with trouble",
+    failure("D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node."),
+    "connection",
+  ],
+  ["an answer of a proxy", failure("D1_ERROR: Failed to parse body as JSON, got: <html>"), "connection"],
+  ["an internal error", failure("D1_ERROR: internal error; reference = 1a2b"), "connection"],
+  ["too much to do", failure("D1_ERROR: D1 DB is overloaded. Requests queued for too long."), "unavailable"],
+  ["too much to do, by its mark", failure("?", { overloaded: true, retryable: true }), "unavailable"],
+  ["too much CPU time", failure("D1_ERROR: D1 DB exceeded its CPU time limit and was reset."), "unavailable"],
+  ["too much memory", failure("D1_ERROR: D1 DB exceeded its memory limit and was reset."), "unavailable"],
+  ["a full database", failure("D1_ERROR: Exceeded maximum DB size."), "unavailable"],
+  ["a full disk, without a code", failure("D1_ERROR: database or disk is full: SQLITE_FULL"), "unavailable"],
+  ["no requests left", failure("Too many subrequests."), "unavailable"],
+  ["no requests left, by D1", failure("D1_ERROR: Too many API requests by single worker invocation."), "unavailable"],
+  ["a value of a wrong type", failure("D1_TYPE_ERROR: Type 'undefined' not supported"), "refused"],
+  [
+    "a key that exists",
+    failure("D1_ERROR: UNIQUE constraint failed: a.b: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)"),
+    "refused",
+  ],
+  ["text that is too long, without a code", failure("D1_ERROR: string or blob too big: SQLITE_TOOBIG"), "tooLarge"],
+  ["a batch that undid itself", failure("D1_ERROR: bad JSON path: 'escapement guard': SQLITE_ERROR"), "guard"],
+  ["a statement that is not allowed", failure("D1_ERROR: not authorized: SQLITE_AUTH"), "unavailable"],
+];
+
 describe("a failure of SQLite is told apart:", () => {
   for (const [name, error, kind] of OF_SQLITE) {
     test(`${name} is ${kind}`, () => expect(sqliteFailureKind(error)).toBe(kind));
@@ -69,4 +115,33 @@ describe("a failure of a libSQL client is told apart:", () => {
     // The numbers are what other clients give.
     if (!("errcode" in error)) test(`${name} is ${kind}`, () => expect(libsqlFailureKind(error)).toBe(kind));
   }
+});
+
+describe("a failure of D1 or of a Durable Object is told apart:", () => {
+  for (const [name, error, kind] of OF_CLOUDFLARE) {
+    test(`${name} is ${kind}`, () => expect(cloudflareFailureKind(error)).toBe(kind));
+  }
+
+  test("what users can do about it is said", () => {
+    const advice = OF_CLOUDFLARE.map(([name, error]) => [name, cloudflareAdviceFor(error)]).filter(([, text]) => text);
+    expect(Object.fromEntries(advice)).toEqual({
+      "too much to do": "the database has too much to do; ask it less often",
+      "too much to do, by its mark": "the database has too much to do; ask it less often",
+      "too much CPU time": "do less in one call",
+      "too much memory": "do less in one call",
+      "a full database": "the database or the account is full; remove what is not needed",
+      "no requests left": "the invocation has used up its requests; do less in one invocation",
+      "no requests left, by D1": "the invocation has used up its requests; do less in one invocation",
+    });
+  });
+
+  test("within an object that was reset, nothing is repeated", () => {
+    const driver = new DurableObjectDriver({
+      sql: { exec: () => ({ toArray: () => [] }) },
+      transactionSync: (run) => run(),
+    });
+    const error = failure("Durable Object reset because its code was updated.");
+    expect(driver.failureKind(error)).toBe("unavailable");
+    expect(driver.adviceFor(error)).toBe("the next request or alarm gets a new object");
+  });
 });

@@ -3,11 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
-import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { type LibsqlClient, LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
+import { expectPortable, StatementRecord } from "./statement-rules.ts";
 
 // Runs on Node and inside workerd, where a file cannot start the server: vitest.workerd.config.ts does it there.
 
@@ -30,11 +31,33 @@ afterEach(async () => {
 });
 afterAll(() => stop());
 
+const record = new StatementRecord();
+
 function newStore(tablePrefix: string, protocol: "http" | "ws" = "http"): LibsqlDataStore {
   const client = createClient({ url: url.replace(/^http/, protocol) });
-  const store = new LibsqlDataStore({ client }, { tablePrefix });
+  const store = new LibsqlDataStore({ client: recordingClient(client) }, { tablePrefix });
   used.push(client, store);
   return store;
+}
+
+/** A client that notes what it runs. */
+function recordingClient(client: ReturnType<typeof createClient>): LibsqlClient {
+  return {
+    async execute(statement) {
+      const answer = await client.execute(statement);
+      record.note(statement, answer.columns);
+      return answer;
+    },
+    async batch(statements, mode) {
+      for (const statement of statements) record.note(statement);
+      const answers = await client.batch(statements, mode);
+      for (const [index, statement] of statements.entries()) record.note(statement, answers[index]?.columns);
+      return answers;
+    },
+    close: () => client.close(),
+    reconnect: () => client.reconnect(),
+    protocol: client.protocol,
+  };
 }
 
 async function openStore(tablePrefix: string): Promise<LibsqlDataStore> {
@@ -69,6 +92,8 @@ describe("LibsqlDataStore with a client of @libsql/client/web keeps the contract
       await run({ open: () => openStore("web_"), reopen: () => openStore("web_") });
     });
   }
+
+  test("and every statement that ran is one that D1 and Durable Objects take", () => expectPortable(record));
 });
 
 describe("a tick on a client of @libsql/client/web", () => {

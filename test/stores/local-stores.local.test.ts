@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { LOCAL_STORES, type LocalStore } from "./local-stores.ts";
+import { expectPortable, recording, StatementRecord } from "./statement-rules.ts";
 
 const T0 = 1_800_000_000_000;
 
@@ -22,6 +24,13 @@ afterAll(() => folder.remove());
 async function openStore(local: LocalStore, path: string): Promise<DataStore> {
   // The tests write as fast as they can, and none of them pulls the plug.
   const store = local.make(path, { durability: "normal" });
+  opened.push(store);
+  await store.open(T0);
+  return store;
+}
+
+async function openRecorded(local: LocalStore, record: StatementRecord): Promise<DataStore> {
+  const store = new SqlDataStore(recording(local.driver(":memory:"), record));
   opened.push(store);
   await store.open(T0);
   return store;
@@ -47,9 +56,12 @@ for (const local of LOCAL_STORES) {
   });
 
   describe(`${storeName} in memory keeps the contract`, () => {
+    const record = new StatementRecord();
     for (const { name, run } of cases) {
-      test(name, () => run({ open: () => openStore(local, ":memory:") }));
+      test(name, () => run({ open: () => openRecorded(local, record) }));
     }
+
+    test("and every statement that ran is one that D1 and Durable Objects take", () => expectPortable(record));
   });
 
   test(`${storeName} shares a file with other processes, and memory with none`, () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { HANG_MS } from "./hang.ts";
 
@@ -24,8 +25,9 @@ export class Child {
   output = "";
   #onOutput = (): void => {};
 
-  constructor([command = "", ...args]: readonly string[]) {
-    this.process = spawn(command, args, { cwd: ROOT });
+  /** @param variables what its environment has beside this one's */
+  constructor([command = "", ...args]: readonly string[], variables: Readonly<Record<string, string>> = {}) {
+    this.process = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...variables } });
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream?.on("data", (data: Buffer) => {
         this.output += data.toString();

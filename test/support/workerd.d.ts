@@ -2,17 +2,13 @@
 // that nothing else needs.
 
 declare module "cloudflare:workers" {
-  import type { WorkerdEnv } from "./workerd-env.ts";
-
-  export const env: WorkerdEnv;
+  export const env: WorkerdTestEnv;
 }
 
 declare module "cloudflare:test" {
-  import type { ObjectState, ObjectStub } from "./workerd-env.ts";
-
   /** Runs a function within a Durable Object. */
   export function runInDurableObject<T>(
-    stub: ObjectStub,
-    run: (instance: object, state: ObjectState) => T | Promise<T>,
+    stub: WorkerdTestStub,
+    run: (instance: object, state: WorkerdTestState) => T | Promise<T>,
   ): Promise<T>;
 }

@@ -1,7 +1,7 @@
 import { sleepFor } from "../../core/clock.ts";
 import { printedAs } from "../../core/inspect.ts";
 import { TICK_GRACE_MS } from "../../core/limits.ts";
-import { instantOrNull, type Temporal } from "../../core/temporal.ts";
+import { instantOrNull, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { LookReport, Seen } from "../../stores/data-store.ts";
@@ -88,8 +88,11 @@ export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickRe
 /** The report as it was, which consoles print with its instant as text: Node prints instants that are not its own as
  *  empty. */
 function printable(report: TickReport): TickReport {
-  const print = (): unknown => ({ ...report, nextWakeAt: report.nextWakeAt?.toString() ?? null });
-  return printedAs(report, print);
+  const { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAtMs, exhausted, roundTrips } = report;
+  return printedAs(report, () => ({
+    ...{ schedulesProcessed, jobsAdded, jobsRun, outcomes },
+    ...{ nextWakeAt: instantTextOrNull(nextWakeAtMs), nextWakeAtMs, exhausted, roundTrips },
+  }));
 }
 
 /** After a failure, tells the store of the outcomes that it does not know. */

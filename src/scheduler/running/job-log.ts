@@ -1,4 +1,4 @@
-import { instantOf } from "../../core/temporal.ts";
+import { instantText } from "../../core/temporal.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
@@ -77,7 +77,7 @@ export class JobLog {
 
   /** An attempt failed, and the job runs again at `runAt` (epoch milliseconds). */
   retried(job: JobFacts, attempt: number, runAt: number, failure: Failure): void {
-    const text = `failed (attempt ${attempt}), and runs again at ${instantOf(runAt)}`;
+    const text = `failed (attempt ${attempt}), and runs again at ${instantText(runAt)}`;
     this.#tell("warn", job, attempt, text, failure);
   }
 

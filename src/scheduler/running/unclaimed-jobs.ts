@@ -1,6 +1,6 @@
 import { sleepFor } from "../../core/clock.ts";
 import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "../../core/limits.ts";
-import { instantOf } from "../../core/temporal.ts";
+import { instantText } from "../../core/temporal.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobQueue } from "../../stores/data-store.ts";
@@ -106,7 +106,7 @@ export class UnclaimedJobs {
       worker: 'this one runs no jobs; start a scheduler that does: new Scheduler({ role: "worker" })',
     }[missing];
     env.logger.warn(
-      `escapement: job ${jobId} of task "${taskId}" waits for executor "${executor}" since ${instantOf(runAtMs)}, ` +
+      `escapement: job ${jobId} of task "${taskId}" waits for executor "${executor}" since ${instantText(runAtMs)}, ` +
         `and no scheduler has taken it; ${reason}`,
     );
     env.events.publish([jobUnclaimed(env, job, missing)]);

@@ -1,6 +1,6 @@
 import { firstFence } from "../../core/ids.ts";
 import { optionsError } from "../../core/option-errors.ts";
-import { INSTANT_MS_MAX, instantOf } from "../../core/temporal.ts";
+import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -96,7 +96,7 @@ export function scheduleChanges(
 function notBefore({ lastFireTime }: ScheduleRecord, fireTime: number): number {
   if (lastFireTime === null || fireTime > lastFireTime) return fireTime;
   const message =
-    `must be later than the last fire time, ${instantOf(lastFireTime)}; got ${instantOf(fireTime)}: ` +
+    `must be later than the last fire time, ${instantText(lastFireTime)}; got ${instantText(fireTime)}: ` +
     "a schedule never goes back; runScheduleNow(id) adds an extra job";
   throw optionsError("updateSchedule()", [{ path: "nextFireTime", message }]);
 }

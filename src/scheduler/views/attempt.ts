@@ -1,4 +1,4 @@
-import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
 import type { AttemptRecord } from "../../records/attempt.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import { reviveError } from "./job-error.ts";
@@ -28,8 +28,8 @@ export function attemptOf({ number, startedAt, finishedAt, error }: AttemptFacts
 export function attemptAsJSON({ number, startedAt, finishedAt, error }: AttemptFacts): Record<string, unknown> {
   return {
     number,
-    startedAt: instantOrNull(startedAt)?.toString() ?? null,
-    finishedAt: instantOf(finishedAt).toString(),
+    startedAt: instantTextOrNull(startedAt),
+    finishedAt: instantText(finishedAt),
     error,
   };
 }

@@ -1,5 +1,5 @@
 import { printAsJSON } from "../../core/inspect.ts";
-import { instantOf, type Temporal } from "../../core/temporal.ts";
+import { instantOf, instantText, type Temporal } from "../../core/temporal.ts";
 import type { SchedulerRecord, SchedulerRole } from "../../records/scheduler.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { StoreInspection, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
@@ -112,16 +112,12 @@ export class SchedulerHealth {
    *  `Job.heldBy`), and those of paused tasks, are not late. */
   get oldestDueJob(): DueJob | null {
     const job = this.#store?.inspection.oldestDueJob ?? null;
-    if (job === null) return null;
-    const { id, taskId, runAt } = job;
-    return { id, taskId, runAt: instantOf(runAt), lateMs: this.#checkedAt - runAt };
+    return job === null ? null : this.#dueJob(job, instantOf);
   }
   /** The schedule that has been due for the longest time; null when none is due. */
   get oldestDueSchedule(): DueSchedule | null {
     const schedule = this.#store?.inspection.oldestDueSchedule ?? null;
-    if (schedule === null) return null;
-    const { id, taskId, nextFireTime } = schedule;
-    return { id, taskId, nextFireTime: instantOf(nextFireTime), lateMs: this.#checkedAt - nextFireTime };
+    return schedule === null ? null : this.#dueSchedule(schedule, instantOf);
   }
   /** The tasks that have unfinished jobs, with the numbers of those that wait, are held, and run, by id. */
   get backlog(): readonly TaskWork[] {
@@ -133,14 +129,7 @@ export class SchedulerHealth {
   }
   /** The schedulers that are alive on the store, by identity. */
   get schedulers(): readonly LiveScheduler[] {
-    return (this.#store?.schedulers ?? []).map(({ identity, role, isResident, tasks, executors, aliveUntil }) => ({
-      identity,
-      role,
-      isResident,
-      tasks,
-      executors,
-      aliveUntil: instantOf(aliveUntil),
-    }));
+    return this.#schedulers(instantOf);
   }
   /** Ids of the tasks that have jobs waiting, and that no living scheduler runs. */
   get unhandledTasks(): readonly string[] {
@@ -158,24 +147,49 @@ export class SchedulerHealth {
   }
 
   toJSON(): Record<string, unknown> {
-    const { oldestDueJob: job, oldestDueSchedule: schedule } = this;
+    const { oldestDueJob = null, oldestDueSchedule = null } = this.#store?.inspection ?? {};
     return {
       identity: this.identity,
-      checkedAt: this.checkedAt.toString(),
+      checkedAt: instantText(this.#checkedAt),
       isStoreReached: this.isStoreReached,
       storeError: this.storeError,
       latencyMs: this.latencyMs,
       clockSkewMs: this.clockSkewMs,
-      oldestDueJob: job === null ? null : { ...job, runAt: job.runAt.toString() },
-      oldestDueSchedule: schedule === null ? null : { ...schedule, nextFireTime: schedule.nextFireTime.toString() },
+      oldestDueJob: oldestDueJob === null ? null : this.#dueJob(oldestDueJob, instantText),
+      oldestDueSchedule: oldestDueSchedule === null ? null : this.#dueSchedule(oldestDueSchedule, instantText),
       backlog: this.backlog,
       pausedTasks: this.pausedTasks,
-      schedulers: this.schedulers.map((live) => ({ ...live, aliveUntil: live.aliveUntil.toString() })),
+      schedulers: this.#schedulers(instantText),
       unhandledTasks: this.unhandledTasks,
       backloggedSchedules: this.backloggedSchedules,
     };
   }
+
+  #dueJob<T>({ id, taskId, runAt }: DueJobFacts, at: (epochMs: number) => T): Omit<DueJob, "runAt"> & { runAt: T } {
+    return { id, taskId, runAt: at(runAt), lateMs: this.#checkedAt - runAt };
+  }
+
+  #dueSchedule<T>(
+    { id, taskId, nextFireTime }: DueScheduleFacts,
+    at: (epochMs: number) => T,
+  ): Omit<DueSchedule, "nextFireTime"> & { nextFireTime: T } {
+    return { id, taskId, nextFireTime: at(nextFireTime), lateMs: this.#checkedAt - nextFireTime };
+  }
+
+  #schedulers<T>(at: (epochMs: number) => T): (Omit<LiveScheduler, "aliveUntil"> & { aliveUntil: T })[] {
+    return (this.#store?.schedulers ?? []).map(({ identity, role, isResident, tasks, executors, aliveUntil }) => ({
+      identity,
+      role,
+      isResident,
+      tasks,
+      executors,
+      aliveUntil: at(aliveUntil),
+    }));
+  }
 }
+
+type DueJobFacts = NonNullable<StoreInspection["oldestDueJob"]>;
+type DueScheduleFacts = NonNullable<StoreInspection["oldestDueSchedule"]>;
 
 function workOf({ taskId, waiting, held = 0, running }: TaskBacklog): TaskWork {
   return { taskId, waiting, held, running };

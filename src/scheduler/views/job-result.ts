@@ -1,5 +1,5 @@
 import { printAsJSON, readable } from "../../core/inspect.ts";
-import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome, Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -121,11 +121,11 @@ export class JobResult<R = unknown> {
       jobId: this.jobId,
       taskId: this.taskId,
       scheduleId: this.scheduleId,
-      scheduledFireTime: this.scheduledFireTime?.toString() ?? null,
+      scheduledFireTime: instantTextOrNull(this.#record.scheduledFireTime),
       outcome: this.outcome,
-      startedAt: this.startedAt?.toString() ?? null,
-      finishedAt: this.finishedAt.toString(),
-      expiresAt: this.expiresAt.toString(),
+      startedAt: instantTextOrNull(this.#record.startedAt),
+      finishedAt: instantText(this.#record.finishedAt),
+      expiresAt: instantText(this.#record.expiresAt),
       attempts: this.attempts,
       attemptHistory: this.#attempts.map(attemptAsJSON),
       payload: readable(() => this.payload),

@@ -1,6 +1,6 @@
 import { JobLookupError } from "../../core/errors.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
-import { instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Metadata, ParentFailurePolicy } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -226,14 +226,14 @@ export class Job<R = unknown> {
       executor: this.executor,
       payload: readable(() => this.payload),
       priority: this.priority,
-      runAt: this.runAt.toString(),
-      createdAt: this.createdAt.toString(),
-      scheduledFireTime: this.scheduledFireTime?.toString() ?? null,
-      fireTime: this.fireTime?.toString() ?? null,
-      startDeadline: this.startDeadline?.toString() ?? null,
+      runAt: instantText(this.#record.runAt),
+      createdAt: instantText(this.#record.createdAt),
+      scheduledFireTime: instantTextOrNull(this.#record.scheduledFireTime),
+      fireTime: instantTextOrNull(this.#record.fireTime),
+      startDeadline: instantTextOrNull(this.#record.startDeadline),
       missedCount: this.missedCount,
-      firstMissedTime: this.firstMissedTime?.toString() ?? null,
-      lastMissedTime: this.lastMissedTime?.toString() ?? null,
+      firstMissedTime: instantTextOrNull(this.#record.firstMissedTime),
+      lastMissedTime: instantTextOrNull(this.#record.lastMissedTime),
       metadata: this.metadata,
       idempotencyKey: this.idempotencyKey,
       concurrencyKey: this.concurrencyKey,
@@ -244,7 +244,7 @@ export class Job<R = unknown> {
       failedAttempts: this.failedAttempts,
       recoveries: this.recoveries,
       acquiredBy: this.acquiredBy,
-      acquiredUntil: this.acquiredUntil?.toString() ?? null,
+      acquiredUntil: instantTextOrNull(this.#record.acquiredUntil),
       cancelRequested: this.cancelRequested,
       retryOf: this.retryOf,
       attemptHistory: (this.#record.attemptHistory ?? []).map(attemptAsJSON),

@@ -1,6 +1,13 @@
-import { durationOf } from "../../core/duration.ts";
+import { durationOf, durationText, durationTextOrNull } from "../../core/duration.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
-import { type InstantLike, instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import {
+  type InstantLike,
+  instantOf,
+  instantOrNull,
+  instantText,
+  instantTextOrNull,
+  type Temporal,
+} from "../../core/temporal.ts";
 import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -202,18 +209,18 @@ export class Schedule {
       executor: this.executor,
       priority: this.priority,
       coalesce: this.coalesce,
-      misfireGraceTime: this.misfireGraceTime?.toString() ?? null,
-      maxJitter: this.maxJitter.toString(),
+      misfireGraceTime: durationTextOrNull(this.#record.misfireGraceMs),
+      maxJitter: durationText(this.#record.maxJitterMs),
       maxCatchUp: this.maxCatchUp,
-      resultExpirationTime: this.resultExpirationTime.toString(),
+      resultExpirationTime: durationText(this.#record.resultExpirationMs),
       overlap: this.overlap,
       concurrencyKey: this.concurrencyKey,
       skippedCount: this.skippedCount,
       metadata: this.metadata,
       paused: this.paused,
-      createdAt: this.createdAt.toString(),
-      nextFireTime: this.nextFireTime?.toString() ?? null,
-      lastFireTime: this.lastFireTime?.toString() ?? null,
+      createdAt: instantText(this.#record.createdAt),
+      nextFireTime: instantTextOrNull(this.#record.nextFireTime),
+      lastFireTime: instantTextOrNull(this.#record.lastFireTime),
     };
   }
 }

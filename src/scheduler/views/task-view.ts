@@ -1,4 +1,4 @@
-import { durationOf } from "../../core/duration.ts";
+import { durationOf, durationText, durationTextOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
 import type { Temporal } from "../../core/temporal.ts";
 import type { Metadata, RunOverlapPolicy } from "../../records/policies.ts";
@@ -79,23 +79,26 @@ export class TaskView {
   }
 
   toJSON(): Record<string, unknown> {
-    const { maxAttempts, backoff } = this.retry;
-    const { rateLimit } = this;
+    const { rateLimit, retry } = this.#record;
+    const { attemptsMax: maxAttempts, initialMs, factor, maxMs, jitter } = retry;
     return {
       id: this.id,
       executor: this.executor,
       maxRunningJobs: this.maxRunningJobs,
       maxRunningPerKey: this.maxRunningPerKey,
-      rateLimit: rateLimit === null ? null : { ...rateLimit, per: rateLimit.per.toString() },
+      rateLimit:
+        rateLimit === undefined
+          ? null
+          : { limit: rateLimit.limit, per: durationText(rateLimit.perMs), burst: rateLimit.burst },
       fair: this.fair,
       isPaused: this.isPaused,
-      misfireGraceTime: this.misfireGraceTime?.toString() ?? null,
+      misfireGraceTime: durationTextOrNull(this.#record.misfireGraceMs),
       maxRecoveries: this.maxRecoveries,
-      timeout: this.timeout?.toString() ?? null,
-      resultExpirationTime: this.resultExpirationTime.toString(),
+      timeout: durationTextOrNull(this.#record.timeoutMs),
+      resultExpirationTime: durationText(this.#record.resultExpirationMs),
       retry: {
         maxAttempts,
-        backoff: { ...backoff, initial: backoff.initial.toString(), max: backoff.max.toString() },
+        backoff: { initial: durationText(initialMs), factor, max: durationText(maxMs), jitter },
       },
       overlap: this.overlap,
       metadata: this.metadata,

@@ -1,11 +1,12 @@
 import { cloudflareAdviceFor, cloudflareFailureKind } from "../cloudflare-sqlite/failures.ts";
-import { refuseTooLarge, TooLargeValue } from "../cloudflare-sqlite/sizes.ts";
+import { refuseTooLarge } from "../cloudflare-sqlite/sizes.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
 import type { DurableObjectSqlStorage } from "./storage.ts";
 
 /** Runs statements on the storage of the Durable Object in which it lives. There is nothing to open or to close. */
 export class DurableObjectDriver implements SqlDriver {
   readonly isLocal: boolean = true;
+  readonly refuseTooLarge: (statements: readonly SqlStatement[]) => void = refuseTooLarge;
   readonly #storage: DurableObjectSqlStorage;
 
   constructor(storage: DurableObjectSqlStorage) {
@@ -13,10 +14,12 @@ export class DurableObjectDriver implements SqlDriver {
   }
 
   async execute(statement: SqlStatement): Promise<Row[]> {
+    this.refuseTooLarge([statement]);
     return this.#run(statement);
   }
 
   async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    this.refuseTooLarge(statements);
     const [only] = statements;
     // One statement is a transaction by itself, as most single additions are.
     if (only !== undefined && statements.length === 1) return [this.#run(only)];
@@ -26,7 +29,6 @@ export class DurableObjectDriver implements SqlDriver {
   /** An object that lost its storage has ended: what it repeats fails again, and only the next request gets a new
    *  object. So nothing is worth repeating. */
   failureKind(error: unknown): FailureKind {
-    if (error instanceof TooLargeValue) return "tooLarge";
     const kind = cloudflareFailureKind(error);
     return kind === "connection" ? "unavailable" : kind;
   }
@@ -36,8 +38,7 @@ export class DurableObjectDriver implements SqlDriver {
     return cloudflareAdviceFor(error);
   }
 
-  #run(statement: SqlStatement): Row[] {
-    refuseTooLarge(statement);
-    return this.#storage.sql.exec(statement.sql, ...statement.args).toArray();
+  #run({ sql, args }: SqlStatement): Row[] {
+    return this.#storage.sql.exec(sql, ...args).toArray();
   }
 }

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { checker, hasMethods } from "../../core/check.ts";
 import { CLOUDFLARE_ENTRIES, wrongArgument } from "../cloudflare-sqlite/options.ts";
-import { messageOf } from "../sqlite/failures.ts";
 import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/shared-options.ts";
 import type { DurableObjectSqlStorage } from "./storage.ts";
 
@@ -11,7 +10,7 @@ const checkStoreOptions = checker(v.strictObject(CLOUDFLARE_ENTRIES), { synonyms
 
 /** @throws {OptionsError} when the value is no storage of a Durable Object that has SQL */
 export function checkStorage(storage: DurableObjectSqlStorage): DurableObjectSqlStorage {
-  if (hasMethods(storage, ["transactionSync"]) && hasMethods(sqlOf(storage), ["exec"])) return storage;
+  if (hasMethods(storage, ["transactionSync"]) && hasSql(storage)) return storage;
   const what = "the storage of a Durable Object (ctx.storage) whose class keeps SQLite";
   throw wrongArgument("new DurableObjectDataStore(storage)", what, storage, adviceOn(storage));
 }
@@ -21,23 +20,24 @@ export function checkOptions(options: DurableObjectStoreOptions): CheckedSharedO
   return checkStoreOptions(options, "new DurableObjectDataStore(storage, options)");
 }
 
-/** The `sql` of a storage. An object whose class does not keep SQLite may throw when it is asked for. */
-function sqlOf(storage: object): unknown {
+/** An object whose class does not keep SQLite has `sql` too, which throws when it is asked for anything. */
+function hasSql({ sql }: DurableObjectSqlStorage): boolean {
   try {
-    return Reflect.get(storage, "sql");
-  } catch (error) {
-    return messageOf(error);
+    Reflect.get(sql, "databaseSize");
+    return hasMethods(sql, ["exec"]);
+  } catch {
+    return false;
   }
 }
 
 function adviceOn(value: unknown): string | null {
   if (typeof value !== "object" || value === null) return "write new DurableObjectDataStore(ctx.storage)";
-  if (hasMethods(value, ["transactionSync"]) || hasMethods(value, ["setAlarm", "getAlarm"])) {
+  if (hasMethods(value, ["transactionSync", "setAlarm"])) {
     return "name the class under new_sqlite_classes in the migrations of the Worker's configuration";
   }
   if ("storage" in value && "id" in value) return "write ctx.storage";
+  if (hasMethods(value, ["prepare", "batch"])) return "for D1 there is D1DataStore of escapement/d1";
   if (hasMethods(value, ["exec"])) return "write ctx.storage, because transactions belong to it";
   if (hasMethods(value, ["idFromName"])) return "the storage is there only within the object, as ctx.storage";
-  if (hasMethods(value, ["prepare", "batch"])) return "for D1 there is D1DataStore of escapement/d1";
   return null;
 }

@@ -4,7 +4,7 @@ import type { HeldBy } from "./admission.ts";
 import { statement } from "./batch.ts";
 import { NewChildren } from "./chains.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { STAMPED_BY_JOB_MAX } from "./limits.ts";
+import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { instantKey, memberParameters, rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
 import { JOB_STATE } from "./schema.ts";
@@ -97,26 +97,31 @@ export class Additions {
    * prepared faster.
    */
   #insertions(): SqlStatement[] {
-    const { insertJobs, insertStampedJobs, insertAlikeJobs, insertStampedAlikeJobs, insertOneJob } = this.#statements;
+    const { insertAlikeJobs, insertStampedAlikeJobs, insertOneJob } = this.#statements;
     if (this.#windowed !== null) return this.#windowed.insertions();
     const jobs = this.#jobs;
-    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     const [first] = jobs;
-    if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) {
-      const insert = this.#stamp === null ? insertJobs : insertStampedJobs;
-      return rowParameters(jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
-    }
+    if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) return this.#asRows();
     const { taskId, executor, priority } = first;
     const state = newJobState(first);
+    const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
+    if (rows.some(([, details]) => details.length > ALIKE_DETAILS_LENGTH_MAX)) return this.#asRows();
     if (jobs.length === 1 && this.#stamp === null) {
-      const { id, runAt } = first;
-      return [statement(insertOneJob, id, taskId, executor, priority, state, runAt, jobDetails(first))];
+      const [[, details = ""] = []] = rows;
+      return [statement(insertOneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
     }
     const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
-    const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
+    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     return memberParameters(rows).map(({ text }) =>
       statement(insert, text, taskId, executor, priority, state, ...stampId),
     );
+  }
+
+  #asRows(): SqlStatement[] {
+    const { insertJobs, insertStampedJobs } = this.#statements;
+    const insert = this.#stamp === null ? insertJobs : insertStampedJobs;
+    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
+    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
   }
 
   /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,

@@ -74,7 +74,6 @@ export class Connection {
   readFresh(statement: SqlStatement): Promise<Row[]> {
     if (this.#driver.synchronize === undefined) return this.read(statement);
     return this.#repeat("reading from", async () => {
-      this.#trips.count++;
       await this.#driver.synchronize?.();
       return this.#execute(statement);
     });
@@ -114,6 +113,16 @@ export class Connection {
     const result = this.#lastWrite.then(runUnlessOut, runUnlessOut);
     this.#lastWrite = result;
     return result;
+  }
+
+  /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
+  prepared(statements: SqlStatement[]): SqlStatement[] {
+    try {
+      this.#driver.refuseTooLarge?.(statements);
+      return statements;
+    } catch (error) {
+      throw this.#failure(this.failureKind(error), "preparing for", error);
+    }
   }
 
   /** What an error that one of the methods above rejected with means. */

@@ -38,6 +38,9 @@ export interface SqlDriver {
   execute(statement: SqlStatement): Promise<Row[]>;
   /** Runs the statements in one write transaction, which counts as a whole or not at all, in one round trip. */
   batch(statements: readonly SqlStatement[]): Promise<Row[][]>;
+  /** Throws for statements that write more than the database could give back. A driver that has this method asks it
+   *  before it runs anything. The store calls it for statements that others run. */
+  refuseTooLarge?(statements: readonly SqlStatement[]): void;
   /** Fetches what others wrote, for a database that reads a copy. Called before a scheduler looks for work. */
   synchronize?(): Promise<void>;
   /** What an error that `open`, `execute` or `batch` rejected with means. Drivers may ask `sqliteFailureKind`. */

@@ -55,7 +55,8 @@ export class SqliteJobs {
    *  transaction may be repeated, whatever the database is. */
   prepare(job: NewJobRecord): SqlStatement[] {
     const stamp = { id: job.id, now: job.createdAt };
-    return new Additions(this.#statements, [job], stamp).insertions().map(positional);
+    const statements = new Additions(this.#statements, [job], stamp).insertions();
+    return this.#connection.prepared(statements.map(positional));
   }
 
   #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {

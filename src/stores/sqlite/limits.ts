@@ -68,6 +68,11 @@ export const REQUEST_BYTES_MAX = 10_000_000;
  *  much as a result. */
 export const STAMPED_BY_JOB_MAX = 16;
 
+/** Longest details of a job that travel as they are, in UTF-16 units. Longer ones travel as they come back in an
+ *  answer, where each quote takes more room, so that a database with small rows refuses those that it could not give
+ *  back. */
+export const ALIKE_DETAILS_LENGTH_MAX = 500_000;
+
 /** Stamps that one step of the clean-up removes. Stamps are small rows, and a busy store makes a hundred of them a
  *  second. */
 export const STAMPS_PER_CLEANUP_MAX = 100_000;

@@ -1,7 +1,6 @@
-import { Miniflare } from "miniflare";
-import { ROOT } from "../../support/child.ts";
+import { Miniflare, type MiniflareOptions } from "miniflare";
+import { bundleWorker } from "../../edge/bundle-worker.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { bundleWorker } from "../../support/worker-bundle.ts";
 
 /** What a remote call answered with. */
 type Answer = { readonly value: unknown } | { readonly error: RemoteFailure };
@@ -24,22 +23,20 @@ export class Platform implements AsyncDisposable {
     this.#remove = remove;
   }
 
-  /** @param entry the Worker's file below the project's root
+  /** @param entry the Worker's file
    *  @param classes the class of each binding of a Durable Object */
-  static async start(entry: string, classes: Readonly<Record<string, string>>): Promise<Platform> {
+  static async start(entry: URL, classes: Readonly<Record<string, string>>): Promise<Platform> {
     const { path, remove } = await temporaryFolder();
-    const modules = await bundleWorker(entry);
+    const worker = await bundleWorker(entry);
     const objects = Object.entries(classes).map(([name, className]) => [name, { className, useSQLite: true }]);
     const start = async (): Promise<Miniflare> => {
       const workerd = new Miniflare({
-        modules,
-        modulesRoot: ROOT,
-        compatibilityDate: "2026-04-26",
+        ...worker,
         durableObjects: Object.fromEntries(objects),
         durableObjectsPersist: path,
         // Objects that are ended on purpose are told of here.
         handleRuntimeStdio: () => {},
-      } as never);
+      } as MiniflareOptions);
       await workerd.ready;
       return workerd;
     };

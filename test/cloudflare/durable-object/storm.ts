@@ -1,6 +1,6 @@
 import { Platform } from "./platform.ts";
 
-export const WORKER = "test/cloudflare/durable-object/worker.ts";
+export const WORKER: URL = new URL("worker.ts", import.meta.url);
 export const CLASSES: Readonly<Record<string, string>> = { JOBS: "Jobs", ROWS: "Rows", RECORDER: "Recorder" };
 
 /** The counts of an object, see the Worker. */

@@ -10,6 +10,8 @@ import {
   type Trigger,
 } from "escapement";
 import { CronTrigger as CronTriggerAlone, triggerFromJSON } from "escapement/cron";
+import { D1DataStore } from "escapement/d1";
+import { DurableObjectDataStore } from "escapement/durable-object";
 import { LibsqlDataStore } from "escapement/libsql";
 import { SqliteDataStore } from "escapement/sqlite";
 import { VirtualClock } from "escapement/testing";
@@ -57,3 +59,38 @@ export const tasks = defineTasks({
 
 export const store: MemoryDataStore = new MemoryDataStore();
 export const kept: SqliteDataStore = new SqliteDataStore({ path: ":memory:" }, { durability: "normal" });
+
+// The shapes of Cloudflare's own types, as far as they matter here.
+declare abstract class D1Database {
+  prepare(query: string): D1PreparedStatement;
+  batch<T = unknown>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]>;
+  withSession(constraint?: string): unknown;
+}
+declare abstract class D1PreparedStatement {
+  bind(...values: unknown[]): D1PreparedStatement;
+  first<T = unknown>(column: string): Promise<T | null>;
+  all<T = Record<string, unknown>>(): Promise<D1Result<T>>;
+}
+interface D1Result<T> {
+  success: true;
+  results: T[];
+  meta: Record<string, unknown>;
+}
+type SqlStorageValue = ArrayBuffer | string | number | null;
+interface DurableObjectStorage {
+  sql: { exec<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]): SqlStorageCursor<T> };
+  transactionSync<T>(closure: () => T): T;
+}
+declare abstract class SqlStorageCursor<T extends Record<string, SqlStorageValue>> {
+  toArray(): T[];
+  one(): T;
+}
+declare const d1: D1Database;
+declare const storage: DurableObjectStorage;
+
+export const inD1: D1DataStore = new D1DataStore(d1, { tablePrefix: "jobs_", timeout: "5s" });
+export const inObject: DurableObjectDataStore = new DurableObjectDataStore(storage, { reset: true });
+// @ts-expect-error the state of an object is not its storage
+export const inState: DurableObjectDataStore = new DurableObjectDataStore({ storage });
+// @ts-expect-error a name is no binding
+export const byName: D1DataStore = new D1DataStore("DB");

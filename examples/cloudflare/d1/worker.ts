@@ -1,0 +1,31 @@
+// A Worker on D1.
+//
+//     npx wrangler d1 create escapement           and its id into wrangler.jsonc
+//     npx wrangler deploy
+import { createWorker } from "escapement/cloudflare";
+import { type D1Binding, D1DataStore } from "escapement/d1";
+import { Scheduler } from "escapement/scheduler";
+import { addSchedules, tasks } from "../../tasks.ts";
+import { router } from "../router.ts";
+
+interface Env {
+  readonly DB: D1Binding;
+}
+
+// What an isolate may remember from one request to the next: plain values, and neither connections nor promises.
+let hasSchedules = false;
+
+export default createWorker<Env>({
+  scheduler: async ({ DB }) => {
+    const scheduler = new Scheduler({ dataStore: new D1DataStore(DB) });
+    scheduler.use(tasks);
+    if (!hasSchedules) await addSchedules(scheduler);
+    hasSchedules = true;
+    return scheduler;
+  },
+  // Each request of the store is a batch of some ten queries. An invocation may have 1,000 (50 on the free plan: write 4).
+  tick: { maxRoundTrips: 40 },
+  router,
+  // So that a greeting need not wait for the next minute.
+  tickAfterFetch: ({ method }) => method === "POST",
+});

@@ -1,0 +1,31 @@
+// A Worker on Turso, or on a sqld of your own.
+//
+//     npx wrangler secret put DATABASE_URL        libsql://NAME.turso.io?authToken=TOKEN
+//     npx wrangler deploy
+import { createWorker } from "escapement/cloudflare";
+import { LibsqlDataStore } from "escapement/libsql/http";
+import { Scheduler } from "escapement/scheduler";
+import { addSchedules, tasks } from "../../tasks.ts";
+import { router } from "../router.ts";
+
+interface Env {
+  readonly DATABASE_URL: string;
+}
+
+// What an isolate may remember from one request to the next: plain values, and neither connections nor promises.
+let hasSchedules = false;
+
+export default createWorker<Env>({
+  scheduler: async ({ DATABASE_URL }) => {
+    const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: DATABASE_URL }) });
+    scheduler.use(tasks);
+    if (!hasSchedules) await addSchedules(scheduler);
+    hasSchedules = true;
+    return scheduler;
+  },
+  // The free plan allows 50 requests an invocation; the rest is for the schedules, and for handlers that fetch.
+  tick: { maxRoundTrips: 40 },
+  router,
+  // So that a greeting need not wait for the next minute.
+  tickAfterFetch: ({ method }) => method === "POST",
+});

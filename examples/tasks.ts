@@ -1,0 +1,27 @@
+// What a program does, and when. Nothing in this file knows where it runs: as a loop that stays (node.ts, deno/script.ts,
+// bun/service.ts), one tick at a time (cloudflare/, deno/cron.ts, bun/cron.ts), or behind a URL (http-cron.ts).
+
+import { CronTrigger, defineTasks, IntervalTrigger, type SchedulerClient } from "escapement";
+
+export const tasks = defineTasks({
+  greet: {
+    settings: { timeout: "10s", retry: { maxAttempts: 3 } },
+    handler: (name: string) => `Hello, ${name}!`,
+  },
+  beat: {
+    settings: { timeout: "10s" },
+    handler: (_payload: undefined, { job }) => {
+      console.log(`beat, due at ${job.scheduledFireTime}`);
+      return "beaten";
+    },
+  },
+});
+
+/** Adds the schedules of the program. One that is there already goes on as it is. */
+export async function addSchedules(scheduler: SchedulerClient): Promise<void> {
+  const weekdays = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
+  await Promise.all([
+    scheduler.addSchedule(tasks.beat, new IntervalTrigger({ minutes: 1 }), { id: "every minute" }),
+    scheduler.addSchedule(tasks.greet, weekdays, { id: "good morning", payload: "Berlin" }),
+  ]);
+}

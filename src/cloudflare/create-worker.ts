@@ -1,0 +1,63 @@
+import type { Scheduler } from "../scheduler/scheduler.ts";
+import { type HostCall, hostCall } from "./host-call.ts";
+import type { GivenContext, ScheduledEvent } from "./shapes.ts";
+import { assertScheduler, checkWorkerOptions, type WorkerOptions } from "./worker-options.ts";
+
+/** A module's default export, as workerd wants it, and Bun and Deno too. */
+export interface SchedulerWorker<Env> {
+  /** Answers a request. Rejects with what the factory or the router throws. */
+  fetch(request: Request, env?: Env, ctx?: GivenContext): Promise<Response>;
+  /** Does one tick. Rejects when the tick fails, so that the platform shows the invocation as failed. */
+  scheduled(event?: ScheduledEvent, env?: Env, ctx?: GivenContext): Promise<void>;
+}
+
+/**
+ * Makes a Worker of a scheduler: `scheduled` does one tick for each Cron Trigger, and `fetch` hands requests to a
+ * router. The trigger to configure is `* * * * *`; which schedules fire when is in the store.
+ *
+ * Each invocation has a scheduler of its own, so invocations may overlap: a fire time makes one job, and a job is
+ * leased to one tick. The invocation waits for its tick, and a tick that fails makes it fail; nothing is lost, and the
+ * next one goes on.
+ *
+ * The same file runs elsewhere: `Bun.cron` calls `scheduled` without `env` and `ctx`, and `bun worker.ts` and
+ * `deno serve worker.ts` serve `fetch`. Then `env` is what the environment of the process has.
+ * @throws {OptionsError} for unknown or invalid options
+ * @example
+ * export default createWorker<{ TURSO_URL: string; TURSO_TOKEN: string }>({
+ *   scheduler: async (env) => {
+ *     const dataStore = new LibsqlDataStore({ url: env.TURSO_URL, authToken: env.TURSO_TOKEN });
+ *     const scheduler = new Scheduler({ dataStore });
+ *     await scheduler.schedule("report", "0 9 * * mon-fri", () => console.log("Good morning"));
+ *     return scheduler;
+ *   },
+ *   tick: { maxRoundTrips: 40 },
+ * });
+ */
+export function createWorker<Env = unknown>(options: WorkerOptions<Env>): SchedulerWorker<Env> {
+  checkWorkerOptions(options);
+  const { router, tickAfterFetch = false } = options;
+  const make = async ({ env, ctx }: HostCall<Env>): Promise<Scheduler> =>
+    assertScheduler(await options.scheduler(env, ctx));
+
+  return {
+    async fetch(request, env, ctx) {
+      if (router === undefined) return new Response("Not Found", { status: 404 });
+      const call = hostCall(env, ctx);
+      const scheduler = await make(call);
+      // Asked first, because the router may have read the request to its end.
+      const isTickAsked = typeof tickAfterFetch === "function" ? tickAfterFetch(request) : tickAfterFetch;
+      const response = await router(request, scheduler, call.env, call.ctx);
+      if (isTickAsked) call.ctx.waitUntil(scheduler.tick(options.tick));
+      // No platform waits where this is the only one that knows of it.
+      call.settled().catch((error) => console.error("escapement: work after an answer failed", error));
+      return response;
+    },
+
+    async scheduled(_event, env, ctx) {
+      const call = hostCall(env, ctx);
+      const scheduler = await make(call);
+      await scheduler.tick(options.tick);
+      await call.settled();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { EscapementError, SchedulerStateError } from "../core/errors.ts";
+import { leveledLogger } from "../core/leveled-logger.ts";
+import { problemAnswer, reportAnswer } from "./answers.ts";
+import { hasBearer } from "./bearer.ts";
+import { assertTicks, type CronHandlerOptions, checkCronOptions, type TickingScheduler } from "./options.ts";
+import { TickTurns } from "./tick-turns.ts";
+
+/** Does one tick for each request. It never rejects: what fails is a status, and a line of the log. */
+export type CronHandler = (request: Request) => Promise<Response>;
+
+/**
+ * Makes the handler of a route that a platform calls on a schedule: each request does one `tick()`. Call it every
+ * minute, or as often as the platform can.
+ *
+ * | Status | When | Body |
+ * |---|---|---|
+ * | 200 | the tick is done | the counts of its `TickReport`, and `nextWakeAt` as ISO 8601 text |
+ * | 401 | the secret is missing or wrong | a problem (RFC 9457) with a `code`, here and below |
+ * | 405 | the method is none of GET and POST | |
+ * | 409 | the scheduler was started, or somebody else's tick of it is under way | |
+ * | 500 | the tick failed, because the store cannot be reached for example | |
+ *
+ * Requests may overlap and may be repeated: a fire time makes one job, and a job is leased to one tick. A request that
+ * comes during a tick of this process waits for it, and shares the next tick with all others that wait. After a failure
+ * nothing is lost, and the next request goes on. A job that fails is no failure of the tick; it counts in `outcomes`.
+ * @throws {OptionsError} for unknown or invalid options: a secret that is missing or empty among them
+ * @example
+ * const handler = createCronHandler({ scheduler, secret: process.env.CRON_SECRET, tick: { maxDuration: "20s" } });
+ * export { handler as GET };
+ */
+export function createCronHandler(options: CronHandlerOptions): CronHandler {
+  const secrets = checkCronOptions(options);
+  const { scheduler, tick } = options;
+  const logger = leveledLogger(options.logger);
+  const turns = new WeakMap<TickingScheduler, TickTurns>();
+  const turnsOf = (one: TickingScheduler): TickTurns => {
+    const known = turns.get(one) ?? new TickTurns(() => one.tick(tick));
+    turns.set(one, known);
+    return known;
+  };
+  return async (request) => {
+    if (request.method !== "GET" && request.method !== "POST") {
+      return problemAnswer(405, "methodNotAllowed", { allow: "GET, POST" });
+    }
+    if (secrets !== null && !(await hasBearer(request, secrets))) {
+      return problemAnswer(401, "unauthorized", { "www-authenticate": 'Bearer realm="escapement"' });
+    }
+    try {
+      const made = typeof scheduler === "function" ? assertTicks(await scheduler()) : scheduler;
+      return reportAnswer(await turnsOf(made).run());
+    } catch (error) {
+      logger.error("escapement: the tick that an HTTP request asked for failed", error);
+      const code = error instanceof EscapementError ? error.code : "internal";
+      return problemAnswer(error instanceof SchedulerStateError ? 409 : 500, code);
+    }
+  };
+}
