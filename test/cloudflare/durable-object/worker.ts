@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
-import { attachScheduler, type ObjectContext } from "../../../src/cloudflare/durable-object/mod.ts";
-import { SchedulerDurableObject } from "../../../src/cloudflare/durable-object/scheduler-object.ts";
+import { attachScheduler, type ObjectContext } from "../../../src/cloudflare/mod.ts";
+import { SchedulerDurableObject } from "../../../src/cloudflare/workerd.ts";
 import { DateTrigger, IntervalTrigger, type JobContext, type Scheduler } from "../../../src/mod.ts";
 
 // The Worker of durable-object.node.test.ts. A POST to /CLASS/NAME/METHOD calls a method of an object, as a remote call.
