@@ -12,6 +12,9 @@ import type { ObjectContext } from "./shapes.ts";
  *  the object's storage. */
 const IDENTITY = "durable-object";
 
+/** Nothing was leased under this name: all leases are of earlier runs. */
+const BEGINNING = "beginning";
+
 /** A scheduler in a Durable Object, see {@link attachScheduler}. */
 export interface AttachedScheduler {
   /** The scheduler itself, for the methods of the object. Each change of it sets the alarm before it resolves. Do not
@@ -136,7 +139,7 @@ class Attached implements AttachedScheduler {
     const jobs = { queues: [], limit: 0 };
     const { leaseEndsAt } = await this.#store.look({ now, schedulerId: IDENTITY, jobs, schedules: null, tasks: null });
     if (leaseEndsAt === null) return dueAt;
-    const surrender = { now, schedulerId: IDENTITY, incarnation: "", aliveUntil: null, isAlone: true };
+    const surrender = { now, schedulerId: IDENTITY, incarnation: BEGINNING, aliveUntil: null, isAlone: true };
     const { recovered, ended } = await this.#store.giveUpLeases(surrender);
     for (const { jobId, taskId, attempt } of recovered) {
       this.#logger.warn(
