@@ -66,8 +66,8 @@ export class AlarmedStore extends DurableObjectDataStore {
     return this.#heeded(super.cancelJob(id, now));
   }
 
-  /** Without the sign of life, which would be a fifth of the rows that a fire writes: nobody else can reach the storage,
-   *  so that whatever is leased when the object begins was left by an earlier run of it. */
+  /** Without the sign of life, which would be a fifth of the rows that a fire writes. Nobody else can reach the
+   *  storage, so whatever is leased when the object begins was left by an earlier run. */
   override step({ sign: _sign, ...request }: StepRequest): Promise<StepReport> {
     return super.step(request);
   }

@@ -26,8 +26,8 @@ export interface AttachedScheduler {
   readonly ready: Promise<void>;
   /**
    * Does what is due, and sets the alarm to when something is due next, or deletes it. Call it in the object's
-   * `alarm()`. Calls are done one after the other. A tick that fails is told to the logger, and done again 30 s later; it
-   * does not reject, because the platform gives up an alarm that fails seven times.
+   * `alarm()`. Calls are done one after the other. A tick that fails is told to the logger, and done again within 30 s;
+   * the call does not reject, because the platform gives up an alarm that fails seven times.
    */
   alarm(): Promise<void>;
   /** Sets the alarm to when something is due, or deletes it. Only needed after a transaction of the object's own that
@@ -36,9 +36,9 @@ export interface AttachedScheduler {
 }
 
 /**
- * Puts a scheduler into a Durable Object: its data is in the object's storage, and the object's alarm wakes it. Call it
- * in the constructor of the object, and hand the object's `alarm()` to it. An object has one alarm, which belongs to the
- * scheduler from then on.
+ * Puts a scheduler into a Durable Object: its data is in the object's storage, and the object's alarm wakes it. Call
+ * this in the constructor of the object, and have the object's `alarm()` call the answer's. An object has one alarm,
+ * which belongs to the scheduler from then on.
  *
  * Whenever the object begins, it brings its tables up to date, calls `configure`, puts jobs that an earlier run of the
  * object did not end back into the queue, and sets the alarm where it is missing, lost or later than due. All this is

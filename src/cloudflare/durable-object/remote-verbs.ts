@@ -24,9 +24,9 @@ export type RemoteTrigger = string | TriggerJSON;
 export type RemoteScheduleUpdate = Omit<ScheduleUpdate, "trigger"> & { trigger?: RemoteTrigger };
 
 /**
- * The verbs of a scheduler for callers outside of its object: what they take and return survives a remote call. Tasks go
- * by their ids, and triggers as crontab text or JSON. What is returned is explained at {@link Plain}. Otherwise each verb
- * does what the verb of `SchedulerClient` does which has its name.
+ * The verbs of a scheduler for callers outside of its object: what they take and return survives a remote call. Tasks
+ * go by their ids, and triggers as crontab text or JSON. What is returned is explained at {@link Plain}. Otherwise each
+ * verb does what the verb of `SchedulerClient` does which has its name.
  */
 export class RemoteVerbs {
   readonly #client: SchedulerClient;

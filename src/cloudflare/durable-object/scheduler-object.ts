@@ -50,8 +50,8 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     this.scheduler = this.#attached.scheduler;
   }
 
-  /** Registers the tasks, and may declare schedules. Called whenever the object begins, after its constructor and before
-   *  any request. */
+  /** Registers the tasks, and may declare schedules. Called whenever the object begins, after its constructor and
+   *  before any request. */
   protected abstract configure(scheduler: Scheduler): unknown;
 
   /** Does what is due, and sets the next alarm. The platform calls it. */

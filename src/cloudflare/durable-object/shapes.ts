@@ -1,6 +1,7 @@
 import type { DurableObjectSqlStorage } from "../../stores/durable-object/mod.ts";
 
-// What a Durable Object gets from its platform, by shape: the types of Cloudflare's own package fit, and none is needed.
+// What a Durable Object gets from its platform, by shape: the types of Cloudflare's own package fit, and none is
+// needed.
 
 /** The alarm of an object: the one instant at which the platform calls its `alarm()`. Instants are epoch
  *  milliseconds. */

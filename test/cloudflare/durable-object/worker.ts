@@ -3,7 +3,7 @@ import { attachScheduler, type ObjectContext } from "../../../src/cloudflare/mod
 import { SchedulerDurableObject } from "../../../src/cloudflare/workerd.ts";
 import { DateTrigger, IntervalTrigger, type JobContext, type Scheduler } from "../../../src/mod.ts";
 
-// The Worker of durable-object.node.test.ts. A POST to /CLASS/NAME/METHOD calls a method of an object, as a remote call.
+// The Worker of durable-object.node.test.ts. A POST to /BINDING/NAME/METHOD calls a method of an object remotely.
 
 interface Env {
   readonly RECORDER: Namespace<Recorder>;
