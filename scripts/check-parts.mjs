@@ -18,6 +18,10 @@ export const CHECKS = [
   { name: "types of src", command: [`${BIN}/tsc`, "-p", "tsconfig.json", "--noEmit"] },
   { name: "types of tests and examples", command: [`${BIN}/tsc`, "-p", "test/tsconfig.json"] },
   { name: "types of examples on Bun", command: [`${BIN}/tsc`, "-p", "examples/bun/tsconfig.json"] },
+  {
+    name: "types of the example of a Durable Object",
+    command: [`${BIN}/tsc`, "-p", "examples/cloudflare/durable-object/tsconfig.json"],
+  },
   { name: "format and lint", command: [`${BIN}/biome`, "ci", "--colors=off"] },
   { name: "unused files, exports and dependencies", command: [`${BIN}/knip`, "--no-progress"] },
   { name: "build", command: ["node", "scripts/build.mjs"] },

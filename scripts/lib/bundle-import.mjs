@@ -36,7 +36,7 @@ export async function bundleImport(path) {
       target: "node20",
       sourcemap: "inline",
       logLevel: "warning",
-      external: ["@libsql/*", "temporal-polyfill", "valibot", "devalue", "esbuild", "fast-check"],
+      external: ["@libsql/*", "temporal-polyfill", "valibot", "devalue", "esbuild", "fast-check", "miniflare"],
       plugins: [ownPlaces],
     });
     return await import(pathToFileURL(outfile).href);

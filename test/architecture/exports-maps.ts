@@ -1,6 +1,8 @@
 /** What the rule reads of package.json. */
 export interface PackageManifest {
-  readonly exports: Readonly<Record<string, string | { readonly types?: string; readonly default?: string }>>;
+  readonly exports: Readonly<
+    Record<string, string | { readonly types?: string; readonly workerd?: string; readonly default?: string }>
+  >;
   readonly imports?: Readonly<Record<string, { readonly default?: string }>>;
 }
 
@@ -25,7 +27,10 @@ export function compareExports(npm: PackageManifest, jsr: DenoManifest): string[
     else {
       const stem = source.replace(/^\.\/src\//, "./dist/").replace(/\.ts$/, "");
       if (built.default !== `${stem}.js`) differences.push(`${subpath} is ${built.default}, and not ${stem}.js`);
-      if (built.types !== `${stem}.d.ts`) differences.push(`${subpath} has the types ${built.types}, not ${stem}.d.ts`);
+      // What workerd gets may show more: then everybody's types are those.
+      const hasTypesOfWorkerd = built.types === built.workerd?.replace(/\.js$/, ".d.ts");
+      if (built.types !== `${stem}.d.ts` && !hasTypesOfWorkerd)
+        differences.push(`${subpath} has the types ${built.types}, not ${stem}.d.ts`);
     }
   }
   for (const [name, conditions] of Object.entries(npm.imports ?? {})) {

@@ -161,8 +161,25 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     ],
   },
   "./cloudflare": {
-    values: ["createWorker"],
-    types: ["GivenContext", "ScheduledEvent", "SchedulerWorker", "WorkerContext", "WorkerOptions"],
+    values: ["attachScheduler", "createWorker"],
+    types: [
+      "AlarmStorage",
+      "AlarmTickOptions",
+      "AttachOptions",
+      "AttachedScheduler",
+      "GivenContext",
+      "ObjectContext",
+      "ObjectStorage",
+      "Plain",
+      "PlainPage",
+      "RemoteScheduleUpdate",
+      "RemoteTrigger",
+      "RemoteVerbs",
+      "ScheduledEvent",
+      "SchedulerWorker",
+      "WorkerContext",
+      "WorkerOptions",
+    ],
   },
   "./contracts": {
     values: [

@@ -22,6 +22,7 @@ export async function bundleWorker(url: URL): Promise<WorkerBundle> {
     format: "esm",
     target: "es2022",
     conditions: ["workerd", "worker", "import"],
+    external: ["cloudflare:*"],
     logLevel: "warning",
     plugins: [
       {

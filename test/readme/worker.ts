@@ -24,7 +24,9 @@ export async function answerOfWorker(code: string, packageFolder: string): Promi
     loader: { ".wasm": "copy" },
     logLevel: "error",
   });
-  const classes = [...code.matchAll(/export class (\w+) extends DurableObject/g)].map((match) => match[1] ?? "");
+  const classes = [...code.matchAll(/export class (\w+) extends (?:Scheduler)?DurableObject/g)].map(
+    (match) => match[1] ?? "",
+  );
   const worker = new Miniflare({
     modules: true,
     modulesRules: [{ type: "CompiledWasm", include: ["**/*.wasm"] }],

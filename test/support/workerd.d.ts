@@ -1,7 +1,7 @@
-// What the tests use of workerd's modules. Their own declarations need a package of types that nothing else needs.
+// What the tests use of workerd's modules, beside what the library uses. Their own declarations need a package of types
+// that nothing else needs.
 
 declare module "cloudflare:workers" {
-  export class DurableObject {}
   export const env: WorkerdTestEnv;
 }
 

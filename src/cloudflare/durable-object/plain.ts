@@ -1,0 +1,38 @@
+import type { Temporal } from "../../core/temporal.ts";
+import type { Page } from "../../scheduler/views/page.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerJSON } from "../../triggers/trigger-json.ts";
+
+/**
+ * What a record of a scheduler is on its way out of an object: the same fields as plain values, because a remote call
+ * carries no classes. Instants and durations are ISO 8601 text, triggers are their JSON, and methods are missing. A
+ * payload or a value that cannot be read is a text that says so.
+ */
+export type Plain<T> = {
+  readonly [Name in keyof T as T[Name] extends (...given: never[]) => unknown ? never : Name]: PlainValue<T[Name]>;
+};
+
+type PlainValue<T> = unknown extends T
+  ? unknown
+  : T extends Temporal.Instant | Temporal.Duration | Temporal.ZonedDateTime
+    ? string
+    : T extends Trigger
+      ? TriggerJSON
+      : T extends readonly (infer Item)[]
+        ? PlainValue<Item>[]
+        : T extends object
+          ? Plain<T>
+          : T;
+
+/** A page of plain records. */
+export type PlainPage<T> = Page<Plain<T>>;
+
+/** The plain record of a view. */
+export function plain<T extends { toJSON(): Record<string, unknown> }>(view: T): Plain<T> {
+  // A view's JSON has the view's own fields.
+  return view.toJSON() as Plain<T>;
+}
+
+export function plainPage<T extends { toJSON(): Record<string, unknown> }>(page: Page<T>): PlainPage<T> {
+  return { items: page.items.map(plain), cursor: page.cursor };
+}

@@ -1,0 +1,112 @@
+import type { InstantLike } from "../../core/temporal.ts";
+import type {
+  JobFilterOptions,
+  JobOptions,
+  JobResultFilterOptions,
+  ScheduleFilterOptions,
+  ScheduleOptions,
+  ScheduleUpdate,
+} from "../../scheduler/options/options.ts";
+import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import type { Job } from "../../scheduler/views/job.ts";
+import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { Schedule } from "../../scheduler/views/schedule.ts";
+import type { TaskView } from "../../scheduler/views/task-view.ts";
+import { triggerFromJSON } from "../../triggers/codec.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerJSON } from "../../triggers/trigger-json.ts";
+import { type Plain, type PlainPage, plain, plainPage } from "./plain.ts";
+
+/** Crontab text, or what `trigger.toJSON()` returns. */
+export type RemoteTrigger = string | TriggerJSON;
+
+/** Changes of `updateSchedule`, whose trigger is text or JSON. */
+export type RemoteScheduleUpdate = Omit<ScheduleUpdate, "trigger"> & { trigger?: RemoteTrigger };
+
+/**
+ * The verbs of a scheduler for callers outside of its object: what they take and return survives a remote call. Tasks
+ * go by their ids, and triggers as crontab text or JSON. What is returned is explained at {@link Plain}. Otherwise each
+ * verb does what the verb of `SchedulerClient` does which has its name.
+ */
+export class RemoteVerbs {
+  readonly #client: SchedulerClient;
+
+  constructor(client: SchedulerClient) {
+    this.#client = client;
+  }
+
+  async getTasks(): Promise<Plain<TaskView>[]> {
+    return (await this.#client.getTasks()).map(plain);
+  }
+
+  async addSchedule(taskId: string, trigger: RemoteTrigger, options: ScheduleOptions = {}): Promise<Plain<Schedule>> {
+    return plain(await this.#client.addSchedule(taskId, localTrigger(trigger), options));
+  }
+
+  async getSchedule(id: string): Promise<Plain<Schedule>> {
+    return plain(await this.#client.getSchedule(id));
+  }
+
+  async getSchedules(filter: ScheduleFilterOptions = {}): Promise<PlainPage<Schedule>> {
+    return plainPage(await this.#client.getSchedules(filter));
+  }
+
+  async updateSchedule(id: string, { trigger, ...others }: RemoteScheduleUpdate): Promise<Plain<Schedule>> {
+    const changes = trigger === undefined ? others : { ...others, trigger: localTrigger(trigger) };
+    return plain(await this.#client.updateSchedule(id, changes));
+  }
+
+  async removeSchedule(id: string): Promise<void> {
+    await this.#client.removeSchedule(id);
+  }
+
+  async pauseSchedule(id: string): Promise<Plain<Schedule>> {
+    return plain(await this.#client.pauseSchedule(id));
+  }
+
+  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Plain<Schedule>> {
+    return plain(await this.#client.unpauseSchedule(id, options));
+  }
+
+  async runScheduleNow(id: string): Promise<Plain<Job>> {
+    return plain(await this.#client.runScheduleNow(id));
+  }
+
+  /** The fire times to come, as ISO 8601 text with the time zone. */
+  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<string[]> {
+    return (await this.#client.previewSchedule(id, options)).map(String);
+  }
+
+  async addJob(taskId: string, options: JobOptions = {}): Promise<Plain<Job>> {
+    return plain(await this.#client.addJob(taskId, options));
+  }
+
+  async addJobs(jobs: readonly NewJob<string>[]): Promise<Plain<Job>[]> {
+    return (await this.#client.addJobs(jobs)).map((job) => plain(job));
+  }
+
+  async getJob(id: string): Promise<Plain<Job>> {
+    return plain(await this.#client.getJob(id));
+  }
+
+  async getJobs(filter: JobFilterOptions = {}): Promise<PlainPage<Job>> {
+    return plainPage(await this.#client.getJobs(filter));
+  }
+
+  async cancelJob(id: string): Promise<boolean> {
+    return this.#client.cancelJob(id);
+  }
+
+  async getJobResult(id: string, options: { wait?: boolean } = {}): Promise<Plain<JobResult> | null> {
+    const result = await this.#client.getJobResult(id, options);
+    return result === null ? null : plain(result);
+  }
+
+  async getJobResults(filter: JobResultFilterOptions = {}): Promise<PlainPage<JobResult>> {
+    return plainPage(await this.#client.getJobResults(filter));
+  }
+}
+
+function localTrigger(trigger: RemoteTrigger): Trigger | string {
+  return typeof trigger === "string" ? trigger : triggerFromJSON(trigger);
+}
