@@ -1,7 +1,5 @@
 // @ts-check
 
-import { rmSync } from "node:fs";
-
 const BIN = "node_modules/.bin";
 const REPORTER = "./scripts/check-reporter.mjs";
 
@@ -11,7 +9,7 @@ const OF_THE_BUILD = { npm_config_ignore_scripts: "true", npm_config_offline: "t
 /**
  * A command that passes or fails as a whole.
  *
- * @typedef {{ name: string, command: string[], isSlow?: boolean, before?: () => void, env?: Record<string, string> }} Check
+ * @typedef {{ name: string, command: string[], isSlow?: boolean, env?: Record<string, string> }} Check
  */
 
 /** @type {Check[]} */
@@ -26,12 +24,7 @@ export const CHECKS = [
   },
   { name: "format and lint", command: [`${BIN}/biome`, "ci", "--colors=off"] },
   { name: "unused files, exports and dependencies", command: [`${BIN}/knip`, "--no-progress"] },
-  {
-    name: "build",
-    command: [`${BIN}/tsc`, "-p", "tsconfig.json"],
-    // A file that is no source any more must not be packed.
-    before: () => rmSync("dist", { recursive: true, force: true }),
-  },
+  { name: "build", command: ["node", "scripts/build.mjs"] },
   { name: "package (publint)", command: [`${BIN}/publint`, "--strict"], isSlow: true, env: OF_THE_BUILD },
   {
     name: "package types (attw)",

@@ -3,20 +3,16 @@
 // Everything a contributor needs before a commit. Runs every part even when an earlier one failed, and ends with a
 // line per runtime and the total. `npm test -- --help` names the options.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseOptions, USAGE } from "./check-options.mjs";
 import { CHECKS, RUNTIMES, vitestArguments } from "./check-parts.mjs";
 import { endCommandsOnSignal, runCommand } from "./check-process.mjs";
-import { countRun, formatRow, formatSeconds, formatTotal } from "./check-summary.mjs";
+import { formatRow, formatSeconds, formatTotal } from "./check-summary.mjs";
 import { startBusyLoops } from "./lib/busy-loops.mjs";
+import { printFailure, runSuite } from "./lib/run-suite.mjs";
 
-// Both are far beyond what a healthy run takes, on a busy machine too: they end a run that hangs. A test that hangs
-// ends before, unless it blocks its process.
+// Far beyond what a healthy check takes, on a busy machine too: it ends one that hangs.
 const CHECK_HANG_MS = 900_000;
-const RUNTIME_HANG_MS = 3_600_000;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 process.chdir(root);
@@ -51,7 +47,8 @@ async function main() {
 async function runParts(options) {
   const rows = [];
   if (options.parts.has("checks")) rows.push(await runChecks(options));
-  for (const runtime of RUNTIMES) if (options.parts.has(runtime.name)) rows.push(await runSuite(runtime, options));
+  const suite = { root, args: vitestArguments(options), mayBeEmpty: options.filters.length > 0 };
+  for (const runtime of RUNTIMES) if (options.parts.has(runtime.name)) rows.push(await runSuite(runtime, suite));
   return rows;
 }
 
@@ -59,7 +56,7 @@ async function runParts(options) {
 async function runChecks({ isFast }) {
   const row = { name: "checks", passed: 0, failed: 0, skipped: 0, durationMs: 0 };
   console.log("Checks");
-  for (const { name, command, isSlow, before, env } of CHECKS) {
+  for (const { name, command, isSlow, env } of CHECKS) {
     if (isFast && isSlow) {
       row.skipped++;
       console.log(`  ${name}: skipped, because of --fast`);
@@ -67,7 +64,6 @@ async function runChecks({ isFast }) {
     }
     const startedAt = Date.now();
     process.stdout.write(`  ${name}: `);
-    before?.();
     const ended = await runCommand(command, { cwd: root, timeoutMs: CHECK_HANG_MS, ...(env && { env }) });
     const durationMs = Date.now() - startedAt;
     row.durationMs += durationMs;
@@ -80,56 +76,4 @@ async function runChecks({ isFast }) {
     }
   }
   return row;
-}
-
-/** @param {import("./check-parts.mjs").Runtime} runtime @param {{ isFast: boolean, filters: string[] }} options */
-async function runSuite({ name, run, env }, options) {
-  const folder = mkdtempSync(join(tmpdir(), "escapement-test-"));
-  const reportPath = join(folder, "report.json");
-  const command = run(vitestArguments(options));
-  const startedAt = Date.now();
-  process.stdout.write(`\nSuite on ${name}: `);
-  const ended = await runCommand(command, {
-    cwd: root,
-    timeoutMs: RUNTIME_HANG_MS,
-    env: { ...env, ESCAPEMENT_TEST_REPORT: reportPath },
-  });
-  const report = readReport(reportPath);
-  if (report === null && ended.problem !== null) ended.problem += `; it was in ${readText(`${reportPath}.running`)}`;
-  rmSync(folder, { recursive: true, force: true });
-  const durationMs = Date.now() - startedAt;
-  const counts = countRun(ended, report, { mayBeEmpty: options.filters.length > 0 });
-  if (counts.failed === 0) console.log(`ok (${formatSeconds(durationMs)})`);
-  else printFailure(durationMs, command, ended);
-  for (const skipped of report?.skipped ?? []) {
-    console.log(`  skipped: ${skipped.name}: ${skipped.reason ?? "no reason given"}`);
-  }
-  for (const line of report?.notes ?? []) console.log(`  ${line}`);
-  return { name, ...counts, durationMs };
-}
-
-/** @param {string} path @returns {{ passed: number, failed: number, skipped: { name: string, reason: string | null }[], notes?: string[] } | null} */
-function readReport(path) {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} path */
-function readText(path) {
-  try {
-    return readFileSync(path, "utf8") || "no test file";
-  } catch {
-    return "no test file yet";
-  }
-}
-
-/** @param {number} durationMs @param {string[]} command @param {{ exitCode: number | null, output: string, problem: string | null }} ended */
-function printFailure(durationMs, command, { exitCode, output, problem }) {
-  console.log(`FAILED (${formatSeconds(durationMs)})`);
-  console.log(`  $ ${command.join(" ")}`);
-  console.log(output.trimEnd().replace(/^/gm, "  "));
-  console.log(`  ${problem ?? `exit code ${exitCode}`}`);
 }

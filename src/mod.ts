@@ -139,5 +139,6 @@ export type { DateRange } from "./triggers/excluded-dates.ts";
 export { type Excluded, type ExcludingOptions, ExcludingTrigger } from "./triggers/excluding.ts";
 export type { FireTimesOptions } from "./triggers/fire-time-range.ts";
 export { type IntervalOptions, IntervalTrigger } from "./triggers/interval.ts";
+export { preloadZones } from "./triggers/preload-zones.ts";
 export { Trigger } from "./triggers/trigger.ts";
 export type { TriggerJSON } from "./triggers/trigger-json.ts";

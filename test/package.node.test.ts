@@ -6,13 +6,14 @@ import { ROOT, stagePackage, temporaryFolder, tool } from "./package/stage.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 const ALLOWED =
-  /^(dist\/.+\.(js|d\.ts)|wasm\/dist\/[\w.-]+\.(js|d\.ts|wasm)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  /^(dist\/.+\.(js|js\.map|d\.ts)|wasm\/dist\/[\w.-]+\.(js|d\.ts|wasm)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const REQUIRED = [
   "LICENSE",
   "CHANGELOG.md",
   "README.md",
   "package.json",
   "dist/mod.js",
+  "dist/mod.js.map",
   "dist/mod.d.ts",
   "wasm/dist/cron.wasm",
 ];

@@ -48,7 +48,7 @@ export function createWorker<Env = unknown>(options: WorkerOptions<Env>): Schedu
       const isTickAsked = typeof tickAfterFetch === "function" ? tickAfterFetch(request) : tickAfterFetch;
       const response = await router(request, scheduler, call.env, call.ctx);
       if (isTickAsked) call.ctx.waitUntil(scheduler.tick(options.tick));
-      // No platform waits where this is the only one that knows of it.
+      // Without a platform, only the log tells of work that fails after the answer.
       call.settled().catch((error) => console.error("escapement: work after an answer failed", error));
       return response;
     },

@@ -39,7 +39,7 @@ export function checkWorkerOptions(options: object): void {
       scheduler: v.function(({ input }) =>
         mustBe("a function (env, ctx) => Scheduler", input, "", hasMethods(input, ["tick"]) ? FOR_A_SCHEDULER : null),
       ),
-      tick: v.optional(tickOptionsSchema),
+      tick: v.optional(tickOptionsSchema()),
       router: v.optional(v.function(says("a function (request, scheduler, env, ctx) => Response"))),
       tickAfterFetch: v.optional(v.union([v.boolean(), v.function()], says("true, false or a function of a request"))),
     }),

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { type Duration, toDurationMs } from "./duration.ts";
 import { type Issue, OptionsError } from "./errors.ts";
 import { DURATION_MS_MAX } from "./limits.ts";
+import { once } from "./once.ts";
 import { canHoldOptions, isPlain, mustBe, mustBeOneOf, optionsError, takes, unknownOption } from "./option-errors.ts";
 import { isSameWord, normalized } from "./suggest.ts";
 import { toEpochMs } from "./temporal.ts";
@@ -32,8 +33,16 @@ export interface Hints {
   readonly synonyms?: Readonly<Record<string, string>>;
 }
 
-/** The checker of an object of options. */
-export function checker<T>(schema: v.GenericSchema<unknown, T>, hints: Hints = {}): Checker<T> {
+/** The checker of an object of options. @param schema a schema, or what makes one when the checker is first used */
+export function checker<T>(
+  schema: v.GenericSchema<unknown, T> | (() => v.GenericSchema<unknown, T>),
+  hints: Hints = {},
+): Checker<T> {
+  const check = once(() => checkerOf(typeof schema === "function" ? schema() : schema, hints));
+  return (value, where) => check()(value, where);
+}
+
+function checkerOf<T>(schema: v.GenericSchema<unknown, T>, hints: Hints): Checker<T> {
   const names = namesOf(schema);
   const quick = quickCheck(schema);
   return (value, where) => {
@@ -258,8 +267,13 @@ export function textUpTo(
 export const trueOrFalse: v.GenericSchema<boolean> = v.boolean(says("true or false"));
 
 /** Any value at all, such as a payload. */
-export const anything: v.GenericSchema<unknown> = v.unknown();
-surely.set(anything, () => true);
+export const anything: v.GenericSchema<unknown> = anyValue();
+
+function anyValue(): v.GenericSchema<unknown> {
+  const schema = v.unknown();
+  surely.set(schema, () => true);
+  return schema;
+}
 
 /** One of the given words. */
 export function oneOf<const Words extends readonly string[]>(words: Words): v.GenericSchema<Words[number]> {

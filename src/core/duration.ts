@@ -31,6 +31,8 @@ const SHORT_UNITS: readonly (readonly [unit: string, ms: number, words: RegExp])
 ];
 /** One group for each unit. At most one space between, because more of them would be costly to match. */
 const SHORT_TEXT = new RegExp(`^${SHORT_UNITS.map(([unit]) => `(?:(\\d+(?:\\.\\d+)?)${unit})?`).join(" ?")}$`);
+/** The ISO 8601 text that most programs write. What else there is of it, Temporal reads. */
+const ISO_TIME = /^PT(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?$/;
 /** Longer text is no short duration. */
 const SHORT_LENGTH_MAX = 60;
 const NO_FIXED_LENGTH = "years and months have no fixed length; use days or smaller units";
@@ -73,8 +75,12 @@ function unitsMs(value: unknown): number | null {
   return ms === null || ms > Number.MAX_SAFE_INTEGER ? null : ms;
 }
 
-/** Milliseconds of text such as `1h 30m`; null for other text. */
+/** Milliseconds of text such as `1h 30m` or `PT1H30M`; null for other text. */
 function shortTextMs(text: string): number | null {
+  const iso = ISO_TIME.exec(text);
+  if (iso !== null) {
+    return [3_600_000, 60_000, 1000].reduce((sum, ms, index) => sum + Number(iso[index + 1] ?? 0) * ms, 0);
+  }
   if (text.length > SHORT_LENGTH_MAX || text.trim() === "") return null;
   const match = SHORT_TEXT.exec(text);
   if (match === null) return null;

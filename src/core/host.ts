@@ -71,8 +71,8 @@ export function hostKind(): "deno" | "worker" | "browser" | "host" {
   return document === undefined ? "host" : "browser";
 }
 
-/** Whether the runtime ends what a request began together with the request, as Workers do. A promise of one request then
- *  never settles for another request, so that calls that overlap must not wait for each other. */
+/** Whether the runtime ends what a request began together with the request, as Workers do. A promise of one request
+ *  then never settles for another request, so that calls that overlap must not wait for each other. */
 export function endsWorkWithRequests(): boolean {
   return hostKind() === "worker";
 }

@@ -145,7 +145,7 @@ export const LEFT_LEASES_PAGES_MAX = 5;
  *  without it. This is long enough to clean up. A handler that ignores its signal does not block others for longer. */
 export const ABORT_GRACE_MS = 5000;
 
-/** The same at the deadline of a tick, in milliseconds. It is shorter, because the platform may end the program soon. */
+/** The same at the deadline of a tick, in milliseconds. Shorter, because the platform may end the program soon. */
 export const TICK_GRACE_MS = 1000;
 
 /** Longest wait of a tick for events to be sent, in milliseconds. */

@@ -21,10 +21,15 @@ export const timerHost: TimerHost = Object.freeze({
     const handle = setTimeout(run, delayMs);
     return () => clearTimeout(handle);
   },
-  /** Without `setTimeout`, because runtimes delay it by a millisecond or more. */
+  /** Without `setTimeout` where there is something else, because runtimes delay it by a millisecond or more. Workers
+   *  have neither `setImmediate` without Node's compatibility, nor `MessageChannel` before its date. */
   nextTurn(run: () => void): void {
     if (setImmediate !== undefined) {
       setImmediate(run);
+      return;
+    }
+    if (typeof MessageChannel === "undefined") {
+      setTimeout(run, 0);
       return;
     }
     const { port1, port2 } = new MessageChannel();

@@ -7,42 +7,43 @@ const DAY = 86_400;
 const STEP = 6 * DAY;
 /** Most clocks change at a whole or a half hour of UTC. */
 const LIKELY = 1800;
-/** Some 100 years before the first clock change of any zone. Intl would count older days by the Julian calendar on some
- *  runtimes. */
-const OLDEST = -7_000_000_000;
+const OFFSET = /([+-])(\d+)(?::(\d+))?(?::(\d+))?$/;
 
 /**
  * A zone's rules as `Intl.DateTimeFormat` knows them: for runtimes without a Temporal of their own. A look at the clock
- * costs a microsecond, and a year of a zone some 80 looks.
+ * costs two microseconds, and a year of a zone some 80 looks.
  */
 export class IntlRules implements ZoneRules {
   readonly timeZone: string;
   readonly isFixed = false;
   readonly #clock: Intl.DateTimeFormat;
+  /** The offsets by the texts of the clock, which are few: a search looks at the same hour of many days. */
+  readonly #offsets = new Map<string, number>();
 
   /** @throws {RangeError} when Intl does not know the name */
   constructor(name: string) {
     this.timeZone = spelledZone(name);
-    // What it writes looks like "31, 19:00:00". Parts of it would cost five times as much as the text.
+    // What it writes looks like "19h GMT-5". A whole date costs three times as much to write and to read.
     this.#clock = new Intl.DateTimeFormat("en-US", {
       timeZone: this.timeZone,
       hourCycle: "h23",
-      day: "2-digit",
       hour: "2-digit",
-      minute: "2-digit",
-      second: "2-digit",
+      timeZoneName: "shortOffset",
     });
   }
 
   offsetAt(instant: number): number {
-    const at = Math.max(instant, OLDEST);
-    const text = this.#clock.format(at * 1000);
-    const end = text.length;
-    const time = twoDigits(text, end - 8) * 3600 + twoDigits(text, end - 5) * 60 + twoDigits(text, end - 2);
-    let days = twoDigits(text, 0) - new Date(at * 1000).getUTCDate();
-    // The date there is the day before or after. Where that lies in another month, days of months differ by many.
-    if (Math.abs(days) > 1) days = days > 0 ? -1 : 1;
-    return days * DAY + time - (at - Math.floor(at / DAY) * DAY);
+    const text = this.#clock.format(instant * 1000);
+    return this.#offsets.get(text) ?? this.#read(text);
+  }
+
+  // An offset of zero may have no digits: "19h GMT".
+  #read(text: string): number {
+    const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(text) ?? [];
+    const size = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+    const offset = sign === "-" ? 0 - size : size;
+    this.#offsets.set(text, offset);
+    return offset;
   }
 
   changes(from: number, until: number): ClockChange[] {
@@ -81,8 +82,4 @@ export class IntlRules implements ZoneRules {
     }
     return high;
   }
-}
-
-function twoDigits(text: string, index: number): number {
-  return text.charCodeAt(index) * 10 + text.charCodeAt(index + 1) - 528;
 }

@@ -6,27 +6,25 @@ import type { ClockChange } from "./zone-rules.ts";
 /**
  * The clock changes of the years that follow the model years, up to an instant.
  *
- * @param known changes that include all those of the model years
- * @param first the first model year. The model years must have a year of each type, as any 28 years have between two
- *   years such as 2100
+ * @param models the changes of the model years, in order. Any 28 years in a row, none of them like 2100, are enough:
+ *   among them is a year of each type
  * @param last the last model year
  * @param until in seconds; exclusive
  */
-export function yearsByType(known: readonly ClockChange[], first: number, last: number, until: number): ClockChange[] {
-  const models = new Map<number, ClockChange[]>();
-  for (let year = first; year <= last; year++) {
-    const start = startOfYear(year);
-    const end = startOfYear(year + 1);
-    const changes = known.filter(({ instant }) => instant >= start && instant < end);
-    models.set(
-      typeOf(year),
-      changes.map(({ instant, offset }) => ({ instant: instant - start, offset })),
-    );
+export function yearsByType(models: readonly ClockChange[], last: number, until: number): ClockChange[] {
+  // The years of each type, by year. A later year of the same type goes in the place of the earlier one.
+  const years = new Map<number, ClockChange[]>();
+  for (const { instant, offset } of models) {
+    const year = new Date(instant * 1000).getUTCFullYear();
+    const changes = years.get(year) ?? [];
+    changes.push({ instant: instant - startOfYear(year), offset });
+    years.set(year, changes);
   }
+  const types = new Map([...years].map(([year, changes]) => [typeOf(year), changes]));
   const later: ClockChange[] = [];
   for (let year = last + 1; startOfYear(year) < until; year++) {
     const start = startOfYear(year);
-    for (const { instant, offset } of models.get(typeOf(year)) ?? []) {
+    for (const { instant, offset } of types.get(typeOf(year)) ?? []) {
       if (start + instant < until) later.push({ instant: start + instant, offset });
     }
   }

@@ -29,6 +29,7 @@ const COMPLETE_HI = FOLD_FROM + 2 * YEAR;
 /** The first and the last year, both included, that show how a year of each type goes. See {@link yearsByType}. */
 const MODEL_FIRST = 2101;
 const MODEL_LAST = 2128;
+const MODELS_START = Date.UTC(MODEL_FIRST, 0, 1) / 1000;
 const MODELS_END = Date.UTC(MODEL_LAST + 1, 0, 1) / 1000;
 const BUCKET_MINUTES = 2 ** 15;
 /** The end of 9999, on the wall clock and in UTC: nothing fires later. */
@@ -193,7 +194,7 @@ export class ZoneTable {
     this.#add(this.#rules.changes(this.#knownHi, end));
     this.#knownHi = end;
     if (!isComplete) return;
-    const later = yearsByType(this.#known(), MODEL_FIRST, MODEL_LAST, COMPLETE_HI);
+    const later = yearsByType(this.#changesFrom(MODELS_START), MODEL_LAST, COMPLETE_HI);
     this.#add(later);
     this.#knownHi = later.length === 0 ? Number.POSITIVE_INFINITY : COMPLETE_HI;
   }
@@ -205,8 +206,10 @@ export class ZoneTable {
     }
   }
 
-  #known(): ClockChange[] {
-    return this.#transitions.map((instant, index) => ({ instant, offset: this.#offsets[index] ?? 0 }));
+  #changesFrom(start: number): ClockChange[] {
+    const index = this.#transitionsUntil(start - 1);
+    const instants = this.#transitions.slice(index);
+    return instants.map((instant, ahead) => ({ instant, offset: this.#offsets[index + ahead] ?? 0 }));
   }
 
   #learnDown(until: number): void {
@@ -249,12 +252,11 @@ export class ZoneTable {
   #writeRecords(address: number, fromSeconds: number, untilSeconds: number): void {
     const { f64, u32 } = views();
     const starts = [Number.NEGATIVE_INFINITY, ...this.#transitions, Number.POSITIVE_INFINITY];
-    const offsets = [this.#firstOffset, ...this.#offsets];
-    const offsetOfStretch = (index: number): number => offsets[Math.min(Math.max(index, 0), offsets.length - 1)] ?? 0;
-    const deltaAt = (index: number): number => offsetOfStretch(index) - offsetOfStretch(index - 1);
+    const offsets = [this.#firstOffset, ...this.#offsets, this.#offsets.at(-1) ?? this.#firstOffset];
+    const deltas = offsets.map((offset, index) => offset - (offsets[Math.max(index - 1, 0)] ?? 0));
     for (let index = -1; index < starts.length; index++) {
       const at = address + (index + 1) * RECORD_BYTES;
-      const offset = offsetOfStretch(index);
+      const offset = offsets[Math.max(index, 0)] ?? 0;
       f64[at >> 3] = starts[index] ?? Number.NEGATIVE_INFINITY;
       u32[(at + RECORD_OFFSET) >> 2] = offset;
       // Such a stretch gets no window, because windows count whole minutes, and an offset with seconds moves them.
@@ -263,12 +265,12 @@ export class ZoneTable {
       let hi = Math.min(untilSeconds, LOCAL_END - Math.max(offset, 0));
       let moved = 0;
       for (let before = index; before > 0 && before > index - NEAR_CHANGES; before--) {
-        moved += Math.abs(deltaAt(before));
+        moved += Math.abs(deltas[before] ?? 0);
         lo = Math.max(lo, (starts[before] ?? 0) + moved);
       }
       let back = 0;
       for (let after = index + 1; after < starts.length && after <= index + NEAR_CHANGES; after++) {
-        back += Math.max(-deltaAt(after), 0);
+        back += Math.max(-(deltas[after] ?? 0), 0);
         hi = Math.min(hi, (starts[after] ?? 0) - back);
       }
       const loMinute = Math.ceil(lo / 60);
@@ -284,11 +286,12 @@ export class ZoneTable {
   // and goes on from there. The first bucket also answers for everything before it.
   #writeBuckets(address: number, bucketCount: number): void {
     const buckets = new Uint16Array(kernel.memory.buffer, address, bucketCount);
-    let record = 0;
-    for (let bucket = 1; bucket < bucketCount; bucket++) {
-      const start = bucket * BUCKET_MINUTES * 60;
-      while ((this.#transitions[record] ?? Number.POSITIVE_INFINITY) <= start) record++;
-      buckets[bucket] = record;
+    let from = 1;
+    for (let record = 0; record <= this.#transitions.length; record++) {
+      const start = this.#transitions[record] ?? Number.POSITIVE_INFINITY;
+      const until = Math.min(Math.ceil(start / (BUCKET_MINUTES * 60)), bucketCount);
+      if (until > from) buckets.fill(record, from, until);
+      from = Math.max(from, until);
     }
   }
 }

@@ -65,7 +65,7 @@ function schema(): v.GenericSchema {
         adviceOn(input),
       ),
     ),
-    tick: v.optional(tickOptionsSchema),
+    tick: v.optional(tickOptionsSchema()),
     logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),
   });
 }

@@ -6,6 +6,7 @@ import {
   ID_LENGTH_MAX,
   SERIALIZED_LENGTH_MAX,
 } from "../core/limits.ts";
+import { once } from "../core/once.ts";
 import { INSTANT_MS_MAX } from "../core/temporal.ts";
 import type { EventRecord, EventType } from "./events.ts";
 import { JOB_OUTCOMES } from "./policies.ts";
@@ -14,111 +15,114 @@ import type { SerializedError } from "./serialized-error.ts";
 // What a broker receives may come from anybody: from another version of this library, or from another program. Fields
 // that are not named here are left out.
 
-const id = text(ID_LENGTH_MAX);
-const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(-INSTANT_MS_MAX), v.maxValue(INSTANT_MS_MAX));
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-const attempt = v.pipe(count, v.minValue(1));
-const fraction = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
-const error = errorSchema();
+// Made when a message comes for the first time, because most programs receive none.
+const schemas = once((): { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord<K>> } => {
+  const id = text(ID_LENGTH_MAX);
+  const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(-INSTANT_MS_MAX), v.maxValue(INSTANT_MS_MAX));
+  const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+  const attempt = v.pipe(count, v.minValue(1));
+  const fraction = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+  const error = errorSchema();
 
-const task = { timestampMs: ms, taskId: id };
-const schedule = { ...task, scheduleId: id };
-const job = { ...task, jobId: id, scheduleId: v.nullable(id) };
-const scheduler = { timestampMs: ms, schedulerId: id };
+  const task = { timestampMs: ms, taskId: id };
+  const schedule = { ...task, scheduleId: id };
+  const job = { ...task, jobId: id, scheduleId: v.nullable(id) };
+  const scheduler = { timestampMs: ms, schedulerId: id };
 
-const schemas: { readonly [K in EventType]: v.GenericSchema<unknown, EventRecord<K>> } = {
-  taskAdded: v.object({ type: v.literal("taskAdded"), ...task }),
-  taskUpdated: v.object({ type: v.literal("taskUpdated"), ...task }),
-  taskRemoved: v.object({ type: v.literal("taskRemoved"), ...task }),
-  taskPaused: v.object({ type: v.literal("taskPaused"), ...task, concurrencyKey: v.nullable(id) }),
-  taskUnpaused: v.object({ type: v.literal("taskUnpaused"), ...task, concurrencyKey: v.nullable(id) }),
-  taskOutdated: v.object({ type: v.literal("taskOutdated"), ...task, schedulerId: id, version: v.nullable(count) }),
-  scheduleAdded: v.object({ type: v.literal("scheduleAdded"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
-  scheduleUpdated: v.object({ type: v.literal("scheduleUpdated"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
-  scheduleRemoved: v.object({
-    type: v.literal("scheduleRemoved"),
-    timestampMs: ms,
-    scheduleId: id,
-    finished: v.boolean(),
-  }),
-  scheduleBacklogged: v.object({
-    type: v.literal("scheduleBacklogged"),
-    ...schedule,
-    schedulerId: id,
-    unfinished: count,
-  }),
-  scheduleFailed: v.object({ type: v.literal("scheduleFailed"), ...schedule, error }),
-  scheduleOutdated: v.object({
-    type: v.literal("scheduleOutdated"),
-    ...schedule,
-    schedulerId: id,
-    version: v.nullable(count),
-  }),
-  occurrenceSkipped: v.object({
-    type: v.literal("occurrenceSkipped"),
-    ...schedule,
-    fireTimeMs: ms,
-    count: v.pipe(count, v.minValue(1)),
-    reason: v.picklist(["overlap", "replaced"]),
-    jobId: v.nullable(id),
-  }),
-  scheduleDeserializationFailed: v.object({
-    type: v.literal("scheduleDeserializationFailed"),
-    ...schedule,
-    schedulerId: id,
-    error,
-  }),
-  jobAdded: v.object({ type: v.literal("jobAdded"), ...job, executor: id, runAtMs: ms, isLeased: v.boolean() }),
-  jobHeld: v.object({
-    type: v.literal("jobHeld"),
-    ...job,
-    reason: v.picklist(["limit", "parents"]),
-    concurrencyKey: v.nullable(id),
-  }),
-  jobPromoted: v.object({
-    type: v.literal("jobPromoted"),
-    ...job,
-    schedulerId: id,
-    isLeased: v.boolean(),
-    concurrencyKey: v.nullable(id),
-  }),
-  jobUnclaimed: v.object({
-    type: v.literal("jobUnclaimed"),
-    ...job,
-    schedulerId: id,
-    executor: id,
-    missing: v.picklist(["task", "executor", "worker"]),
-  }),
-  jobAcquired: v.object({
-    type: v.literal("jobAcquired"),
-    ...job,
-    schedulerId: id,
-    attempt,
-    // Earlier versions do not say it.
-    scheduledFireTimeMs: v.optional(v.nullable(ms), null),
-  }),
-  jobProgressed: v.object({
-    type: v.literal("jobProgressed"),
-    ...job,
-    fraction,
-    note: v.nullable(text(SERIALIZED_LENGTH_MAX)),
-  }),
-  jobRetried: v.object({ type: v.literal("jobRetried"), ...job, attempt, runAtMs: ms, error: v.nullable(error) }),
-  jobCancelRequested: v.object({ type: v.literal("jobCancelRequested"), timestampMs: ms, jobId: id }),
-  jobReleased: v.object({
-    type: v.literal("jobReleased"),
-    ...job,
-    schedulerId: v.nullable(id),
-    outcome: v.picklist(JOB_OUTCOMES),
-    error: v.nullable(error),
-    scheduledFireTimeMs: v.nullable(ms),
-    startedAtMs: v.nullable(ms),
-  }),
-  schedulerStarted: v.object({ type: v.literal("schedulerStarted"), ...scheduler }),
-  schedulerPaused: v.object({ type: v.literal("schedulerPaused"), ...scheduler }),
-  schedulerResumed: v.object({ type: v.literal("schedulerResumed"), ...scheduler }),
-  schedulerStopped: v.object({ type: v.literal("schedulerStopped"), ...scheduler }),
-};
+  return {
+    taskAdded: v.object({ type: v.literal("taskAdded"), ...task }),
+    taskUpdated: v.object({ type: v.literal("taskUpdated"), ...task }),
+    taskRemoved: v.object({ type: v.literal("taskRemoved"), ...task }),
+    taskPaused: v.object({ type: v.literal("taskPaused"), ...task, concurrencyKey: v.nullable(id) }),
+    taskUnpaused: v.object({ type: v.literal("taskUnpaused"), ...task, concurrencyKey: v.nullable(id) }),
+    taskOutdated: v.object({ type: v.literal("taskOutdated"), ...task, schedulerId: id, version: v.nullable(count) }),
+    scheduleAdded: v.object({ type: v.literal("scheduleAdded"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
+    scheduleUpdated: v.object({ type: v.literal("scheduleUpdated"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
+    scheduleRemoved: v.object({
+      type: v.literal("scheduleRemoved"),
+      timestampMs: ms,
+      scheduleId: id,
+      finished: v.boolean(),
+    }),
+    scheduleBacklogged: v.object({
+      type: v.literal("scheduleBacklogged"),
+      ...schedule,
+      schedulerId: id,
+      unfinished: count,
+    }),
+    scheduleFailed: v.object({ type: v.literal("scheduleFailed"), ...schedule, error }),
+    scheduleOutdated: v.object({
+      type: v.literal("scheduleOutdated"),
+      ...schedule,
+      schedulerId: id,
+      version: v.nullable(count),
+    }),
+    occurrenceSkipped: v.object({
+      type: v.literal("occurrenceSkipped"),
+      ...schedule,
+      fireTimeMs: ms,
+      count: v.pipe(count, v.minValue(1)),
+      reason: v.picklist(["overlap", "replaced"]),
+      jobId: v.nullable(id),
+    }),
+    scheduleDeserializationFailed: v.object({
+      type: v.literal("scheduleDeserializationFailed"),
+      ...schedule,
+      schedulerId: id,
+      error,
+    }),
+    jobAdded: v.object({ type: v.literal("jobAdded"), ...job, executor: id, runAtMs: ms, isLeased: v.boolean() }),
+    jobHeld: v.object({
+      type: v.literal("jobHeld"),
+      ...job,
+      reason: v.picklist(["limit", "parents"]),
+      concurrencyKey: v.nullable(id),
+    }),
+    jobPromoted: v.object({
+      type: v.literal("jobPromoted"),
+      ...job,
+      schedulerId: id,
+      isLeased: v.boolean(),
+      concurrencyKey: v.nullable(id),
+    }),
+    jobUnclaimed: v.object({
+      type: v.literal("jobUnclaimed"),
+      ...job,
+      schedulerId: id,
+      executor: id,
+      missing: v.picklist(["task", "executor", "worker"]),
+    }),
+    jobAcquired: v.object({
+      type: v.literal("jobAcquired"),
+      ...job,
+      schedulerId: id,
+      attempt,
+      // Earlier versions do not say it.
+      scheduledFireTimeMs: v.optional(v.nullable(ms), null),
+    }),
+    jobProgressed: v.object({
+      type: v.literal("jobProgressed"),
+      ...job,
+      fraction,
+      note: v.nullable(text(SERIALIZED_LENGTH_MAX)),
+    }),
+    jobRetried: v.object({ type: v.literal("jobRetried"), ...job, attempt, runAtMs: ms, error: v.nullable(error) }),
+    jobCancelRequested: v.object({ type: v.literal("jobCancelRequested"), timestampMs: ms, jobId: id }),
+    jobReleased: v.object({
+      type: v.literal("jobReleased"),
+      ...job,
+      schedulerId: v.nullable(id),
+      outcome: v.picklist(JOB_OUTCOMES),
+      error: v.nullable(error),
+      scheduledFireTimeMs: v.nullable(ms),
+      startedAtMs: v.nullable(ms),
+    }),
+    schedulerStarted: v.object({ type: v.literal("schedulerStarted"), ...scheduler }),
+    schedulerPaused: v.object({ type: v.literal("schedulerPaused"), ...scheduler }),
+    schedulerResumed: v.object({ type: v.literal("schedulerResumed"), ...scheduler }),
+    schedulerStopped: v.object({ type: v.literal("schedulerStopped"), ...scheduler }),
+  };
+});
 
 /**
  * The events of a message that a broker received. What is no event is left out; it never throws, whatever the message
@@ -164,8 +168,9 @@ function readEvent(value: unknown): EventRecord | string {
     const type: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
     if (typeof type !== "string") return "a message that is no event is dropped";
     const name = JSON.stringify(type.slice(0, SHOWN_LENGTH_MAX));
-    if (!Object.hasOwn(schemas, type)) return `events of the type ${name} are dropped, because this version knows none`;
-    const result = v.safeParse(schemas[type as EventType], value, { abortEarly: true });
+    if (!Object.hasOwn(schemas(), type))
+      return `events of the type ${name} are dropped, because this version knows none`;
+    const result = v.safeParse(schemas()[type as EventType], value, { abortEarly: true });
     if (result.success) return result.output;
     const path = v.getDotPath(result.issues[0]) ?? "content";
     return `an event of the type ${name} is dropped, because its ${path} is not what it must be`;

@@ -4,6 +4,7 @@ import { SchedulerStateError } from "../core/errors.ts";
 import { endsWorkWithRequests } from "../core/host.ts";
 import { defaultIdentity } from "../core/identity.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
+import { JoinedCall } from "../core/joined-call.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { optionsError } from "../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
@@ -118,6 +119,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
   readonly #bulkVerbs: BulkVerbs;
+  readonly #saving = new JoinedCall(() => this.#taskVerbs.save());
   readonly #signals: SignalStop;
   #closing = new Closing();
   #ticking: Promise<unknown> | null = null;
@@ -340,7 +342,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    *   is left. What still runs at the end is aborted (its signal first, a second later without it) and goes back to the
    *   queue, which counts as a recovery, see `maxRecoveries`. Default: 30 s
    * @param options.maxJobs start at most so many jobs. Default: unlimited
-   * @param options.maxRoundTrips send the database at most so many requests, of which one is kept for the last outcomes;
+   * @param options.maxRoundTrips send the database at most so many requests, and keep one for the last outcomes;
    *   where a platform bounds the requests of an invocation, the bound less what the handlers need themselves. A job
    *   needs three: a look, the start, the outcome. Default: unlimited
    * @param options.signal begin no new work once the signal is aborted; jobs that have begun are finished
@@ -716,7 +718,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
 
   async #ready(): Promise<void> {
     await this.#lifecycle.ready();
-    if (this.#tasks.hasUnsaved) await this.#taskVerbs.save();
+    // A task that was registered during a save is in none that was under way then.
+    while (this.#tasks.hasUnsaved) await this.#saving.run();
   }
 
   #saveTasksLater(): void {

@@ -23,7 +23,7 @@ export interface BundleOptions {
 /** Bundles a Worker as wrangler does: with the condition `workerd`, and its WebAssembly beside the code. */
 export async function bundleWorker(source: string, options: BundleOptions): Promise<Bundle> {
   const { stage, isMinified = true, withoutTemporal = false } = options;
-  const { outputFiles } = await build({
+  const { outputFiles = [] } = await build({
     stdin: { contents: source, resolveDir: stage },
     absWorkingDir: stage,
     bundle: true,

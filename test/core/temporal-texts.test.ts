@@ -90,6 +90,7 @@ describe("without Temporal objects,", () => {
       fc.property(fc.nat(10_000_000_000), (ms) => {
         expect(durationText(ms)).toBe(durationOf(ms).toString());
         expect(toDurationMs({ milliseconds: ms }, "x")).toBe(ms);
+        expect(toDurationMs(durationText(ms), "x")).toBe(ms);
       }),
     );
     expect([0, 1, 5000, 3_600_000, 86_400_000].map(durationText)).toEqual([
@@ -102,7 +103,20 @@ describe("without Temporal objects,", () => {
     expect(toDurationMs({ weeks: 1, days: 1, hours: 1, minutes: 1, seconds: 1, milliseconds: 1 }, "x")).toBe(
       694_861_001,
     );
-    for (const wrong of [{}, { minutes: 1.5 }, { minutes: -1 }, { months: 1 }, { minute: 1 }, { seconds: 2 ** 53 }]) {
+    expect(["PT1H30M", "PT0S", "PT90M", "PT1H5S"].map((text) => toDurationMs(text, "x"))).toEqual([
+      5_400_000, 0, 5_400_000, 3_605_000,
+    ]);
+    for (const wrong of [
+      "PT",
+      "P1M",
+      "PTH",
+      {},
+      { minutes: 1.5 },
+      { minutes: -1 },
+      { months: 1 },
+      { minute: 1 },
+      { seconds: 2 ** 53 },
+    ]) {
       expect(() => toDurationMs(wrong, "x")).toThrow(/x must be a duration/);
     }
   });

@@ -85,9 +85,9 @@ describe(`the rules that Intl has (ZONE_SEED=${SEED})`, () => {
 describe("years of the same type", () => {
   test.each(isWhole ? SAMPLE : HARD.slice(0, 6))("go alike in %s", (timeZone) => {
     const rules = nativeTemporal === null ? new IntlRules(timeZone) : new TemporalRules(timeZone, nativeTemporal);
-    const models = rules.changes(seconds(2100), seconds(2129));
+    const models = rules.changes(seconds(2101), seconds(2129));
     const expected = rules.changes(seconds(2129), seconds(2502));
-    expect(yearsByType(models, 2101, 2128, seconds(2502))).toEqual(expected);
+    expect(yearsByType(models, 2128, seconds(2502))).toEqual(expected);
   });
 });
 

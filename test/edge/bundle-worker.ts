@@ -2,10 +2,18 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import type { MiniflareOptions } from "miniflare";
+
+/** A part of the options of Miniflare. */
+export interface WorkerBundle {
+  modules: (
+    | { type: "ESModule"; path: string; contents: string }
+    | { type: "CompiledWasm"; path: string; contents: Uint8Array<ArrayBuffer> }
+  )[];
+  compatibilityDate: string;
+}
 
 /** The modules of a Worker, made of a TypeScript file of the tests and this project's sources. */
-export async function bundleWorker(url: URL): Promise<Pick<MiniflareOptions, "modules" | "compatibilityDate">> {
+export async function bundleWorker(url: URL): Promise<WorkerBundle> {
   const wasm = new Map<string, string>();
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(url)],
@@ -30,7 +38,9 @@ export async function bundleWorker(url: URL): Promise<Pick<MiniflareOptions, "mo
   });
   const main = { type: "ESModule", path: "main.mjs", contents: outputFiles[0]?.text ?? "" } as const;
   const others = await Promise.all(
-    [...wasm].map(async ([path, file]) => ({ type: "CompiledWasm", path, contents: await readFile(file) }) as const),
+    [...wasm].map(
+      async ([path, file]) => ({ type: "CompiledWasm", path, contents: new Uint8Array(await readFile(file)) }) as const,
+    ),
   );
   return { modules: [main, ...others], compatibilityDate: "2026-04-26" };
 }

@@ -10,7 +10,6 @@ import { Sqld } from "../support/sqld.ts";
 
 // Every program here runs examples/tasks.ts as it is, on a database of its own. The Worker is in cloudflare.node.test.ts.
 
-const SECRET = "of this test";
 const example = (name: string): string => join(ROOT, "examples", name);
 
 let server: Sqld;
@@ -113,8 +112,32 @@ describe("the same tasks go", () => {
   });
 });
 
+describe("the Worker's own file runs, without env and ctx,", () => {
+  const worker = example("cloudflare/turso/worker.ts");
+
+  test("when the operating system calls it for Bun.cron, and its exit code tells of a tick that failed", async () => {
+    // The command that Bun writes into the crontab.
+    const command = [BUN_BINARY, "run", "--cron-title=escapement", "--cron-period=* * * * *", worker];
+    expect([await start(command).ended, await results(1)]).toEqual([0, [BEAT]]);
+    await server.kill();
+    const failed = start(command);
+    expect([await failed.ended, failed.output]).toEqual([1, expect.stringContaining("StoreUnavailableError")]);
+  });
+
+  test.each(["Bun", "Deno"])("as a server of %s", async (runtime) => {
+    const port = await freePort();
+    const permissions = ["--no-prompt", "--allow-env=DATABASE_URL", `--allow-net=127.0.0.1:${server.port}`];
+    const flags = ["serve", "--cached-only", ...permissions, `--port=${port}`, "--host=127.0.0.1"];
+    const command = runtime === "Bun" ? [BUN_BINARY, worker] : [denoBinary(), ...flags, worker];
+    const child = start(command, { PORT: String(port) });
+    await child.prints(/Started|Listening on/);
+    const answer = await fetch(`http://127.0.0.1:${port}/greet/Ada`, { method: "POST" });
+    expect([answer.status, await results(2)]).toEqual([202, [BEAT, GREETING]]);
+  });
+});
+
 describe("the same tasks run behind an HTTP cron", () => {
-  const variables = { CRON_SECRET: SECRET.replaceAll(" ", "-") };
+  const variables = { CRON_SECRET: "of-this-test" };
   const authorization = `Bearer ${variables.CRON_SECRET}`;
 
   type Call = (request: Request) => Promise<Response>;

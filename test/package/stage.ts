@@ -29,6 +29,6 @@ export async function stagePackage(): Promise<{ path: string } & AsyncDisposable
     if (existsSync(join(ROOT, name))) await cp(join(ROOT, name), join(stage.path, name), { recursive: true });
   }
   await symlink(join(ROOT, "node_modules"), join(stage.path, "node_modules"), "dir");
-  await runOk([tool("tsc"), "-p", "tsconfig.json", "--outDir", join(stage.path, "dist")], { cwd: ROOT });
+  await runOk(["node", "scripts/build.mjs", "--outdir", join(stage.path, "dist")], { cwd: ROOT });
   return stage;
 }

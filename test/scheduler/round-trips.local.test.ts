@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import type { StepCount } from "../support/counting-driver.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { roundTripCases, SCHEDULES_MAX } from "./round-trips.ts";
@@ -20,6 +21,9 @@ const countSteps: StepCount = async (driver, statements) => {
 
 describe("on a file of libSQL", () => {
   const driver = (name: string): LibsqlDriver =>
-    new LibsqlDriver({ url: `file:${join(folder.path, `${name}.db`)}` }, { durability: "normal", timeoutMs: 1000 });
+    new LibsqlDriver(
+      { url: `file:${join(folder.path, `${name}.db`)}` },
+      { durability: "normal", timeoutMs: 1000, openClient },
+    );
   roundTripCases({ driver, countSteps }, [1000, SCHEDULES_MAX]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { endsWorkWithRequests } from "../../src/core/host.ts";
 import { CLEANUP_BATCH } from "../../src/core/limits.ts";
 import { DateTrigger, InlineExecutor, IntervalTrigger, StoreUnavailableError } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
@@ -115,18 +116,37 @@ describe("tick", () => {
     expect(secondsOf((await scheduler.tick()).nextWakeAt)).toBe(30);
   });
 
-  test("is refused while another one is under way, and on a scheduler that runs; start waits for it", async () => {
+  test("is refused on a scheduler that runs; start waits for it", async () => {
     const { scheduler, clock } = setUp();
     const { handler, held } = heldHandler();
     await scheduler.addJob(scheduler.task("t", handler));
     const ticking = scheduler.tick();
     await clock.settle();
-    await expect(scheduler.tick()).rejects.toMatchObject({ code: "schedulerState" });
     await expect(scheduler.start()).rejects.toMatchObject({ code: "schedulerState" });
     held[0]?.finish("");
     await ticking;
     await scheduler.start();
     await expect(scheduler.tick()).rejects.toMatchObject({ code: "schedulerState" });
+  });
+
+  test("is refused while another one is under way, unless the runtime may have ended that one", async () => {
+    const { scheduler, clock } = setUp();
+    const { handler, held } = heldHandler();
+    const task = scheduler.task("t", { maxRunningJobs: null }, handler);
+    await scheduler.addJob(task);
+    const ticking = scheduler.tick();
+    await clock.settle();
+    if (endsWorkWithRequests()) {
+      await scheduler.addJob(task);
+      const beside = scheduler.tick();
+      while (held.length < 2) await clock.settle();
+      held[1]?.finish("");
+      expect(await beside).toMatchObject({ jobsRun: 1, outcomes: { success: 1 } });
+    } else {
+      await expect(scheduler.tick()).rejects.toMatchObject({ code: "schedulerState" });
+    }
+    held[0]?.finish("");
+    expect(await ticking).toMatchObject({ jobsRun: 1, outcomes: { success: 1 } });
   });
 
   test("opens the executors first", async () => {
@@ -207,6 +227,19 @@ describe("a tick after a step that failed", () => {
     await scheduler.removeTask("a");
     expect(await scheduler.tick({ maxDuration: "PT1S" })).toMatchObject({ jobsRun: 0, exhausted: false });
     expect(steps).toBeLessThan(10);
+  });
+});
+
+describe("a tick that cannot record an outcome", () => {
+  test("fails, and tries once more before it ends, because no other tick may follow", async () => {
+    const { scheduler, store } = setUp();
+    const step = store.step.bind(store);
+    let steps = 0;
+    store.step = (request) => (++steps === 2 ? Promise.reject(new StoreUnavailableError("down")) : step(request));
+    const { id } = await scheduler.addJob(scheduler.task("t", () => "done"));
+    await expect(scheduler.tick()).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect((await scheduler.getJobResult(id))?.outcome).toBe("success");
+    expect(await scheduler.tick()).toMatchObject({ jobsRun: 0, exhausted: false });
   });
 });
 

@@ -97,6 +97,7 @@ export class FaultyStore implements contract.DataStore {
   pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
     return this.#call("pauseTask", async () => {
       const isKnown = await this.#store.pauseTask(request);
+      this.#world.jobs.beforeLimits();
       this.#world.gates.onPause(request, isKnown);
       return isKnown;
     });
@@ -175,6 +176,7 @@ export class FaultyStore implements contract.DataStore {
         this.#world.jobs.beforePlans(request, effect, this.#process);
         this.#world.schedules.onPlans(request, effect, this.#process);
         this.#world.jobs.afterPlans(request, effect, this.#process);
+        if (effect.cleanup !== undefined) this.#onCleanUp(effect.cleanup, now);
         this.#checkSeen(request, effect);
         return effect;
       });
@@ -282,11 +284,15 @@ export class FaultyStore implements contract.DataStore {
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
     return this.#call("cleanup", async () => {
       const report = await this.#store.cleanup(request);
-      this.#world.schedules.onCleanup(report, request.now);
-      this.#world.gates.sawClock(request.now);
-      this.#world.jobs.windows.onCleanup(request.now);
+      this.#onCleanUp(report, request.now);
       return report;
     });
+  }
+
+  #onCleanUp(report: contract.CleanupReport, now: number): void {
+    this.#world.schedules.onCleanup(report, now);
+    this.#world.gates.sawClock(now);
+    this.#world.jobs.windows.onCleanup(now);
   }
 
   /** @throws {RefusedError} */

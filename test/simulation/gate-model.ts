@@ -146,7 +146,9 @@ export class GateModel {
     const mayBeForgotten = Math.ceil(earliest / limit) <= this.#latestMs;
     bucket.latest = (isOnTime(latest) ? latest : now * limit) + perMs;
     const least = mayBeForgotten ? Math.min(earliest, now * limit) : earliest;
-    bucket.earliest = (isOnTime(earliest) ? least : now * limit) + perMs;
+    // A bucket that is between the two may be on time where the earliest is not.
+    const leastOnTime = isOnTime(latest) ? (now - 1) * limit + 1 : now * limit;
+    bucket.earliest = (isOnTime(earliest) ? least : leastOnTime) + perMs;
     const { nowMs } = this.#history;
     bucket.starts.push(nowMs);
     const most = rate.limit + rate.burst - 1;

@@ -54,7 +54,8 @@ interface Losses {
 export interface ModelJob {
   readonly record: Mutable<JobRecord>;
   readonly seq: number;
-  readonly addedAtMs: number;
+  /** When it was added or, if that was later, debounced, in milliseconds of true time. */
+  addedAtMs: number;
   lease: Lease | null;
   /** Whether a look or a step has found it due: clocks that are behind, or requests that were slow, do not take that
    *  back. */
@@ -124,15 +125,17 @@ export class JobModel {
     return this.#unfinished;
   }
 
-  /** Whether a limit of a key or parents may hold a job. */
+  /** Whether a limit of a key, a pause or parents may hold a job, or has held it. */
   mayBeHeld({ record }: ModelJob): boolean {
     const isGated = this.#gated.has(record.id) || this.#gates.gateOf(record) !== null;
     return isGated || record.after !== undefined;
   }
 
-  /** The limits of tasks are about to change. */
+  /** The limits or the pauses of tasks are about to change. */
   beforeLimits(): void {
-    for (const { record } of this.#all.values()) if (this.#gates.gateOf(record) !== null) this.#gated.add(record.id);
+    for (const { record } of this.#all.values()) {
+      if (this.#gates.gateOf(record) !== null || this.#gates.isPaused(record)) this.#gated.add(record.id);
+    }
   }
 
   hasJobsOf(scheduleId: string): boolean {
@@ -300,6 +303,7 @@ export class JobModel {
       const latest = job.record.createdAt + (debounce.maxWaitMs ?? Number.POSITIVE_INFINITY);
       job.record.runAt = Math.min(record.runAt, latest);
       job.debounce = { key: debounce.key, createdAt, id: record.id };
+      job.addedAtMs = this.#history.nowMs;
       job.isReady = job.record.runAt <= createdAt;
       job.readySince = this.#commits;
       return job;

@@ -140,8 +140,8 @@ export const PLANS: readonly Mutant[] = [
     Stepper.prototype,
     "look",
     (original) =>
-      function (this: Stepper, now, dueBy) {
-        return original.call(this, now, Math.max(dueBy, now + LOOK_AHEAD_MS));
+      function (this: Stepper, now, bounds) {
+        return original.call(this, now, { ...bounds, aheadMs: Math.max(bounds.aheadMs, now + LOOK_AHEAD_MS) });
       },
   ),
 ];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
+import { JoinedCall } from "../../src/core/joined-call.ts";
 import { AdditionQueue } from "../../src/stores/sqlite/addition-queue.ts";
 import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sqlite/limits.ts";
@@ -94,7 +95,7 @@ describe("calls that add jobs and travel together", () => {
       const failure = fails(inserts.length);
       if (failure !== null) throw failure;
       return jobs.map((job) => ({ job, isNew: true }));
-    });
+    }, true);
     return { queue, inserts };
   }
 
@@ -126,5 +127,33 @@ describe("calls that add jobs and travel together", () => {
     expect(inserts).toEqual([1, 1, 1, 1]);
     await queue.add(makeJobs(4, { payload }));
     expect(inserts.at(-1)).toBe(4);
+  });
+});
+
+describe("where a request may end in the middle of its work", () => {
+  test("calls of one turn that add jobs travel together, and wait for no others", async () => {
+    const inserts: number[] = [];
+    const answers: (() => void)[] = [];
+    const queue = new AdditionQueue(async (jobs) => {
+      inserts.push(jobs.length);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return jobs.map((job) => ({ job, isNew: true }));
+    }, false);
+    // Never answered.
+    void queue.add([makeJob()]);
+    await Promise.resolve();
+    const calls = [1, 2, 3].map(() => queue.add([makeJob()]));
+    while (answers.length < 2) await Promise.resolve();
+    answers[1]?.();
+    expect(await failuresOf(calls)).toEqual([null, null, null]);
+    expect(inserts).toEqual([1, 3]);
+  });
+
+  test("calls of one turn share an answer, and later ones do not wait for it", async () => {
+    let times = 0;
+    const call = new JoinedCall(() => (++times === 1 ? new Promise<number>(() => {}) : Promise.resolve(times)), false);
+    expect(call.run()).toBe(call.run());
+    await Promise.resolve();
+    expect(await call.run()).toBe(2);
   });
 });

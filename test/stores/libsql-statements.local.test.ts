@@ -140,20 +140,20 @@ describe("statements of LibsqlDataStore", () => {
 
 /** Every form that looks have. */
 function lookForms(): LookForm[] {
-  return [false, true].flatMap((isAware) => formsOf(isAware));
+  return (["none", "keys", "all"] as const).flatMap((flow) => formsOf(flow));
 }
 
-function formsOf(isAware: boolean): LookForm[] {
+function formsOf(flow: LookForm["flow"]): LookForm[] {
   const few = Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1);
   const forms: LookForm[] = [];
   for (const queues of [null, "many" as const, ...few]) {
     for (const schedules of [false, true]) {
       for (const tasks of [false, true]) {
-        const form = { queues, schedules, tasks, acquired: false, expired: false, isAware };
+        const form = { queues, schedules, tasks, acquired: false, expired: false, flow };
         if (queues !== null || schedules || tasks) forms.push(form);
         forms.push({ ...form, expired: true });
       }
-      if (queues !== null) forms.push({ queues, schedules, tasks: false, acquired: true, expired: false, isAware });
+      if (queues !== null) forms.push({ queues, schedules, tasks: false, acquired: true, expired: false, flow });
     }
   }
   return forms;
@@ -221,6 +221,16 @@ describe("round trips of LibsqlDataStore", () => {
     const surrender = { now: T0, schedulerId: "x", incarnation: "x#", aliveUntil: null };
     expect(await tripsOf(client, () => store.giveUpLeases(surrender))).toBe(1);
     expect(await tripsOf(client, () => store.cleanup({ now: T0, limit: 10 }))).toBe(1);
+  });
+
+  test("additions to a local database are one statement, without a transaction around it", async () => {
+    const { store, client } = await openCounting();
+    const { batches } = client;
+    client.statements.length = 0;
+    await store.addJobs([makeJob()]);
+    await store.addJobs(makeJobs(1000));
+    expect([client.statements.length, client.batches - batches]).toEqual([2, 0]);
+    expect((await store.getJobs({ limit: 2000, cursor: null })).items.length).toBe(1001);
   });
 
   test("additions that are asked for at once, and while one is in flight, travel together", async () => {

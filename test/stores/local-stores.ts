@@ -1,6 +1,7 @@
 import { createClient } from "@libsql/client";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import type { Row, SqlDataStore, SqlDriver } from "../../src/stores/sqlite/mod.ts";
 import { FileDriver } from "../../src/stores/sqlite-file/driver.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
@@ -28,7 +29,8 @@ export const LIBSQL: LocalStore = {
   name: "LibsqlDataStore",
   whyMissing: null,
   make: (path, options) => new LibsqlDataStore({ url: urlOf(path) }, options),
-  driver: (path, durability = "full") => new LibsqlDriver({ url: urlOf(path) }, { durability, timeoutMs: 1000 }),
+  driver: (path, durability = "full") =>
+    new LibsqlDriver({ url: urlOf(path) }, { durability, timeoutMs: 1000, openClient }),
   // The client ends a transaction that is begun by a statement.
   async hold(path, sql) {
     const client = createClient({ url: urlOf(path), concurrency: 1 });

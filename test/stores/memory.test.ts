@@ -1,9 +1,24 @@
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { MemoryResults } from "../../src/stores/memory/results.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { makeJob, makeResult } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 
 describe("MemoryDataStore keeps the contract", () => {
   for (const { name, run } of dataStoreContract) {
     test(name, () => run({ open: async () => new MemoryDataStore() }));
   }
+});
+
+describe("A result that a MemoryDataStore keeps", () => {
+  test("cannot be changed through the parents that it was given or that it shows", () => {
+    const results = new MemoryResults();
+    const after = ["first", "second"];
+    const result = makeResult(makeJob({ after }));
+    results.keep(result, result.finishedAt);
+    after.push("given");
+    const shown = results.get(result.jobId, result.finishedAt)?.job?.after ?? [];
+    expect(() => (shown as string[]).push("shown")).toThrow(TypeError);
+    expect(results.get(result.jobId, result.finishedAt)?.job?.after).toEqual(["first", "second"]);
+  });
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { StoreRefusedError } from "../../src/core/errors.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import { CHAINED_STEPS_MAX, DESCENDANTS_PER_STEP_MAX } from "../../src/stores/sqlite/limits.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import { childOf, settledBy } from "../../src/testing/data-store-contract/chain-cases.ts";
@@ -26,7 +27,7 @@ class TestDriver implements SqlDriver {
   readonly failureKind: SqlDriver["failureKind"];
   readonly sent: SqlStatement[] = [];
   batches = 0;
-  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
   #isAnswerLost = false;
 
   constructor(isLocal: boolean) {

@@ -331,6 +331,75 @@ describe("a store that has not seen flow control yet", () => {
   });
 });
 
+describe("a store that has seen keys alone", () => {
+  let stale: SqlDataStore;
+  beforeEach(async () => {
+    stale = await database.open();
+    await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+    await store.addJobs([keyed("first", "k")]);
+    const { acquired } = await take(stale);
+    await release(
+      stale,
+      acquired.map((job) => finish(job)),
+    );
+  });
+
+  test("keeps no account of tokens and turns, nor asks when the next token comes", async () => {
+    const isAboutRates = (sql: string): boolean => /\btat\b|\bturn\b|rate_limit|min\(wake_at\)/.test(sql);
+    await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
+    let held: readonly JobRecord[] = [];
+    const acquiring = await database.sentBy(async () => {
+      held = (await step(stale)).acquired;
+    });
+    const releasing = await database.sentBy(() => step(stale, { releases: held.map((job) => finish(job)) }));
+    const looking = await database.sentBy(() => look(stale));
+    expect(held.map(({ id }) => id)).toEqual(["a"]);
+    expect([...acquiring, ...releasing, ...looking].filter(isAboutRates)).toEqual([]);
+  });
+
+  test("keeps to a rate in its first step, and tells when the next token comes", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await store.addJobs([keyed("a", "k"), keyed("b", "k"), makeJob({ id: "c" })]);
+    const report = await take(stale);
+    expect([report.acquired.map(({ id }) => id), report.hasReady, report.nextRunAt]).toEqual([
+      ["a", "c"],
+      false,
+      T0 + 1000,
+    ]);
+  });
+
+  test("has the keys of a fair task take turns in its first step", async () => {
+    await store.putTasks([makeTask({ fair: true })]);
+    await store.addJobs([keyed("a1", "a"), keyed("a2", "a"), keyed("a3", "a"), keyed("b1", "b", { runAt: T0 })]);
+    expect(await taken(stale, { limit: 2 })).toEqual(["a1", "b1"]);
+  });
+
+  test.each([
+    { what: "a task", key: null },
+    { what: "a key", key: "k" },
+  ])("acquires nothing of $what that is paused, in its first step", async ({ key }) => {
+    await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
+    await store.pauseTask({ taskId: "task", key, paused: true, now: T0 });
+    const report = await take(stale);
+    expect([report.acquired, report.hasReady, await taken(stale)]).toEqual([[], false, []]);
+    await store.pauseTask({ taskId: "task", key, paused: false, now: T0 });
+    expect(await taken(stale)).toEqual(["a"]);
+  });
+
+  test("tells only of jobs that were held before a step as promoted", async () => {
+    await store.putTasks([makeTask({ maxRunningPerKey: 2 })]);
+    await store.addJobs([keyed("low 1", "k"), keyed("low 2", "k")]);
+    const nobody = { queues: [{ executor: "none", taskId: "task" }] };
+    const before = await take(stale, nobody);
+    expect(before.promoted?.map(({ jobId }) => jobId)).toEqual(["low 1", "low 2"]);
+    await store.addJobs([keyed("high", "k", { priority: 5 })]);
+    const { promoted } = await take(stale, nobody);
+    expect(promoted?.map(({ jobId }) => jobId)).toEqual(["high"]);
+    const states = await Promise.all(["high", "low 1", "low 2"].map((id) => store.getJob(id)));
+    expect(states.map((job) => job?.heldBy)).toEqual([undefined, undefined, "limit"]);
+  });
+});
+
 describe("jobs that a process of an earlier version added", () => {
   test("are admitted when they become due, and when the limits of their task change", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
@@ -344,6 +413,115 @@ describe("jobs that a process of an earlier version added", () => {
     await store.putTasks([makeTask()]);
     await store.putTasks([makeTask({ rateLimit: { limit: 2, perMs: 1000, burst: 1 } })]);
     expect((await take(store, { now: T0 + 5 })).acquired.length).toBe(1);
+  });
+});
+
+describe("ready jobs that were added without the key of their task", () => {
+  /** What a process of an earlier version does. */
+  async function addAsEarlier(...ids: string[]): Promise<void> {
+    const details = JSON.stringify({ createdAt: T0, resultExpirationMs: 86_400_000, maxRecoveries: 3 });
+    for (const id of ids) {
+      await database.rows(
+        "INSERT INTO escapement_jobs (id, task_id, executor, priority, run_at, state, fence, failed_attempts, " +
+          "recoveries, cancel_requested, details) VALUES (?1, 'task', 'inline', 0, ?2, 1, 0, 0, 0, 0, ?3)",
+        id,
+        T0,
+        details,
+      );
+    }
+  }
+
+  /** What a process does that has seen a database without flow control. */
+  async function addAsStale(...ids: string[]): Promise<void> {
+    const sent = await database.sentBy(() => stale.addJobs(ids.map((id) => makeJob({ id }))));
+    expect(sent.filter((sql) => sql.includes("own_key"))).toEqual([]);
+  }
+
+  /** Acquires until nothing is ready, and nothing is to come: what was acquired at each instant. */
+  async function drained(now = T0): Promise<string[][]> {
+    const acquired: string[][] = [];
+    for (let at: number | null = now; at !== null; ) {
+      const seen = await take(store, { now: at, limit: 3 });
+      const releases = seen.acquired.map((job) => finish(job));
+      acquired.push(seen.acquired.map(({ id }) => id));
+      const after = await take(store, { now: at, limit: 0, releases });
+      const { hasReady, nextRunAt } = await look(store, { now: at });
+      expect([after.acquired, hasReady && seen.acquired.length === 0]).toEqual([[], false]);
+      if (!hasReady) at = nextRunAt;
+    }
+    return acquired.filter((ids) => ids.length > 0);
+  }
+
+  /** Acquires one job at a time, until nothing is ready. */
+  async function oneByOne(): Promise<string[]> {
+    const order: string[] = [];
+    while ((await look(store)).hasReady) {
+      const ids = await taken(store, { limit: 1 });
+      expect(ids.length).toBe(1);
+      order.push(...ids);
+    }
+    return order;
+  }
+
+  let stale: SqlDataStore;
+  beforeEach(async () => {
+    stale = await database.open();
+    await look(stale);
+  });
+
+  const adders = [
+    { who: "a process of an earlier version", addWith: addAsEarlier },
+    { who: "a process that has not seen the limit yet", addWith: addAsStale },
+  ];
+
+  test.each(adders)("by $who obey a rate, and none is forgotten", async ({ addWith }) => {
+    await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await addWith("a", "b", "c", "d", "e");
+    await store.addJobs([makeJob({ id: "f" })]);
+    expect((await look(store)).hasReady).toBe(true);
+    expect(await drained()).toEqual([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]);
+    expect(await database.rows("SELECT tat / 1000 AS n FROM escapement_gates")).toEqual([{ n: T0 / 1000 + 6 }]);
+  });
+
+  test.each(adders)("by $who obey a rate in a step that is repeated", async ({ addWith }) => {
+    await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 2 } })]);
+    await addWith("a", "b", "c");
+    const first = await take(store, { stepId: "one" });
+    const again = await take(store, { stepId: "one", isRepetition: true });
+    expect([first, again].map(({ acquired }) => acquired.map(({ id }) => id))).toEqual([
+      ["a", "b"],
+      ["a", "b"],
+    ]);
+    expect(await taken(store, { now: T0 + 999 })).toEqual([]);
+    expect(await taken(store, { now: T0 + 1000 })).toEqual(["c"]);
+  });
+
+  test.each(adders)("by $who obey a rate where a worker asks many queues", async ({ addWith }) => {
+    await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await addWith("a", "b");
+    const queues = [QUEUE, ...Array.from({ length: 9 }, (_, index) => ({ ...QUEUE, taskId: `other ${index}` }))];
+    expect(await taken(store, { queues })).toEqual(["a"]);
+    expect(await taken(store, { queues, now: T0 + 1000 })).toEqual(["b"]);
+  });
+
+  test.each(adders)("by $who take turns with the keys of a fair task", async ({ addWith }) => {
+    await store.putTasks([makeTask({ fair: true })]);
+    await store.addJobs(["k 1", "k 2", "k 3"].map((id) => keyed(id, "k")));
+    await addWith("own 1", "own 2", "own 3");
+    expect(await oneByOne()).toEqual(["k 1", "own 1", "k 2", "own 2", "k 3", "own 3"]);
+  });
+
+  test.each(adders)("by $who are found by the clean-up behind the turns of a fair task", async ({ addWith }) => {
+    await store.putTasks([makeTask({ fair: true })]);
+    const keys = ["k", "l", "m", "n"];
+    for (const key of keys) await store.addJobs(makeJobs(16).map(({ id }) => keyed(`${key} ${id.slice(-2)}`, key)));
+    await take(store, { queues: [{ ...QUEUE, executor: "none" }] });
+    await addWith("own 1", "own 2");
+    expect(await taken(store, { limit: 1 })).toEqual(["k 00"]);
+    await store.cleanup({ now: T0, limit: 10 });
+    const order = await oneByOne();
+    expect(order.slice(0, 8)).toEqual(["l 00", "m 00", "n 00", "own 1", "k 01", "l 01", "m 01", "n 01"]);
+    expect(order.length).toBe(4 * 16 + 1);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunOverlapPolicy, ScheduleAddition, SchedulePlan } from "../../src/contracts.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import {
   fireOf,
@@ -18,7 +19,7 @@ class LossyDriver implements SqlDriver {
   readonly isLocal = false;
   readonly sent: SqlStatement[] = [];
   losesNext = false;
-  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
 
   failureKind(error: unknown): ReturnType<SqlDriver["failureKind"]> {
     return this.#inner.failureKind(error);

@@ -3,6 +3,7 @@ import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import {
   DEAD_SCHEDULER_MS,
   PARAMETER_BYTES_MAX,
@@ -36,7 +37,7 @@ class TestDriver implements SqlDriver {
   readonly isLocal: boolean;
   readonly failureKind: SqlDriver["failureKind"];
   readonly sent: SqlStatement[] = [];
-  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
   readonly #fates: ((statements: readonly SqlStatement[]) => Promise<Row[][]>)[] = [];
 
   constructor(isLocal: boolean) {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { migrate } from "../../src/stores/sqlite/migrations.ts";
 import { SqlDataStore, type SqlValue } from "../../src/stores/sqlite/mod.ts";
@@ -29,7 +30,7 @@ let driver: LibsqlDriver;
 let store: SqlDataStore;
 
 beforeEach(async () => {
-  driver = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  driver = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
   await driver.open();
 });
 afterEach(() => driver.close());

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { NewJobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import {
   finish,
@@ -19,7 +20,7 @@ import { openWithTables } from "./local-stores.ts";
 class FarDriver implements SqlDriver {
   readonly isLocal = false;
   readonly batches: (readonly SqlStatement[])[] = [];
-  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000 });
+  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
   #meanwhile: (() => Promise<unknown>) | null = null;
 
   /** The answer to the next batch gets lost, after something else has happened. */

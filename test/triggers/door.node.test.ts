@@ -44,6 +44,7 @@ test("triggers of escapement/cron and of escapement mix: both doors offer the sa
     "OrTrigger",
     "Temporal",
     "Trigger",
+    "preloadZones",
     "registerTrigger",
     "triggerFromJSON",
   ]);

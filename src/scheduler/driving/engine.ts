@@ -132,8 +132,9 @@ export class Engine {
       await this.#shared.open(broker, () => broker.open());
       await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
     } catch (error) {
-      // A failure to close is not reported, because the caller has to know the failure to open.
-      await this.#shared.close().catch(() => {});
+      // A failure to close is not reported, because the caller has to know the failure to open. An opening that
+      // overlapped may have succeeded.
+      if (!this.#shared.hasOpened(env.store)) await this.#shared.close().catch(() => {});
       throw error;
     }
     env.events.open();
@@ -174,12 +175,17 @@ export class Engine {
     }
     const additions = await env.store.addJobs(jobs);
     this.runner.log.added(additions);
-    env.events.publish(additions.flatMap((addition) => additionEvents(env, addition, false)));
-    await this.#tellEndsOf(additions);
-    // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
-    for (const [index, { job }] of additions.entries()) {
-      if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(job.runAt);
+    const happened: EventRecord[] = [];
+    let hasEnded = false;
+    for (const [index, addition] of additions.entries()) {
+      happened.push(...additionEvents(env, addition, false));
+      hasEnded ||= addition.hasEnded === true;
+      // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
+      if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(addition.job.runAt);
     }
+    env.events.publish(happened);
+    // Each promise costs an addition time, so that nothing is awaited where no job has ended.
+    if (hasEnded) await this.#tellEndsOf(additions);
     return additions;
   }
 

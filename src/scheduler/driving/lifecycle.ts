@@ -28,6 +28,7 @@ export class Lifecycle {
   readonly #steps: LifecycleSteps;
   #state: SchedulerState = "stopped";
   #opening: JoinedCall<void>;
+  #lastOpening: Promise<void> = Promise.resolve();
   #isOpen = false;
   /** Whether there may be something to close. */
   #hasOpened = false;
@@ -72,7 +73,10 @@ export class Lifecycle {
   /** Makes sure that the store is open. @throws {SchedulerStateError} after `stop` */
   async ready(): Promise<void> {
     this.assertUsable();
-    if (!this.#isOpen) await this.#opening.run();
+    if (this.#isOpen) return;
+    const opening = this.#opening.run();
+    this.#lastOpening = opening;
+    await opening;
   }
 
   #newOpening(): JoinedCall<void> {
@@ -184,7 +188,7 @@ export class Lifecycle {
     } finally {
       try {
         if (this.#hasOpened) {
-          await limits.within(this.#opening.settled());
+          await limits.within(this.#lastOpening.catch(() => {}));
           await limits.within(this.#steps.close(limits));
         }
       } finally {

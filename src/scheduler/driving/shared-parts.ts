@@ -17,6 +17,11 @@ export class SharedParts {
     return (userCounts.get(part) ?? 0) > (this.#used.has(part) ? 1 : 0);
   }
 
+  /** Whether this scheduler has opened a part. */
+  hasOpened(part: Shareable): boolean {
+    return this.#opened.has(part);
+  }
+
   /** Opens a part, unless this scheduler has opened it already. Calls may overlap: then each opens the part.
    *  @throws what `open` throws; the call may be repeated */
   async open(part: Shareable, open: () => Promise<void>): Promise<void> {

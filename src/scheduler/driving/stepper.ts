@@ -200,7 +200,8 @@ export class Stepper {
     this.#parts.additions.rejectAll(error);
   }
 
-  /** Looks into the store, with one read. `now` is in epoch milliseconds. The look also compares the tasks that the store may not have as they are. If there are such tasks, they are written, because a
+  /** Looks into the store, with one read. `now` is in epoch milliseconds. The look also compares the tasks that the
+   *  store may not have as they are. If there are such tasks, they are written, because a
    *  step without them knows no limits; then a second look follows. @throws {StoreUnavailableError} */
   async look(now: number, { aheadMs, timeoutMsMax, expiredForMs = null }: LookBounds): Promise<LookReport> {
     const { env, runner, tasks, hasJobRole } = this.#parts;

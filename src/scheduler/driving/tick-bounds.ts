@@ -1,6 +1,8 @@
 import type { Clock } from "../../core/clock.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 
+const FRESH_PART = 1 / 10;
+
 export interface TickLimits {
   /** Longest time that the tick may take, in milliseconds. */
   readonly durationMs: number;
@@ -39,6 +41,12 @@ export class TickBounds {
   /** How many requests are left; infinity where they are not bounded. */
   get tripsLeft(): number {
     return Math.max(0, this.limits.tripsMax - this.trips);
+  }
+
+  /** Whether the tick has just begun. Then a job may start whose `timeout` is as long as the tick; otherwise the time of
+   *  the first request would keep such a job from starting in any tick. */
+  isFresh(now: number): boolean {
+    return now - this.begunAt <= this.limits.durationMs * FRESH_PART;
   }
 
   /** Whether no new work is to be begun at `now` (epoch milliseconds). */

@@ -194,7 +194,7 @@ class TickWork {
     const timeoutMsMax = this.#timeoutMsMax(now);
     const mayStart = ({ taskId }: JobRecord): boolean => {
       const present = env.clock.now();
-      const fits = runner.timeoutMsOf(taskId) <= bounds.deadline - present;
+      const fits = runner.timeoutMsOf(taskId) <= this.#timeoutMsMax(present);
       return fits && bounds.tripsLeft > 0 && !bounds.isOver(present);
     };
     return {
@@ -247,7 +247,7 @@ class TickWork {
    *  could have been started counts. */
   #timeoutMsMax(now: number): number {
     const { deadline, limits } = this.#bounds;
-    return this.#bounds.isOver(now) ? limits.durationMs : deadline - now;
+    return this.#bounds.isFresh(now) || this.#bounds.isOver(now) ? limits.durationMs : deadline - now;
   }
 
   /** Whether jobs are left that a tick could start. Where too little time is left for some tasks, only another look

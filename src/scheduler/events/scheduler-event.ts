@@ -19,6 +19,9 @@ export type SchedulerEvent<T extends EventType = EventType> = { [K in T]: EventR
 /** Makes the instants of an event only when a listener reads them, because Temporal objects cost more than everything
  *  else about an event. */
 class EventFace {
+  static {
+    printAsFields(EventFace.prototype);
+  }
   constructor(record: EventRecord) {
     Object.assign(this, record);
   }
@@ -41,8 +44,6 @@ class EventFace {
     return instantOrNull((this as unknown as EventRecord<"jobReleased">).startedAtMs);
   }
 }
-
-printAsFields(EventFace.prototype);
 
 /** The listener's view of a record. */
 export function toEvent(record: EventRecord): SchedulerEvent {

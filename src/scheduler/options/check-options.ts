@@ -1,6 +1,7 @@
 import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
+import { once } from "../../core/once.ts";
 import { isPlain, mustBe, optionsError, shown } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
@@ -52,7 +53,7 @@ export type {
 
 /** Options that callers often pass in the wrong place, and the advice for each. The first entry that has the name
  *  counts. */
-const HOMES: readonly { readonly names: readonly string[]; readonly advice: (name: string) => string }[] = [
+const homes = once((): readonly { names: readonly string[]; advice: (name: string) => string }[] => [
   {
     names: ["timeZone", "tz", "startTime", "endTime", "dst", "dayMatch"],
     advice: (name) =>
@@ -84,27 +85,27 @@ const HOMES: readonly { readonly names: readonly string[]; readonly advice: (nam
     advice: () => "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",
   },
   {
-    names: namesOf(schemas.taskSettingsSchema),
+    names: namesOf(schemas.taskSettingsSchema()),
     advice: (name) => `it is a setting of the task: scheduler.task(id, { ${name} }, handler)`,
   },
   {
-    names: namesOf(schemas.schedulerOptionsSchema),
+    names: namesOf(schemas.schedulerOptionsSchema()),
     advice: (name) => `it belongs to the scheduler: new Scheduler({ ${name} })`,
   },
   { names: ["signal"], advice: () => "runJob(task, { signal }) takes it" },
   {
-    names: namesOf(schemas.jobOptionsSchema),
+    names: namesOf(schemas.jobOptionsSchema()),
     advice: (name) => `it is an option of jobs: addJob(task, { ${name} })`,
   },
   {
     // A name is more likely a part of the payload.
-    names: namesOf(schemas.scheduleOptionsSchema).filter((option) => option !== "name"),
+    names: namesOf(schemas.scheduleOptionsSchema()).filter((option) => option !== "name"),
     advice: (name) => `it is an option of schedules: addSchedule(task, trigger, { ${name} })`,
   },
-];
+]);
 
 function elsewhere(name: string): string | null {
-  for (const { names, advice } of HOMES) {
+  for (const { names, advice } of homes()) {
     const known = names.find((candidate) => isSameWord(candidate, name));
     if (known !== undefined) return advice(known);
   }
@@ -185,11 +186,10 @@ const BACKOFF_ADVICE = 'write { retry: { maxAttempts: ..., backoff: { initial: "
 const LIMIT_ADVICE = "maxRunningJobs is how many run at once, and rateLimit: { limit, per } how many start in a time";
 const SINGLETON_ADVICE =
   "maxRunningJobs: 1, the default, lets one job run at once, and addJob(task, { idempotencyKey }) adds one";
-const CHANGES = namesOf(schemas.scheduleChangesSchema);
 
 const jobHints = {
   instead: jobAdvice,
-  elsewhere: jobElsewhere(namesOf(schemas.jobOptionsSchema)),
+  elsewhere: (name: string) => jobElsewhere(namesOf(schemas.jobOptionsSchema()))(name),
   synonyms: JOB_SYNONYMS,
   within: withinWindow,
 };
@@ -202,7 +202,7 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
     if (path === "taskDefaults" && name === "concurrencyKey") {
       return "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)";
     }
-    const isSetting = path === "scheduleDefaults" && namesOf(schemas.taskSettingsSchema).includes(name);
+    const isSetting = path === "scheduleDefaults" && namesOf(schemas.taskSettingsSchema()).includes(name);
     return isSetting
       ? `tasks have it too, and schedules inherit it from them: { taskDefaults: { ${name}: ... } }`
       : null;
@@ -245,33 +245,36 @@ export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.t
 });
 export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(schemas.scheduleOptionsSchema, {
   instead: scheduleAdvice,
-  elsewhere: elsewhereThanSchedule(namesOf(schemas.scheduleOptionsSchema)),
+  elsewhere: (name) => elsewhereThanSchedule(namesOf(schemas.scheduleOptionsSchema()))(name),
   synonyms: SCHEDULE_SYNONYMS,
 });
-export const SCHEDULE_OPTION_NAMES: readonly string[] = namesOf(schemas.scheduleOptionsSchema);
+/** Names of the options of a schedule. */
+export const scheduleOptionNames = (): readonly string[] => namesOf(schemas.scheduleOptionsSchema());
 /** What `schedule` gets besides the trigger and the handler. */
 export const checkScheduledTask: Checker<unknown> = checker(schemas.scheduledTaskSchema, {
   instead: scheduleAdvice,
   elsewhere: (name) =>
     name === "id"
       ? "the id comes first: schedule(id, trigger, options, handler)"
-      : elsewhereThanSchedule(namesOf(schemas.scheduledTaskSchema))(name),
+      : elsewhereThanSchedule(namesOf(schemas.scheduledTaskSchema()))(name),
   synonyms: SCHEDULE_SYNONYMS,
 });
 /** Names of the options of `schedule` that are settings of the task. */
-export const TASK_SETTING_NAMES: readonly string[] = namesOf(schemas.taskSettingsSchema);
+export const taskSettingNames = (): readonly string[] => namesOf(schemas.taskSettingsSchema());
 export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(schemas.scheduleChangesSchema, {
   instead: (value) =>
     value instanceof Trigger || typeof value === "string" ? `pass it as { trigger${triggerOf(value)} }` : null,
   elsewhere: (name) =>
-    name === "paused" ? "call pauseSchedule(id) or unpauseSchedule(id)" : elsewhereThanSchedule(CHANGES)(name),
+    name === "paused"
+      ? "call pauseSchedule(id) or unpauseSchedule(id)"
+      : elsewhereThanSchedule(namesOf(schemas.scheduleChangesSchema()))(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
 export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
 const newJobHints = {
   ...jobHints,
   instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
-  elsewhere: jobElsewhere(namesOf(schemas.newJobSchema)),
+  elsewhere: (name: string) => jobElsewhere(namesOf(schemas.newJobSchema()))(name),
 };
 export const checkNewJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
 /** The job of a batch that comes after the others. */
@@ -282,7 +285,7 @@ export const checkThenJob: Checker<CheckedNewJob> = agreeing(
 export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
   instead: thenAdvice,
   elsewhere: (name) =>
-    name === "task" || namesOf(schemas.jobOptionsSchema).includes(name) ? "write { then: { task, ... } }" : null,
+    name === "task" || namesOf(schemas.jobOptionsSchema()).includes(name) ? "write { then: { task, ... } }" : null,
   synonyms: { after: "then", callback: "then", next: "then" },
 });
 export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
@@ -380,7 +383,7 @@ const EVERYTHING_ADVICE = "write { all: true } if you mean everything";
 
 /** A filter that names nothing may be a mistake, such as a variable that is undefined, and would mean everything. */
 function bulkChecker<Selection extends object>(
-  schema: v.GenericSchema<unknown, CheckedBulk<Selection>>,
+  schema: () => v.GenericSchema<unknown, CheckedBulk<Selection>>,
 ): Checker<CheckedBulk<Selection>> {
   const instead = (value: unknown) => (value === undefined ? EVERYTHING_ADVICE : signalOptionAdvice(value));
   const check = checker(schema, { takes: "a filter", instead });

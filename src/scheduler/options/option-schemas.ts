@@ -28,6 +28,7 @@ import {
   PREVIEW_LENGTH_MAX,
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
+import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
@@ -89,342 +90,416 @@ import {
 } from "./option-hints.ts";
 
 // The options of every call, with their defaults. Options whose default depends on the store, the task or the present
-// time have no default here.
+// time have no default here. A schema is made when it is first used, because most programs use few of them.
 
-const name = textUpTo(ID_LENGTH_MAX);
+const name = once(() => textUpTo(ID_LENGTH_MAX));
 
-const concurrencyKey = v.optional(v.nullable(textUpTo(ID_LENGTH_MAX, keyAdvice)));
+const concurrencyKey = once(() => v.optional(v.nullable(textUpTo(ID_LENGTH_MAX, keyAdvice))));
 
 /** The key of a burst, or of what happens once in a time. */
-const windowKey = textUpTo(ID_LENGTH_MAX, textAdviceOf);
+const windowKey = once(() => textUpTo(ID_LENGTH_MAX, textAdviceOf));
 
 const CONFLICT_POLICIES = ["update", "doNothing", "replace", "error"] as const;
 
-const metadata = v.pipe(
-  v.unknown(),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const checked = checkMetadata(dataset.value);
-    if ("metadata" in checked) return checked.metadata;
-    addIssue({ message: checked.problem });
-    return NEVER;
+const metadata = once(() =>
+  v.pipe(
+    v.unknown(),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const checked = checkMetadata(dataset.value);
+      if ("metadata" in checked) return checked.metadata;
+      addIssue({ message: checked.problem });
+      return NEVER;
+    }),
+  ),
+);
+
+const signal = once(() =>
+  v.custom<AbortSignal>(
+    (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
+    ({ input }) => mustBe("an AbortSignal", input, "", signalAdvice(input)),
+  ),
+);
+
+const standardSchema = once(() =>
+  v.custom<StandardSchemaV1>(
+    (value) => typeof (value as StandardSchemaV1 | null)?.["~standard"]?.validate === "function",
+    says("a Standard Schema (valibot, zod, arktype, ...)"),
+  ),
+);
+
+const backoffDefaults = once(() =>
+  objectOf(
+    {
+      initial: v.optional(durationMs(), { seconds: 1 }),
+      factor: v.optional(numberFrom(1), 2),
+      max: v.optional(durationMs(), { hours: 1 }),
+      jitter: v.optional(oneOf(["full", "none"]), "full"),
+    },
+    backoffAdvice,
+  ),
+);
+
+const retryDefaults = once(() =>
+  objectOf({ maxAttempts: v.optional(wholeNumber(1), 1), backoff: v.optional(backoffDefaults(), {}) }, retryAdvice),
+);
+
+const rateLimit = once(() =>
+  objectOf(
+    {
+      limit: wholeNumber(1, FLOW_LIMIT_MAX, rateCountAdvice),
+      per: durationMs(1),
+      burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX)),
+    },
+    rateAdvice,
+  ),
+);
+
+const keyFunction = once(() =>
+  v.custom<KeyFunction>(
+    (value) => typeof value === "function",
+    ({ input }) => mustBe("a function that returns the key of a payload", input, "", keyFunctionAdvice(input)),
+  ),
+);
+
+const taskDefaults = once(() =>
+  objectOf({
+    executor: v.optional(name(), "inline"),
+    maxRunningJobs: v.optional(v.nullable(wholeNumber(1, undefined, limitAdvice))),
+    maxRunningPerKey: v.optional(v.nullable(wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice))),
+    rateLimit: v.optional(v.nullable(rateLimit())),
+    fair: v.optional(trueOrFalse),
+    misfireGraceTime: v.optional(v.nullable(durationMs()), null),
+    retry: v.optional(retryDefaults(), {}),
+    maxRecoveries: v.optional(wholeNumber(0), 3),
+    timeout: v.optional(v.nullable(durationMs(1)), null),
+    resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
+    overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
+    metadata: v.optional(metadata(), {}),
   }),
 );
-
-const signal = v.custom<AbortSignal>(
-  (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
-  ({ input }) => mustBe("an AbortSignal", input, "", signalAdvice(input)),
-);
-
-const standardSchema = v.custom<StandardSchemaV1>(
-  (value) => typeof (value as StandardSchemaV1 | null)?.["~standard"]?.validate === "function",
-  says("a Standard Schema (valibot, zod, arktype, ...)"),
-);
-
-const backoffDefaults = objectOf(
-  {
-    initial: v.optional(durationMs(), { seconds: 1 }),
-    factor: v.optional(numberFrom(1), 2),
-    max: v.optional(durationMs(), { hours: 1 }),
-    jitter: v.optional(oneOf(["full", "none"]), "full"),
-  },
-  backoffAdvice,
-);
-
-const retryDefaults = objectOf(
-  { maxAttempts: v.optional(wholeNumber(1), 1), backoff: v.optional(backoffDefaults, {}) },
-  retryAdvice,
-);
-
-const rateLimit = objectOf(
-  {
-    limit: wholeNumber(1, FLOW_LIMIT_MAX, rateCountAdvice),
-    per: durationMs(1),
-    burst: v.optional(wholeNumber(1, FLOW_LIMIT_MAX)),
-  },
-  rateAdvice,
-);
-
-const keyFunction = v.custom<KeyFunction>(
-  (value) => typeof value === "function",
-  ({ input }) => mustBe("a function that returns the key of a payload", input, "", keyFunctionAdvice(input)),
-);
-
-const taskDefaults = objectOf({
-  executor: v.optional(name, "inline"),
-  maxRunningJobs: v.optional(v.nullable(wholeNumber(1, undefined, limitAdvice))),
-  maxRunningPerKey: v.optional(v.nullable(wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice))),
-  rateLimit: v.optional(v.nullable(rateLimit)),
-  fair: v.optional(trueOrFalse),
-  misfireGraceTime: v.optional(v.nullable(durationMs()), null),
-  retry: v.optional(retryDefaults, {}),
-  maxRecoveries: v.optional(wholeNumber(0), 3),
-  timeout: v.optional(v.nullable(durationMs(1)), null),
-  resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
-  overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
-  metadata: v.optional(metadata, {}),
-});
 
 /** Settings of one task, which go over the defaults of its scheduler. A setting that is not given is left out. */
-const taskSettings = v.partial(
-  objectOf({
-    ...taskDefaults.entries,
-    retry: v.partial(objectOf({ ...retryDefaults.entries, backoff: v.partial(backoffDefaults) }, retryAdvice)),
-    concurrencyKey: keyFunction,
-    schema: standardSchema,
+const taskSettings = once(() =>
+  v.partial(
+    objectOf({
+      ...taskDefaults().entries,
+      retry: v.partial(objectOf({ ...retryDefaults().entries, backoff: v.partial(backoffDefaults()) }, retryAdvice)),
+      concurrencyKey: keyFunction(),
+      schema: standardSchema(),
+    }),
+  ),
+);
+export const taskSettingsSchema: () => v.GenericSchema<unknown, CheckedTaskSettings> = once(() => taskSettings());
+
+const executors = once(() =>
+  v.pipe(
+    // v.record alone would accept a list.
+    v.custom<Record<string, JobExecutor>>(
+      (value) => !Array.isArray(value),
+      ({ input }) => mustBe("an object of executors by name", input, "", executorsAdvice(input)),
+    ),
+    v.record(
+      name(),
+      implementing<JobExecutor>("a JobExecutor", EXECUTOR_METHODS, executorAdvice),
+      says("an object of executors by name"),
+    ),
+  ),
+);
+
+const timeZone = once(() =>
+  converted((value: unknown) => {
+    if (typeof value !== "string") throw new OptionsError(mustBe('an IANA time zone such as "Europe/Berlin"', value));
+    resolveTimeZone(value);
+    return value;
   }),
 );
-export const taskSettingsSchema: v.GenericSchema<unknown, CheckedTaskSettings> = taskSettings;
 
-const executors = v.pipe(
-  // v.record alone would accept a list.
-  v.custom<Record<string, JobExecutor>>(
-    (value) => !Array.isArray(value),
-    ({ input }) => mustBe("an object of executors by name", input, "", executorsAdvice(input)),
-  ),
-  v.record(
-    name,
-    implementing<JobExecutor>("a JobExecutor", EXECUTOR_METHODS, executorAdvice),
-    says("an object of executors by name"),
-  ),
+const scheduleDefaults = once(() =>
+  objectOf({
+    coalesce: v.optional(oneOf(["latest", "earliest", "all"])),
+    maxJitter: v.optional(durationMs()),
+    maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice))),
+    priority: v.optional(wholeNumber()),
+    conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES)),
+  }),
 );
 
-const timeZone = converted((value: unknown) => {
-  if (typeof value !== "string") throw new OptionsError(mustBe('an IANA time zone such as "Europe/Berlin"', value));
-  resolveTimeZone(value);
-  return value;
-});
-
-const scheduleDefaults = objectOf({
-  coalesce: v.optional(oneOf(["latest", "earliest", "all"])),
-  maxJitter: v.optional(durationMs()),
-  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice))),
-  priority: v.optional(wholeNumber()),
-  conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES)),
-});
-
-export const schedulerOptionsSchema: v.GenericSchema<unknown, CheckedSchedulerOptions> = v.strictObject({
-  dataStore: v.optional(implementing<DataStore>("a DataStore", STORE_METHODS, storeAdvice)),
-  eventBroker: v.optional(implementing<EventBroker>("an EventBroker", BROKER_METHODS)),
-  executors: v.optional(executors),
-  role: v.optional(oneOf(["both", "scheduler", "worker"]), "both"),
-  identity: v.optional(name),
-  maxConcurrentJobs: v.optional(wholeNumber(1), 100),
-  taskDefaults: v.optional(taskDefaults, {}),
-  scheduleDefaults: v.optional(scheduleDefaults),
-  timeZone: v.optional(timeZone, "UTC"),
-  leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
-  cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
-  maxIdle: v.optional(durationMs(1)),
-  version: v.optional(wholeNumber(0)),
-  logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
-  logLevel: v.optional(oneOf(LOG_LEVELS)),
-  clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
-  random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
-});
+export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSchedulerOptions> = once(() =>
+  v.strictObject({
+    dataStore: v.optional(implementing<DataStore>("a DataStore", STORE_METHODS, storeAdvice)),
+    eventBroker: v.optional(implementing<EventBroker>("an EventBroker", BROKER_METHODS)),
+    executors: v.optional(executors()),
+    role: v.optional(oneOf(["both", "scheduler", "worker"]), "both"),
+    identity: v.optional(name()),
+    maxConcurrentJobs: v.optional(wholeNumber(1), 100),
+    taskDefaults: v.optional(taskDefaults(), {}),
+    scheduleDefaults: v.optional(scheduleDefaults()),
+    timeZone: v.optional(timeZone(), "UTC"),
+    leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
+    cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
+    maxIdle: v.optional(durationMs(1)),
+    version: v.optional(wholeNumber(0)),
+    logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
+    logLevel: v.optional(oneOf(LOG_LEVELS)),
+    clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
+    random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
+  }),
+);
 
 /** Options that schedules and jobs inherit from their task where they are not given. */
-const inherited = {
-  executor: v.optional(name),
-  metadata: v.optional(metadata),
+const inherited = once(() => ({
+  executor: v.optional(name()),
+  metadata: v.optional(metadata()),
   resultExpirationTime: v.optional(durationMs()),
-};
+}));
 
-const scheduleSettings = {
-  ...inherited,
-  name: v.optional(v.nullable(name)),
+const scheduleSettings = once(() => ({
+  ...inherited(),
+  name: v.optional(v.nullable(name())),
   payload: v.optional(anything),
   coalesce: v.optional(oneOf(["latest", "earliest", "all"]), "latest"),
   misfireGraceTime: v.optional(v.nullable(durationMs())),
   maxJitter: v.optional(durationMs(), { seconds: 0 }),
   priority: v.optional(wholeNumber(), 0),
   overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
-  concurrencyKey,
+  concurrencyKey: concurrencyKey(),
   maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice)), null),
-};
+}));
 
-const newScheduleEntries = {
-  ...scheduleSettings,
+const newScheduleEntries = once(() => ({
+  ...scheduleSettings(),
   conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES), "update"),
   paused: v.optional(trueOrFalse),
-};
+}));
 
-export const scheduleOptionsSchema: v.GenericSchema<unknown, CheckedScheduleOptions> = v.strictObject({
-  ...newScheduleEntries,
-  id: v.optional(name),
-});
-
-/** Options of `schedule`: those of a schedule, and settings of its task. */
-export const scheduledTaskSchema: v.GenericSchema = v.strictObject({ ...newScheduleEntries, ...taskSettings.entries });
-
-/** Changes of a schedule. Fields that are not given stay as they are. */
-export const scheduleChangesSchema: v.GenericSchema<unknown, CheckedScheduleChanges> = v.partial(
+export const scheduleOptionsSchema: () => v.GenericSchema<unknown, CheckedScheduleOptions> = once(() =>
   v.strictObject({
-    ...scheduleSettings,
-    trigger: v.custom<Trigger | string>(
-      (value) => value instanceof Trigger || typeof value === "string",
-      ({ input }) => mustBe("a trigger or crontab text", input, "", triggerAdvice(input)),
-    ),
-    nextFireTime: instantMs,
+    ...newScheduleEntries(),
+    id: v.optional(name()),
   }),
 );
 
-const debounce = objectOf({ key: windowKey, wait: durationMs(1), maxWait: v.optional(durationMs(1)) }, debounceAdvice);
-const throttle = objectOf({ key: windowKey, per: durationMs(1) }, throttleAdvice);
+/** Options of `schedule`: those of a schedule, and settings of its task. */
+export const scheduledTaskSchema: () => v.GenericSchema = once(() =>
+  v.strictObject({ ...newScheduleEntries(), ...taskSettings().entries }),
+);
 
-const parents = converted((value: unknown) => {
-  if (!Array.isArray(value)) throw new OptionsError(mustBe("a list of jobs", value, "", parentsAdvice(value)));
-  if (value.length === 0) throw new OptionsError("must name a job at least; leave it out for none");
-  const ids = new Set(
-    value.map((job: unknown, index) => {
-      const id = idOfParent(job);
-      if (id !== null && id.length > 0 && id.length <= ID_LENGTH_MAX && isStorable(id)) return id;
-      throw new OptionsError(`at ${index} ${mustBe("a job or the id of one", job, "", parentAdvice(job))}`);
+/** Changes of a schedule. Fields that are not given stay as they are. */
+export const scheduleChangesSchema: () => v.GenericSchema<unknown, CheckedScheduleChanges> = once(() =>
+  v.partial(
+    v.strictObject({
+      ...scheduleSettings(),
+      trigger: v.custom<Trigger | string>(
+        (value) => value instanceof Trigger || typeof value === "string",
+        ({ input }) => mustBe("a trigger or crontab text", input, "", triggerAdvice(input)),
+      ),
+      nextFireTime: instantMs,
     }),
-  );
-  if (ids.size <= PARENTS_MAX) return [...ids];
-  const advice = "let a job in between come after some of them";
-  throw new OptionsError(`must name at most ${PARENTS_MAX} jobs; got ${ids.size}: ${advice}`);
-});
+  ),
+);
+
+const debounce = once(() =>
+  objectOf({ key: windowKey(), wait: durationMs(1), maxWait: v.optional(durationMs(1)) }, debounceAdvice),
+);
+const throttle = once(() => objectOf({ key: windowKey(), per: durationMs(1) }, throttleAdvice));
+
+const parents = once(() =>
+  converted((value: unknown) => {
+    if (!Array.isArray(value)) throw new OptionsError(mustBe("a list of jobs", value, "", parentsAdvice(value)));
+    if (value.length === 0) throw new OptionsError("must name a job at least; leave it out for none");
+    const ids = new Set(
+      value.map((job: unknown, index) => {
+        const id = idOfParent(job);
+        if (id !== null && id.length > 0 && id.length <= ID_LENGTH_MAX && isStorable(id)) return id;
+        throw new OptionsError(`at ${index} ${mustBe("a job or the id of one", job, "", parentAdvice(job))}`);
+      }),
+    );
+    if (ids.size <= PARENTS_MAX) return [...ids];
+    const advice = "let a job in between come after some of them";
+    throw new OptionsError(`must name at most ${PARENTS_MAX} jobs; got ${ids.size}: ${advice}`);
+  }),
+);
 
 const PARENT_FAILURE_POLICIES = ["cancel", "run"] as const;
 
-const jobEntries = {
-  ...inherited,
+const jobEntries = once(() => ({
+  ...inherited(),
   payload: v.optional(anything),
   runAt: v.optional(instantMs),
   priority: v.optional(wholeNumber(), 0),
-  idempotencyKey: v.optional(name),
+  idempotencyKey: v.optional(name()),
   uniqueFor: v.optional(durationMs(1)),
-  debounce: v.optional(debounce),
-  throttle: v.optional(throttle),
-  concurrencyKey,
+  debounce: v.optional(debounce()),
+  throttle: v.optional(throttle()),
+  concurrencyKey: concurrencyKey(),
   startDeadline: v.optional(instantMs),
-  after: v.optional(parents),
+  after: v.optional(parents()),
   onFailure: v.optional(oneOf(PARENT_FAILURE_POLICIES)),
-};
+}));
 
-export const jobOptionsSchema: v.GenericSchema<unknown, CheckedJobOptions> = v.strictObject(jobEntries);
+export const jobOptionsSchema: () => v.GenericSchema<unknown, CheckedJobOptions> = once(() =>
+  v.strictObject(jobEntries()),
+);
 
-export const newJobSchema: v.GenericSchema<unknown, CheckedNewJob> = v.strictObject({
-  ...jobEntries,
-  task: anything,
-});
-
-export const batchOptionsSchema: v.GenericSchema<unknown, { then?: unknown }> = v.strictObject({ then: anything });
-
-export const runJobOptionsSchema: v.GenericSchema<unknown, CheckedRunJobOptions> = v.strictObject({
-  ...jobEntries,
-  signal: v.optional(signal),
-});
-
-export const startOptionsSchema: v.GenericSchema<unknown, CheckedStartOptions> = v.strictObject({
-  paused: v.optional(trueOrFalse, false),
-  handleSignals: v.optional(trueOrFalse, false),
-});
-
-export const stopOptionsSchema: v.GenericSchema<unknown, { drainTimeout: number }> = v.strictObject({
-  drainTimeout: v.optional(durationMs(), { seconds: 30 }),
-});
-
-export const tickOptionsSchema: v.GenericSchema<unknown, CheckedTickOptions> = v.strictObject({
-  maxDuration: v.optional(durationMs(1), { seconds: 30 }),
-  maxJobs: v.optional(wholeNumber(1)),
-  maxRoundTrips: v.optional(wholeNumber(1)),
-  signal: v.optional(signal),
-});
-
-export const runOptionsSchema: v.GenericSchema<unknown, CheckedRunOptions> = v.strictObject({
-  signal: v.optional(signal),
-  handleSignals: v.optional(trueOrFalse, true),
-});
-
-export const nextEventOptionsSchema: v.GenericSchema<unknown, { signal?: AbortSignal | undefined }> = v.strictObject({
-  signal: v.optional(signal),
-});
-
-export const resultOptionsSchema: v.GenericSchema<unknown, CheckedResultOptions> = v.strictObject({
-  wait: v.optional(trueOrFalse, false),
-  signal: v.optional(signal),
-});
-
-export const subscribeOptionsSchema: v.GenericSchema<unknown, { once: boolean }> = v.strictObject({
-  once: v.optional(trueOrFalse, false),
-});
-
-export const eventsOptionsSchema: v.GenericSchema<unknown, CheckedEventsOptions> = v.strictObject({
-  signal: v.exactOptional(signal),
-  onDropped: v.exactOptional(v.function(says("a function that gets the number of dropped events"))),
-}) as v.GenericSchema<unknown, CheckedEventsOptions>;
-
-export const unpauseOptionsSchema: v.GenericSchema<unknown, { resumeFrom?: "now" | number | undefined }> =
+export const newJobSchema: () => v.GenericSchema<unknown, CheckedNewJob> = once(() =>
   v.strictObject({
-    resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
-  });
+    ...jobEntries(),
+    task: anything,
+  }),
+);
 
-export const taskPauseSchema: v.GenericSchema<unknown, { key?: string | undefined }> = v.strictObject({
-  key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),
-});
+export const batchOptionsSchema: () => v.GenericSchema<unknown, { then?: unknown }> = once(() =>
+  v.strictObject({ then: anything }),
+);
 
-export const previewOptionsSchema: v.GenericSchema<unknown, { limit: number; from?: number | undefined }> =
-  v.strictObject({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) });
+export const runJobOptionsSchema: () => v.GenericSchema<unknown, CheckedRunJobOptions> = once(() =>
+  v.strictObject({
+    ...jobEntries(),
+    signal: v.optional(signal()),
+  }),
+);
+
+export const startOptionsSchema: () => v.GenericSchema<unknown, CheckedStartOptions> = once(() =>
+  v.strictObject({
+    paused: v.optional(trueOrFalse, false),
+    handleSignals: v.optional(trueOrFalse, false),
+  }),
+);
+
+export const stopOptionsSchema: () => v.GenericSchema<unknown, { drainTimeout: number }> = once(() =>
+  v.strictObject({
+    drainTimeout: v.optional(durationMs(), { seconds: 30 }),
+  }),
+);
+
+export const tickOptionsSchema: () => v.GenericSchema<unknown, CheckedTickOptions> = once(() =>
+  v.strictObject({
+    maxDuration: v.optional(durationMs(1), { seconds: 30 }),
+    maxJobs: v.optional(wholeNumber(1)),
+    maxRoundTrips: v.optional(wholeNumber(1)),
+    signal: v.optional(signal()),
+  }),
+);
+
+export const runOptionsSchema: () => v.GenericSchema<unknown, CheckedRunOptions> = once(() =>
+  v.strictObject({
+    signal: v.optional(signal()),
+    handleSignals: v.optional(trueOrFalse, true),
+  }),
+);
+
+export const nextEventOptionsSchema: () => v.GenericSchema<unknown, { signal?: AbortSignal | undefined }> = once(() =>
+  v.strictObject({
+    signal: v.optional(signal()),
+  }),
+);
+
+export const resultOptionsSchema: () => v.GenericSchema<unknown, CheckedResultOptions> = once(() =>
+  v.strictObject({
+    wait: v.optional(trueOrFalse, false),
+    signal: v.optional(signal()),
+  }),
+);
+
+export const subscribeOptionsSchema: () => v.GenericSchema<unknown, { once: boolean }> = once(() =>
+  v.strictObject({
+    once: v.optional(trueOrFalse, false),
+  }),
+);
+
+export const eventsOptionsSchema: () => v.GenericSchema<unknown, CheckedEventsOptions> = once(
+  () =>
+    v.strictObject({
+      signal: v.exactOptional(signal()),
+      onDropped: v.exactOptional(v.function(says("a function that gets the number of dropped events"))),
+    }) as v.GenericSchema<unknown, CheckedEventsOptions>,
+);
+
+export const unpauseOptionsSchema: () => v.GenericSchema<unknown, { resumeFrom?: "now" | number | undefined }> = once(
+  () =>
+    v.strictObject({
+      resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
+    }),
+);
+
+export const taskPauseSchema: () => v.GenericSchema<unknown, { key?: string | undefined }> = once(() =>
+  v.strictObject({
+    key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),
+  }),
+);
+
+export const previewOptionsSchema: () => v.GenericSchema<unknown, { limit: number; from?: number | undefined }> = once(
+  () => v.strictObject({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) }),
+);
 
 const saysCursor = says("the cursor of a page, which is text");
 
-const page = {
+const page = once(() => ({
   limit: v.optional(wholeNumber(1, PAGE_SIZE_MAX), PAGE_SIZE_DEFAULT),
   cursor: v.optional(v.nullable(v.pipe(v.string(saysCursor), v.check(isStorable, saysCursor))), null),
-};
+}));
 
-export const scheduleFilterSchema: v.GenericSchema<unknown, ScheduleFilter> = v.strictObject({
-  ...page,
-  taskId: v.exactOptional(name),
-  paused: v.exactOptional(trueOrFalse),
-});
+export const scheduleFilterSchema: () => v.GenericSchema<unknown, ScheduleFilter> = once(() =>
+  v.strictObject({
+    ...page(),
+    taskId: v.exactOptional(name()),
+    paused: v.exactOptional(trueOrFalse),
+  }),
+);
 
 const saysIds = says(`a list of at most ${BULK_ADD_MAX} ids`);
 
-export const scheduleRemovalSchema: v.GenericSchema<unknown, CheckedRemoval> = v.strictObject({
-  taskId: v.exactOptional(name),
-  paused: v.exactOptional(trueOrFalse),
-  ids: v.exactOptional(v.pipe(v.array(name, saysIds), v.maxLength(BULK_ADD_MAX, saysIds))),
-  all: v.exactOptional(v.literal(true, says("true"))),
-});
+export const scheduleRemovalSchema: () => v.GenericSchema<unknown, CheckedRemoval> = once(() =>
+  v.strictObject({
+    taskId: v.exactOptional(name()),
+    paused: v.exactOptional(trueOrFalse),
+    ids: v.exactOptional(v.pipe(v.array(name(), saysIds), v.maxLength(BULK_ADD_MAX, saysIds))),
+    all: v.exactOptional(v.literal(true, says("true"))),
+  }),
+);
 
-export const printOptionsSchema: v.GenericSchema<unknown, CheckedPrintOptions> = v.strictObject({
-  write: v.exactOptional(v.function(says("a function that gets a line"))),
-  taskId: v.exactOptional(name),
-  paused: v.exactOptional(trueOrFalse),
-  limit: page.limit,
-}) as v.GenericSchema<unknown, CheckedPrintOptions>;
+export const printOptionsSchema: () => v.GenericSchema<unknown, CheckedPrintOptions> = once(
+  () =>
+    v.strictObject({
+      write: v.exactOptional(v.function(says("a function that gets a line"))),
+      taskId: v.exactOptional(name()),
+      paused: v.exactOptional(trueOrFalse),
+      limit: page().limit,
+    }) as v.GenericSchema<unknown, CheckedPrintOptions>,
+);
 
-export const jobFilterSchema: v.GenericSchema<unknown, JobFilter> = v.strictObject({
-  ...page,
-  taskId: v.exactOptional(name),
-  scheduleId: v.exactOptional(name),
-});
+export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once(() =>
+  v.strictObject({
+    ...page(),
+    taskId: v.exactOptional(name()),
+    scheduleId: v.exactOptional(name()),
+  }),
+);
 
-const resultSelection = {
-  taskId: v.exactOptional(name),
-  scheduleId: v.exactOptional(name),
+const resultSelection = once(() => ({
+  taskId: v.exactOptional(name()),
+  scheduleId: v.exactOptional(name()),
   outcome: v.exactOptional(oneOf(JOB_OUTCOMES)),
   finishedAfter: v.exactOptional(instantMs),
   finishedBefore: v.exactOptional(instantMs),
-};
+}));
 
-export const jobResultFilterSchema: v.GenericSchema<unknown, JobResultFilter> = v.strictObject({
-  ...page,
-  ...resultSelection,
-  order: v.exactOptional(oneOf(["newest", "oldest"])),
-});
+export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilter> = once(() =>
+  v.strictObject({
+    ...page(),
+    ...resultSelection(),
+    order: v.exactOptional(oneOf(["newest", "oldest"])),
+  }),
+);
 
-const bulk = { all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal) };
+const bulk = once(() => ({ all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal()) }));
 
-export const bulkResultSchema: v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = v.strictObject({
-  ...resultSelection,
-  ...bulk,
-});
+export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
+  v.strictObject({
+    ...resultSelection(),
+    ...bulk(),
+  }),
+);
 
-export const bulkJobSchema: v.GenericSchema<
-  unknown,
-  CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>
-> = v.strictObject({ taskId: v.exactOptional(name), scheduleId: v.exactOptional(name), ...bulk });
+export const bulkJobSchema: () => v.GenericSchema<unknown, CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> =
+  once(() => v.strictObject({ taskId: v.exactOptional(name()), scheduleId: v.exactOptional(name()), ...bulk() }));

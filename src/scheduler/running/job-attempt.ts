@@ -149,8 +149,9 @@ export class JobAttempt {
     const { job, number } = this;
     const { clock, random, isShared } = this.#env;
     const { retry } = this.task.record;
-    const [startedAt, now, progress] = [this.#startedAt, clock.now(), this.#progress];
-    const facts = { job, number, startedAt, now, progress, retry, random, isShared };
+    const startedAt = this.#startedAt;
+    const progress = this.#progress;
+    const facts = { job, number, startedAt, now: clock.now(), progress, retry, random, isShared };
     return attemptOutcome(facts, ending);
   }
 

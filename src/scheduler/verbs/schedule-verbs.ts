@@ -16,7 +16,7 @@ import {
   checkScheduleOptions,
   checkTrigger,
   checkUnpauseOptions,
-  SCHEDULE_OPTION_NAMES,
+  scheduleOptionNames,
 } from "../options/check-options.ts";
 import type { ScheduleDefaults, ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
 import type { NamedFunction, Task } from "../scheduler-client.ts";
@@ -218,7 +218,7 @@ export class ScheduleVerbs {
 
 /** The options with those that they leave out. What is no object of options is left to the check. */
 function withDefaults(options: ScheduleOptions, defaults: ScheduleDefaults): ScheduleOptions {
-  if (Object.keys(defaults).length === 0 || !canHoldOptions(options, SCHEDULE_OPTION_NAMES)) return options;
+  if (Object.keys(defaults).length === 0 || !canHoldOptions(options, scheduleOptionNames())) return options;
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) };
 }

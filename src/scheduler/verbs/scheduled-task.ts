@@ -1,6 +1,6 @@
 import { optionsError } from "../../core/option-errors.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import { checkId, checkScheduledTask, TASK_SETTING_NAMES } from "../options/check-options.ts";
+import { checkId, checkScheduledTask, taskSettingNames } from "../options/check-options.ts";
 import type { ScheduleOptions, TaskSettings } from "../options/options.ts";
 import type { TaskHandler } from "../scheduler-client.ts";
 
@@ -30,7 +30,7 @@ export function scheduledTask(
   const given: unknown = isShort ? {} : (optionsOrHandler ?? {});
   checkScheduledTask(given, "schedule()");
   const entries = Object.entries(given as object);
-  const isSetting = ([name]: [string, unknown]): boolean => TASK_SETTING_NAMES.includes(name);
+  const isSetting = ([name]: [string, unknown]): boolean => taskSettingNames().includes(name);
   return {
     id,
     trigger,

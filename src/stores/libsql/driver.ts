@@ -77,6 +77,10 @@ export class LibsqlDriver implements SqlDriver {
   }
 
   async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    const [only] = statements;
+    // One statement is a transaction by itself, as most single additions are. The client would prepare a BEGIN and a
+    // COMMIT anew.
+    if (only !== undefined && statements.length === 1 && this.isLocal) return [await this.execute(only)];
     const results = await this.#opened.batch([...statements], "write");
     return results.map(({ rows }) => [...rows]);
   }

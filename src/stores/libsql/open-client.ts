@@ -17,8 +17,11 @@ export async function openClient(connection: LibsqlUrlConnection, timeoutMs: num
     ...(syncUrl === undefined ? {} : { syncUrl }),
     ...(syncInterval === undefined ? {} : { syncInterval: toDurationMs(syncInterval, "syncInterval") / 1000 }),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
-    // Only one connection, because settings such as `synchronous` belong to one connection.
-    ...(databaseKind(connection) === "remote" ? {} : { concurrency: 1, timeout: SYNCHRONOUS_BUSY_WAIT_MS }),
+    // Only one connection to a file, because settings such as `synchronous` belong to one connection. To a server any
+    // number of requests, because requests that nobody waits for any more would keep others out.
+    ...(databaseKind(connection) === "remote"
+      ? { concurrency: Number.POSITIVE_INFINITY }
+      : { concurrency: 1, timeout: SYNCHRONOUS_BUSY_WAIT_MS }),
     fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) }),
   });
 }

@@ -9,9 +9,10 @@ import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
-import { emptyNotes, MemoryJobs, type RecoveryNotes } from "./jobs.ts";
+import { MemoryJobs } from "./jobs.ts";
 import { Living } from "./living.ts";
 import { checkMemoryOptions } from "./options.ts";
+import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
 import { MemoryResults } from "./results.ts";
 import { MemorySchedules } from "./schedules.ts";
 import { frozenCopy } from "./tables.ts";
@@ -106,12 +107,12 @@ export class MemoryDataStore implements contract.DataStore {
     const { now, recover, schedulerId, sign } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
-    this.#jobs.checkParents(request.additions, request);
+    this.#jobs.additions.checkParents(request.additions, request);
     if (sign !== undefined) this.#living.report({ ...sign, now, schedulerId });
     const notes = emptyNotes();
-    const releases = this.#jobs.release(request, notes);
-    if (recover) this.#jobs.recover(now, notes);
-    const additions = this.#jobs.addAll(request.additions, metadata, notes);
+    const releases = this.#jobs.releases.release(request, notes);
+    if (recover) this.#jobs.releases.recover(now, notes);
+    const additions = this.#jobs.additions.addAll(request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
     const acquired = this.#jobs.acquire(request);
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
@@ -123,7 +124,7 @@ export class MemoryDataStore implements contract.DataStore {
       releases,
       recovered: notes.recovered,
       ended: notes.ended,
-      additions: this.#jobs.withHolds(additions),
+      additions: this.#jobs.additions.withHolds(additions),
       plans,
       acquired,
       due,
@@ -162,8 +163,8 @@ export class MemoryDataStore implements contract.DataStore {
 
   async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     const metadata = frozenMetadata(jobs);
-    this.#jobs.checkParents(jobs, null);
-    return this.#jobs.withHolds(this.#jobs.addAll(jobs, metadata, emptyNotes()));
+    this.#jobs.additions.checkParents(jobs, null);
+    return this.#jobs.additions.withHolds(this.#jobs.additions.addAll(jobs, metadata, emptyNotes()));
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
@@ -176,7 +177,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
     this.#living.report(extension);
-    const report = this.#jobs.extendLeases(extension);
+    const report = this.#jobs.releases.extendLeases(extension);
     const twins = extension.aliveUntil === null ? [] : this.#living.twins(extension);
     return twins.length === 0 ? report : { ...report, twins };
   }
@@ -185,7 +186,7 @@ export class MemoryDataStore implements contract.DataStore {
     if (surrender.isAlone === true) this.#living.forgetOthers(surrender);
     this.#living.report(surrender);
     const { schedulerId, now } = surrender;
-    return this.#jobs.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
+    return this.#jobs.releases.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
@@ -249,7 +250,7 @@ export class MemoryDataStore implements contract.DataStore {
     const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap, now, notes);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
-      const isNew = schedule !== null && !isSkipped && this.#jobs.addOfSchedule(schedule, fire);
+      const isNew = schedule !== null && !isSkipped && this.#jobs.additions.addOfSchedule(schedule, fire);
       if (isNew || this.#jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
     const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);

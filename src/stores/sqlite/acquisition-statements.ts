@@ -1,5 +1,6 @@
-import type { Awareness } from "./awareness.ts";
-import { hasHeld, isInverted, wokenRooms } from "./gate-sql.ts";
+import type { FlowControl } from "./awareness.ts";
+import { isCaptured } from "./capture-statements.ts";
+import { hasPromotable, isAnyWoken } from "./gate-sql.ts";
 import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
@@ -27,7 +28,12 @@ export interface AcquisitionStatements {
    *  together. */
   readonly acquireFewBytes: readonly string[];
   readonly acquireManyBytes: string;
-  /** The same statements as the four above, for steps that heed flow control (see `Awareness`). */
+  /** The same statements as the four above, for steps that heed keys (see `FlowControl`). */
+  readonly acquireFewKeys: readonly string[];
+  readonly acquireManyKeys: string;
+  readonly acquireFewBytesKeys: readonly string[];
+  readonly acquireManyBytesKeys: string;
+  /** The same statements, for steps that heed all flow control. */
   readonly acquireFewAware: readonly string[];
   readonly acquireManyAware: string;
   readonly acquireFewBytesAware: readonly string[];
@@ -45,8 +51,6 @@ export interface AcquisitionStatements {
  */
 export function acquisitionStatements(names: TableNames): AcquisitionStatements {
   const { jobs } = names;
-  const plain = { isAware: false };
-  const aware = { isAware: true };
   const counts = Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1);
   return {
     // ?1 now. A job with a key is left to promoteAware, which knows how to wake its gate.
@@ -54,28 +58,34 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
       `WHERE state = ${delayed} AND run_at <= ?1 AND +concurrency_key IS NULL ` +
       `ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX})`,
-    acquireFew: counts.map((count) => acquire(names, count, firstCandidates, plain)),
-    acquireMany: acquire(names, "many", firstCandidates, plain),
-    acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes, plain)),
-    acquireManyBytes: acquire(names, "many", candidatesByBytes, plain),
-    acquireFewAware: counts.map((count) => acquire(names, count, firstCandidates, aware)),
-    acquireManyAware: acquire(names, "many", firstCandidates, aware),
-    acquireFewBytesAware: counts.map((count) => acquire(names, count, candidatesByBytes, aware)),
-    acquireManyBytesAware: acquire(names, "many", candidatesByBytes, aware),
+    acquireFew: counts.map((count) => acquire(names, count, firstCandidates, "none")),
+    acquireMany: acquire(names, "many", firstCandidates, "none"),
+    acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes, "none")),
+    acquireManyBytes: acquire(names, "many", candidatesByBytes, "none"),
+    acquireFewKeys: counts.map((count) => acquire(names, count, firstCandidates, "keys")),
+    acquireManyKeys: acquire(names, "many", firstCandidates, "keys"),
+    acquireFewBytesKeys: counts.map((count) => acquire(names, count, candidatesByBytes, "keys")),
+    acquireManyBytesKeys: acquire(names, "many", candidatesByBytes, "keys"),
+    acquireFewAware: counts.map((count) => acquire(names, count, firstCandidates, "all")),
+    acquireManyAware: acquire(names, "many", firstCandidates, "all"),
+    acquireFewBytesAware: counts.map((count) => acquire(names, count, candidatesByBytes, "all")),
+    acquireManyBytesAware: acquire(names, "many", candidatesByBytes, "all"),
   };
 }
 
 /** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
  *  comes first. */
-function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates, { isAware }: Awareness): string {
+function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates, flow: FlowControl): string {
   const { jobs } = names;
   const [schedulerId, until, stepId] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
   );
-  const candidates = form === "many" ? candidatesOfMany(names, isAware) : candidatesOfFew(names, form, isAware);
+  const candidates = form === "many" ? candidatesOfMany(names, flow) : candidatesOfFew(names, form, flow);
   // Between tasks the age of the jobs counts, see `ageOf`.
   const order = (alias = ""): string =>
-    ["priority DESC", ...(isAware ? ["age"] : []), "run_at", "seq"].map((column) => `${alias}${column}`).join(", ");
+    ["priority DESC", ...(flow === "all" ? ["age"] : []), "run_at", "seq"]
+      .map((column) => `${alias}${column}`)
+      .join(", ");
   const limit =
     `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
     `ELSE max(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
@@ -83,7 +93,8 @@ function acquire(names: TableNames, form: QueueForm, select: typeof firstCandida
   return (
     `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
     `acquisition_id = ${stepId}, fence = fence + 1 ` +
-    `WHERE seq IN (${select(names, `${candidates} ORDER BY ${order()} LIMIT ${limit}`, order("c."))})`
+    `WHERE seq IN (${select(names, `${candidates} ORDER BY ${order()} LIMIT ${limit}`, order("c."))})` +
+    (flow === "all" ? ` AND ${isCaptured(names)}` : "")
   );
 }
 
@@ -101,15 +112,15 @@ function candidatesByBytes({ jobs }: TableNames, candidates: string, order: stri
   );
 }
 
-function candidatesOfFew(names: TableNames, count: number, isAware: boolean): string {
+function candidatesOfFew(names: TableNames, count: number, flow: FlowControl): string {
   const arms = fewQueues(count).map(({ taskId, executor }) => {
-    const age = isAware ? `, ${ageOf(names, "run_at", readyIn(taskId, executor))} AS age` : "";
+    const age = flow === "all" ? `, ${ageOf(names, "run_at", readyIn(taskId, executor))} AS age` : "";
     return (
       `SELECT * FROM (SELECT seq, priority, run_at${age} FROM ${names.jobs} WHERE ${readyIn(taskId, executor)} ` +
-      `ORDER BY priority DESC, run_at, seq LIMIT max(0, min(?2, ${freeSlots(names, taskId, isAware)})))`
+      `ORDER BY priority DESC, run_at, seq LIMIT max(0, min(?2, ${freeSlots(names, taskId, flow)})))`
     );
   });
-  return `SELECT seq, priority, run_at${isAware ? ", age" : ""} FROM (${arms.join(" UNION ALL ")})`;
+  return `SELECT seq, priority, run_at${flow === "all" ? ", age" : ""} FROM (${arms.join(" UNION ALL ")})`;
 }
 
 /** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a turn of a fair
@@ -119,11 +130,11 @@ function ageOf({ jobs }: TableNames, runAt: string, isInQueue: string): string {
   return `CASE WHEN ${runAt} < ${TURNS_END} THEN (${first} LIMIT 1) ELSE ${runAt} END`;
 }
 
-function candidatesOfMany(names: TableNames, isAware: boolean): string {
+function candidatesOfMany(names: TableNames, flow: FlowControl): string {
   const { jobs } = names;
   const isInQueue = readyIn("q.task_id", "q.executor");
-  const age = isAware ? `, ${ageOf(names, "j.run_at", isInQueue)} AS age` : "";
-  const kept = isAware ? "seq, priority, run_at, age" : "seq, priority, run_at";
+  const age = flow === "all" ? `, ${ageOf(names, "j.run_at", isInQueue)} AS age` : "";
+  const kept = flow === "all" ? "seq, priority, run_at, age" : "seq, priority, run_at";
   // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
   // acquired.
   const arm = (slots: string, limit: string): string =>
@@ -131,7 +142,7 @@ function candidatesOfMany(names: TableNames, isAware: boolean): string {
     `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${isInQueue} ` +
     `ORDER BY priority DESC, run_at, seq LIMIT ${limit})`;
   return (
-    `WITH ${manyQueues(names, isAware)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
+    `WITH ${manyQueues(names, flow)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
     `SELECT ${kept} FROM (SELECT ${kept}, free, ` +
     "row_number() OVER (PARTITION BY task_id ORDER BY priority DESC, run_at, seq) AS place FROM candidates) " +
     "WHERE place <= free"
@@ -147,7 +158,7 @@ function candidatesOfMany(names: TableNames, isAware: boolean): string {
 export function hasReadyJobs(
   names: TableNames,
   form: QueueForm,
-  { isPromoted, isAware }: { readonly isPromoted: boolean; readonly isAware: boolean },
+  { isPromoted, flow }: { readonly isPromoted: boolean; readonly flow: FlowControl },
 ): string {
   const { jobs } = names;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
@@ -160,19 +171,18 @@ export function hasReadyJobs(
   };
   const inQueues =
     form === "many"
-      ? `(WITH ${manyQueues(names, isAware)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+      ? `(WITH ${manyQueues(names, flow)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
         `AND ${isWaiting("q.task_id", "q.executor")}))`
       : fewQueues(form)
           .map(({ taskId, executor }) => {
-            return `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId, isAware)} > 0)`;
+            return `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId, flow)} > 0)`;
           })
           .join(" OR ");
-  const promotable =
-    `OR EXISTS (WITH ${wokenRooms(names)} SELECT 1 FROM rooms r WHERE NOT r.is_paused ` +
-    `AND (r.room > 0 AND ${hasHeld(names, "r")} OR ${isInverted(names, "r")}))`;
+  // A step leaves only those gates woken that have something to promote.
+  const promotable = (of: "keys" | "all"): string => (isPromoted ? isAnyWoken(names) : hasPromotable(names, of));
   return (
     `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})` +
-    (isAware ? ` ${promotable}` : "")
+    (flow === "none" ? "" : ` OR ${promotable(flow)}`)
   );
 }
 
@@ -198,17 +208,19 @@ const isLeaseLive = `state = ${leased} AND acquired_until > ?1 AND acquired_unti
 /** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
  *  leak. A task without a limit gets one more than the limit of the acquisition. The plus sign keeps SQLite from
  *  counting among all jobs of the task, because fewer jobs are leased. */
-function freeSlots({ jobs, tasks }: TableNames, taskId: string, isAware: boolean): string {
-  const limit = isAware ? limitOf(tasks) : "max_running_jobs";
+function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: FlowControl): string {
+  const limit = limitOf(tasks, flow);
   return (
     `coalesce((SELECT ${limit} FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
     `WHERE ${isLeaseLive} AND +task_id = ${taskId}), ?2 + 1)`
   );
 }
 
-/** How many jobs of a task may run, as those see it who heed flow control. */
-function limitOf(table: string): string {
-  return `CASE WHEN ${table}.paused = 1 THEN 0 ELSE ${runningLimit(table)} END`;
+/** How many jobs of a task may run, as those see it who heed so much: none where they would have to heed more. */
+function limitOf(table: string, flow: FlowControl): string {
+  if (flow === "none") return `${table}.max_running_jobs`;
+  const isClosed = `${table}.paused = 1${flow === "keys" ? ` OR ${table}.own_key IS NOT NULL` : ""}`;
+  return `CASE WHEN ${isClosed} THEN 0 ELSE ${runningLimit(table)} END`;
 }
 
 /** A job that was once found to be due stays ready, even for a scheduler whose clock is behind. */
@@ -217,8 +229,8 @@ function readyIn(taskId: string, executor: string): string {
 }
 
 /** The queues of ?3 with their free slots, as the table `q`. */
-function manyQueues({ jobs, tasks }: TableNames, isAware: boolean): string {
-  const limit = isAware ? limitOf("t") : "t.max_running_jobs";
+function manyQueues({ jobs, tasks }: TableNames, flow: FlowControl): string {
+  const limit = limitOf("t", flow);
   return (
     `running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
     `WHERE ${isLeaseLive} GROUP BY task_id), ` +

@@ -19,7 +19,7 @@ export class AdditionQueue {
   readonly #waiting: WaitingCall[] = [];
   #isInserting = false;
 
-  /** @param joins whether calls may wait for an insert of others. Default: unless the runtime ends work with requests */
+  /** @param joins whether calls wait for an insert of others. Default: unless the runtime ends work with requests */
   constructor(
     insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>,
     joins: boolean = !endsWorkWithRequests(),
@@ -39,15 +39,22 @@ export class AdditionQueue {
   }
 
   async #insertWaiting(): Promise<void> {
+    if (!this.#joins) return this.#insertTurn();
     while (this.#waiting.length > 0) {
       const calls = this.#takeCalls();
-      const inserted = this.#insertCalls(calls);
-      if (!this.#joins) continue;
-      await inserted;
+      await this.#insertCalls(calls);
       // Callers may add more jobs as soon as they get their answers. These additions are gathered too.
       for (let turn = 0; turn < 4; turn++) await Promise.resolve();
     }
     this.#isInserting = false;
+  }
+
+  /** Inserts the calls of one turn. Others do not wait for it. */
+  async #insertTurn(): Promise<void> {
+    const parts: WaitingCall[][] = [];
+    while (this.#waiting.length > 0) parts.push(this.#takeCalls());
+    this.#isInserting = false;
+    for (const calls of parts) await this.#insertCalls(calls);
   }
 
   #takeCalls(): WaitingCall[] {
@@ -79,7 +86,8 @@ export class AdditionQueue {
       }
       for (const { reject } of calls) reject(error);
       // In an outage the calls that wait would fail one after the other, each after the same time.
-      if (error instanceof StoreUnavailableError) for (const { reject } of this.#waiting.splice(0)) reject(error);
+      if (this.#joins && error instanceof StoreUnavailableError)
+        for (const { reject } of this.#waiting.splice(0)) reject(error);
     }
   }
 }

@@ -4,6 +4,7 @@ import type { HeldBy } from "./admission.ts";
 import { statement } from "./batch.ts";
 import { NewChildren } from "./chains.ts";
 import type { Row, SqlStatement } from "./driver.ts";
+import type { InsertionStatements } from "./job-statements.ts";
 import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "./limits.ts";
 import { instantKey, memberParameters, rowParameters } from "./parameters.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "./rows.ts";
@@ -23,6 +24,7 @@ export class Additions {
   readonly #statements: Statements;
   readonly #jobs: readonly NewJobRecord[];
   readonly #stamp: AdditionStamp | null;
+  readonly #isPlain: boolean;
   /** The jobs that can have rivals: existing jobs that stand for them. */
   readonly #rivalled: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
@@ -33,11 +35,17 @@ export class Additions {
   /**
    * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
    *   no result. Null where no answer can get lost.
+   * @param isPlain whether no job has a key, and none is to get the key of its task (see `JobStatements`)
    * @throws {StoreRefusedError} for jobs that would wait for each other
    */
-  constructor(statements: Statements, jobs: readonly NewJobRecord[], stamp: AdditionStamp | null) {
+  constructor(
+    statements: Statements,
+    jobs: readonly NewJobRecord[],
+    { stamp, isPlain }: { readonly stamp: AdditionStamp | null; readonly isPlain: boolean },
+  ) {
     this.#statements = statements;
     this.#jobs = jobs;
+    this.#isPlain = isPlain;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
     this.#rivalled = jobs.filter(canHaveRivals);
     this.children = new NewChildren(statements, jobs);
@@ -67,6 +75,7 @@ export class Additions {
 
   #answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy>): JobAddition[] {
     const rows = found.flat();
+    if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
     const rivals = jsonRecords<JobRow>(rows).map(toJob);
     const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
     return this.#jobs.map((job) => {
@@ -76,11 +85,13 @@ export class Additions {
   }
 
   #heldAtFirst(): ReadonlyMap<string, HeldBy> {
+    if (this.#isPlain) return NOTHING_HELD;
     return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.held).map(({ id }) => [id, "limit"]));
   }
 
   /** Whoever sees that a gate is there heeds flow control. */
   #wakes(): SqlStatement[] {
+    if (this.#isPlain) return [];
     const keyed = this.#jobs.flatMap(({ taskId, concurrencyKey, createdAt }) =>
       concurrencyKey === undefined ? [] : [{ gate: [taskId, concurrencyKey], createdAt }],
     );
@@ -97,31 +108,35 @@ export class Additions {
    * prepared faster.
    */
   #insertions(): SqlStatement[] {
-    const { insertAlikeJobs, insertStampedAlikeJobs, insertOneJob } = this.#statements;
     if (this.#windowed !== null) return this.#windowed.insertions();
+    const insert = this.#insert;
     const jobs = this.#jobs;
     const [first] = jobs;
-    if (first === undefined || !jobs.every((job) => isPlain(job) && isAlike(job, first))) return this.#asRows();
-    const { taskId, executor, priority } = first;
+    if (first === undefined) return [];
     const state = newJobState(first);
+    if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return this.#asRows();
+    const { taskId, executor, priority } = first;
     const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
     if (rows.some(([, details]) => details.length > ALIKE_DETAILS_LENGTH_MAX)) return this.#asRows();
     if (jobs.length === 1 && this.#stamp === null) {
       const [[, details = ""] = []] = rows;
-      return [statement(insertOneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
+      return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
     }
-    const insert = this.#stamp === null ? insertAlikeJobs : insertStampedAlikeJobs;
+    const sql = this.#stamp === null ? insert.alikeJobs : insert.stampedAlikeJobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
     return memberParameters(rows).map(({ text }) =>
-      statement(insert, text, taskId, executor, priority, state, ...stampId),
+      statement(sql, text, taskId, executor, priority, state, ...stampId),
     );
   }
 
   #asRows(): SqlStatement[] {
-    const { insertJobs, insertStampedJobs } = this.#statements;
-    const insert = this.#stamp === null ? insertJobs : insertStampedJobs;
+    const sql = this.#stamp === null ? this.#insert.jobs : this.#insert.stampedJobs;
     const stampId = this.#stamp === null ? [] : [this.#stamp.id];
-    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(insert, text, ...stampId));
+    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(sql, text, ...stampId));
+  }
+
+  get #insert(): InsertionStatements {
+    return this.#isPlain ? this.#statements.insertPlainly : this.#statements.insert;
   }
 
   /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
@@ -142,10 +157,12 @@ function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean 
   return resultExpirationMs === 0 && debounce === undefined;
 }
 
+const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
+
 /** A new job, as the store has it. */
 function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
-  // Nearly no job has either, and to leave a field out costs more than a copy.
-  if (job.heldBy === undefined && heldBy === undefined) return { ...job };
+  // Nearly no job has either. The store keeps no record, so that the caller's own may be returned.
+  if (job.heldBy === undefined && heldBy === undefined) return job;
   const { heldBy: _, ...added } = job;
   return heldBy === undefined ? added : { ...added, heldBy };
 }
@@ -154,7 +171,7 @@ function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
 
-/** Whether the columns that `insertAlikeJobs` leaves out have the values that this statement gives them. */
+/** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&
@@ -166,11 +183,12 @@ function isPlain(job: JobRecord): boolean {
   );
 }
 
-function isAlike(job: JobRecord, other: JobRecord): boolean {
+/** @param state of the other job */
+function isAlike(job: JobRecord, other: JobRecord, state: number): boolean {
   return (
     job.taskId === other.taskId &&
     job.executor === other.executor &&
     job.priority === other.priority &&
-    newJobState(job) === newJobState(other)
+    newJobState(job) === state
   );
 }

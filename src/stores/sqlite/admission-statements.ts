@@ -1,4 +1,15 @@
-import { gateRooms, hasHeld, heldOf, isInverted, topPriority, wakeGates, wokenAt, wokenRooms } from "./gate-sql.ts";
+import {
+  gateRooms,
+  hasHeld,
+  heldOf,
+  isInverted,
+  keyRooms,
+  promotedOf,
+  topPriority,
+  wakeGates,
+  wokenAt,
+  wokenRooms,
+} from "./gate-sql.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
   ADMISSIONS_PER_STATEMENT,
@@ -10,7 +21,7 @@ import {
 import { detail } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased, held } = JOB_STATE;
+const { delayed, ready, leased, held, blocked } = JOB_STATE;
 
 /**
  * The statements by which limits of concurrency keys, rates and turns count. A job with a key is held first, and
@@ -26,6 +37,10 @@ export interface AdmissionStatements {
   readonly spend: string;
   readonly takeTurns: string;
   readonly settle: string;
+  /** The same statements as `demote`, `admit` and `settle`, for steps that heed keys alone (see `FlowControl`). */
+  readonly demoteKeys: string;
+  readonly admitKeys: string;
+  readonly settleKeys: string;
   readonly findHeld: string;
   readonly wakeAdded: string;
   readonly wakeForgotten: string;
@@ -41,10 +56,12 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   const admissionsMax = ADMISSIONS_PER_STATEMENT + ADMISSIONS_PER_KEY_MIN * GATES_PER_STATEMENT_MAX;
   const inOrder = "ORDER BY priority DESC, run_at, seq";
   // Nearly always there is room for one job, because another has ended.
-  const next =
+  const next = (count: string): string =>
     `CASE WHEN r.room = 1 THEN (SELECT json_array(seq) FROM ${heldOf(jobs, "r")} ${inOrder} LIMIT 1) ` +
     `ELSE (SELECT json_group_array(seq) FROM (SELECT seq FROM ${heldOf(jobs, "r")} ${inOrder} ` +
-    `LIMIT max(${ADMISSIONS_PER_KEY_MIN}, ${ADMISSIONS_PER_STATEMENT} / (SELECT count(*) FROM rooms)))) END`;
+    `LIMIT max(${ADMISSIONS_PER_KEY_MIN}, ${ADMISSIONS_PER_STATEMENT} / (${count})))) END`;
+  const woken = `SELECT count(*) FROM (SELECT 1 FROM ${gates} WHERE wake_at <= ?1 LIMIT ${GATES_PER_STATEMENT_MAX})`;
+  const admitted = "RETURNING seq, id, task_id, schedule_id, concurrency_key";
   // What a step acquired: ?1 now, ?2 schedulerId, ?3 stepId.
   const acquired = `state = ${leased} AND acquired_until > ?1 AND acquisition_id = ?3 AND acquired_by = ?2`;
   // A job whose start deadline has passed ends without a start.
@@ -93,8 +110,9 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `run_at = CASE WHEN p.fair = 1 THEN ${TURNS_START} + p.turn ELSE run_at END ` +
       `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, ` +
       `max(r.turn, r.round, ${promotedTurn}) + e.key AS turn ` +
-      `FROM rooms r CROSS JOIN json_each(${next}) e WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
-      `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
+      `FROM rooms r CROSS JOIN json_each(${next("SELECT count(*) FROM rooms")}) e ` +
+      `WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
+      `WHERE ${jobs}.seq = p.seq ${admitted}`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
     // back. A repetition gives back those of its earlier tries, and takes them again together with its own.
     spend:
@@ -120,6 +138,21 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `WHEN r.free <= 0 OR r.fair = 1 AND r.waiting >= ${FAIR_PROMOTED_MAX} OR r.waiting >= r.rate_burst THEN NULL ` +
       `ELSE ${nextToken} END AS next FROM rooms r) s ` +
       `WHERE ${gates}.task_id = s.task_id AND ${gates}.key = s.key`,
+    // ?1 now. The next three do the same for gates about which only `maxRunningPerKey` decides, and leave alone the
+    // others. The first yields what it holds again: admitKeys may promote some of it at once, because there may be less
+    // that is more urgent.
+    demoteKeys:
+      `UPDATE ${jobs} SET state = ${held} ` +
+      `WHERE seq IN (SELECT j.seq FROM (${keyRooms(names)}) r CROSS JOIN ${jobs} j ` +
+      `ON j.seq IN (SELECT seq FROM ${promotedOf(jobs, "r")} AND priority < ${topPriority(names, "r")} ` +
+      `ORDER BY priority, run_at DESC, seq DESC LIMIT ${2 * ADMISSIONS_PER_KEY_MIN}) WHERE r.room <= 0) RETURNING seq`,
+    admitKeys:
+      `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT e.value FROM (${keyRooms(names)}) r ` +
+      `CROSS JOIN json_each(${next(woken)}) e WHERE r.room > 0 AND e.key < r.room) ${admitted}`,
+    settleKeys:
+      `UPDATE ${gates} SET wake_at = NULL FROM (${keyRooms(names)}) r WHERE ${gates}.task_id = r.task_id ` +
+      `AND ${gates}.key = r.key AND (NOT ${hasHeld(names, "r")} ` +
+      `OR r.room <= 0 AND NOT coalesce(${isInverted(names, "r")}, 0))`,
     // ?1 ids of jobs. Yields those that are held, with their states.
     findHeld:
       `SELECT j.id AS id, j.state AS state FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.id = a.value ` +
@@ -137,7 +170,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `DELETE FROM ${gates} WHERE (task_id, key) IN (SELECT g.task_id, g.key FROM ${gates} g ` +
       `LEFT JOIN ${tasks} t ON t.id = g.task_id WHERE g.task_id > '' AND g.key <> '' AND g.paused = 0 ` +
       "AND (t.rate_limit IS NULL OR g.tat IS NULL OR g.tat <= CAST(?1 AS INTEGER) * t.rate_limit) " +
-      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key) LIMIT +?2)`,
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key ` +
+      `AND state IN (${delayed}, ${ready}, ${leased}, ${held}, ${blocked})) LIMIT +?2)`,
   };
 }
 

@@ -1,8 +1,10 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { PromotedJob, RecoveryReport, StepRequest } from "../data-store.ts";
+import type { FlowControl } from "./awareness.ts";
 import { type Answers, type Batch, statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { rowParameters } from "./parameters.ts";
+import { queueList } from "./queues.ts";
 import { JOB_STATE } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
@@ -11,31 +13,41 @@ export class Admission {
   readonly #statements: Statements;
   readonly #request: StepRequest;
   readonly #isRepetition: boolean;
-  #answers: Readonly<Record<"due" | "admitted" | "held", Answers>> | null = null;
+  readonly #flow: FlowControl;
+  #answers: Readonly<Record<"due" | "demoted" | "admitted" | "held", Answers>> | null = null;
 
-  constructor(statements: Statements, request: StepRequest, isRepetition: boolean) {
+  constructor(
+    statements: Statements,
+    request: StepRequest,
+    { isRepetition, flow }: { readonly isRepetition: boolean; readonly flow: FlowControl },
+  ) {
     this.#statements = statements;
     this.#request = request;
     this.#isRepetition = isRepetition;
+    this.#flow = flow;
   }
 
   /** Adds the statements that make due jobs ready or held, that admit held jobs, and `acquisition`, in their order. */
   addTo(batch: Batch, acquisition: readonly SqlStatement[]): void {
-    const { wakeDue, promoteAware, demote, admit, spend, takeTurns, settle, findHeld } = this.#statements;
-    const { now, schedulerId, stepId, additions } = this.#request;
+    const { capture, wakeDue, promoteAware, spend, takeTurns, findHeld } = this.#statements;
+    const { demote, admit, settle, demoteKeys, admitKeys, settleKeys } = this.#statements;
+    const { now, schedulerId, stepId, additions, jobs } = this.#request;
     const tokens = (sign: 1 | -1): SqlStatement => statement(spend, now, schedulerId, stepId, sign);
-    const hasAcquisition = acquisition.length > 0;
+    const isOfKeys = this.#flow === "keys";
+    // Only rates and turns give keys to jobs that have none, and keep an account of what is acquired.
+    const keepsAccount = acquisition.length > 0 && !isOfKeys;
+    if (keepsAccount && jobs !== null) batch.add([statement(capture, jobs.limit, queueList(jobs.queues))]);
     batch.add([statement(wakeDue, now)]);
     const due = batch.add([statement(promoteAware, now)]);
-    batch.add([statement(demote, now)]);
-    const admitted = batch.add([statement(admit, now)]);
-    if (hasAcquisition && this.#isRepetition) batch.add([tokens(-1)]);
+    const demoted = batch.add([statement(isOfKeys ? demoteKeys : demote, now)]);
+    const admitted = batch.add([statement(isOfKeys ? admitKeys : admit, now)]);
+    if (keepsAccount && this.#isRepetition) batch.add([tokens(-1)]);
     batch.add(acquisition);
-    if (hasAcquisition) batch.add([tokens(1), statement(takeTurns, now, schedulerId, stepId)]);
-    batch.add([statement(settle, now)]);
+    if (keepsAccount) batch.add([tokens(1), statement(takeTurns, now, schedulerId, stepId)]);
+    batch.add([statement(isOfKeys ? settleKeys : settle, now)]);
     const ids = additions.map(({ id }) => id);
     const held = batch.add(rowParameters(ids).map(({ text }) => statement(findHeld, text)));
-    this.#answers = { due, admitted, held };
+    this.#answers = { due, demoted, admitted, held };
   }
 
   /** The jobs that were held before the step and that it promoted. */
@@ -49,7 +61,9 @@ export class Admission {
       ...recovered.map(({ jobId }) => jobId),
     ]);
     const due = this.#seqs("due", results);
-    return admitted.filter(({ id, seq }) => !fresh.has(String(id)) && !due.has(Number(seq))).map(toPromoted);
+    const demoted = this.#seqs("demoted", results);
+    const wasHeld = (seq: number): boolean => !due.has(seq) && !demoted.has(seq);
+    return admitted.filter(({ id, seq }) => !fresh.has(String(id)) && wasHeld(Number(seq))).map(toPromoted);
   }
 
   /** The `seq` of the jobs that became due in the step and that their keys hold. */
@@ -59,7 +73,7 @@ export class Admission {
   }
 
   /** Jobs that became due and are not held have null as `seq`. */
-  #seqs(which: "due" | "admitted", results: readonly Row[][]): ReadonlySet<number> {
+  #seqs(which: "due" | "demoted" | "admitted", results: readonly Row[][]): ReadonlySet<number> {
     const rows = this.#answers?.[which].of(results).flat() ?? [];
     return new Set(rows.flatMap(({ seq }) => (seq === null ? [] : [Number(seq)])));
   }

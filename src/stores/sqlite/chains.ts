@@ -120,6 +120,8 @@ export class NewChildren {
 
   /** The parents of the same call that another job may stand for: by id, the keys by which that job is found. */
   #standIns(): string | null {
+    // Nearly no batch has children, and every batch comes by here.
+    if (this.isEmpty) return null;
     const keys = new Map(this.#jobs.map((job) => [job.id, keysOf(job)]));
     const parents = new Set(this.#children.flatMap(({ after = [] }) => after));
     const found = [...parents].flatMap((id) => {

@@ -20,7 +20,7 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { settleOrphans, nextOrphans, wakeForgotten, removeIdle } = this.#statements;
+    const { settleOrphans, nextOrphans, captureForgotten, wakeForgotten, removeIdle } = this.#statements;
     const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
     return [
       statement(removeExpired, now, limit),
@@ -32,6 +32,7 @@ export class CleanUp {
       statement(countChanges),
       statement(settleOrphans, ...orphans),
       statement(nextOrphans, ...orphans),
+      statement(captureForgotten, limit),
       statement(wakeForgotten, now),
       statement(removeIdle, now, limit),
     ];

@@ -2,6 +2,7 @@ import { systemClock, yieldToEventLoop } from "../../core/clock.ts";
 import { StoreRefusedError, StoreUnavailableError } from "../../core/errors.ts";
 import { endsWorkWithRequests } from "../../core/host.ts";
 import type { RandomSource } from "../../core/ids.ts";
+import { afterTurn } from "../../core/joined-call.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
 import { storeError } from "./failures.ts";
 import { LOCAL_RETRY_PAUSE_MS_MAX, OPERATIONS_PER_YIELD, REQUEST_BYTES_MAX } from "./limits.ts";
@@ -28,7 +29,8 @@ export interface TripCount {
 /**
  * Runs statements on a driver. Writes go one after the other, because a local database has one lock, and a remote
  * server was seen to hang under many concurrent writers of one client. Only where a request may end in the middle of a
- * write, the writes of other requests do not wait for it: the runtime bounds their number. An operation that fails for a passing reason is
+ * write, a write waits for those of its own turn alone, because these belong to the same request. An operation that
+ * fails for a passing reason is
  * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`. Then the writes that
  * waited for it fail too, because one after the other they would take as long each. What the database will never take
  * fails with `StoreRefusedError`, by itself.
@@ -98,7 +100,6 @@ export class Connection {
         this.#trips.count++;
         return this.#driver.batch(statements);
       });
-    if (!this.#joins && !this.#driver.isLocal) return run();
     const outage = this.#outage;
     const runUnlessOut = async (): Promise<Row[][]> => {
       // This write waited for one that failed. It was not sent, so nothing of it is unknown.
@@ -112,6 +113,11 @@ export class Connection {
     };
     const result = this.#lastWrite.then(runUnlessOut, runUnlessOut);
     this.#lastWrite = result;
+    if (!this.#joins && !this.#driver.isLocal) {
+      afterTurn(() => {
+        if (this.#lastWrite === result) this.#lastWrite = Promise.resolve();
+      });
+    }
     return result;
   }
 

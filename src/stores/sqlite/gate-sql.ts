@@ -28,7 +28,7 @@ export function heldOf(jobs: string, gate: string): string {
 }
 
 /** SQL of the promoted jobs of a gate that wait, for FROM. */
-function promotedOf(jobs: string, gate: string): string {
+export function promotedOf(jobs: string, gate: string): string {
   return `${jobs} WHERE state = ${ready} AND task_id = ${gate}.task_id AND concurrency_key = ${gate}.key`;
 }
 
@@ -40,6 +40,35 @@ export function topPriority({ jobs }: TableNames, gate: string): string {
 /** SQL of whether a promoted job of a gate waits that is less urgent than a held one. */
 export function isInverted(names: TableNames, gate: string): string {
   return `(SELECT min(priority) FROM ${promotedOf(names.jobs, gate)}) < ${topPriority(names, gate)}`;
+}
+
+/** SQL of whether there is a gate that admission has to look at. ?1 now. */
+export function isAnyWoken({ gates }: TableNames): string {
+  return `EXISTS (SELECT 1 FROM ${gates} WHERE wake_at <= ?1)`;
+}
+
+/** SQL of whether admission would promote something, or hold it again, for those who heed so much. ?1 now. */
+export function hasPromotable(names: TableNames, flow: "keys" | "all"): string {
+  const [start, isOpen] =
+    flow === "keys"
+      ? [`SELECT 1 FROM (${keyRooms(names)}) r WHERE`, ""]
+      : [`WITH ${wokenRooms(names)} SELECT 1 FROM rooms r WHERE`, "NOT r.is_paused AND "];
+  return `EXISTS (${start} ${isOpen}(r.room > 0 AND ${hasHeld(names, "r")} OR ${isInverted(names, "r")}))`;
+}
+
+/**
+ * SQL of the gates that admission has to look at, for those who heed keys alone, with the `room` of each (see
+ * `gateRooms`). It leaves out the gates about which a rate, turns or a pause decide too. ?1 now.
+ */
+export function keyRooms({ gates, tasks, jobs }: TableNames): string {
+  const running =
+    `SELECT count(*) FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key ` +
+    `AND state IN (${ready}, ${leased})`;
+  return (
+    `SELECT g.task_id, g.key, coalesce(t.max_running_per_key - (${running}), ${UNLIMITED}) AS room ` +
+    `FROM ${gates} g LEFT JOIN ${tasks} t ON t.id = g.task_id WHERE g.wake_at <= ?1 AND g.paused = 0 ` +
+    `AND t.paused IS NOT 1 AND t.own_key IS NULL ORDER BY g.wake_at LIMIT ${GATES_PER_STATEMENT_MAX}`
+  );
 }
 
 /** The gates that admission has to look at. ?1 now. */

@@ -3,9 +3,9 @@ import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import { IS_HELD_OR_BLOCKED, JOB_STATE, type TableNames } from "./schema.ts";
 
-const { delayed, ready, leased, held, blocked } = JOB_STATE;
+const { delayed, ready, leased } = JOB_STATE;
 
 export interface InspectionStatements {
   readonly inspect: string;
@@ -54,16 +54,14 @@ export async function inspect(
 function countsByTask({ jobs }: TableNames): string {
   const next = (after: string): string =>
     `(SELECT task_id FROM ${jobs} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
-  const heldIn = (state: number): string =>
-    `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE state = ${state} AND task_id = t.id ` +
-    `LIMIT ${INSPECTED_JOBS_MAX}))`;
+  const heldJobs = `SELECT 1 FROM ${jobs} WHERE ${IS_HELD_OR_BLOCKED} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}`;
   const counted = `SELECT 1 FROM ${jobs} WHERE task_id = t.id LIMIT ${2 * INSPECTED_JOBS_MAX}`;
   return (
     `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
     `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running, ` +
-    `min(held, ${INSPECTED_JOBS_MAX}))) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ` +
-    `(SELECT count(*) FROM (${counted})) AS unfinished, ${heldIn(held)} + ${heldIn(blocked)} AS held ` +
+    `held)) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ` +
+    `(SELECT count(*) FROM (${counted})) AS unfinished, (SELECT count(*) FROM (${heldJobs})) AS held ` +
     `FROM ids t LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
     `WHERE state = ${leased} AND acquired_until > 0 GROUP BY task_id) r ON r.task_id = t.id ` +
     "WHERE t.id IS NOT NULL ORDER BY t.id)"

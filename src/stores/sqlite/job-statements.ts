@@ -6,13 +6,21 @@ import { type WindowStatements, windowStatements } from "./window-statements.ts"
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
+/** The statements that add jobs which are neither debounced nor added once in a time. */
+export interface InsertionStatements {
+  readonly jobs: string;
+  readonly stampedJobs: string;
+  readonly alikeJobs: string;
+  readonly oneJob: string;
+  readonly stampedAlikeJobs: string;
+}
+
 /** The statements about jobs, except release, recovery and acquisition. */
 export interface JobStatements extends WindowStatements {
-  readonly insertJobs: string;
-  readonly insertStampedJobs: string;
-  readonly insertAlikeJobs: string;
-  readonly insertOneJob: string;
-  readonly insertStampedAlikeJobs: string;
+  readonly insert: InsertionStatements;
+  /** The same for jobs without a key in a database that needs no flow control, as far as the store knows. If it needs
+   *  flow control nevertheless, `capture` gives their keys to these jobs. */
+  readonly insertPlainly: InsertionStatements;
   readonly findRivals: string;
   readonly stampAdditions: string;
   readonly getJob: string;
@@ -27,60 +35,43 @@ export interface JobStatements extends WindowStatements {
   readonly getSchedulers: string;
 }
 
+/** The columns of which `newJobRow` has the values. */
+const NEW_JOB_COLUMNS =
+  "id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, " +
+  "fence, failed_attempts, recoveries, cancel_requested, details";
+
+function newJobValues(state: string): string {
+  return (
+    "value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, " +
+    `value->>7, ${state}, value->>9, value->>10, value->>11, 0, value->>12`
+  );
+}
+
+/** Whether a job of `fromRows` has no key of its own, and is admitted nevertheless. Then it is delayed until a step
+ *  that heeds flow control finds it due, and wakes its gate. */
+const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <> ${blocked}`;
+
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function jobStatements(names: TableNames): JobStatements {
   const { jobs, tasks, results, steps, incarnations } = names;
   const record = `${jobAsJson(jobs)} AS record`;
-  const columnsAnd = (more = ""): string =>
-    "(id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, " +
-    `fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key${more})`;
-  const intoJobs = (more = ""): string => `INSERT INTO ${jobs} ${columnsAnd(more)}`;
-  // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
-  // has a stamp.
-  const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 `;
-  const newJobs = (id: string, isNotStamped = "", rows = fromRows): string =>
-    `${rows}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ` +
-    `${isNotStamped}ON CONFLICT DO NOTHING`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
+  const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 `;
   const anyJobs = (columns = "", values = ""): string =>
-    `${intoJobs(columns)} SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, ` +
-    `value->>7, CASE WHEN value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <> ${blocked} THEN ${delayed} ` +
-    "ELSE value->>8 END, value->>9, value->>10, value->>11, 0, value->>12, " +
+    `INSERT INTO ${jobs} (${NEW_JOB_COLUMNS}, concurrency_key${columns}) ` +
+    `SELECT ${newJobValues(`CASE WHEN ${isAdmitted} THEN ${delayed} ELSE value->>8 END`)}, ` +
     `coalesce(value->>13, t.own_key)${values} `;
-  // Nobody knows here whether jobs without a key of their own are admitted. If so, they are delayed until a step that
-  // heeds flow control finds them due, and wakes their gate.
-  const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ?2)`;
-  const stateOfAlike = `CASE WHEN ?5 = ${blocked} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
-  const alikeValues =
-    `${KEY_ID}, ?2, ?3, NULL, NULL, NULL, ?4, ${KEY_INSTANT}, ${stateOfAlike}, ` + `0, 0, 0, 0, value, ${ownKey}`;
-  const alikeJobs = `${intoJobs()} SELECT ${alikeValues} `;
-  const alikeRows = "FROM json_each(?1) a ";
-
   return {
-    // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
-    // statement anew each time spends most of its time on that.
-    insertJobs: anyJobs() + newJobs("a.value->>0"),
-    // and ?2 the batch's stamp. A job that can have rivals (it has a fire time or an idempotency key) is stamped by its
-    // own id alone, never by the batch's stamp.
-    insertStampedJobs:
-      anyJobs() +
-      newJobs(
-        "a.value->>0",
-        `AND NOT ${stamped("a.value->>0")} ` +
-          `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}) `,
-      ),
-    // ?1 members: runAt and id, then the details; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority,
-    // ?5 state
-    insertAlikeJobs: alikeJobs + newJobs(KEY_ID, "", alikeRows),
-    // ?1 id, ?2 taskId, ?3 executor, ?4 priority, ?5 state, ?6 runAt, ?7 details; none is null. One job alone costs a
-    // quarter less by this statement than by insertAlikeJobs.
-    insertOneJob:
-      `INSERT OR IGNORE INTO ${jobs} ${columnsAnd()} SELECT ?1, ?2, ?3, NULL, NULL, NULL, ?4, ?6, ` +
-      `${stateOfAlike}, 0, 0, 0, 0, ?7, ${ownKey} ` +
-      `WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ?1)`,
-    // insertAlikeJobs, and ?6 the batch's stamp
-    insertStampedAlikeJobs:
-      alikeJobs + newJobs(KEY_ID, `AND NOT ${stamped("?6")} AND NOT ${stamped(KEY_ID)} `, alikeRows),
+    insert: insertionStatements(names, {
+      anyJobs: anyJobs(),
+      fromRows,
+      ownKey: `(SELECT own_key FROM ${tasks} WHERE id = ?2)`,
+    }),
+    insertPlainly: insertionStatements(names, {
+      anyJobs: `INSERT INTO ${jobs} (${NEW_JOB_COLUMNS}) SELECT ${newJobValues("value->>8")} `,
+      fromRows: "FROM json_each(?1) a ",
+      ownKey: null,
+    }),
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
     // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
     findRivals:
@@ -141,5 +132,59 @@ export function jobStatements(names: TableNames): JobStatements {
       `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +
       "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
     ...windowStatements(names, { anyJobs, fromRows, rowLength: NEW_JOB_ROW_LENGTH }),
+  };
+}
+
+/** How jobs are added: `anyJobs` takes rows of `fromRows`, and `ownKey` is the key of jobs of the task ?2 without a key
+ *  of their own, or null where they get none. */
+interface InsertionForm {
+  readonly anyJobs: string;
+  readonly fromRows: string;
+  readonly ownKey: string | null;
+}
+
+function insertionStatements(
+  { jobs, results, steps }: TableNames,
+  { anyJobs, fromRows, ownKey }: InsertionForm,
+): InsertionStatements {
+  const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
+  // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
+  // has a stamp.
+  const newJobs = (id: string, isNotStamped = "", rows = "FROM json_each(?1) a "): string =>
+    `${rows}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ${isNotStamped}ON CONFLICT DO NOTHING`;
+  const [keyColumn, keyValue] = ownKey === null ? ["", ""] : [", concurrency_key", `, ${ownKey}`];
+  // Nobody knows here whether jobs without a key of their own are admitted, see `isAdmitted`.
+  const state = ownKey === null ? "?5" : `CASE WHEN ?5 = ${blocked} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
+  // Columns that stay null are left out, because a client that prepares a statement anew each time pays for each.
+  const columns =
+    "(id, task_id, executor, priority, run_at, state, fence, failed_attempts, recoveries, cancel_requested, " +
+    `details${keyColumn})`;
+  const values = (id: string, runAt: string, details: string): string =>
+    `SELECT ${id}, ?2, ?3, ?4, ${runAt}, ${state}, 0, 0, 0, 0, ${details}${keyValue} `;
+  const alikeJobs = `INSERT INTO ${jobs} ${columns} ${values(KEY_ID, KEY_INSTANT, "value")}`;
+  return {
+    // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
+    // statement anew each time spends most of its time on that.
+    jobs: anyJobs + newJobs("a.value->>0", "", fromRows),
+    // and ?2 the batch's stamp. A job that can have rivals (it has a fire time or an idempotency key) is stamped by its
+    // own id alone, never by the batch's stamp.
+    stampedJobs:
+      anyJobs +
+      newJobs(
+        "a.value->>0",
+        `AND NOT ${stamped("a.value->>0")} ` +
+          `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}) `,
+        fromRows,
+      ),
+    // ?1 members: runAt and id, then the details; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority,
+    // ?5 state
+    alikeJobs: alikeJobs + newJobs(KEY_ID),
+    // ?1 id, ?2 taskId, ?3 executor, ?4 priority, ?5 state, ?6 runAt, ?7 details; none is null. One job alone costs a
+    // quarter less by this statement than by alikeJobs.
+    oneJob:
+      `INSERT OR IGNORE INTO ${jobs} ${columns} ${values("?1", "?6", "?7")}` +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ?1)`,
+    // alikeJobs, and ?6 the batch's stamp
+    stampedAlikeJobs: alikeJobs + newJobs(KEY_ID, `AND NOT ${stamped("?6")} AND NOT ${stamped(KEY_ID)} `),
   };
 }

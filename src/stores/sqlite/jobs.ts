@@ -34,14 +34,16 @@ export class SqliteJobs {
   }
 
   async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
-    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.isAware = true;
-    const additions = new Additions(this.#statements, jobs, this.#newStamp(jobs));
+    const isAware = this.#awareness.flow !== "none";
+    if (!isAware && jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.flow = "all";
+    const { flow, isTold } = this.#awareness;
+    const isPlain = isTold && flow === "none";
+    const additions = new Additions(this.#statements, jobs, { stamp: this.#newStamp(jobs), isPlain });
     const { children } = additions;
-    const now = Math.max(...jobs.map(({ createdAt }) => createdAt));
     const batch = new Batch();
     batch.add(additions.insertions());
     const rivals = batch.add(additions.search());
-    batch.add(children.isEmpty ? [] : settling(this.#statements, now));
+    batch.add(children.isEmpty ? [] : settling(this.#statements, latestOf(jobs)));
     const found = batch.add(children.search());
     try {
       const results = await this.#connection.write(() => batch.statements);
@@ -55,13 +57,13 @@ export class SqliteJobs {
    *  transaction may be repeated, whatever the database is. */
   prepare(job: NewJobRecord): SqlStatement[] {
     const stamp = { id: job.id, now: job.createdAt };
-    const statements = new Additions(this.#statements, [job], stamp).insertions();
+    const statements = new Additions(this.#statements, [job], { stamp, isPlain: false }).insertions();
     return this.#connection.prepared(statements.map(positional));
   }
 
   #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {
     if (this.#connection.isLocal) return null;
-    return { id: this.#ids.next(systemClock.now()), now: Math.max(...jobs.map(({ createdAt }) => createdAt)) };
+    return { id: this.#ids.next(systemClock.now()), now: latestOf(jobs) };
   }
 
   async get(id: string): Promise<JobRecord | null> {
@@ -121,4 +123,9 @@ export class SqliteJobs {
     const { ended } = settlement(settled.of(results), now);
     return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
   }
+}
+
+/** When the last of some new jobs was added. */
+function latestOf(jobs: readonly NewJobRecord[]): number {
+  return Math.max(...jobs.map(({ createdAt }) => createdAt));
 }

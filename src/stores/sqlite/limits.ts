@@ -112,6 +112,9 @@ export const WAL_CHECKPOINT_PAGES = 4000;
  *  microseconds, so that hostile priorities cost a tenth of a second at most. */
 export const INSPECTED_QUEUES_MAX = 10_000;
 
+/** Queues and priorities of tasks with a rate or turns in which one clean-up looks for jobs without a key. */
+export const CAPTURED_QUEUES_MAX = 1000;
+
 /** Most waiting jobs of a task that an inspection counts; it then says that there are so many. Counting them takes half
  *  a millisecond, and nobody needs to know how long such a queue is to the job. */
 export const INSPECTED_JOBS_MAX = 10_000;

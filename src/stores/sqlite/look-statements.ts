@@ -1,6 +1,7 @@
 import { TOMBSTONE_MS } from "../../core/limits.ts";
 import { NO_VERSION } from "../task-declarations.ts";
 import { acquiredJobs, FIRST_QUEUE_PARAMETER, hasReadyJobs } from "./acquisition-statements.ts";
+import type { FlowControl } from "./awareness.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
 import { runningLimit } from "./rows.ts";
@@ -16,15 +17,15 @@ export interface LookForm {
   readonly schedules: boolean;
   readonly tasks: boolean;
   readonly expired: boolean;
-  /** Whether the look heeds flow control, see `Awareness`. */
-  readonly isAware: boolean;
+  /** What the look heeds of flow control. */
+  readonly flow: FlowControl;
 }
 
 /**
  * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
  * its part:
- * - `next_run_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and `has_flow`, whether
- *   anything needs flow control;
+ * - `next_run_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and `has_flow`, what
+ *   flow control the database needs (see `flowOf`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
@@ -68,20 +69,25 @@ function hasExpired({ results, windows }: TableNames, at: string): string {
   );
 }
 
-function jobColumns(names: TableNames, form: QueueForm, { acquired, isAware }: LookForm): string[] {
-  const { jobs, gates } = names;
+function jobColumns(names: TableNames, form: QueueForm, { acquired, flow }: LookForm): string[] {
+  const { jobs, tasks, gates } = names;
   const nextRun =
     `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ` +
     isInstant("run_at");
+  // Every task with limits and every unfinished job with a key has a gate. A look that knows of none asks no further:
+  // whoever finds one heeds everything in the next look, which tells what is needed.
+  const hasGates = `EXISTS (SELECT 1 FROM ${gates} WHERE task_id > '')`;
+  const needsMore =
+    `EXISTS (SELECT 1 FROM ${tasks} WHERE (paused = 1 OR own_key IS NOT NULL) AND id > '') ` +
+    `OR EXISTS (SELECT 1 FROM ${gates} WHERE paused = 1 AND task_id > '')`;
   const nextToken = `SELECT min(wake_at) FROM ${gates} WHERE wake_at > ?1 AND ${isInstant("wake_at")}`;
   return [
-    `(${isAware ? `SELECT min(at) FROM (${nextRun} UNION ALL ${nextToken})` : nextRun}) AS next_run_at`,
+    `(${flow === "all" ? `SELECT min(at) FROM (${nextRun} UNION ALL ${nextToken})` : nextRun}) AS next_run_at`,
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
-    `(${hasReadyJobs(names, form, { isPromoted: acquired, isAware })}) AS has_ready`,
+    `(${hasReadyJobs(names, form, { isPromoted: acquired, flow })}) AS has_ready`,
     `EXISTS (SELECT 1 FROM ${names.links} WHERE outcome IS NOT NULL AND parent_id > '') AS has_settled_links`,
-    // Every task with limits and every unfinished job with a key has a gate.
-    `EXISTS (SELECT 1 FROM ${gates} WHERE task_id > '') AS has_flow`,
+    `${flow === "none" ? `2 * ${hasGates}` : `${hasGates} + (${needsMore})`} AS has_flow`,
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { TaskRecord } from "../../records/task.ts";
 import type { Seen, View } from "../data-store.ts";
+import { type FlowControl, flowOf } from "./awareness.ts";
 import type { Row, SqlStatement, SqlValue } from "./driver.ts";
 import { DuePages } from "./due-pages.ts";
 import { type LookForm, lookStatement } from "./look-statements.ts";
@@ -17,8 +18,8 @@ export interface LookExtras {
   readonly tasks?: readonly TaskRecord[];
   /** The look finds out if results have expired for so long, in milliseconds; null if it does not. */
   readonly expiredForMs?: number | null;
-  /** Whether the look heeds flow control, see `Awareness`. */
-  readonly isAware: boolean;
+  /** What the look heeds of flow control. */
+  readonly flow: FlowControl;
 }
 
 /** Makes the statements of looks, and keeps their texts for later looks. */
@@ -34,7 +35,7 @@ export class Looks {
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expiredForMs = null, isAware }: LookExtras,
+    { stepId, tasks, expiredForMs = null, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs.queues);
@@ -53,7 +54,7 @@ export class Looks {
       schedules: schedules !== null,
       tasks: tasks !== undefined,
       expired: expiredForMs !== null,
-      isAware,
+      flow,
     };
     return { sql: this.#text(form), args };
   }
@@ -72,10 +73,10 @@ export class Looks {
     };
   }
 
-  /** Whether the database has what needs flow control, as a look tells; null for a look that shows nothing of jobs. */
-  hasFlow(rows: readonly Row[]): boolean | null {
+  /** The flow control that the database needs, as a look tells; null for a look that shows nothing of jobs. */
+  flow(rows: readonly Row[]): FlowControl | null {
     const hasFlow = numberOrNull(rows, "has_flow");
-    return hasFlow === null ? null : hasFlow === 1;
+    return hasFlow === null ? null : flowOf(hasFlow);
   }
 
   /** The answer was larger than the database sends: the next answer has fewer schedules. False when it cannot have
@@ -85,7 +86,7 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const key = [form.queues, form.acquired, form.schedules, form.tasks, form.expired, form.isAware].join();
+    const key = [form.queues, form.acquired, form.schedules, form.tasks, form.expired, form.flow].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = lookStatement(this.#names, form);

@@ -7,6 +7,9 @@ import { JOB_STATE, type TableNames } from "./schema.ts";
 /** The statements that commit plans. A comment before each statement lists its arguments. */
 export interface PlanStatements {
   readonly insertFires: string;
+  /** The same as `insertFires`, in a database that needs no flow control as far as the store knows (see
+   *  `JobStatements`). */
+  readonly insertFiresPlainly: string;
   readonly noteOverlaps: string;
   readonly wakeReplaced: string;
   readonly removeReplaced: string;
@@ -14,6 +17,7 @@ export interface PlanStatements {
   readonly noteReplaced: string;
   readonly cancelOverlapped: string;
   readonly insertUnskipped: string;
+  readonly insertUnskippedPlainly: string;
   readonly commitPlans: string;
   readonly confirmPlans: string;
   readonly readOverlaps: string;
@@ -35,8 +39,8 @@ export function planStatements(names: TableNames): PlanStatements {
     "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
     "'lastMissedTime', f.value->>8))";
   // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
-  const key = `coalesce(${details}->>'concurrencyKey', t.own_key)`;
-  const insertFires =
+  const givenKey = `${details}->>'concurrencyKey'`;
+  const insertFires = (key: string, joined = ""): string =>
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
     "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key) " +
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
@@ -47,7 +51,10 @@ export function planStatements(names: TableNames): PlanStatements {
     `',"metadata":' || ${validJson("s.metadata")} || ` +
     `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key} ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-    `CROSS JOIN json_each(r.value, '$[3]') f LEFT JOIN ${tasks} t ON t.id = s.task_id WHERE ${asPlanned}`;
+    `CROSS JOIN json_each(r.value, '$[3]') f ${joined}WHERE ${asPlanned}`;
+  const insertAware = insertFires(`coalesce(${givenKey}, t.own_key)`, `LEFT JOIN ${tasks} t ON t.id = s.task_id `);
+  const insertPlainly = insertFires(givenKey);
+  const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
   // A job that repeats another has the fire time of that job, but was asked for.
   const ofSchedule =
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
@@ -68,7 +75,8 @@ export function planStatements(names: TableNames): PlanStatements {
     // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
     // startDeadline, missedCount, firstMissedTime, lastMissedTime], ?2 now. Runs before commitPlans, because both
     // statements test the fence, and commitPlans raises it.
-    insertFires: `${insertFires} ON CONFLICT DO NOTHING`,
+    insertFires: `${insertAware} ON CONFLICT DO NOTHING`,
+    insertFiresPlainly: `${insertPlainly} ON CONFLICT DO NOTHING`,
     // The next five serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
     // ?1 rows [scheduleId, fence, expected, passed, policy], ?2 now. Notes what is in the way of the plan's fire.
     noteOverlaps:
@@ -97,7 +105,8 @@ export function planStatements(names: TableNames): PlanStatements {
     // the arguments of noteOverlaps
     cancelOverlapped: `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
     // the arguments of insertFires
-    insertUnskipped: `${insertFires} AND coalesce(s.overlap_note->>'isSkipped', 0) = 0 ON CONFLICT DO NOTHING`,
+    insertUnskipped: `${insertAware} ${unlessSkipped} ON CONFLICT DO NOTHING`,
+    insertUnskippedPlainly: `${insertPlainly} ${unlessSkipped} ON CONFLICT DO NOTHING`,
     // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite], ?2 now, ?3 stepId,
     // ?4 schedulerId
     commitPlans:

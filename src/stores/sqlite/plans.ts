@@ -10,16 +10,19 @@ import type { Statements } from "./statements.ts";
 export class Plans {
   readonly #statements: Statements;
   readonly #request: StepRequest;
+  readonly #isAware: boolean;
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
   /** Those of schedules whose runs may not overlap. */
   readonly #apart: readonly PlanApart[];
 
-  /** @throws {RangeError} when there are more plans or fires than one step may have */
-  constructor(statements: Statements, request: StepRequest) {
+  /** @param isAware whether the step heeds flow control
+   *  @throws {RangeError} when there are more plans or fires than one step may have */
+  constructor(statements: Statements, request: StepRequest, isAware: boolean) {
     this.#statements = statements;
     this.#request = request;
+    this.#isAware = isAware;
     this.#counted = [...new Map(request.plans.toReversed().map((plan) => [plan.scheduleId, plan])).values()].reverse();
     this.#jobIds = this.#counted.flatMap(({ fires }) => fires.map(({ jobId }) => jobId));
     this.#apart = this.#counted.filter(isApart);
@@ -31,10 +34,11 @@ export class Plans {
   commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
-    const { insertFires, commitPlans } = this.#statements;
+    const { insertFires, insertFiresPlainly, commitPlans } = this.#statements;
+    const insert = this.#isAware ? insertFires : insertFiresPlainly;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
     return [
-      ...rowParameters(fireRows).map(({ text }) => statement(insertFires, text, now)),
+      ...rowParameters(fireRows).map(({ text }) => statement(insert, text, now)),
       ...this.#makingWay(hasParents),
       statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
     ];
@@ -45,7 +49,8 @@ export class Plans {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
     const { noteOverlaps, wakeReplaced, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
-    const { cancelOverlapped, insertUnskipped } = this.#statements;
+    const { cancelOverlapped, insertUnskipped, insertUnskippedPlainly } = this.#statements;
+    const insert = this.#isAware ? insertUnskipped : insertUnskippedPlainly;
     const removing = hasParents ? [wakeReplaced, noteReplaced, removeReplacedParents] : [wakeReplaced, removeReplaced];
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
@@ -54,7 +59,7 @@ export class Plans {
       statement(noteOverlaps, rows, now),
       ...(has("replaceQueued", "cancelRunning") ? removing.map((sql) => statement(sql, rows, now)) : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
-      ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insertUnskipped, text, now)),
+      ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insert, text, now)),
     ];
   }
 

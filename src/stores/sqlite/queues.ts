@@ -17,7 +17,12 @@ export function queueParameters(queues: readonly JobQueue[]): QueueParameters {
   if (isFew(unique)) {
     return { form: unique.length, args: unique.flatMap(({ taskId, executor }) => [taskId, executor]) };
   }
-  return { form: "many", args: [JSON.stringify(unique.map(({ executor, taskId }) => [executor, taskId]))] };
+  return { form: "many", args: [queueList(unique)] };
+}
+
+/** Queues as one parameter: rows [executor, taskId]. */
+export function queueList(queues: readonly JobQueue[]): string {
+  return JSON.stringify(queues.map(({ executor, taskId }) => [executor, taskId]));
 }
 
 /** How many parameters a form has. */

@@ -224,7 +224,7 @@ export function fieldsOf<T extends object>(details: T, otherwise: Partial<T>): P
   return typeof details === "object" && details !== null && !Array.isArray(details) ? details : otherwise;
 }
 
-/** The columns of a new job as `insertJobs` reads them. */
+/** The columns of a new job as the statements of `InsertionStatements` read them. */
 export function newJobRow(job: NewJobRecord): (string | number | null)[] {
   return [
     job.id,

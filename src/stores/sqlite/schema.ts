@@ -22,7 +22,8 @@ export interface TableNames {
   readonly links: string;
 }
 
-/** The values of the column `state` of a job. Each state has a partial index of its own. */
+/** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
+ *  keys, and counted, in one more. */
 export const JOB_STATE: {
   readonly delayed: 0;
   readonly ready: 1;
@@ -41,6 +42,9 @@ export const JOB_STATE: {
   /** The job waits for its parents to end. */
   blocked: 4,
 });
+
+/** SQL of whether a job is held or blocked. The condition of an index has this very text. */
+export const IS_HELD_OR_BLOCKED: string = `state >= ${JOB_STATE.held}`;
 
 /** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
  *  afterwards. */
@@ -269,14 +273,16 @@ function admitByKey({ tasks, jobs, gates }: TableNames): string[] {
     `ALTER TABLE ${tasks} ADD COLUMN limited INTEGER NOT NULL DEFAULT 0`,
     // Within a commit that changes the limits: what they were, as JSON. Null outside of such a commit.
     `ALTER TABLE ${tasks} ADD COLUMN former TEXT`,
-    `CREATE INDEX ${tasks}_paused ON ${tasks} (id) WHERE paused = 1`,
+    // Tells at once whether any task needs more than the limits of its keys.
+    `CREATE INDEX ${tasks}_governed ON ${tasks} (id) WHERE paused = 1 OR own_key IS NOT NULL`,
 
     `ALTER TABLE ${jobs} ADD COLUMN concurrency_key TEXT`,
     // The true `run_at` of a job that has a turn of a fair task in the place of its `run_at`.
     `ALTER TABLE ${jobs} ADD COLUMN due_at INTEGER`,
-    `CREATE INDEX ${jobs}_held ON ${jobs} (task_id, concurrency_key, priority DESC, run_at, seq) ` +
-      `WHERE state = ${JOB_STATE.held}`,
-    `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, concurrency_key, state) WHERE concurrency_key IS NOT NULL`,
+    // One index, because each costs every addition: of jobs with a key by their gate, in the order in which they are
+    // promoted, and of those that are held or blocked, to be counted.
+    `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, state, concurrency_key, priority DESC, run_at, seq) ` +
+      `WHERE concurrency_key IS NOT NULL OR ${IS_HELD_OR_BLOCKED}`,
 
     // `wake_at`: when admission has to look at the key, long ago for at once, null while nothing can change. `tat`: the
     // theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them are whole
@@ -321,7 +327,6 @@ function linkJobs({ jobs, links }: TableNames): string[] {
   return [
     // Whether other jobs wait for this job. A release that does not know so is undone by its guard.
     `ALTER TABLE ${jobs} ADD COLUMN has_children INTEGER NOT NULL DEFAULT 0`,
-    `CREATE INDEX ${jobs}_blocked ON ${jobs} (task_id) WHERE state = ${JOB_STATE.blocked}`,
     // `outcome`: how the parent ended; null while it is unfinished. The commit that writes an outcome also removes the
     // link, unless it has very many to remove.
     `CREATE TABLE ${links} (

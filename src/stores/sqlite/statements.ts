@@ -1,5 +1,6 @@
 import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
 import { type AdmissionStatements, admissionStatements } from "./admission-statements.ts";
+import { type CaptureStatements, captureStatements } from "./capture-statements.ts";
 import { type ChainStatements, chainStatements } from "./chain-statements.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
@@ -28,6 +29,7 @@ export interface Statements
     PlanStatements,
     AcquisitionStatements,
     AdmissionStatements,
+    CaptureStatements,
     ChainStatements,
     InspectionStatements {}
 
@@ -42,6 +44,7 @@ export function makeStatements(names: TableNames): Statements {
     ...planStatements(names),
     ...acquisitionStatements(names),
     ...admissionStatements(names),
+    ...captureStatements(names),
     ...chainStatements(names),
     ...inspectionStatements(names),
   });

@@ -2,6 +2,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { StepReport, StepRequest } from "../data-store.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { Admission } from "./admission.ts";
+import type { FlowControl } from "./awareness.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import { settlement, settling } from "./chains.ts";
 import type { CleanUp } from "./clean-up.ts";
@@ -23,8 +24,8 @@ export interface StepCertainty {
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
-  /** Whether the store knows that the step has to heed flow control, see `Awareness`. */
-  readonly isAware: boolean;
+  /** What the step has to heed of flow control, as far as the store knows, see `Awareness`. */
+  readonly flow: FlowControl;
   /** Whether the batch frees and cancels the children of jobs that end. Otherwise guards undo the whole batch when a
    *  job that ends has children. */
   readonly settles: boolean;
@@ -56,23 +57,27 @@ export class StepBatch {
   >;
 
   readonly #admission: Admission;
-  /** Whether the step heeds flow control. A batch that looks at each release, or settles, does so in any case. */
-  readonly isAware: boolean;
+  /** What the step heeds of flow control. A batch that looks at each release, or settles, heeds it in any case. */
+  readonly flow: FlowControl;
 
   /** @throws {RangeError} when the request has more plans or fires than one step may have
    *  @throws {StoreRefusedError} for additions that would wait for each other */
-  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, isAware, settles }: StepCertainty) {
+  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, flow, settles }: StepCertainty) {
     const { statements } = context;
-    this.isAware = isAware || isExact || settles || request.additions.some(hasKey);
+    const mayNeedFlow = isExact || settles || request.additions.some(hasKey);
+    this.flow = flow === "none" && mayNeedFlow ? "all" : flow;
     this.#request = request;
     this.#looks = context.looks;
     this.#cleanUp = context.cleanUp;
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
-    this.#releases = new Releases(statements, request, this.isAware);
-    this.#additions = new Additions(statements, request.additions, context.isLocal ? null : stampOf(request));
-    this.#plans = new Plans(statements, request);
-    this.#admission = new Admission(statements, request, isRepetition);
+    this.#releases = new Releases(statements, request, this.#isAware);
+    this.#additions = new Additions(statements, request.additions, {
+      stamp: context.isLocal ? null : stampOf(request),
+      isPlain: !this.#isAware,
+    });
+    this.#plans = new Plans(statements, request, this.#isAware);
+    this.#admission = new Admission(statements, request, { isRepetition, flow: this.flow });
     const batch = this.#batch;
     const { sign, schedulerId } = request;
     if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId }));
@@ -85,13 +90,13 @@ export class StepBatch {
     const confirmation = batch.add(this.#plans.confirmation());
     const { children } = this.#additions;
     const settled = batch.add(settles || !children.isEmpty ? settling(statements, request.now) : []);
-    const acquisition = acquire(context, request, this.isAware);
-    if (this.isAware) this.#admission.addTo(batch, acquisition);
+    const acquisition = acquire(context, request, this.flow);
+    if (this.#isAware) this.#admission.addTo(batch, acquisition);
     else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
     const found = batch.add(children.search());
     const { now, cleanup: wanted } = request;
     const cleanup = batch.add(wanted === undefined ? [] : this.#cleanUp.statements({ now, limit: wanted.limit }));
-    const look = context.looks.statement(request, { stepId: request.stepId, isAware: this.isAware });
+    const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
     this.#answers = {
       releases,
       recovery: recovered,
@@ -102,6 +107,10 @@ export class StepBatch {
       cleanup,
       look: batch.add(look === null ? [] : [look]),
     };
+  }
+
+  get #isAware(): boolean {
+    return this.flow !== "none";
   }
 
   get statements(): SqlStatement[] {
@@ -163,17 +172,17 @@ export class StepBatch {
       stepId,
       hasParents,
       limit: RECOVERIES_PER_STEP_MAX,
-      isAware: this.isAware,
+      isAware: this.#isAware,
     });
   }
 }
 
 /** The statement that leases jobs, if the step is to lease any. */
-function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, isAware: boolean): SqlStatement[] {
+function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, flow: FlowControl): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
   if (jobs === null || jobs.limit <= 0) return [];
   const { form, args } = queueParameters(jobs.queues);
-  const [few, many] = acquisitions(statements, boundsBytes, isAware);
+  const [few, many] = acquisitions(statements, boundsBytes, flow);
   const sql = form === "many" ? many : (few[form - 1] ?? many);
   return [statement(sql, now, jobs.limit, ...args, schedulerId, until, stepId)];
 }
@@ -181,10 +190,14 @@ function acquire({ statements, boundsBytes }: StepContext, request: StepRequest,
 function acquisitions(
   statements: Statements,
   boundsBytes: boolean,
-  isAware: boolean,
+  flow: FlowControl,
 ): [few: readonly string[], many: string] {
   const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
-  if (!isAware) return boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
+  if (flow === "none") return boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
+  if (flow === "keys") {
+    const { acquireFewKeys, acquireManyKeys, acquireFewBytesKeys, acquireManyBytesKeys } = statements;
+    return boundsBytes ? [acquireFewBytesKeys, acquireManyBytesKeys] : [acquireFewKeys, acquireManyKeys];
+  }
   const { acquireFewAware, acquireManyAware, acquireFewBytesAware, acquireManyBytesAware } = statements;
   return boundsBytes ? [acquireFewBytesAware, acquireManyBytesAware] : [acquireFewAware, acquireManyAware];
 }

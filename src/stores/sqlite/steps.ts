@@ -1,5 +1,5 @@
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
-import type { Awareness } from "./awareness.ts";
+import { type Awareness, type FlowControl, isLess } from "./awareness.ts";
 import type { CleanUp } from "./clean-up.ts";
 import type { Connection } from "./connection.ts";
 import type { Row } from "./driver.ts";
@@ -39,14 +39,14 @@ export class SqliteSteps {
 
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
-    const { isAware } = this.#awareness;
+    const { flow } = this.#awareness;
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
-    const shown = request.tasks === null ? { expiredForMs, isAware } : { tasks, expiredForMs, isAware };
+    const shown = request.tasks === null ? { expiredForMs, flow } : { tasks, expiredForMs, flow };
     const statement = looks.statement(request, shown);
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
-      if (this.#isNowAware(rows, isAware)) return this.look(request);
+      if (this.#needsMore(rows, flow)) return this.look(request);
       const stale = jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
       if (hasSettledLinks(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
@@ -90,13 +90,13 @@ export class SqliteSteps {
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
-    const { isAware } = this.#awareness;
+    const { flow } = this.#awareness;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
       return new StepBatch(context, request, {
         isExact: exactly,
         isRepetition,
-        isAware,
+        flow,
         settles: exactly || this.#chainedSteps > 0,
       });
     };
@@ -112,7 +112,7 @@ export class SqliteSteps {
     if (batch.leavesLinks(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
     const report = batch.report(results);
-    if (!this.#isNowAware(batch.look(results), batch.isAware)) return report;
+    if (!this.#needsMore(batch.look(results), batch.flow)) return report;
     // The step left out the jobs that need flow control. A repetition does what is left of a step.
     const { cleanup: _cleanup, ...again } = request;
     const rest = { ...again, releases: [], additions: [], plans: [], isRepetition: true };
@@ -127,11 +127,12 @@ export class SqliteSteps {
     };
   }
 
-  /** Keeps in mind what the answer of a look tells about flow control. Whether the look, which was not aware of it,
-   *  should have been. */
-  #isNowAware(rows: readonly Row[], wasAware: boolean): boolean {
-    const hasFlow = this.#context.looks.hasFlow(rows);
-    if (hasFlow !== null) this.#awareness.isAware = hasFlow;
-    return hasFlow === true && !wasAware;
+  /** Keeps in mind what the answer of a look tells about flow control. Whether the look should have heeded more. */
+  #needsMore(rows: readonly Row[], heeded: FlowControl): boolean {
+    const flow = this.#context.looks.flow(rows);
+    if (flow === null) return false;
+    this.#awareness.flow = flow;
+    this.#awareness.isTold = true;
+    return isLess(heeded, flow);
   }
 }

@@ -9,6 +9,7 @@ import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
+import type { Awareness } from "./awareness.ts";
 import { CleanUp } from "./clean-up.ts";
 import { Connection, type TripCount } from "./connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver.ts";
@@ -242,7 +243,7 @@ export class SqlDataStore implements contract.DataStore {
       if (this.#isToReset) await this.#reset(connection, names, now);
       const statements = makeStatements(names);
       const schema = new SchemaCheck(connection, names, now);
-      const awareness = { isAware: false };
+      const awareness: Awareness = { flow: "none", isTold: false };
       const cleanUp = new CleanUp(statements);
       this.#open ??= {
         connection,

@@ -22,7 +22,7 @@ export class SqliteTasks {
 
   async put(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
     if (tasks.length === 0) return [];
-    if (tasks.some(hasFlowControl)) this.#awareness.isAware = true;
+    if (tasks.some(hasFlowControl)) this.#awareness.flow = "all";
     const { getTasksById, putTasks, openOwnGates, wakeRelimited, rekeyJobs, holdRelimited, settleTasks } =
       this.#statements;
     const ids = JSON.stringify(tasks.map((task) => task.id));
@@ -59,7 +59,7 @@ export class SqliteTasks {
   }
 
   async pause({ taskId, key, paused }: TaskPauseRequest): Promise<boolean> {
-    this.#awareness.isAware = true;
+    this.#awareness.flow = "all";
     const { pauseTask, openGateOfTask, pauseGatesOfTask, pauseKey, holdPaused } = this.#statements;
     const isPaused = paused ? 1 : 0;
     const [found] = await this.#connection.write(() =>

@@ -2,7 +2,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { drain, heldIds, keyed, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
+import { drainQueue, heldIds, keyed, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
 import { finish, idsOf, LEASE_MS, makeJob, numbered, QUEUE, step, T0, take } from "./makers.ts";
 
 /** `count` jobs of a key, whose ids sort in the order of addition. */
@@ -155,7 +155,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
       const held = await heldIds(store);
       isTrue(held.length >= 70 - 1 - 16, `${held.length} of 69 waiting jobs are held`);
       equal(held, idsOf(jobs).slice(-held.length), "the held jobs, which are the last");
-      equal(idsOf(await drain(store)), idsOf(jobs).slice(1), "the others, in order");
+      equal(idsOf(await drainQueue(store)), idsOf(jobs).slice(1), "the others, in order");
     },
   },
   {
@@ -248,7 +248,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
       await take(store, { queues: [{ executor: "none", taskId: "task" }] });
       const small = Array.from({ length: 20 }, (_, index) => backlog(`small ${index}`, 3)).flat();
       await store.addJobs(small);
-      const order = await drain(store, { limit: 50 });
+      const order = await drainQueue(store, { limit: 50 });
       equal(order.length, 3060, "the jobs");
       const last = order.findLastIndex(({ concurrencyKey }) => concurrencyKey !== "big");
       isTrue(last < 150, `the last job of the small keys is number ${last}`);

@@ -1,6 +1,6 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { drain, heldIds, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
+import { drainQueue, heldIds, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
 import {
   extend,
   finish,
@@ -103,7 +103,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
         keyed("very last", "k"),
         keyed("negative", "k", { priority: -1, runAt: T0 - 50 }),
       ]);
-      const order = idsOf(await drain(store, { now: T0 + 9 }));
+      const order = idsOf(await drainQueue(store, { now: T0 + 9 }));
       equal(order, ["urgent", "delayed", "earlier", "last", "very last", "negative"], "the order");
     },
   },

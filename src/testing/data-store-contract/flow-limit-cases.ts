@@ -1,6 +1,6 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { drain, heldIds, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
+import { drainQueue, heldIds, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
 import {
   finish,
   fireOf,
@@ -230,7 +230,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
         Array(5).fill(true),
         "the answers",
       );
-      equal(idsOf(await drain(store)), idsOf(FIVE), "the jobs, each once");
+      equal(idsOf(await drainQueue(store)), idsOf(FIVE), "the jobs, each once");
     },
   },
   {
@@ -247,7 +247,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
       isTrue(keys.size === first.acquired.length && keys.size > 0, "the jobs of the first step have a key each");
       const releases = first.acquired.map((job) => finish(job, { expiresAt: T0 }));
       await step(store, { jobs: null, releases });
-      const rest = await drain(store, { limit: 500 });
+      const rest = await drainQueue(store, { limit: 500 });
       equal(idsOf([...first.acquired, ...rest]).toSorted(), idsOf(all), "the jobs, each once");
     },
   },

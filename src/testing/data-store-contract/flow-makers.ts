@@ -52,7 +52,7 @@ export function unpause(store: DataStore, fields: Partial<TaskPauseRequest> = {}
  * jobs in the order of acquisition.
  * @param stepsMax most steps: a store that promises more work and never has any fails the case
  */
-export async function drain(store: DataStore, fields: StepFields = {}, stepsMax = 1000): Promise<JobRecord[]> {
+export async function drainQueue(store: DataStore, fields: StepFields = {}, stepsMax = 1000): Promise<JobRecord[]> {
   const all: JobRecord[] = [];
   let held: readonly JobRecord[] = [];
   for (let steps = 0; ; steps++) {

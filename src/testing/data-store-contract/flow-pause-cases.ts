@@ -1,6 +1,6 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { drain, heldIds, keyed, outlook, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
+import { drainQueue, heldIds, keyed, outlook, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
 import {
   finish,
   idsOf,
@@ -229,7 +229,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
       await pause(store, { key: "k" });
       equal((await takenIds(store, { limit: 2 })).toSorted(), ["l1", "none"], "the turns in the pause");
       await unpause(store, { key: "k" });
-      equal((await drain(store)).length, 3, "the other jobs");
+      equal((await drainQueue(store)).length, 3, "the other jobs");
     },
   },
   {

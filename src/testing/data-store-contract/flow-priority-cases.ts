@@ -2,7 +2,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { drain, heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
+import { drainQueue, heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
 import { finish, idsOf, leasedJob, look, makeJob, numbered, T0, take } from "./makers.ts";
 
 /** Promotes what there is room for, and acquires nothing. */
@@ -61,7 +61,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
       await store.addJobs(jobsOf("high", 60, 1));
       await promote(store);
       equal((await heldIds(store)).length, 70, "how many are held");
-      const order = idsOf(await drain(store, { limit: 7 }));
+      const order = idsOf(await drainQueue(store, { limit: 7 }));
       equal(order, [...idsOf(jobsOf("high", 60, 1)), ...idsOf(jobsOf("low", 60, 0))], "the order");
     },
   },
@@ -115,7 +115,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
       await promote(store);
       equal(await heldIds(store), ["low-00015"], "the held job");
       equal((await store.getJob("low-00015"))?.runAt, T0 - 7, "its runAt");
-      const order = idsOf(await drain(store, { limit: 1 }));
+      const order = idsOf(await drainQueue(store, { limit: 1 }));
       equal(order[0], "urgent", "the first job");
       equal(
         order.filter((id) => id.startsWith("low")),

@@ -1,7 +1,7 @@
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { drain, heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
+import { drainQueue, heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
 import {
   finish,
   idsOf,
@@ -76,7 +76,11 @@ export const flowRateCases: readonly DataStoreCase[] = [
         { acquired: ["in time"], hasReady: false, nextRunAt: T0 + 210 },
         "it again",
       );
-      equal(idsOf(await drain(store, { now: T0 + 210 })), ["late", "next"], "the late one, and what follows at once");
+      equal(
+        idsOf(await drainQueue(store, { now: T0 + 210 })),
+        ["late", "next"],
+        "the late one, and what follows at once",
+      );
     },
   },
   {

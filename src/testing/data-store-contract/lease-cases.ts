@@ -223,6 +223,20 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "leases: a run that is alone gives up what all others of its identity left, whatever they said",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(2));
+      await extend(store, [], { incarnation: "other#", aliveUntil: T0 + 90_000 });
+      await take(store, { limit: 1, stepId: "other#1" });
+      await take(store, { limit: 1, by: "b" });
+      const report = await store.giveUpLeases(surrender({ now: T0 + 1, isAlone: true }));
+      equal(jobIdsOf(report.recovered), ["job-00000"], "its identity's");
+      equal(await store.getSchedulers(T0 + 1), [], "nobody of its identity is alive");
+      equal((await store.getJob("job-00001"))?.acquiredBy, "b", "the job of another identity");
+    },
+  },
+  {
     name: "leases: whoever says that it is alive learns of the other resident runs of its identity",
     async run({ open }) {
       const store = await open();

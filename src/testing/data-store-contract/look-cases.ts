@@ -188,6 +188,9 @@ export const lookCases: readonly DataStoreCase[] = [
       equal(await hasExpired(T0 + 99), false, "before it expires");
       equal(await hasExpired(T0 + 100, false), false, "nothing asked");
       equal(await hasExpired(T0 + 100), true, "when it has expired");
+      const forLong = { asksForExpired: true, expiredForMs: 50 };
+      equal((await look(store, { now: T0 + 149, ...forLong })).hasExpired, false, "when it has not been so for long");
+      equal((await look(store, { now: T0 + 150, ...forLong })).hasExpired, true, "when it has been so for long");
       equal(
         (await store.look({ now: T0 + 100, schedulerId: "a", jobs: null, schedules: null, tasks: null })).hasExpired,
         false,

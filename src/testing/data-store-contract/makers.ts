@@ -165,6 +165,7 @@ interface ViewFields {
 export interface LookFields extends ViewFields {
   readonly tasks?: LookRequest["tasks"];
   readonly asksForExpired?: boolean;
+  readonly expiredForMs?: number;
 }
 
 /** What {@link step} may vary. */
@@ -183,8 +184,8 @@ function incarnationOf(by = "scheduler-a"): string {
 
 /** Looks at ready jobs, and at due schedules if `fields` has a window. */
 export function look(store: DataStore, fields: LookFields = {}): Promise<LookReport> {
-  const { tasks = null, asksForExpired = false } = fields;
-  return store.look({ ...viewOf(fields), tasks, asksForExpired });
+  const { tasks = null, asksForExpired = false, expiredForMs = 0 } = fields;
+  return store.look({ ...viewOf(fields), tasks, asksForExpired, expiredForMs });
 }
 
 /** A step that acquires up to a hundred jobs. */

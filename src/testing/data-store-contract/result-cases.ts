@@ -216,6 +216,20 @@ export const resultCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "cleanup: a step cleans up too when it is asked to, and says what it removed",
+    async run({ open }) {
+      const store = await open();
+      await done(store, { id: "a" }, { expiresAt: T0 + 1 });
+      await done(store, { id: "b" }, { expiresAt: T0 + 9 });
+      equal((await step(store, { now: T0 + 1 })).cleanup, undefined, "one that is not asked to");
+      const { cleanup } = await step(store, { now: T0 + 1, cleanup: { limit: 10 } });
+      // A store may leave that to others.
+      if (cleanup === undefined) return;
+      equal(cleanup, { removedResults: 1, removedScheduleIds: [] }, "one that is");
+      equal((await store.getJobResult("b", T0 + 1))?.jobId, "b", "the other result");
+    },
+  },
+  {
     name: "cleanup: removes schedules without a fire time and an unfinished job",
     async run({ open }) {
       const store = await open();

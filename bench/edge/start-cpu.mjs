@@ -1,0 +1,69 @@
+// What starting costs: CPU time of fresh processes, each of which runs a few lines and ends.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { medianOf } from "../pairs/statistics.mjs";
+
+const bin = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));
+
+/** The command that runs a file, by runtime. Of workerd only a host program could say what an isolate costs. */
+export const RUNTIMES = {
+  node: [process.execPath],
+  deno: [`${bin}deno`, "run", "-A", "--cached-only", "--no-lock"],
+  bun: [`${bin}bun`, "run"],
+};
+
+const REPORT = `
+const { user, system } = process.cpuUsage();
+console.log("cpu", user + system);
+`;
+
+/**
+ * Runs programs in turns, each round in fresh processes, and once before the rounds for what a runtime keeps in caches.
+ *
+ * @param {{
+ *   runtime: keyof typeof RUNTIMES,
+ *   rounds: number,
+ *   packages: Readonly<Record<string, string>>,
+ *   programs: Readonly<Record<string, string>>,
+ * }} options `packages` are folders by the names that programs import; `programs` are module texts by name
+ * @returns {Record<string, { medianMs: number, leastMs: number, overEmptyMs: number }>} `overEmptyMs` is the median above
+ *   that of an empty module
+ */
+export function startCpu({ runtime, rounds, packages, programs }) {
+  const folder = mkdtempSync(join(tmpdir(), "escapement-start-"));
+  try {
+    const all = Object.entries({ empty: "", ...programs });
+    const samples = new Map(all.map(([name]) => [name, []]));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    writeFileSync(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
+    mkdirSync(join(folder, "node_modules"));
+    for (const [name, path] of Object.entries(packages)) symlinkSync(path, join(folder, "node_modules", name), "dir");
+    all.forEach(([, text], index) => void writeFileSync(join(folder, `${index}.mjs`), `${text}\n${REPORT}`));
+    for (let round = -1; round < rounds; round++) {
+      all.forEach(([name], index) => {
+        const cpuMs = runOnce([...RUNTIMES[runtime], join(folder, `${index}.mjs`)]);
+        if (round >= 0) samples.get(name).push(cpuMs);
+      });
+    }
+    const emptyMs = medianOf(samples.get("empty"));
+    return Object.fromEntries(
+      [...samples].map(([name, values]) => {
+        const medianMs = medianOf(values);
+        return [name, { medianMs, leastMs: Math.min(...values), overEmptyMs: medianMs - emptyMs }];
+      }),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {string[]} command @returns {number} milliseconds of CPU, user and system */
+function runOnce([file, ...args]) {
+  const { stdout, stderr, status } = spawnSync(file, args, { encoding: "utf8" });
+  const microseconds = /^cpu (\d+)/m.exec(stdout)?.[1];
+  if (microseconds === undefined) throw new Error(`${file} ended with ${status}: ${stderr.slice(0, 2000)}`);
+  return Number(microseconds) / 1000;
+}

@@ -1,0 +1,101 @@
+import type { JobRecord } from "../../records/job.ts";
+import type { JobEntry } from "./gate.ts";
+import { recordOf } from "./gates.ts";
+import { JobsOfSchedules } from "./jobs-of-schedules.ts";
+import { countIn } from "./queues.ts";
+
+/** The unfinished jobs of a `MemoryDataStore`, and the ways to find them. */
+export class JobTable {
+  readonly ofSchedules: JobsOfSchedules = new JobsOfSchedules();
+  readonly #byId = new Map<string, JobEntry>();
+  readonly #byKey = new Map<string, JobEntry>();
+  readonly #byFireTime = new Map<string, JobEntry>();
+  readonly #countByTask = new Map<string, number>();
+  #seq = 0;
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
+  find(id: string): JobEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** A copy of the job's record. */
+  get(id: string): JobRecord | null {
+    const entry = this.#byId.get(id);
+    return entry === undefined ? null : recordOf(entry);
+  }
+
+  /** In the order of addition. */
+  all(): Iterable<JobEntry> {
+    return this.#byId.values();
+  }
+
+  /** Whether the entry is one of the table, and was not removed. */
+  holds(entry: JobEntry): boolean {
+    return this.#byId.get(entry.record.id) === entry;
+  }
+
+  /** How many jobs each task has; a task without jobs is left out. */
+  get countByTask(): ReadonlyMap<string, number> {
+    return this.#countByTask;
+  }
+
+  /** The job that keeps another one from being added, because both have the same key or fire time. */
+  rivalOf({ idempotencyKey, taskId, scheduleId, fireTime }: JobRecord): JobEntry | undefined {
+    return (
+      (idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(idempotencyKey, taskId))) ??
+      (scheduleId === null || fireTime === null ? undefined : this.#byFireTime.get(fireKey(fireTime, scheduleId)))
+    );
+  }
+
+  hasFireTime(fireTime: number, scheduleId: string): boolean {
+    return this.#byFireTime.has(fireKey(fireTime, scheduleId));
+  }
+
+  insert(record: JobRecord): JobEntry {
+    const seq = this.#seq++;
+    const entry: JobEntry = {
+      record,
+      seq,
+      stamp: null,
+      gate: null,
+      isPromoted: false,
+      heldIn: 0,
+      turn: null,
+      heap: null,
+      heapIndex: -1,
+      older: null,
+      newer: null,
+    };
+    this.#byId.set(record.id, entry);
+    if (record.idempotencyKey !== null) this.#byKey.set(idempotencyOf(record.idempotencyKey, record.taskId), entry);
+    if (record.scheduleId !== null) {
+      if (record.fireTime !== null) this.#byFireTime.set(fireKey(record.fireTime, record.scheduleId), entry);
+      this.ofSchedules.add(record.scheduleId, entry);
+    }
+    countIn(this.#countByTask, record.taskId, 1);
+    return entry;
+  }
+
+  remove(entry: JobEntry): void {
+    const { record } = entry;
+    this.#byId.delete(record.id);
+    if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
+    if (record.scheduleId !== null) {
+      if (record.fireTime !== null) this.#byFireTime.delete(fireKey(record.fireTime, record.scheduleId));
+      this.ofSchedules.remove(record.scheduleId, entry);
+    }
+    countIn(this.#countByTask, record.taskId, -1);
+  }
+}
+
+/** No key has a NUL character. */
+function idempotencyOf(key: string, taskId: string): string {
+  return `${key}\0${taskId}`;
+}
+
+function fireKey(fireTime: number, scheduleId: string): string {
+  return `${fireTime} ${scheduleId}`;
+}

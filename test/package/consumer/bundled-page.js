@@ -1,0 +1,3 @@
+import { answers } from "./bundled.js";
+
+globalThis.answer = await answers();

@@ -1,0 +1,3 @@
+import { answers } from "./bundled.js";
+
+console.log(JSON.stringify(await answers()));

@@ -1,0 +1,7 @@
+import { answers } from "./bundled.js";
+
+export default {
+  async fetch() {
+    return Response.json(await answers());
+  },
+};
