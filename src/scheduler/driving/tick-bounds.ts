@@ -43,8 +43,8 @@ export class TickBounds {
     return Math.max(0, this.limits.tripsMax - this.trips);
   }
 
-  /** Whether the tick has just begun. Then a job may start whose `timeout` is as long as the tick; otherwise the time of
-   *  the first request would keep such a job from starting in any tick. */
+  /** Whether the tick has just begun. Then a job may start whose `timeout` is as long as the tick. Otherwise the time
+   *  of the first request would keep such a job from starting in any tick. */
   isFresh(now: number): boolean {
     return now - this.begunAt <= this.limits.durationMs * FRESH_PART;
   }
