@@ -1,5 +1,7 @@
+import { hasMethods } from "../core/check.ts";
 import { EscapementError, SchedulerStateError } from "../core/errors.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
+import { takes } from "../core/option-errors.ts";
 import { problemAnswer, reportAnswer } from "./answers.ts";
 import { hasBearer } from "./bearer.ts";
 import { assertTicks, type CronHandlerOptions, checkCronOptions, type TickingScheduler } from "./options.ts";
@@ -39,6 +41,10 @@ export function createCronHandler(options: CronHandlerOptions): CronHandler {
     return known;
   };
   return async (request) => {
+    if (!isRequest(request)) {
+      logger.error(`escapement: the handler of createCronHandler() ${takes("a Request", request, FOR_OTHER_HANDLERS)}`);
+      return problemAnswer(500, "options");
+    }
     if (request.method !== "GET" && request.method !== "POST") {
       return problemAnswer(405, "methodNotAllowed", { allow: "GET, POST" });
     }
@@ -54,4 +60,13 @@ export function createCronHandler(options: CronHandlerOptions): CronHandler {
       return problemAnswer(error instanceof SchedulerStateError ? 409 : 500, code);
     }
   };
+}
+
+const FOR_OTHER_HANDLERS =
+  "pass c.req.raw of Hono, or event.request of SvelteKit; node:http and Express need an adapter that makes Requests, " +
+  "such as serve({ fetch: handler }) of @hono/node-server";
+
+/** By shape, because a Request may be one of another realm, or of a package. */
+function isRequest(value: unknown): value is Request {
+  return typeof value === "object" && value !== null && "headers" in value && hasMethods(value.headers, ["get"]);
 }

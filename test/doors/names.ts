@@ -174,6 +174,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "PlainPage",
       "RemoteScheduleUpdate",
       "RemoteTrigger",
+      "RemoteValue",
       "RemoteVerbs",
       "ScheduledEvent",
       "SchedulerWorker",

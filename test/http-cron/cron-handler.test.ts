@@ -188,6 +188,17 @@ describe("requests that overlap", () => {
   });
 });
 
+test("what is no Request, as a context of Hono's, is answered by 500, and the log says what to pass", async () => {
+  const { scheduler } = setUp();
+  const { logger, entries } = recordingLogger();
+  const handler = createCronHandler({ scheduler, secret: "s3cret", logger });
+  const context = { req: { raw: request("Bearer s3cret") } } as unknown as Request;
+  expect(await read(await handler(context))).toEqual(problem(500, "Internal Server Error", "options"));
+  const told = entries.map(({ level, message }) => `${level}: ${message}`).join();
+  expect(told).toContain("error: escapement: the handler of createCronHandler() takes a Request; got ");
+  expect(told).toContain("pass c.req.raw of Hono");
+});
+
 describe("wrong options are refused:", () => {
   const scheduler = new Scheduler();
   const MISSING = "is the environment variable set? A function without a public address may have secret: null";

@@ -13,16 +13,20 @@ export type Plain<T> = {
 };
 
 type PlainValue<T> = unknown extends T
-  ? unknown
+  ? RemoteValue
   : T extends Temporal.Instant | Temporal.Duration | Temporal.ZonedDateTime
     ? string
     : T extends Trigger
-      ? TriggerJSON
+      ? Plain<TriggerJSON>
       : T extends readonly (infer Item)[]
         ? PlainValue<Item>[]
         : T extends object
           ? Plain<T>
           : T;
+
+/** A payload, a returned value or metadata. It is spelled out because Cloudflare's types turn the answer of a remote
+ *  call that has an `unknown` in it into `never`. */
+export type RemoteValue = string | number | boolean | bigint | object | null | undefined;
 
 /** A page of plain records. */
 export type PlainPage<T> = Page<Plain<T>>;

@@ -10,10 +10,10 @@ export interface LibsqlHttpConnection {
   /** `https://`, `http://` or `libsql://`, which means `https://`; with `?tls=0` it means `http://`. */
   readonly url: string;
   /** The token of the database. Default: none, or `authToken` in the query of the url. */
-  readonly authToken?: string;
+  readonly authToken?: string | undefined;
   /** What sends the requests. Default: the global `fetch`. For a service binding:
    *  `(url, request) => env.DATABASE.fetch(url, request)`. */
-  readonly fetch?: HttpFetch;
+  readonly fetch?: HttpFetch | undefined;
 }
 
 /** Where the pipeline of a server is, and the token for it. */

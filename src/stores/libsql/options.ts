@@ -17,7 +17,7 @@ export interface LibsqlUrlConnection {
   /** `file:name.db`, `:memory:`, `http(s)://`, `ws(s)://` or `libsql://`. */
   readonly url: string;
   /** Token for a remote database. */
-  readonly authToken?: string;
+  readonly authToken?: string | undefined;
   /** Address of a primary database. The file at `url` becomes an embedded replica of the primary: reads are local, and
    *  writes go to the primary. */
   readonly syncUrl?: string;
