@@ -37,6 +37,8 @@ await build({
   platform: "node",
   target: "es2022",
   logLevel: "warning",
+  // They bundle Workers, and cannot be bundled themselves.
+  external: ["esbuild"],
   define: { OURS_ALONE: String(isOursAlone) },
   plugins: isOursAlone ? [emptyPeers()] : [],
   // Some peers are CommonJS and call require for Node's own modules.

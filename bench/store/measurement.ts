@@ -7,7 +7,7 @@ export interface Measurement {
   readonly addedInBulk: number;
   readonly processed: number | null;
   readonly processedAndKept: number | null;
-  readonly cpuUsPerJob: number;
+  readonly cpuUsPerJob: number | null;
 }
 
 const ADDING_MS = 700;
@@ -17,7 +17,11 @@ const BULKS = 20;
 const WARM_UP_BULKS = 3;
 
 /** Measures one contestant in this process, on queues of its own, after a warm-up. */
-export async function measureContestant(contestant: Contestant, address: string, label: string): Promise<Measurement> {
+export async function measureContestant(
+  contestant: Pick<Contestant, "keeps" | "open">,
+  address: string,
+  label: string,
+): Promise<Measurement> {
   const { keeps } = contestant;
   const open = (name: string, isKept: boolean): Promise<JobQueue> =>
     contestant.open({ address, name: `${label}${name}`, isKept });
@@ -34,7 +38,7 @@ export async function measureContestant(contestant: Contestant, address: string,
 
   const bulks: number[] = [];
   const processed: (number | null)[] = [];
-  let cpuUsPerJob = Number.NaN;
+  let cpuUsPerJob: number | null = null;
   for (const isKept of [false, true]) {
     if (keeps === (isKept ? "never" : "always")) {
       processed.push(null);
@@ -44,7 +48,7 @@ export async function measureContestant(contestant: Contestant, address: string,
     bulks.push(await addInBulk(queue, BULKS));
     const { perSecond, cpuUs } = await processAll(queue, BULKS * BULK);
     processed.push(perSecond);
-    if (Number.isNaN(cpuUsPerJob)) cpuUsPerJob = cpuUs;
+    cpuUsPerJob ??= cpuUs;
   }
   const addedInBulk = bulks.reduce((sum, rate) => sum + rate, 0) / bulks.length;
   const [gone = null, kept = null] = processed;
@@ -69,18 +73,31 @@ async function addInBulk(queue: JobQueue, times: number): Promise<number> {
   return ((times * BULK) / (performance.now() - start)) * 1000;
 }
 
+interface Processing {
+  readonly perSecond: number;
+  /** A job's, or null where a program cannot tell. */
+  readonly cpuUs: number | null;
+}
+
 /** Processes what `addInBulk` added, and sees that each job ran exactly once. */
-async function processAll(queue: JobQueue, count: number): Promise<{ perSecond: number; cpuUs: number }> {
+async function processAll(queue: JobQueue, count: number): Promise<Processing> {
   const runs = new Uint8Array(count);
-  const cpuBefore = process.cpuUsage();
+  const cpuBefore = cpuUsed();
   const start = performance.now();
   await queue.process(count, (payload) => {
     runs[payload] = (runs[payload] ?? 0) + 1;
   });
   const perSecond = (count / (performance.now() - start)) * 1000;
-  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuAfter = cpuUsed();
   await queue.close();
   const others = runs.filter((times) => times !== 1).length;
   if (others > 0) throw new Error(`${others} of ${count} jobs did not run exactly once`);
-  return { perSecond, cpuUs: (user + system) / count };
+  return { perSecond, cpuUs: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / count };
+}
+
+/** Microseconds, or null in workerd. */
+function cpuUsed(): number | null {
+  if (typeof process === "undefined") return null;
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
