@@ -25,6 +25,7 @@ const ROWS: readonly [string, keyof Measurement, (value: number) => string][] = 
   ["add 1,000 at once", "addedInBulk", formatRate],
   ["process, nothing kept", "processed", formatRate],
   ["process, results kept", "processedAndKept", formatRate],
+  ["CPU an addition, us", "cpuUsPerAddition", (us) => us.toFixed(0)],
   ["CPU a processed job, us", "cpuUsPerJob", (us) => us.toFixed(0)],
 ];
 

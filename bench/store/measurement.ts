@@ -1,12 +1,14 @@
 import type { Contestant, JobQueue } from "./contestant.ts";
 
-/** Jobs a second, by row; and what one processed job costs the process in CPU time, which a busy machine disturbs less. */
+/** Jobs a second, by row; and what one job, added alone or processed, costs the process in CPU time, which a busy machine
+ *  disturbs less. */
 export interface Measurement {
   readonly addedOneByOne: number;
   readonly addedBy20: number;
   readonly addedInBulk: number;
   readonly processed: number | null;
   readonly processedAndKept: number | null;
+  readonly cpuUsPerAddition: number | null;
   readonly cpuUsPerJob: number | null;
 }
 
@@ -32,8 +34,8 @@ export async function measureContestant(
 
   const single = await open("single", false);
   await addFor(single, CALLERS, ADDING_MS / 5);
-  const addedOneByOne = await addFor(single, 1, ADDING_MS);
-  const addedBy20 = await addFor(single, CALLERS, ADDING_MS);
+  const { perSecond: addedOneByOne, cpuUs: cpuUsPerAddition } = await addFor(single, 1, ADDING_MS);
+  const { perSecond: addedBy20 } = await addFor(single, CALLERS, ADDING_MS);
   await single.close();
 
   const bulks: number[] = [];
@@ -52,17 +54,25 @@ export async function measureContestant(
   }
   const addedInBulk = bulks.reduce((sum, rate) => sum + rate, 0) / bulks.length;
   const [gone = null, kept = null] = processed;
-  return { addedOneByOne, addedBy20, addedInBulk, processed: gone, processedAndKept: kept, cpuUsPerJob };
+  return { addedOneByOne, addedBy20, addedInBulk, processed: gone, processedAndKept: kept, cpuUsPerAddition, cpuUsPerJob };
 }
 
-async function addFor(queue: JobQueue, callers: number, ms: number): Promise<number> {
+interface Rate {
+  readonly perSecond: number;
+  /** A job's, or null where a program cannot tell. */
+  readonly cpuUs: number | null;
+}
+
+async function addFor(queue: JobQueue, callers: number, ms: number): Promise<Rate> {
+  const cpuBefore = cpuUsed();
   const start = performance.now();
   let added = 0;
   const call = async (): Promise<void> => {
     while (performance.now() - start < ms) await queue.add(added++);
   };
   await Promise.all(Array.from({ length: callers }, call));
-  return (added / (performance.now() - start)) * 1000;
+  const perSecond = (added / (performance.now() - start)) * 1000;
+  return { perSecond, cpuUs: cpuUsSince(cpuBefore, added) };
 }
 
 async function addInBulk(queue: JobQueue, times: number): Promise<number> {
@@ -73,14 +83,8 @@ async function addInBulk(queue: JobQueue, times: number): Promise<number> {
   return ((times * BULK) / (performance.now() - start)) * 1000;
 }
 
-interface Processing {
-  readonly perSecond: number;
-  /** A job's, or null where a program cannot tell. */
-  readonly cpuUs: number | null;
-}
-
 /** Processes what `addInBulk` added, and sees that each job ran exactly once. */
-async function processAll(queue: JobQueue, count: number): Promise<Processing> {
+async function processAll(queue: JobQueue, count: number): Promise<Rate> {
   const runs = new Uint8Array(count);
   const cpuBefore = cpuUsed();
   const start = performance.now();
@@ -88,11 +92,16 @@ async function processAll(queue: JobQueue, count: number): Promise<Processing> {
     runs[payload] = (runs[payload] ?? 0) + 1;
   });
   const perSecond = (count / (performance.now() - start)) * 1000;
-  const cpuAfter = cpuUsed();
+  const cpuUs = cpuUsSince(cpuBefore, count);
   await queue.close();
   const others = runs.filter((times) => times !== 1).length;
   if (others > 0) throw new Error(`${others} of ${count} jobs did not run exactly once`);
-  return { perSecond, cpuUs: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / count };
+  return { perSecond, cpuUs };
+}
+
+function cpuUsSince(before: number | null, count: number): number | null {
+  const after = cpuUsed();
+  return before === null || after === null ? null : (after - before) / count;
 }
 
 /** Microseconds, or null in workerd. */
