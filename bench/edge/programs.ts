@@ -20,6 +20,7 @@ export const STARTS: Readonly<Record<string, Program>> = {
   "import croner": { imports: CRONER_IMPORT, body: "return typeof Cron;" },
   "cron, UTC": escapementNext("UTC"),
   "croner, UTC": cronerNext("UTC"),
+  "croner, no zone": cronerNext(),
   "cron, Berlin": escapementNext("Europe/Berlin"),
   "croner, Berlin": cronerNext("Europe/Berlin"),
   "add and tick, Berlin": {
@@ -87,10 +88,12 @@ function escapementNext(zone: string): Program {
   };
 }
 
-function cronerNext(zone: string): Program {
+/** Without a zone it takes that of the host, which is UTC here, and asks Intl for nothing. */
+function cronerNext(zone?: string): Program {
+  const options = zone === undefined ? "{}" : `{ timezone: "${zone}" }`;
   return {
     imports: CRONER_IMPORT,
-    body: `return new Cron("${CRONTAB}", { timezone: "${zone}" }).nextRun(new Date("${AFTER}")).getTime();`,
+    body: `return new Cron("${CRONTAB}", ${options}).nextRun(new Date("${AFTER}")).getTime();`,
   };
 }
 
