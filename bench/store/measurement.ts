@@ -54,7 +54,15 @@ export async function measureContestant(
   }
   const addedInBulk = bulks.reduce((sum, rate) => sum + rate, 0) / bulks.length;
   const [gone = null, kept = null] = processed;
-  return { addedOneByOne, addedBy20, addedInBulk, processed: gone, processedAndKept: kept, cpuUsPerAddition, cpuUsPerJob };
+  return {
+    addedOneByOne,
+    addedBy20,
+    addedInBulk,
+    processed: gone,
+    processedAndKept: kept,
+    cpuUsPerAddition,
+    cpuUsPerJob,
+  };
 }
 
 interface Rate {
