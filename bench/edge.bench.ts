@@ -1,6 +1,6 @@
-// What does a scheduler cost where nothing stays resident: CPU of a cold start beside croner, and of a warm idle tick beside
-// one raw request to the same server? Guess: twice croner in UTC, half as much again where a zone is involved, and a tick
-// of two to three raw requests. Method and last results: README.md. Run by run.mjs, on a built package:
+// What does a scheduler cost where nothing stays resident: CPU of a cold start beside croner, and of a warm idle tick
+// beside one raw request to the same server? Guess: twice croner in UTC, half as much again where a zone is involved,
+// and a tick of two to three raw requests. Method and last results: README.md. Run by run.mjs, on a built package:
 // npm run build && node bench/run.mjs edge [start] [idle] [node] [deno] [bun] [workerd]
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

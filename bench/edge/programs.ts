@@ -42,7 +42,8 @@ export const FIRE_TIMES: Readonly<Record<"escapement" | "croner", Program>> = {
   ),
   croner: fireTimes(
     CRONER_IMPORT,
-    "const cron = new Cron(crontab, { timezone: timeZone }); const next = (ms) => cron.nextRun(new Date(ms)).getTime();",
+    "const cron = new Cron(crontab, { timezone: timeZone });" +
+      "const next = (ms) => cron.nextRun(new Date(ms)).getTime();",
   ),
 };
 
@@ -50,8 +51,8 @@ export const FIRE_TIMES: Readonly<Record<"escapement" | "croner", Program>> = {
 const REPETITIONS = 50;
 
 /**
- * Work against a libSQL server, with a counter of repetitions: a raw request, an idle tick of a scheduler that lives on, and an idle
- * tick of a scheduler that was made for it, as a Worker makes one per invocation.
+ * Work against a libSQL server: a raw request, an idle tick of a scheduler that lives on, or an idle tick of a
+ * scheduler that was made for it, as a Worker makes one per invocation. Returns how many times it was done.
  */
 export const IDLE_WORK: Program = {
   imports: `

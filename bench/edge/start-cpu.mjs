@@ -62,8 +62,8 @@ export function stageFolder(packages) {
 }
 
 /**
- * @typedef {{ medianMs: number, leastMs: number, overEmptyMs: number }} StartCost `overEmptyMs` is the median above that
- *   of an empty module
+ * @typedef {{ medianMs: number, leastMs: number, overEmptyMs: number }} StartCost `overEmptyMs` is the median above
+ *   that of an empty module
  */
 
 /**

@@ -1,7 +1,7 @@
 import type { Contestant, JobQueue } from "./contestant.ts";
 
-/** Jobs a second, by row; and what one job, added alone or processed, costs the process in CPU time, which a busy machine
- *  disturbs less. */
+/** Jobs a second, by row; and what one job, added alone or processed, costs the process in CPU time, which a busy
+ *  machine disturbs less. */
 export interface Measurement {
   readonly addedOneByOne: number;
   readonly addedBy20: number;
