@@ -3,7 +3,7 @@
 // checks that every job ran once, and tells how far the limits were kept. Method and last results: README.md. Run by run.mjs: node
 // bench/run.mjs flow [limits] [fairness] [name of a contestant ...]
 import { mkdtempSync, rmSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BULLMQ } from "./flow/bullmq.ts";
 import type { FlowContestant, FlowLimit } from "./flow/contestant.ts";
@@ -11,11 +11,12 @@ import { ESCAPEMENT } from "./flow/escapement.ts";
 import { BACKLOG, type Fairness, JOBS_OF_OTHERS, measureFairness, TENANTS } from "./flow/fairness.ts";
 import { type FlowMeasurement, measureFlow } from "./flow/measurement.ts";
 import { PG_BOSS } from "./flow/pg-boss.ts";
+import { load, machine } from "./lib/machine.ts";
 import { printTable } from "./lib/table.ts";
 import { versionOf } from "./lib/version-of.ts";
 import { answer, runIsolated } from "./store/isolated.ts";
 import { median } from "./store/median.ts";
-import { type RunningServer, startServer } from "./store/servers.ts";
+import { addressOf, startServers } from "./store/servers.ts";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const RUN_MS_MAX = 240_000;
@@ -46,8 +47,7 @@ if (mode === "measure-flow") {
 
 async function main(chosen: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "escapement-bench-"));
-  const [cpu] = cpus();
-  console.log(`Node ${process.version}, ${cpus().length} cores of ${cpu?.model}, load ${load()} at the start`);
+  console.log(machine());
   try {
     const names = chosen.filter((word) => word !== "limits" && word !== "fairness");
     if (chosen.length === 0 || chosen.includes("limits") || names.length > 0) await compareLimits(folder, names);
@@ -57,14 +57,10 @@ async function main(chosen: readonly string[]): Promise<void> {
   }
 }
 
-function load(): string {
-  return loadavg()[0]?.toFixed(1) ?? "unknown";
-}
-
 async function compareLimits(folder: string, names: readonly string[]): Promise<void> {
   const contestants = CONTESTANTS.filter(({ name }) => names.length === 0 || names.includes(name));
   const failures: string[] = [];
-  const servers = await startServers(contestants, folder, failures);
+  const servers = await startServers(contestants, folder, (name, reason) => failures.push(`${name}: ${reason}`));
   const measured = new Map<string, FlowMeasurement[]>();
   try {
     for (let round = 0; round < ROUNDS; round++) {
@@ -73,10 +69,7 @@ async function compareLimits(folder: string, names: readonly string[]): Promise<
         for (const [scenario, { title, limit }] of SCENARIOS.entries()) {
           if (!contestant.kinds.includes(limit.kind)) continue;
           const key = `${contestant.name}: ${title}`;
-          const address =
-            contestant.server === null
-              ? mkdtempSync(join(folder, "files-"))
-              : (servers.get(contestant.server)?.address ?? "");
+          const address = addressOf(contestant.server, servers, folder);
           const args = ["measure-flow", contestant.name, String(scenario), address, `r${round}c${place}s${scenario}`];
           try {
             const one = await runIsolated<FlowMeasurement>(contestant.runtime, args, RUN_MS_MAX);
@@ -99,23 +92,6 @@ async function compareLimits(folder: string, names: readonly string[]): Promise<
   }
   for (const failure of failures) console.log(`\nFailed: ${failure}`);
   if (failures.length > 0) process.exitCode = 1;
-}
-
-async function startServers(
-  contestants: readonly FlowContestant[],
-  folder: string,
-  failures: string[],
-): Promise<Map<string, RunningServer>> {
-  const servers = new Map<string, RunningServer>();
-  for (const { name, server } of contestants) {
-    if (server === null || servers.has(server)) continue;
-    try {
-      servers.set(server, await startServer(server, join(folder, server)));
-    } catch (error) {
-      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  return servers;
 }
 
 function report(contestants: readonly FlowContestant[], measured: ReadonlyMap<string, FlowMeasurement[]>): void {

@@ -37,10 +37,14 @@ await build({
   platform: "node",
   target: "es2022",
   logLevel: "warning",
+  // They bundle Workers, and cannot be bundled themselves.
+  external: ["esbuild"],
   define: { OURS_ALONE: String(isOursAlone) },
   plugins: isOursAlone ? [emptyPeers()] : [],
   // Some peers are CommonJS and call require for Node's own modules.
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+  },
 });
 const [program, ...prefix] = command;
 const { status } = spawnSync(program, [...prefix, outfile, ...rest.filter((argument) => !argument.startsWith("--"))], {

@@ -219,6 +219,7 @@ async function measureMemory(): Promise<void> {
   const collect = garbageCollector();
   const scheduler = new Scheduler({ dataStore: new MemoryDataStore() });
   const task = scheduler.task("weigh", async () => {});
+  const loaded = scheduler.task("weigh with a payload", async (_payload: { index: number }) => {});
   await scheduler.addJob(task);
   const start = collect();
   for (let index = 0; index < WEIGHED_SCHEDULES; index++) {
@@ -228,7 +229,7 @@ async function measureMemory(): Promise<void> {
   }
   const withSchedules = collect();
   for (let added = 0; added < WEIGHED_JOBS; added += BATCH) {
-    await scheduler.addJobs(Array.from({ length: BATCH }, (_, index) => ({ task, payload: { index } })));
+    await scheduler.addJobs(Array.from({ length: BATCH }, (_, index) => ({ task: loaded, payload: { index } })));
   }
   const withJobs = collect();
   const bytes = (from: number, to: number, count: number): string => `${Math.round((to - from) / count)} bytes`;

@@ -1,18 +1,18 @@
 // How many jobs a second can be added and processed, here and in the queues that people compare with? And what does a
 // step cost when the store holds a million schedules? Guess: ahead of what asks a server for every job; behind plainjob
 // where jobs are added one by one, because it is synchronous. Method and last results: README.md. Run by run.mjs: node
-// bench/run.mjs store [queues] [tick] [name of a contestant ...]
+// bench/run.mjs store [queues] [stores] [tick] [name of a contestant ...]
 import { mkdtempSync, rmSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { load, machine } from "./lib/machine.ts";
 import { printTable } from "./lib/table.ts";
 import { versionOf } from "./lib/version-of.ts";
-import type { Contestant } from "./store/contestant.ts";
-import { CONTESTANTS } from "./store/contestants.ts";
+import { type AnyContestant, CONTESTANTS } from "./store/contestants.ts";
 import { answer, runIsolated } from "./store/isolated.ts";
 import { type Measurement, measureContestant } from "./store/measurement.ts";
 import { median } from "./store/median.ts";
-import { type RunningServer, startServer } from "./store/servers.ts";
+import { addressOf, type RunningServer, type ServerName, startServers } from "./store/servers.ts";
 import { measureTick, type TickCost } from "./store/tick.ts";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
@@ -25,8 +25,13 @@ const ROWS: readonly [string, keyof Measurement, (value: number) => string][] = 
   ["add 1,000 at once", "addedInBulk", formatRate],
   ["process, nothing kept", "processed", formatRate],
   ["process, results kept", "processedAndKept", formatRate],
+  ["CPU an addition, us", "cpuUsPerAddition", (us) => us.toFixed(0)],
   ["CPU a processed job, us", "cpuUsPerJob", (us) => us.toFixed(0)],
 ];
+
+const LOCAL_STORES = CONTESTANTS.filter(({ name, server }) => name.startsWith("Escapement") && server === null).map(
+  ({ name }) => name,
+);
 
 /** What Escapement is to reach, jobs a second. */
 const GOALS: readonly [string, string, keyof Measurement, number][] = [
@@ -43,7 +48,8 @@ if (mode === "measure-contestant") {
   const [name, address = "", label = ""] = rest;
   const contestant = CONTESTANTS.find((one) => one.name === name);
   if (contestant === undefined) throw new Error(`there is no contestant ${name}`);
-  answer(await measureContestant(contestant, address, label));
+  const measure = "measure" in contestant ? contestant.measure : measureContestant.bind(null, contestant);
+  answer(await measure(address, label));
 } else if (mode === "measure-tick") {
   const [count, folder = ""] = rest;
   answer(await measureTick(Number(count), folder));
@@ -53,10 +59,11 @@ if (mode === "measure-contestant") {
 
 async function main(chosen: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "escapement-bench-"));
-  const [cpu] = cpus();
-  console.log(`Node ${process.version}, ${cpus().length} cores of ${cpu?.model}, load ${load()} at the start`);
+  console.log(machine());
   try {
-    const names = chosen.filter((word) => word !== "queues" && word !== "tick");
+    const names = chosen.filter((word) => !["queues", "stores", "tick"].includes(word));
+    // The stores that need no server.
+    if (chosen.includes("stores")) names.push(...LOCAL_STORES);
     const isAll = chosen.length === 0;
     if (isAll || chosen.includes("queues") || names.length > 0) await compareQueues(folder, names);
     if (isAll || chosen.includes("tick")) await compareTicks(folder);
@@ -65,15 +72,11 @@ async function main(chosen: readonly string[]): Promise<void> {
   }
 }
 
-function load(): string {
-  return loadavg()[0]?.toFixed(1) ?? "unknown";
-}
-
 async function compareQueues(folder: string, names: readonly string[]): Promise<void> {
   const contestants = CONTESTANTS.filter(({ name }) => names.length === 0 || names.includes(name));
   const failures = new Map<string, string>();
-  const servers = await startServers(contestants, folder, failures);
-  const measurements = new Map<Contestant, Measurement[]>(contestants.map((contestant) => [contestant, []]));
+  const servers = await startServers(contestants, folder, (name, reason) => failures.set(name, reason));
+  const measurements = new Map<AnyContestant, Measurement[]>(contestants.map((contestant) => [contestant, []]));
   try {
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, contestant] of contestants.entries()) {
@@ -97,36 +100,19 @@ async function compareQueues(folder: string, names: readonly string[]): Promise<
   report(measurements, servers, failures);
 }
 
-async function startServers(
-  contestants: readonly Contestant[],
-  folder: string,
-  failures: Map<string, string>,
-): Promise<Map<string, RunningServer>> {
-  const servers = new Map<string, RunningServer>();
-  for (const { name, server } of contestants) {
-    if (server === null || servers.has(server)) continue;
-    try {
-      servers.set(server, await startServer(server, join(folder, server)));
-    } catch (error) {
-      failures.set(name, error instanceof Error ? error.message : String(error));
-    }
-  }
-  return servers;
-}
-
 function measureIsolated(
-  { name, runtime, server }: Contestant,
-  servers: ReadonlyMap<string, RunningServer>,
+  { name, runtime, server }: AnyContestant,
+  servers: ReadonlyMap<ServerName, RunningServer>,
   folder: string,
   label: string,
 ): Promise<Measurement> {
-  const address = server === null ? mkdtempSync(join(folder, "files-")) : (servers.get(server)?.address ?? "");
+  const address = addressOf(server, servers, folder);
   return runIsolated<Measurement>(runtime, ["measure-contestant", name, address, label], CONTESTANT_MS_MAX);
 }
 
 function report(
-  measurements: ReadonlyMap<Contestant, readonly Measurement[]>,
-  servers: ReadonlyMap<string, RunningServer>,
+  measurements: ReadonlyMap<AnyContestant, readonly Measurement[]>,
+  servers: ReadonlyMap<ServerName, RunningServer>,
   failures: ReadonlyMap<string, string>,
 ): void {
   const measured = [...measurements].filter(([, samples]) => samples.length > 0);

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { medianOf } from "../pairs/statistics.mjs";
 
-const bin = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));
+/** The repository, for this file and for a bundle of it in bench/node_modules/.cache. */
+const root = fileURLToPath(new URL(import.meta.url.includes("/.cache/") ? "../../../" : "../../", import.meta.url));
+const bin = `${root}node_modules/.bin/`;
 
 /** The command that runs a file, by runtime. Of workerd only a host program could say what an isolate costs. */
 export const RUNTIMES = {
@@ -29,18 +31,13 @@ console.log("cpu", user + system);
  *   packages: Readonly<Record<string, string>>,
  *   programs: Readonly<Record<string, string>>,
  * }} options `packages` are folders by the names that programs import; `programs` are module texts by name
- * @returns {Record<string, { medianMs: number, leastMs: number, overEmptyMs: number }>} `overEmptyMs` is the median above
- *   that of an empty module
+ * @returns {Record<string, StartCost>}
  */
 export function startCpu({ runtime, rounds, packages, programs }) {
-  const folder = mkdtempSync(join(tmpdir(), "escapement-start-"));
+  const folder = stageFolder(packages);
   try {
     const all = Object.entries({ empty: "", ...programs });
     const samples = new Map(all.map(([name]) => [name, []]));
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-    writeFileSync(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
-    mkdirSync(join(folder, "node_modules"));
-    for (const [name, path] of Object.entries(packages)) symlinkSync(path, join(folder, "node_modules", name), "dir");
     all.forEach(([, text], index) => void writeFileSync(join(folder, `${index}.mjs`), `${text}\n${REPORT}`));
     for (let round = -1; round < rounds; round++) {
       all.forEach(([name], index) => {
@@ -48,20 +45,43 @@ export function startCpu({ runtime, rounds, packages, programs }) {
         if (round >= 0) samples.get(name).push(cpuMs);
       });
     }
-    const emptyMs = medianOf(samples.get("empty"));
-    return Object.fromEntries(
-      [...samples].map(([name, values]) => {
-        const medianMs = medianOf(values);
-        return [name, { medianMs, leastMs: Math.min(...values), overEmptyMs: medianMs - emptyMs }];
-      }),
-    );
+    return startCosts(samples);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** A temporary folder whose programs can import these packages. @param {Readonly<Record<string, string>>} packages */
+export function stageFolder(packages) {
+  const folder = mkdtempSync(join(tmpdir(), "escapement-start-"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  writeFileSync(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
+  mkdirSync(join(folder, "node_modules"));
+  for (const [name, path] of Object.entries(packages)) symlinkSync(path, join(folder, "node_modules", name), "dir");
+  return folder;
+}
+
+/**
+ * @typedef {{ medianMs: number, leastMs: number, overEmptyMs: number }} StartCost `overEmptyMs` is the median above
+ *   that of an empty module
+ */
+
+/**
+ * @param {ReadonlyMap<string, readonly number[]>} samples by program, one of which is named empty
+ * @returns {Record<string, StartCost>}
+ */
+export function startCosts(samples) {
+  const emptyMs = medianOf(samples.get("empty") ?? []);
+  return Object.fromEntries(
+    [...samples].map(([name, values]) => {
+      const medianMs = medianOf(values);
+      return [name, { medianMs, leastMs: Math.min(...values), overEmptyMs: medianMs - emptyMs }];
+    }),
+  );
+}
+
 /** @param {string[]} command @returns {number} milliseconds of CPU, user and system */
-function runOnce([file, ...args]) {
+function runOnce([file = "", ...args]) {
   const { stdout, stderr, status } = spawnSync(file, args, { encoding: "utf8" });
   const microseconds = /^cpu (\d+)/m.exec(stdout)?.[1];
   if (microseconds === undefined) throw new Error(`${file} ended with ${status}: ${stderr.slice(0, 2000)}`);

@@ -19,10 +19,10 @@ export interface QueueSettings {
   readonly isKept: boolean;
 }
 
-/** Where a contestant runs: on the Node of the bench, on a later one, or on Bun. */
-export type BenchRuntime = "node" | "node 24" | "bun";
+/** Where a contestant runs: on the Node of the bench, on a later one, on Bun, or in workerd, which Node starts. */
+export type BenchRuntime = "node" | "node 24" | "bun" | "workerd";
 
-export interface Contestant {
+export interface ContestantFacts {
   readonly name: string;
   readonly runtime: BenchRuntime;
   readonly server: "redis" | "postgres" | "sqld" | null;
@@ -32,6 +32,9 @@ export interface Contestant {
   readonly configuration: string;
   /** Packages whose versions the report states. */
   readonly packages: readonly string[];
+}
+
+export interface Contestant extends ContestantFacts {
   open(settings: QueueSettings): Promise<JobQueue>;
 }
 

@@ -1,15 +1,10 @@
-import { Scheduler } from "../../src/mod.ts";
 import { SqliteDataStore as BunSqliteDataStore } from "../../src/stores/bun-sqlite/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { SqliteDataStore as NodeSqliteDataStore } from "../../src/stores/node-sqlite/mod.ts";
-import { type Contestant, countdown, type JobQueue, type QueueSettings } from "./contestant.ts";
-
-/** Jobs that the scheduler holds at a time, and so the most that one commit releases and leases. */
-const CONCURRENT_JOBS_MAX = 500;
-
-const CONFIGURATION = `maxConcurrentJobs ${CONCURRENT_JOBS_MAX}, maxRunningJobs null, jobAcquired and jobReleased subscribed`;
+import type { Contestant, QueueSettings } from "./contestant.ts";
+import { CONFIGURATION, openLoop } from "./escapement-queue.ts";
 
 export const ESCAPEMENT: readonly Contestant[] = [
   contestant("Escapement file FULL", "node", (settings) => fileStore(settings, "full"), "an fsync a commit"),
@@ -27,8 +22,10 @@ export const ESCAPEMENT: readonly Contestant[] = [
     "one sqld on loopback",
     "sqld",
   ),
-  sqliteContestant("Escapement sqlite NORMAL, Node 24", "node 24", NodeSqliteDataStore),
-  sqliteContestant("Escapement sqlite NORMAL, Bun", "bun", BunSqliteDataStore),
+  sqliteContestant("Escapement sqlite FULL, Node 24", "node 24", NodeSqliteDataStore, "full"),
+  sqliteContestant("Escapement sqlite NORMAL, Node 24", "node 24", NodeSqliteDataStore, "normal"),
+  sqliteContestant("Escapement sqlite FULL, Bun", "bun", BunSqliteDataStore, "full"),
+  sqliteContestant("Escapement sqlite NORMAL, Bun", "bun", BunSqliteDataStore, "normal"),
   contestant("Escapement memory", "node", () => new MemoryDataStore(), "for reference: nothing is durable"),
 ];
 
@@ -46,7 +43,7 @@ function contestant(
     keeps: "either",
     configuration: `${CONFIGURATION}; ${note}`,
     packages: ["@libsql/client"],
-    open: async (settings) => openQueue(makeStore(settings), settings.isKept),
+    open: async (settings) => openLoop(makeStore(settings), settings.isKept),
   };
 }
 
@@ -55,38 +52,14 @@ function sqliteContestant(
   name: string,
   runtime: Contestant["runtime"],
   Store: typeof NodeSqliteDataStore | typeof BunSqliteDataStore,
+  durability: "full" | "normal",
 ): Contestant {
   const makeStore = ({ address, name: file }: QueueSettings): DataStore =>
-    new Store({ path: `${address}/${file}.db` }, { durability: "normal" });
-  const note = "the SQLite of the runtime; fsyncs at checkpoints";
+    new Store({ path: `${address}/${file}.db` }, { durability });
+  const note = `the SQLite of the runtime; ${durability === "full" ? "an fsync a commit" : "fsyncs at checkpoints"}`;
   return { ...contestant(name, runtime, makeStore, note), packages: [] };
 }
 
 function fileStore({ address, name }: QueueSettings, durability: "full" | "normal"): DataStore {
   return new LibsqlDataStore({ url: `file:${address}/${name}.db` }, { durability });
-}
-
-async function openQueue(dataStore: DataStore, isKept: boolean): Promise<JobQueue> {
-  const scheduler = new Scheduler({ dataStore, maxConcurrentJobs: CONCURRENT_JOBS_MAX });
-  let onRun = (_payload: number): void => {};
-  const task = scheduler.task<number>(
-    "noop",
-    { maxRunningJobs: null, ...(isKept ? {} : { resultExpirationTime: { seconds: 0 } }) },
-    async (payload) => onRun(payload),
-  );
-  await scheduler.getTasks();
-  return {
-    add: (payload) => scheduler.addJob(task, { payload }),
-    addMany: (payloads) => scheduler.addJobs(payloads.map((payload) => ({ task, payload }))),
-    process: async (count, report) => {
-      onRun = report;
-      const { done, tick } = countdown(count);
-      scheduler.subscribe(["jobAcquired", "jobReleased"], (event) => {
-        if (event.type === "jobReleased") tick();
-      });
-      await scheduler.start();
-      await done;
-    },
-    close: () => scheduler.stop(),
-  };
 }

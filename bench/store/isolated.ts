@@ -40,7 +40,7 @@ function programOf(runtime: BenchRuntime): readonly string[] {
   // From the bundle, which lies in bench/node_modules/.cache.
   const root = fileURLToPath(new URL("../../../", import.meta.url));
   if (runtime === "bun") return [`${root}node_modules/.bin/bun`, "run"];
-  return [runtime === "node" ? process.execPath : `${installNode(root, "24")}/node`];
+  return [runtime === "node 24" ? `${installNode(root, "24")}/node` : process.execPath];
 }
 
 /** The child's answer; ends the process, as some libraries keep timers. */

@@ -1,13 +1,15 @@
 import type { Contestant, JobQueue } from "./contestant.ts";
 
-/** Jobs a second, by row; and what one processed job costs the process in CPU time, which a busy machine disturbs less. */
+/** Jobs a second, by row; and what one job, added alone or processed, costs the process in CPU time, which a busy
+ *  machine disturbs less. */
 export interface Measurement {
   readonly addedOneByOne: number;
   readonly addedBy20: number;
   readonly addedInBulk: number;
   readonly processed: number | null;
   readonly processedAndKept: number | null;
-  readonly cpuUsPerJob: number;
+  readonly cpuUsPerAddition: number | null;
+  readonly cpuUsPerJob: number | null;
 }
 
 const ADDING_MS = 700;
@@ -17,7 +19,11 @@ const BULKS = 20;
 const WARM_UP_BULKS = 3;
 
 /** Measures one contestant in this process, on queues of its own, after a warm-up. */
-export async function measureContestant(contestant: Contestant, address: string, label: string): Promise<Measurement> {
+export async function measureContestant(
+  contestant: Pick<Contestant, "keeps" | "open">,
+  address: string,
+  label: string,
+): Promise<Measurement> {
   const { keeps } = contestant;
   const open = (name: string, isKept: boolean): Promise<JobQueue> =>
     contestant.open({ address, name: `${label}${name}`, isKept });
@@ -28,13 +34,13 @@ export async function measureContestant(contestant: Contestant, address: string,
 
   const single = await open("single", false);
   await addFor(single, CALLERS, ADDING_MS / 5);
-  const addedOneByOne = await addFor(single, 1, ADDING_MS);
-  const addedBy20 = await addFor(single, CALLERS, ADDING_MS);
+  const { perSecond: addedOneByOne, cpuUs: cpuUsPerAddition } = await addFor(single, 1, ADDING_MS);
+  const { perSecond: addedBy20 } = await addFor(single, CALLERS, ADDING_MS);
   await single.close();
 
   const bulks: number[] = [];
   const processed: (number | null)[] = [];
-  let cpuUsPerJob = Number.NaN;
+  let cpuUsPerJob: number | null = null;
   for (const isKept of [false, true]) {
     if (keeps === (isKept ? "never" : "always")) {
       processed.push(null);
@@ -44,21 +50,37 @@ export async function measureContestant(contestant: Contestant, address: string,
     bulks.push(await addInBulk(queue, BULKS));
     const { perSecond, cpuUs } = await processAll(queue, BULKS * BULK);
     processed.push(perSecond);
-    if (Number.isNaN(cpuUsPerJob)) cpuUsPerJob = cpuUs;
+    cpuUsPerJob ??= cpuUs;
   }
   const addedInBulk = bulks.reduce((sum, rate) => sum + rate, 0) / bulks.length;
   const [gone = null, kept = null] = processed;
-  return { addedOneByOne, addedBy20, addedInBulk, processed: gone, processedAndKept: kept, cpuUsPerJob };
+  return {
+    addedOneByOne,
+    addedBy20,
+    addedInBulk,
+    processed: gone,
+    processedAndKept: kept,
+    cpuUsPerAddition,
+    cpuUsPerJob,
+  };
 }
 
-async function addFor(queue: JobQueue, callers: number, ms: number): Promise<number> {
+interface Rate {
+  readonly perSecond: number;
+  /** A job's, or null where a program cannot tell. */
+  readonly cpuUs: number | null;
+}
+
+async function addFor(queue: JobQueue, callers: number, ms: number): Promise<Rate> {
+  const cpuBefore = cpuUsed();
   const start = performance.now();
   let added = 0;
   const call = async (): Promise<void> => {
     while (performance.now() - start < ms) await queue.add(added++);
   };
   await Promise.all(Array.from({ length: callers }, call));
-  return (added / (performance.now() - start)) * 1000;
+  const perSecond = (added / (performance.now() - start)) * 1000;
+  return { perSecond, cpuUs: cpuUsSince(cpuBefore, added) };
 }
 
 async function addInBulk(queue: JobQueue, times: number): Promise<number> {
@@ -70,17 +92,29 @@ async function addInBulk(queue: JobQueue, times: number): Promise<number> {
 }
 
 /** Processes what `addInBulk` added, and sees that each job ran exactly once. */
-async function processAll(queue: JobQueue, count: number): Promise<{ perSecond: number; cpuUs: number }> {
+async function processAll(queue: JobQueue, count: number): Promise<Rate> {
   const runs = new Uint8Array(count);
-  const cpuBefore = process.cpuUsage();
+  const cpuBefore = cpuUsed();
   const start = performance.now();
   await queue.process(count, (payload) => {
     runs[payload] = (runs[payload] ?? 0) + 1;
   });
   const perSecond = (count / (performance.now() - start)) * 1000;
-  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuUs = cpuUsSince(cpuBefore, count);
   await queue.close();
   const others = runs.filter((times) => times !== 1).length;
   if (others > 0) throw new Error(`${others} of ${count} jobs did not run exactly once`);
-  return { perSecond, cpuUs: (user + system) / count };
+  return { perSecond, cpuUs };
+}
+
+function cpuUsSince(before: number | null, count: number): number | null {
+  const after = cpuUsed();
+  return before === null || after === null ? null : (after - before) / count;
+}
+
+/** Microseconds, or null in workerd. */
+function cpuUsed(): number | null {
+  if (typeof process === "undefined") return null;
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }

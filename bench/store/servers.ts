@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { createConnection } from "node:net";
+import { join } from "node:path";
 import { freePort } from "../../test/support/free-port.ts";
 import type { Contestant } from "./contestant.ts";
 
-type ServerName = NonNullable<Contestant["server"]>;
+export type ServerName = NonNullable<Contestant["server"]>;
 
 export interface RunningServer {
   readonly address: string;
@@ -26,7 +27,7 @@ interface Command {
 const START_MS_MAX = 30_000;
 
 /** Starts a real server on loopback, with its data in `folder`. Throws with what to install when it is missing. */
-export async function startServer(name: ServerName, folder: string): Promise<RunningServer> {
+async function startServer(name: ServerName, folder: string): Promise<RunningServer> {
   const commandOf = { redis: redisCommand, postgres: postgresCommand, sqld: sqldCommand }[name];
   mkdirSync(folder, { recursive: true });
   const { program, args, address, version, settings, user, isReady } = await commandOf(folder);
@@ -47,6 +48,34 @@ export async function startServer(name: ServerName, folder: string): Promise<Run
       await ended;
     },
   };
+}
+
+/** Starts each server that a contestant needs, in a folder of its own. Those that cannot be started are missing, and
+ *  `onFailure` is told why, with the contestant's name. */
+export async function startServers(
+  contestants: readonly { readonly name: string; readonly server: ServerName | null }[],
+  folder: string,
+  onFailure: (name: string, reason: string) => void,
+): Promise<Map<ServerName, RunningServer>> {
+  const servers = new Map<ServerName, RunningServer>();
+  for (const { name, server } of contestants) {
+    if (server === null || servers.has(server)) continue;
+    try {
+      servers.set(server, await startServer(server, join(folder, server)));
+    } catch (error) {
+      onFailure(name, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return servers;
+}
+
+/** Where a contestant keeps its data: at its server, or in a new folder. */
+export function addressOf(
+  server: ServerName | null,
+  servers: ReadonlyMap<ServerName, RunningServer>,
+  folder: string,
+): string {
+  return server === null ? mkdtempSync(join(folder, "files-")) : (servers.get(server)?.address ?? "");
 }
 
 function hasEnded(child: ChildProcess): boolean {

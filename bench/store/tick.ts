@@ -132,6 +132,7 @@ function schedule(index: number): ScheduleRecord {
     executor: "inline",
     priority: 0,
     coalesce: "latest",
+    overlap: "queue",
     misfireGraceMs: null,
     maxJitterMs: 0,
     maxCatchUp: null,
@@ -142,6 +143,7 @@ function schedule(index: number): ScheduleRecord {
     createdAt: NOW,
     nextFireTime: NOW + 1 + index,
     lastFireTime: null,
+    skippedCount: 0,
     fence: 0,
   };
 }
