@@ -47,9 +47,15 @@ export class Wakeup {
 
   async #sleep(until: number, isExact: boolean, signal: AbortSignal | undefined): Promise<void> {
     const sleeper = new AbortController();
-    // The reason is a constant, because the default reason is an exception with a stack, which costs more than the
-    // sleep.
-    const wake = (): void => sleeper.abort(WOKEN);
+    const wake = (): void => {
+      try {
+        // The reason is a constant, because the default reason is an exception with a stack, which costs more than the
+        // sleep.
+        sleeper.abort(WOKEN);
+      } catch {
+        // In Workers, a request may not end what another request waits for. The call counts when the sleep is over.
+      }
+    };
     this.#wake = wake;
     this.#sleepsUntil = until;
     signal?.addEventListener("abort", wake);

@@ -344,7 +344,8 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    * @param options.maxJobs start at most so many jobs. Default: unlimited
    * @param options.maxRoundTrips send the database at most so many requests, and keep one for the last outcomes;
    *   where a platform bounds the requests of an invocation, the bound less what the handlers need themselves. A job
-   *   needs three: a look, the start, the outcome. Default: unlimited
+   *   needs three: a look, the start, the outcome; one more where there is flow control, and one more after it was lost
+   *   with its process. Default: unlimited
    * @param options.signal begin no new work once the signal is aborted; jobs that have begun are finished
    * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
    * @throws {SchedulerStateError} when the scheduler runs or stops, or another tick is under way

@@ -226,6 +226,15 @@ test("a fire writes at most 16 rows, and an object whose schedule is gone has no
   expect(await platform.call("ROWS/a", "stop")).toEqual({ alarm: null });
 });
 
+test("a job that a transaction of the object's own adds at the end of a tick runs", async () => {
+  await platform.call("ROWS/prepared", "addAtTheEnd");
+  const { runs } = await until(
+    () => platform.call<{ runs: number; alarm: number | null }>("ROWS/prepared", "state"),
+    (state) => state.runs === 2 || state.alarm === null,
+  );
+  expect(runs).toBe(2);
+});
+
 test("schedules fire once each through aborts, restarts, failed ticks, and alarms lost and repeated", async () => {
   const { counts, doubled, alarm } = await runStorm({ schedules: 100, spanMs: 3000 });
   expect(counts).toEqual({ results: 100, schedules: 100, successes: 100, unfinished: 0 });

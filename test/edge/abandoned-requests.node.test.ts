@@ -88,3 +88,13 @@ test("requests that overlap in an isolate all end, whatever the first of them do
     ...["number", "number", "number", "number", "number", "boolean", "number"],
   ]);
 });
+
+test("a request that waits for a job and the request that runs the job do not disturb each other", async () => {
+  await call("errors");
+  let isWaiting = true;
+  const waiting = call("run").finally(() => {
+    isWaiting = false;
+  });
+  while (isWaiting) await call("tick");
+  expect([typeof (await waiting), await call("errors")]).toEqual(["number", []]);
+});

@@ -10,11 +10,14 @@ interface Env {
 
 let made: { readonly scheduler: Scheduler; readonly task: Task } | null = null;
 let runs = 0;
+const errors: string[] = [];
+const ignored = (): void => {};
+const logger = { debug: ignored, info: ignored, warn: ignored, error: (message: string) => void errors.push(message) };
 
 function make({ DATABASE }: Env): { readonly scheduler: Scheduler; readonly task: Task } {
   const client = createClient({ url: DATABASE, concurrency: Number.POSITIVE_INFINITY });
-  const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ client }), logLevel: "error" });
-  const task = scheduler.task("count", { maxRunningJobs: null }, () => void runs++);
+  const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ client }), logger });
+  const task = scheduler.task("count", { maxRunningJobs: null }, () => ++runs);
   return { scheduler, task };
 }
 
@@ -32,6 +35,10 @@ async function call(verb: string, env: Env): Promise<unknown> {
       return (await scheduler.tick()).jobsRun;
     case "wake":
       return (await scheduler.nextWakeAt()) !== null;
+    case "run":
+      return scheduler.runJob(task);
+    case "errors":
+      return errors.splice(0);
     case "runs":
       return runs;
     case "forget":

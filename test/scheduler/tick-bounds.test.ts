@@ -286,3 +286,16 @@ describe("the first tick of a scheduler", () => {
     expect([await hasExpired(), cleanUps]).toEqual([false, 0]);
   });
 });
+
+test("a tick ends although the clock is set back by an hour, and its jobs add jobs for ever", async () => {
+  const { clock, scheduler } = setUp();
+  let runs = 0;
+  scheduler.task("again", async () => {
+    if (++runs === 1) await clock.jumpTo(at(-3600));
+    else await clock.advance({ seconds: 1 });
+    if (runs < 100) await scheduler.addJob("again", { runAt: at(-3600) });
+  });
+  await scheduler.addJob("again");
+  const { exhausted } = await scheduler.tick({ maxDuration: { seconds: 10 } });
+  expect([runs < 30, exhausted]).toEqual([true, true]);
+});

@@ -81,6 +81,23 @@ describe("a request", () => {
   });
 });
 
+describe("an answer to a batch", () => {
+  const NO_ROWS = { cols: [], rows: [] };
+  test.each([
+    ["no step at all", []],
+    ["fewer steps than were sent", [NO_ROWS, NO_ROWS, null]],
+    ["more steps than were sent", [NO_ROWS, NO_ROWS, NO_ROWS, NO_ROWS, null]],
+  ])("with %s is no commit", async (_, step_results) => {
+    const result = { step_results, step_errors: step_results.map(() => null) };
+    const { driver } = serving(() => Response.json({ results: [{ type: "ok", response: { type: "batch", result } }] }));
+    const failure: unknown = await driver.batch([SELECT]).catch((error: unknown) => error);
+    expect([failure, driver.failureKind(failure)]).toEqual([
+      expect.objectContaining({ code: "HRANA_PROTO_ERROR" }),
+      "connection",
+    ]);
+  });
+});
+
 describe("a redirect", () => {
   const to = (status: number, location: string): (() => Response) => {
     return () => new Response(null, { status, headers: { location } });
@@ -102,6 +119,7 @@ describe("a redirect", () => {
   test.each([
     ["to another host", 307, "https://other.example/x?authToken=y", "a redirect to https://other.example/x"],
     ["to plain text", 308, "http://db.example/", "a redirect to http://db.example/"],
+    ["to what is no address", 307, "http://[", "a redirect to nowhere"],
     ["that may turn into a GET", 301, "/moved", "a redirect to https://db.example/moved"],
   ])("%s is refused, and named", async (_, status, location, message) => {
     expect(await failureOf(to(status, location))).toEqual({

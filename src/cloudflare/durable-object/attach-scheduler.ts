@@ -111,7 +111,7 @@ class Attached implements AttachedScheduler {
   }
 
   rearm(): Promise<void> {
-    return this.#set(undefined);
+    return this.#changed();
   }
 
   async #begin(configure: (scheduler: Scheduler) => unknown): Promise<void> {

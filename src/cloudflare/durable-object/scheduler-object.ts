@@ -59,6 +59,12 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     return this.#attached.alarm();
   }
 
+  /** Sets the alarm to when something is due, or deletes it. Only needed after a transaction of the object's own that
+   *  added a job, see `prepareJob`. */
+  protected rearm(): Promise<void> {
+    return this.#attached.rearm();
+  }
+
   /** Every task that the object knows, with its settings, ordered by id. */
   getTasks(): Promise<Plain<TaskView>[]> {
     return this.#attached.remote.getTasks();

@@ -23,6 +23,7 @@ export class TickBounds {
   readonly limits: TickLimits;
   readonly #store: DataStore;
   readonly #tripsBefore: number;
+  #isEnded = false;
 
   constructor(store: DataStore, clock: Clock, limits: TickLimits) {
     this.limits = limits;
@@ -49,8 +50,13 @@ export class TickBounds {
     return now - this.begunAt <= this.limits.durationMs * FRESH_PART;
   }
 
+  /** The time of the tick has passed, whatever the clock shows: it may have been set back. */
+  end(): void {
+    this.#isEnded = true;
+  }
+
   /** Whether no new work is to be begun at `now` (epoch milliseconds). */
   isOver(now: number): boolean {
-    return now >= this.deadline || this.limits.isAborted();
+    return this.#isEnded || now >= this.deadline || this.limits.isAborted();
   }
 }

@@ -264,7 +264,9 @@ class TickWork {
 /** At the deadline, aborts what still runs: it goes back to the queue. */
 async function abortAtDeadline({ env, runner }: TickParts, bounds: TickBounds, signal: AbortSignal): Promise<void> {
   await sleepFor(env.clock, Math.max(0, bounds.deadline - env.clock.now()), signal);
-  if (!signal.aborted) runner.abortAll(TICK_GRACE_MS, "the tick has reached its maxDuration");
+  if (signal.aborted) return;
+  bounds.end();
+  runner.abortAll(TICK_GRACE_MS, "the tick has reached its maxDuration");
 }
 
 async function keepLeases(parts: TickParts, bounds: TickBounds, signal: AbortSignal): Promise<void> {

@@ -52,7 +52,7 @@ export class HranaHttpDriver implements SqlDriver {
   }
 
   async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
-    return batchRowsOf(await this.#post(batchBody(statements)));
+    return batchRowsOf(await this.#post(batchBody(statements)), statements.length);
   }
 
   async #post(body: string): Promise<string> {
@@ -79,7 +79,8 @@ function failureOf(status: number, text: string): HranaError {
 /** Where a request goes that was redirected: to the same host, never from TLS to plain text.
  *  @throws {HranaError} when it must not, or may become another method there */
 function redirected(from: string, { status, headers }: HttpResponse, redirects: number): string {
-  const location = headers.get("location");
+  const given = headers.get("location");
+  const location = given !== null && URL.canParse(given, from) ? given : null;
   const [here, there] = [new URL(from), new URL(location ?? "", from)];
   const isSafe = there.hostname === here.hostname && (there.protocol === "https:" || there.protocol === here.protocol);
   const keepsMethod = status === 307 || status === 308;

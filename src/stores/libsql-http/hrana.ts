@@ -15,6 +15,9 @@ export class HranaError extends Error {
   }
 }
 
+/** The steps of a batch that are none of its statements: BEGIN, COMMIT and ROLLBACK. */
+const FRAME_STEPS = 3;
+
 /** The body of a request that runs one statement by itself. */
 export function executeBody(statement: SqlStatement): string {
   return bodyOf({ type: "execute", stmt: encode(statement) });
@@ -87,10 +90,13 @@ export function rowsOf(text: string): Row[] {
 }
 
 /** The rows of the statements of a batch.
+ *  @param count how many statements it has
  *  @throws {HranaError} when the batch was undone, or the answer is none */
-export function batchRowsOf(text: string): Row[][] {
+export function batchRowsOf(text: string, count: number): Row[][] {
   return reading(text, (answer) => {
     const { step_results: results, step_errors: errors } = resultOf(answer);
+    const steps = count + FRAME_STEPS;
+    if (results.length !== steps || errors.length !== steps) throw new TypeError("a number of steps that nobody sent");
     // The first is why the others did not run. The last step, ROLLBACK, fails where nothing is left to undo.
     const error = errors.slice(0, -1).find((one) => one !== null);
     if (error) throw failureOf(error);

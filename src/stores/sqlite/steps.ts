@@ -39,7 +39,8 @@ export class SqliteSteps {
 
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
-    const { flow } = this.#awareness;
+    // Nothing is known before the first look. It heeds everything, because a second one would cost a request more.
+    const flow = this.#awareness.isTold ? this.#awareness.flow : "all";
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
     const shown = request.tasks === null ? { expiredForMs, flow } : { tasks, expiredForMs, flow };

@@ -216,6 +216,29 @@ export class Rows extends DurableObject<Env> {
     return this.#jobs.remote.getJobResult(id, { wait: true });
   }
 
+  /** Adds a job, and at the end of the tick that runs it one more in a transaction of the object's own. */
+  async addAtTheEnd(): Promise<void> {
+    const { scheduler } = this.#jobs;
+    const { storage } = this.#context;
+    const { statements } = await scheduler.prepareJob("count");
+    const add = (): void => {
+      for (const { sql, args } of statements) storage.sql.exec(sql, ...args).toArray();
+    };
+    scheduler.subscribe(
+      "jobReleased",
+      () => {
+        storage.transactionSync(add);
+        void this.#jobs.rearm();
+      },
+      { once: true },
+    );
+    await scheduler.addJob("count");
+  }
+
+  async state(): Promise<{ runs: number; alarm: number | null }> {
+    return { runs: this.#runs, alarm: await this.#context.storage.getAlarm() };
+  }
+
   rowsOfFires(): number[] {
     return this.#rowsOfFires;
   }
