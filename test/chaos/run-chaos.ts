@@ -30,6 +30,8 @@ export interface ChaosReport {
   readonly kills: number;
   readonly freezes: number;
   readonly restartsOfServer: number;
+  /** How often a server had to be started anew because it took no write any more. */
+  readonly hangsOfServer: number;
   readonly occurrences: number;
   readonly jobsAdded: number;
   readonly runs: number;
@@ -44,6 +46,8 @@ export interface ChaosReport {
 
 /** How long healing may stand still before what is left counts as lost. */
 const STANDSTILL_MS = HANG_MS;
+/** How many hangs of the server are forgiven. */
+const HANGS_MAX = 2;
 
 /**
  * Lets several scheduler processes work on one store under load while they are killed, frozen past their leases, and
@@ -72,7 +76,7 @@ class ChaosRun {
   readonly #flow: FlowChaos;
   readonly #names: string[] = [];
   readonly #violations: string[] = [];
-  readonly #counts = { kills: 0, freezes: 0, restartsOfServer: 0, limitChecks: 0 };
+  readonly #counts = { kills: 0, freezes: 0, restartsOfServer: 0, hangsOfServer: 0, limitChecks: 0 };
   #identities = 0;
   #isServerUp = true;
 
@@ -193,7 +197,7 @@ class ChaosRun {
     let movedAt = Date.now();
     // Whoever is frozen is thawed by its timer; whoever was killed was replaced.
     await pause(FREEZE_MS);
-    await this.#flow.unpauseAll();
+    await this.#unpauseAll();
     for (;;) {
       const jobs = await this.#client.getJobs({ limit: 1 });
       const schedules = await this.#client.getSchedules({ limit: 1000 });
@@ -203,12 +207,35 @@ class ChaosRun {
       const { size } = statSync(this.#ledger, { throwIfNoEntry: false }) ?? { size: 0 };
       if (size !== ledgerSize) movedAt = Date.now();
       ledgerSize = size;
+      if (Date.now() - movedAt > STANDSTILL_MS && (await this.#restartHungServer())) movedAt = Date.now();
       if (Date.now() - movedAt > STANDSTILL_MS) {
         this.#violations.push(`work was left, and nothing was done for ${STANDSTILL_MS} ms`);
         return;
       }
       await pause(200);
     }
+  }
+
+  async #unpauseAll(): Promise<void> {
+    try {
+      await this.#flow.unpauseAll();
+    } catch (error) {
+      if (!(await this.#restartHungServer())) throw error;
+      await this.#unpauseAll();
+    }
+  }
+
+  /** A killed sqld sometimes comes back with a lock for writing that nobody holds: then all its writers wait for the lock
+   *  (in `ManagedConnectionWalWrapper::acquire`), and none runs a statement. Whoever operates it starts it anew. Returns
+   *  whether that was done. */
+  async #restartHungServer(): Promise<boolean> {
+    const { server } = this.#options;
+    if (server === null || this.#counts.hangsOfServer === HANGS_MAX) return false;
+    this.#counts.hangsOfServer++;
+    this.#log("server hangs");
+    await server.kill();
+    await server.resume();
+    return true;
   }
 
   #report(startMs: number, endMs: number): ChaosReport {
