@@ -1,3 +1,5 @@
+// biome-ignore lint/suspicious/noTsIgnore: for the declarations, whose readers may not have Cloudflare's types
+/** @ts-ignore */
 import { DurableObject } from "cloudflare:workers";
 import type { InstantLike } from "../../core/temporal.ts";
 import type {

@@ -9,6 +9,7 @@ import {
   type Task,
   type Trigger,
 } from "escapement";
+import { createWorker } from "escapement/cloudflare";
 import { CronTrigger as CronTriggerAlone, triggerFromJSON } from "escapement/cron";
 import { D1DataStore } from "escapement/d1";
 import { DurableObjectDataStore } from "escapement/durable-object";
@@ -20,6 +21,9 @@ export const trigger: Trigger = CronTrigger.fromCrontab("0 9 * * mon-fri", { tim
 export const alone: CronTriggerAlone = new CronTriggerAlone({ hour: 9 });
 export const copy: Trigger = triggerFromJSON(alone.toJSON());
 export const zone: string | undefined = trigger.next()?.timeZoneId;
+
+/** No types of Cloudflare's are installed here. */
+export const worker: object = createWorker({ scheduler: () => new Scheduler() });
 
 export async function main(): Promise<number> {
   await using scheduler = new Scheduler({
