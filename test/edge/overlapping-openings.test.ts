@@ -7,23 +7,24 @@ test("an opening that fails undoes no other that succeeded meanwhile", async () 
   const clock = new VirtualClock(START);
   const dataStore = new MemoryDataStore();
   let isOpen = false;
-  let openings = 0;
-  let fail = (): void => {};
+  // Where calls wait for each other, there is only the first opening.
+  const openings: { succeed: () => void; fail: (error: Error) => void }[] = [];
   dataStore.open = async () => {
-    // Where calls wait for each other, there is only one opening.
-    if (++openings === 1) await clock.yield();
-    else await new Promise<void>((_, reject) => (fail = () => reject(new StoreUnavailableError("down"))));
+    await new Promise<void>((succeed, fail) => openings.push({ succeed, fail }));
     isOpen = true;
   };
   dataStore.close = async () => {
     isOpen = false;
   };
   const { scheduler } = setUp({ clock, dataStore });
-  const first = scheduler.getSchedules();
-  await Promise.resolve();
+  // A listing asks when it is awaited. Calls of one turn wait for each other everywhere.
+  const first = Promise.resolve(scheduler.getSchedules());
+  await clock.settle();
   const second = Promise.resolve(scheduler.getTasks()).catch(() => null);
+  await clock.settle();
+  openings[0]?.succeed();
   await first;
-  fail();
+  openings[1]?.fail(new StoreUnavailableError("down"));
   await second;
   expect(isOpen).toBe(true);
   expect((await scheduler.getSchedules()).items).toEqual([]);
