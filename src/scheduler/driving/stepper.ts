@@ -319,6 +319,7 @@ export class Stepper {
     error: unknown,
   ): Promise<StepResult> {
     this.#pending = null;
+    this.#parts.runner.releasesNotTaken(cargo.releases);
     const parts = splitCargo(cargo);
     if (parts.length === 0) throw error;
     const [only] = parts;
