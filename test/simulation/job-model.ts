@@ -900,6 +900,8 @@ export class JobModel {
   #end(job: ModelJob, outcome: JobOutcome, result: JobResultRecord | null): void {
     const { id } = job.record;
     this.#history.trace("store", `job ${id} ended: ${outcome}`);
+    const gate = this.#gates.gateOf(job.record);
+    if (gate !== null && job.isReady && job.lease === null) this.#turns.onWaitingEnded(gate);
     this.#endLease(job);
     this.#unfinished.delete(id);
     job.outcome = outcome;

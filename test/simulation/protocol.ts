@@ -18,6 +18,8 @@ export class Protocol {
   /** Whether a repetition of that step was refused. What the tries before it did is still asked, part by part. */
   #isRepetitionRefused = false;
   #settledStepId: string | null = null;
+  #settledAtMs = Number.NEGATIVE_INFINITY;
+  #settledBefore: string | null = null;
 
   constructor(history: History, caller: Caller, isTicker: boolean) {
     this.#history = history;
@@ -25,9 +27,9 @@ export class Protocol {
     this.#isTicker = isTicker;
   }
 
-  /** The last step whose answer it has. */
+  /** The last step whose answer it has. An answer of this very instant may be on its last way. */
   get settledStepId(): string | null {
-    return this.#settledStepId;
+    return this.#settledAtMs < this.#history.nowMs ? this.#settledStepId : this.#settledBefore;
   }
 
   /** Nothing is asked for a time that has not come; only a resident scheduler looks a moment ahead. */
@@ -62,9 +64,16 @@ export class Protocol {
     this.#isUnderWay = false;
     this.#isPending = false;
     this.#sent(request);
-    if (request.stepId !== this.#refusedStepId) this.#settledStepId = request.stepId;
+    if (request.stepId !== this.#refusedStepId) this.#settled(request.stepId);
     const { length } = report.acquired;
     if (request.jobs === null && length > 0) this.#violate(`acquired ${length} jobs that it did not ask for`);
+  }
+
+  #settled(stepId: string): void {
+    const { nowMs } = this.#history;
+    if (this.#settledAtMs < nowMs) this.#settledBefore = this.#settledStepId;
+    this.#settledAtMs = nowMs;
+    this.#settledStepId = stepId;
   }
 
   /** It will never know what the step did, unless it asks again. */

@@ -7,6 +7,8 @@ const PASSES_MAX = 4;
 /** Whether the keys of fair tasks take turns: how often each was passed over by each other. */
 export class TurnModel {
   readonly #history: History;
+  /** How many turns each key has lost with jobs that ended while they waited: the jobs behind them keep their turns. */
+  readonly #lost = new Map<string, number>();
   readonly #passes = new Map<string, Map<string, number>>();
 
   constructor(history: History) {
@@ -16,6 +18,7 @@ export class TurnModel {
   /** A job was acquired. @param waiting the other keys of its task that have had a job at least as urgent to start since
    *  an earlier commit */
   onAcquired(gate: string, taskId: string, waiting: ReadonlySet<string>): void {
+    this.#caughtUp(gate);
     this.#passes.delete(gate);
     for (const other of this.#passes.keys()) {
       if (other.startsWith(`${taskId}/`) && !waiting.has(other)) this.#passes.delete(other);
@@ -26,7 +29,20 @@ export class TurnModel {
       this.#passes.set(other, passes);
       const count = (passes.get(gate) ?? 0) + 1;
       passes.set(gate, count);
-      if (count > PASSES_MAX) this.#history.violate(`${gate} had ${count} turns while ${other} waited for one`);
+      if (count > PASSES_MAX + (this.#lost.get(other) ?? 0))
+        this.#history.violate(`${gate} had ${count} turns while ${other} waited for one`);
     }
+  }
+
+  /** A job that waited for its turn has ended. */
+  onWaitingEnded(gate: string): void {
+    this.#lost.set(gate, (this.#lost.get(gate) ?? 0) + 1);
+  }
+
+  /** What the others were ahead of a key makes good for the turns that it has lost. */
+  #caughtUp(gate: string): void {
+    const lost = this.#lost.get(gate) ?? 0;
+    const ahead = Math.max(0, ...(this.#passes.get(gate)?.values() ?? [])) - PASSES_MAX;
+    if (ahead > 0) this.#lost.set(gate, Math.max(0, lost - ahead));
   }
 }
