@@ -72,6 +72,7 @@ const schemas = once((): { readonly [K in EventType]: v.GenericSchema<unknown, E
       error,
     }),
     jobAdded: v.object({ type: v.literal("jobAdded"), ...job, executor: id, runAtMs: ms, isLeased: v.boolean() }),
+    jobUpdated: v.object({ type: v.literal("jobUpdated"), ...job, runAtMs: ms }),
     jobHeld: v.object({
       type: v.literal("jobHeld"),
       ...job,

@@ -59,6 +59,8 @@ interface EventFactsByType {
   /** A job was added. `isLeased`: the same commit leased the job to a scheduler, so that no other scheduler has to look
    *  for it. */
   jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
+  /** A later addition of its burst changed the job (`debounce`): its payload, its settings, and when it runs. */
+  jobUpdated: JobFacts & { readonly runAtMs: number };
   /** The job was added, and is held: by a limit or a pause of its task or concurrency key (`"limit"`), or until its
    *  parents have ended. */
   jobHeld: JobFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
@@ -115,6 +117,7 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "occurrenceSkipped",
   "scheduleDeserializationFailed",
   "jobAdded",
+  "jobUpdated",
   "jobHeld",
   "jobPromoted",
   "jobUnclaimed",

@@ -325,6 +325,8 @@ function sampleOf(type: EventType): EventRecord {
       return { type, ...schedule, schedulerId: "scheduler", error };
     case "jobAdded":
       return { type, ...job, scheduleId: "schedule", executor: "inline", runAtMs: 1_800_000_000_003, isLeased: false };
+    case "jobUpdated":
+      return { type, ...job, runAtMs: 1_800_000_000_003 };
     case "jobHeld":
       return { type, ...job, reason: "limit", concurrencyKey: "key" };
     case "jobPromoted":

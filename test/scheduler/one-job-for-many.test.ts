@@ -26,7 +26,7 @@ describe("debounce", () => {
     ]);
     await clock.advance("PT10S");
     expect(seen).toEqual([[3, 9]]);
-    expect(events).toEqual(["jobAdded", "jobAcquired 1", "jobReleased success"]);
+    expect(events).toEqual(["jobAdded", "jobUpdated", "jobUpdated", "jobAcquired 1", "jobReleased success"]);
     expect(await jobs[0]?.wait()).toBe(undefined);
   });
 
@@ -43,6 +43,19 @@ describe("debounce", () => {
       [11, 12],
       [23, 24],
     ]);
+  });
+
+  test("wakes other schedulers for a shorter pause", async () => {
+    const { scheduler, clock, store } = setUp();
+    const { scheduler: client } = setUp({ clock, dataStore: store });
+    const seen: unknown[] = [];
+    const task = scheduler.task("t", (payload: number) => void seen.push([payload, secondsOf(clock.instant)]));
+    await scheduler.start();
+    await client.addJob(task, { payload: 1, debounce: { key: "k", wait: "1h" } });
+    await clock.advance("PT1S");
+    await client.addJob(task, { payload: 2, debounce });
+    await clock.advance("PT5S");
+    expect(seen).toEqual([[2, 6]]);
   });
 
   test("wakes the loop for a shorter pause, whoever writes the addition", async () => {
@@ -90,7 +103,7 @@ describe("debounce", () => {
     await drain(scheduler);
     expect([seen, events.filter((event) => event.startsWith("job"))]).toEqual([
       [3],
-      ["jobAdded", "jobAcquired 1", "jobReleased success"],
+      ["jobAdded", "jobUpdated", "jobUpdated", "jobAcquired 1", "jobReleased success"],
     ]);
   });
 

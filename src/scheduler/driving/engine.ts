@@ -177,12 +177,12 @@ export class Engine {
     this.runner.log.added(additions);
     const happened: EventRecord[] = [];
     let hasEnded = false;
-    for (const [index, addition] of additions.entries()) {
-      happened.push(...additionEvents(env, addition, false));
+    jobs.forEach((job, index) => {
+      const addition = additions[index];
+      if (addition === undefined) return;
+      happened.push(...additionEvents(env, addition, job, false));
       hasEnded ||= addition.hasEnded === true;
-      // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
-      if (this.#isResident && jobs[index]?.debounce !== undefined) this.#loop.lookBy(addition.job.runAt);
-    }
+    });
     env.events.publish(happened);
     // Each promise costs an addition time, so that nothing is awaited where no job has ended.
     if (hasEnded) await this.#tellEndsOf(additions);
@@ -367,6 +367,10 @@ export class Engine {
     events.watch("jobAdded", (job) => {
       this.#unclaimed.added(job);
       if (this.#isResident && job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
+    });
+    // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
+    events.watch("jobUpdated", ({ runAtMs }) => {
+      if (this.#isResident) this.#loop.lookBy(runAtMs);
     });
     events.watch("jobAcquired", ({ jobId }) => this.#unclaimed.acquired(jobId));
   }

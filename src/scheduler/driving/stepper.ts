@@ -472,9 +472,11 @@ export class Stepper {
     for (const { jobs, resolve } of calls) {
       const own = additions.slice(start, start + jobs.length);
       start += jobs.length;
-      for (const addition of own) {
-        happened.push(...additionEvents(this.#parts.env, addition, acquired.has(addition.job.id)));
-      }
+      own.forEach((addition, index) => {
+        const added = jobs[index];
+        if (added !== undefined)
+          happened.push(...additionEvents(this.#parts.env, addition, added, acquired.has(addition.job.id)));
+      });
       resolve(own);
     }
   }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { JobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition, PromotedJob, TaskPause } from "../../stores/data-store.ts";
 import { jobAdded } from "./event-records.ts";
 
@@ -18,12 +18,24 @@ export function taskPauseChanged({ clock }: Origin, { taskId, key }: TaskPause, 
   return { type, timestampMs: clock.now(), taskId, concurrencyKey: key };
 }
 
-/** The events of an addition: none for a job that was there before, and two for a job that is held.
- *  @param isLeased whether the commit that added the job also leased it */
-export function additionEvents(origin: Origin, { job, isNew }: JobAddition, isLeased: boolean): EventRecord[] {
-  if (!isNew) return [];
+/**
+ * The events of an addition: two for a job that is held; for a job that was there before none, unless the addition
+ * changed it.
+ * @param isLeased whether the commit that added the job also leased it
+ */
+export function additionEvents(
+  origin: Origin,
+  { job, isNew, hasEnded }: JobAddition,
+  { debounce }: Pick<NewJobRecord, "debounce">,
+  isLeased: boolean,
+): EventRecord[] {
+  if (!isNew) return debounce === undefined || hasEnded === true ? [] : [jobUpdated(origin, job)];
   const added = jobAdded(origin, job, isLeased);
   return job.heldBy === undefined ? [added] : [added, jobHeld(origin, job, job.heldBy)];
+}
+
+function jobUpdated({ clock }: Origin, { id: jobId, taskId, scheduleId, runAt: runAtMs }: JobRecord): EventRecord {
+  return { type: "jobUpdated", timestampMs: clock.now(), jobId, taskId, scheduleId, runAtMs };
 }
 
 function jobHeld(

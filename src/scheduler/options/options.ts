@@ -219,8 +219,8 @@ export interface JobOptions<P = unknown> {
   /**
    * Adds one job for a burst of additions with the same key: it runs `wait` after the last one. Until a scheduler takes
    * the job, every further addition replaces its payload, metadata, priority and all other options, and puts it off; it
-   * returns that job, and publishes no `jobAdded`. Not together with `runAt`, `idempotencyKey`, `throttle` or
-   * `after`. Default: every addition adds a job.
+   * returns that job, and publishes `jobUpdated` instead of `jobAdded`. Not together with `runAt`, `idempotencyKey`,
+   * `throttle` or `after`. Default: every addition adds a job.
    */
   debounce?: DebounceOptions | undefined;
   /** Adds a job, unless one was added with the same key in the time `per` before: then that job is returned, whether or

@@ -31,7 +31,7 @@ async function tellOf({ env, closing }: VerbContext, record: NewJobRecord): Prom
     const { idempotencyKey, debounce, once } = record;
     const isSure = idempotencyKey === null && debounce === undefined && once === undefined;
     const job = isSure && !hasParents(record) ? record : await env.store.getJob(record.id);
-    if (job !== null) env.events.publish(additionEvents(env, { job, isNew: true }, false));
+    if (job !== null) env.events.publish(additionEvents(env, { job, isNew: true }, record, false));
   } catch (error) {
     env.logger.warn(`escapement: nobody was told of job ${record.id}, which starts after the next look`, error);
   }
