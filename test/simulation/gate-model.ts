@@ -115,10 +115,11 @@ export class GateModel {
     return this.#hasSlot(record, running) && now >= this.tokenAt(record, gate);
   }
 
-  /** Whether nothing but a token is missing, by all clocks: a job that was promoted by a clock ahead waits for none. */
+  /** Whether nothing but a token is missing, by all clocks, whatever the store forgot: a job that was promoted by a clock
+   *  ahead waits for none. */
   lacksToken(record: JobRecord, gate: string | null, running: number, now: number): boolean {
     if (gate === null || this.isPaused(record) || !this.#hasSlot(record, running)) return false;
-    return Math.max(now, this.#latestMs) < this.tokenAt(record, gate);
+    return Math.max(now, this.#latestMs) < this.#tokenAt(record, gate, "earliest");
   }
 
   /** The first millisecond in which a key has a token, whatever the store forgot. */
