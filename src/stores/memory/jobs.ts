@@ -27,7 +27,7 @@ import { MemoryLeases } from "./leases.ts";
 import { MemoryQueues } from "./queues.ts";
 import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
 import type { MemoryResults } from "./results.ts";
-import { BY_ID, BY_ID_BACKWARDS, pageOf } from "./tables.ts";
+import { BY_ID, BY_ID_BACKWARDS, type PageOrder, pageOf } from "./tables.ts";
 import { Bursts, Windows } from "./windows.ts";
 
 /** What {@link MemoryJobs.see} returns. */
@@ -144,8 +144,8 @@ export class MemoryJobs {
   }
 
   page(filter: JobFilter): RecordPage<JobRecord> {
-    const order = filter.order === "newest" ? BY_ID_BACKWARDS : BY_ID;
-    const { items, cursor } = pageOf(this.#table.all(), filter, order, (entry): JobRecord | null =>
+    const order: PageOrder<JobRecord> = filter.order === "newest" ? BY_ID_BACKWARDS : BY_ID;
+    const { items, cursor } = pageOf(this.#table.all(), filter, order, (entry) =>
       isTaken(entry, filter) ? entry.record : null,
     );
     if (this.#gates.isEmpty) return { items, cursor };

@@ -77,7 +77,7 @@ export class MemorySchedules {
   }
 
   page(filter: ScheduleFilter): RecordPage<ScheduleRecord> {
-    const order = filter.sort === "nextFireTime" ? BY_NEXT_FIRE_TIME : BY_ID;
+    const order: PageOrder<ScheduleRecord> = filter.sort === "nextFireTime" ? BY_NEXT_FIRE_TIME : BY_ID;
     return pageOf(this.#byId.values(), filter, order, ({ record }) => (isTaken(record, filter) ? record : null));
   }
 

@@ -30,7 +30,7 @@ export const BY_ID_BACKWARDS: PageOrder<Identified> = Object.freeze({
 export function pageOf<E, R extends object>(
   entries: Iterable<E>,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
-  order: PageOrder<NoInfer<R>>,
+  order: PageOrder<R>,
   select: (entry: E) => R | null,
 ): RecordPage<R> {
   const isAfter = cursor === null ? () => true : order.after(cursor);

@@ -5,13 +5,13 @@ import { foundIn, type Walk, walkStatement } from "./walks.ts";
 
 const { leased, held } = JOB_STATE;
 
-/** The conditions of the walks. The jobs of a schedule, and those that run, are sorted, because no index has them in the
- *  order of ids. */
-const WALKS: Readonly<Record<string, string>> = {
-  all: "",
-  task: "task_id = ?4 AND ",
-  schedule: "schedule_id = ?5 AND ",
-  running: `state = ${leased} AND acquired_until > 0 AND `,
+/** The conditions of the walks, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
+ *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. */
+const WALKS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
+  all: ["", "id"],
+  task: ["task_id = ?4 AND ", "id"],
+  schedule: ["schedule_id = ?5 AND ", "+id"],
+  running: [`state = ${leased} AND acquired_until > 0 AND `, "+id"],
 };
 
 /** The walk that fits a filter best, and whether the filter takes every row of the walk. */
@@ -49,20 +49,19 @@ export function jobLists({ jobs }: TableNames): Readonly<Record<string, string>>
         texts.map((column) => `t.${column}`),
       )}`,
   };
-  const oldest = (condition: string): Walk => ({
-    rows: `SELECT seq, id FROM ${jobs} WHERE ${condition}id > coalesce(?3, '') ORDER BY id`,
-    place: ["id"],
-  });
   // A BLOB is greater than any text.
-  const newest = (condition: string): Walk => ({
-    rows: `SELECT seq, id FROM ${jobs} WHERE ${condition}id < coalesce(?3, x'') ORDER BY id DESC`,
+  const range = { oldest: "> coalesce(?3, '')", newest: "< coalesce(?3, x'')" } as const;
+  const walk = ([condition, id]: readonly [string, string], order: "oldest" | "newest"): Walk => ({
+    rows:
+      `SELECT seq, id FROM ${jobs} WHERE ${condition}${id} ${range[order]} ` +
+      `ORDER BY ${id}${order === "newest" ? " DESC" : ""}`,
     place: ["id"],
-    isBackwards: true,
+    isBackwards: order === "newest",
   });
   return Object.fromEntries(
-    Object.entries(WALKS).flatMap(([name, condition]) => [
-      [`${name} oldest`, walkStatement(list, oldest(condition))],
-      [`${name} newest`, walkStatement(list, newest(condition))],
+    Object.entries(WALKS).flatMap(([name, rows]) => [
+      [`${name} oldest`, walkStatement(list, walk(rows, "oldest"))],
+      [`${name} newest`, walkStatement(list, walk(rows, "newest"))],
     ]),
   );
 }

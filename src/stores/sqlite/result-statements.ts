@@ -33,9 +33,9 @@ const INDEXES: Readonly<Record<string, string>> = {
 };
 
 /** The index that fits a filter best. The other parts of the filter are tested row by row. */
-export function resultIndexOf({ taskId, scheduleId, outcome = "" }: JobResultSelection): string {
+export function resultIndexOf({ taskId, scheduleId, outcome }: JobResultSelection): string {
   if (scheduleId !== undefined) return "schedule";
-  if (INDEXES[outcome] !== undefined) return outcome;
+  if (outcome !== undefined && INDEXES[outcome] !== undefined) return outcome;
   return taskId === undefined ? "all" : "task";
 }
 

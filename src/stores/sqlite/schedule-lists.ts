@@ -18,7 +18,7 @@ const BY_ID: Readonly<Record<string, string>> = {
 const KINDS = {
   waiting: "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL",
   leased: "acquired_until IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL",
-  paused: "paused = 1 AND next_fire_time IS NOT NULL",
+  paused: "paused = 1 AND id > '' AND next_fire_time IS NOT NULL",
   ended: "next_fire_time IS NULL",
 } as const;
 
@@ -70,11 +70,12 @@ export function scheduleLists(names: TableNames): Readonly<Record<string, string
 
 function rowsByTime(schedules: string, kinds: readonly (keyof typeof KINDS)[]): string {
   const parts = kinds.map((kind) => {
-    const rows = (time: string, isAfter: string): string =>
-      `SELECT seq, ${time} AS at, id FROM ${schedules} WHERE ${KINDS[kind]} AND ${isAfter}`;
-    return kind === "ended"
-      ? rows(`${FAR_FUTURE_MS}`, `id > CASE WHEN ?8 < ${FAR_FUTURE_MS} THEN '' ELSE coalesce(?3, '') END`)
-      : rows("next_fire_time", "next_fire_time >= ?8 AND (next_fire_time > ?8 OR id > coalesce(?3, ''))");
+    const rows = (time: string): string => `SELECT seq, ${time} AS at, id FROM ${schedules} WHERE ${KINDS[kind]} AND `;
+    const isAfter = "next_fire_time >= ?8 AND (next_fire_time > ?8 OR id > coalesce(?3, ''))";
+    if (kind !== "ended") return rows("next_fire_time") + isAfter;
+    // SQLite would sort all of them, because it does not see that they have one time.
+    const start = `id > CASE WHEN ?8 < ${FAR_FUTURE_MS} THEN '' ELSE coalesce(?3, '') END`;
+    return `SELECT * FROM (${rows(`${FAR_FUTURE_MS}`)}${start} ORDER BY id LIMIT +?2)`;
   });
   return `${parts.join(" UNION ALL ")} ORDER BY at, id`;
 }

@@ -17,6 +17,7 @@ import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
@@ -68,6 +69,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...recoveryCases,
   ...cancellationCases,
   ...resultCases,
+  ...listCases,
   ...recordCases,
   ...inspectionCases,
   ...historyCases,
