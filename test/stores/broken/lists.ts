@@ -18,7 +18,9 @@ class MindsTheCase extends MemoryDataStore {
 /** Counts schedules that have ended among the paused ones. */
 class MixesStates extends MemoryDataStore {
   override getSchedules({ state, ...filter }: contract.ScheduleFilter): Schedules {
-    return super.getSchedules(state === "paused" ? { ...filter, paused: true } : { ...filter, ...(state && { state }) });
+    return super.getSchedules(
+      state === "paused" ? { ...filter, paused: true } : { ...filter, ...(state && { state }) },
+    );
   }
 }
 
@@ -59,7 +61,10 @@ class CountsItsPages extends MemoryDataStore {
 
 /** Looks for jobs by their ids alone. */
 class SearchesIds extends MemoryDataStore {
-  override async getJobResults(filter: contract.JobResultFilter, now: number): ReturnType<MemoryDataStore["getJobResults"]> {
+  override async getJobResults(
+    filter: contract.JobResultFilter,
+    now: number,
+  ): ReturnType<MemoryDataStore["getJobResults"]> {
     const page = await super.getJobResults(filter, now);
     const search = filter.search?.toLowerCase() ?? "";
     return { ...page, items: page.items.filter(({ jobId }) => jobId.toLowerCase().includes(search)) };
