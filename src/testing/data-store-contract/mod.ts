@@ -1,8 +1,12 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
+import { chainAdditionCases } from "./chain-addition-cases.ts";
 import { chainCases } from "./chain-cases.ts";
+import { chainEndCases } from "./chain-end-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { debounceCases } from "./debounce-cases.ts";
+import { debounceHeldCases } from "./debounce-held-cases.ts";
+import { debounceRepetitionCases } from "./debounce-repetition-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
@@ -74,7 +78,11 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...inspectionCases,
   ...historyCases,
   ...chainCases,
+  ...chainEndCases,
+  ...chainAdditionCases,
   ...debounceCases,
+  ...debounceRepetitionCases,
+  ...debounceHeldCases,
   ...onceCases,
   ...flowKeyCases,
   ...flowLimitCases,
