@@ -177,7 +177,7 @@ test("the keys of a fair task take turns", async () => {
   expect(order).toEqual(["a", "b", "c", "a", "a"]);
 });
 
-test("a fair task whose jobs nobody gives a key is warned of, once, unless the call says that there is none", async () => {
+test("a fair task whose jobs nobody gives a key is warned of, once, unless the call says that it has none", async () => {
   const { scheduler, log } = setUp();
   const warnings = (): string[] => log.filter(({ level }) => level === "warn").map(({ message }) => message);
   for (const id of ["fair", "other"]) scheduler.task(id, { fair: true }, () => {});
