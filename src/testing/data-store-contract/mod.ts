@@ -20,7 +20,9 @@ import { flowRateCases } from "./flow-rate-cases.ts";
 import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
+import { jobListCases } from "./job-list-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
@@ -35,6 +37,7 @@ import { releaseRepetitionCases } from "./release-repetition-cases.ts";
 import { repetitionCases } from "./repetition-cases.ts";
 import { resultCases } from "./result-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
+import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 
@@ -72,6 +75,9 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...recoveryCases,
   ...cancellationCases,
   ...resultCases,
+  ...scheduleListCases,
+  ...jobListCases,
+  ...listCases,
   ...recordCases,
   ...inspectionCases,
   ...historyCases,
