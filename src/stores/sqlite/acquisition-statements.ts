@@ -1,4 +1,4 @@
-import type { FlowControl } from "./awareness.ts";
+import { FLOWS, type FlowControl } from "./awareness.ts";
 import { isCaptured } from "./capture-statements.ts";
 import { hasPromotable, isAnyWoken } from "./gate-sql.ts";
 import {
@@ -21,23 +21,8 @@ export const FIRST_QUEUE_PARAMETER = 3;
 /** Statements that make due jobs ready, and lease jobs. */
 export interface AcquisitionStatements {
   readonly promote: string;
-  /** One statement per number of queues: the first is for one queue, the last for `ACQUISITION_ARMS_MAX`. */
-  readonly acquireFew: readonly string[];
-  readonly acquireMany: string;
-  /** The same statements as `acquireFew` and `acquireMany`, but the jobs have at most `ACQUIRED_BYTES_MAX` bytes
-   *  together. */
-  readonly acquireFewBytes: readonly string[];
-  readonly acquireManyBytes: string;
-  /** The same statements as the four above, for steps that heed keys (see `FlowControl`). */
-  readonly acquireFewKeys: readonly string[];
-  readonly acquireManyKeys: string;
-  readonly acquireFewBytesKeys: readonly string[];
-  readonly acquireManyBytesKeys: string;
-  /** The same statements, for steps that heed all flow control. */
-  readonly acquireFewAware: readonly string[];
-  readonly acquireManyAware: string;
-  readonly acquireFewBytesAware: readonly string[];
-  readonly acquireManyBytesAware: string;
+  /** By {@link acquisitionName}. */
+  readonly acquire: Readonly<Record<string, string>>;
 }
 
 /**
@@ -51,35 +36,39 @@ export interface AcquisitionStatements {
  */
 export function acquisitionStatements(names: TableNames): AcquisitionStatements {
   const { jobs } = names;
-  const counts = Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1);
+  const forms = ["many" as const, ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1)];
   return {
     // ?1 now. A job with a key is left to promoteAware, which knows how to wake its gate.
     promote:
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
       `WHERE state = ${delayed} AND run_at <= ?1 AND +concurrency_key IS NULL ` +
       `ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX})`,
-    acquireFew: counts.map((count) => acquire(names, count, firstCandidates, "none")),
-    acquireMany: acquire(names, "many", firstCandidates, "none"),
-    acquireFewBytes: counts.map((count) => acquire(names, count, candidatesByBytes, "none")),
-    acquireManyBytes: acquire(names, "many", candidatesByBytes, "none"),
-    acquireFewKeys: counts.map((count) => acquire(names, count, firstCandidates, "keys")),
-    acquireManyKeys: acquire(names, "many", firstCandidates, "keys"),
-    acquireFewBytesKeys: counts.map((count) => acquire(names, count, candidatesByBytes, "keys")),
-    acquireManyBytesKeys: acquire(names, "many", candidatesByBytes, "keys"),
-    acquireFewAware: counts.map((count) => acquire(names, count, firstCandidates, "all")),
-    acquireManyAware: acquire(names, "many", firstCandidates, "all"),
-    acquireFewBytesAware: counts.map((count) => acquire(names, count, candidatesByBytes, "all")),
-    acquireManyBytesAware: acquire(names, "many", candidatesByBytes, "all"),
+    acquire: Object.fromEntries(
+      FLOWS.flatMap((flow) =>
+        [false, true].flatMap((boundsBytes) => forms.map((form) => [flow, boundsBytes, form] as const)),
+      ).map((kind) => [acquisitionName(...kind), acquire(names, ...kind)]),
+    ),
   };
+}
+
+/**
+ * Names a statement that leases jobs.
+ *
+ * @param flow what the statement heeds
+ * @param boundsBytes whether the jobs have at most `ACQUIRED_BYTES_MAX` bytes together
+ */
+export function acquisitionName(flow: FlowControl, boundsBytes: boolean, form: QueueForm): string {
+  return [flow, boundsBytes, form].join();
 }
 
 /** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
  *  comes first. */
-function acquire(names: TableNames, form: QueueForm, select: typeof firstCandidates, flow: FlowControl): string {
+function acquire(names: TableNames, flow: FlowControl, boundsBytes: boolean, form: QueueForm): string {
   const { jobs } = names;
   const [schedulerId, until, stepId] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
   );
+  const select = boundsBytes ? candidatesByBytes : firstCandidates;
   const candidates = form === "many" ? candidatesOfMany(names, flow) : candidatesOfFew(names, form, flow);
   // Between tasks the age of the jobs counts, see `ageOf`.
   const order = (alias = ""): string =>

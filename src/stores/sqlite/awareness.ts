@@ -7,7 +7,7 @@
 export type FlowControl = "none" | "keys" | "all";
 
 /** In the order of what they heed. The column `has_flow` of a look is a place in this list. */
-const FLOWS: readonly FlowControl[] = ["none", "keys", "all"];
+export const FLOWS: readonly FlowControl[] = ["none", "keys", "all"];
 
 /**
  * What the last look told a store about the flow control that its database needs.

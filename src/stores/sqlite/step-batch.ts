@@ -1,5 +1,6 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { StepReport, StepRequest } from "../data-store.ts";
+import { acquisitionName } from "./acquisition-statements.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { Admission } from "./admission.ts";
 import type { FlowControl } from "./awareness.ts";
@@ -182,24 +183,8 @@ function acquire({ statements, boundsBytes }: StepContext, request: StepRequest,
   const { now, schedulerId, until, stepId, jobs } = request;
   if (jobs === null || jobs.limit <= 0) return [];
   const { form, args } = queueParameters(jobs.queues);
-  const [few, many] = acquisitions(statements, boundsBytes, flow);
-  const sql = form === "many" ? many : (few[form - 1] ?? many);
+  const sql = statements.acquire[acquisitionName(flow, boundsBytes, form)] ?? "";
   return [statement(sql, now, jobs.limit, ...args, schedulerId, until, stepId)];
-}
-
-function acquisitions(
-  statements: Statements,
-  boundsBytes: boolean,
-  flow: FlowControl,
-): [few: readonly string[], many: string] {
-  const { acquireFew, acquireMany, acquireFewBytes, acquireManyBytes } = statements;
-  if (flow === "none") return boundsBytes ? [acquireFewBytes, acquireManyBytes] : [acquireFew, acquireMany];
-  if (flow === "keys") {
-    const { acquireFewKeys, acquireManyKeys, acquireFewBytesKeys, acquireManyBytesKeys } = statements;
-    return boundsBytes ? [acquireFewBytesKeys, acquireManyBytesKeys] : [acquireFewKeys, acquireManyKeys];
-  }
-  const { acquireFewAware, acquireManyAware, acquireFewBytesAware, acquireManyBytesAware } = statements;
-  return boundsBytes ? [acquireFewBytesAware, acquireManyBytesAware] : [acquireFewAware, acquireManyAware];
 }
 
 function hasKey({ concurrencyKey }: JobRecord): boolean {
