@@ -63,6 +63,8 @@ async function bundle() {
     packages: "external",
     // What package.json's own conditions choose is chosen by the runtime or the bundler that loads the package.
     external: ["#*"],
+    // Bundlers write it as 1/0.
+    define: { "Number.POSITIVE_INFINITY": "Infinity" },
     sourcemap: true,
     metafile: true,
     logLevel: "warning",

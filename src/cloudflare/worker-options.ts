@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type Checker, checker, hasMethods, says } from "../core/check.ts";
-import { mustBe, optionsError } from "../core/option-errors.ts";
+import { mustBe, optionError } from "../core/option-errors.ts";
 import { tickOptionsSchema } from "../scheduler/options/option-schemas.ts";
 import type { TickOptions } from "../scheduler/options/options.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
@@ -53,5 +53,5 @@ const FOR_A_SCHEDULER = "make it within a function, because a Worker's requests 
 export function assertScheduler(scheduler: Scheduler): Scheduler {
   if (hasMethods(scheduler, ["tick", "addJob"])) return scheduler;
   const message = mustBe("a function that returns a Scheduler", scheduler).replace("got", "it returned");
-  throw optionsError("createWorker()", [{ path: "scheduler", message }]);
+  throw optionError("createWorker()", "scheduler", message);
 }

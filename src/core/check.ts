@@ -3,7 +3,16 @@ import { type Duration, toDurationMs } from "./duration.ts";
 import { type Issue, OptionsError } from "./errors.ts";
 import { DURATION_MS_MAX } from "./limits.ts";
 import { once } from "./once.ts";
-import { canHoldOptions, isPlain, mustBe, mustBeOneOf, optionsError, takes, unknownOption } from "./option-errors.ts";
+import {
+  canHoldOptions,
+  isPlain,
+  mustBe,
+  mustBeOneOf,
+  optionError,
+  optionsError,
+  takes,
+  unknownOption,
+} from "./option-errors.ts";
 import { isSameWord, normalized } from "./suggest.ts";
 import { toEpochMs } from "./temporal.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "./text.ts";
@@ -56,7 +65,7 @@ function checkerOf<T>(schema: v.GenericSchema<unknown, T>, hints: Hints): Checke
     }
     const advice = hints.instead?.(value) ?? (value instanceof Promise ? "await it first" : null);
     if (found.length > 0 && advice === null) throw optionsError(where, issuesOf(found, schema, hints));
-    throw optionsError(where, [{ path: "", message: takes(hints.takes ?? "an object of options", value, advice) }]);
+    throw optionError(where, "", takes(hints.takes ?? "an object of options", value, advice));
   };
 }
 

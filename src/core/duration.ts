@@ -1,5 +1,5 @@
-import { OptionsError, TemporalMissingError } from "./errors.ts";
-import { isPlain, mustBe } from "./option-errors.ts";
+import { type OptionsError, TemporalMissingError } from "./errors.ts";
+import { isPlain, mustBe, valueError } from "./option-errors.ts";
 import { nearest } from "./suggest.ts";
 import { Temporal } from "./temporal.ts";
 
@@ -130,7 +130,7 @@ function problemOfText(text: string): string {
 
 function invalidDuration(name: string, value: unknown, problem: string, cause?: unknown): OptionsError {
   const message = mustBe('a duration such as "5m" or { minutes: 5 }', value, name, problem);
-  return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
+  return valueError(name, message, cause);
 }
 
 /** ISO 8601 text of so many milliseconds, as {@link durationOf} would give it: `PT1H30M`. */

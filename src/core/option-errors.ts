@@ -30,6 +30,16 @@ export function optionsError(where: string, issues: readonly Issue[], options?: 
   return new OptionsError(message, issues, options);
 }
 
+/** The same for one problem. */
+export function optionError(where: string, path: string, message: string, options?: { cause?: unknown }): OptionsError {
+  return optionsError(where, [{ path, message }], options);
+}
+
+/** The error of one value: `timeZone must be ...`. @param name the option or the argument; empty for the value itself */
+export function valueError(name: string, message: string, cause?: unknown): OptionsError {
+  return new OptionsError(name === "" ? message : `${name} ${message}`, [{ path: name, message }], { cause });
+}
+
 function sentenceOf({ path, message }: Issue): string {
   return path === "" ? message : `${cut(path)} ${message}`;
 }

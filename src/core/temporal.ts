@@ -1,7 +1,7 @@
 // The only file that names the polyfill. Where the runtime has its own Temporal, the polyfill gives that one.
 import { Temporal } from "temporal-polyfill";
-import { OptionsError, TemporalMissingError } from "./errors.ts";
-import { isPlain, mustBe } from "./option-errors.ts";
+import { type OptionsError, TemporalMissingError } from "./errors.ts";
+import { isPlain, mustBe, valueError } from "./option-errors.ts";
 
 export { Temporal };
 
@@ -102,8 +102,7 @@ function invalidInstant(
   advice: string | null,
   cause?: unknown,
 ): OptionsError {
-  const message = mustBe(what, value, name, advice);
-  return new OptionsError(`${name} ${message}`, [{ path: name, message }], { cause });
+  return valueError(name, mustBe(what, value, name, advice), cause);
 }
 
 /** The `Temporal.Instant` of epoch milliseconds, or the nearest one. Rows that were edited by hand may hold any number,

@@ -1,4 +1,4 @@
-import { OptionsError } from "../core/errors.ts";
+import { valueError } from "../core/option-errors.ts";
 import { editDistance } from "../core/suggest.ts";
 import { nativeTemporal } from "../core/temporal.ts";
 import { IntlRules } from "./intl-rules.ts";
@@ -81,7 +81,7 @@ function rulesOf(timeZone: string): ZoneRules {
     const message =
       `must be an IANA time zone such as "Europe/Berlin", or an offset such as "+05:30"; got ${shown}` +
       (near === null ? "" : `: did you mean "${near}"?`);
-    throw new OptionsError(`timeZone ${message}`, [{ path: "timeZone", message }], { cause });
+    throw valueError("timeZone", message, cause);
   }
 }
 

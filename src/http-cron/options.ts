@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type Checker, checker, hasMethods, implementing } from "../core/check.ts";
 import type { Logger } from "../core/logger.ts";
-import { mustBe, optionsError } from "../core/option-errors.ts";
+import { mustBe, optionError } from "../core/option-errors.ts";
 import type { TickReport } from "../scheduler/driving/tick.ts";
 import { tickOptionsSchema } from "../scheduler/options/option-schemas.ts";
 import type { TickOptions } from "../scheduler/options/options.ts";
@@ -48,7 +48,7 @@ export function checkCronOptions(options: CronHandlerOptions): readonly string[]
 export function assertTicks(scheduler: TickingScheduler): TickingScheduler {
   if (hasMethods(scheduler, ["tick"])) return scheduler;
   const message = mustBe("a function that returns a Scheduler", scheduler).replace("got", "it returned");
-  throw optionsError("createCronHandler()", [{ path: "scheduler", message }]);
+  throw optionError("createCronHandler()", "scheduler", message);
 }
 
 function schema(): v.GenericSchema {

@@ -6,7 +6,7 @@ import { defaultIdentity } from "../core/identity.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
 import { JoinedCall } from "../core/joined-call.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
-import { optionsError } from "../core/option-errors.ts";
+import { optionError } from "../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { type InstantLike, instantOrNull, type Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
@@ -690,7 +690,7 @@ export class Scheduler implements SchedulerClient, AsyncDisposable {
    *  @throws {OptionsError} here; a scheduler that has a store of its own overrides it */
   protected static makeStore(): DataStore {
     const message = 'is missing; it must be a DataStore (the Scheduler of "escapement" makes a MemoryDataStore)';
-    throw optionsError("new Scheduler()", [{ path: "dataStore", message }]);
+    throw optionError("new Scheduler()", "dataStore", message);
   }
 
   /** Whether a handler of this scheduler is under way around the present call. What a handler left behind is not. */

@@ -1,4 +1,4 @@
-import { optionsError } from "../core/option-errors.ts";
+import { optionError } from "../core/option-errors.ts";
 
 /** Where a page of results ended: the end of its last job, and the place of the result among those of one instant. */
 export interface ResultCursor {
@@ -17,5 +17,5 @@ export function readResultCursor(text: string): ResultCursor {
     return { finishedAt, place };
   }
   const message = "must be the cursor of a page of results; begin again without a cursor";
-  throw optionsError("getJobResults()", [{ path: "cursor", message }]);
+  throw optionError("getJobResults()", "cursor", message);
 }

@@ -1,9 +1,5 @@
-import type { ScheduleRecord } from "../records/schedule.ts";
 import type { ScheduleAddition, ScheduleAdditionChange } from "./data-store.ts";
-import { NO_VERSION } from "./task-declarations.ts";
-
-/** What a store knows of a program's declaration of a schedule. */
-export type StoredDeclaration = Pick<ScheduleRecord, "declaration" | "version">;
+import { declarationOf, type StoredDeclaration, versionOf } from "./task-declarations.ts";
 
 /** What becomes of a schedule that is added, see `DataStore.addSchedules`. `stored` is undefined when the id is free;
  *  the conflict of `error` is not decided here. */
@@ -24,18 +20,7 @@ export function keptDeclaration(
   { schedule, conflictPolicy }: ScheduleAddition,
   change: ScheduleAdditionChange,
 ): StoredDeclaration {
-  if (change === "replaced" || change === "updated") return declarationOf(schedule.declaration, versionOf(schedule));
+  if (change === "replaced" || change === "updated") return declarationOf(schedule, versionOf(schedule));
   if (change === "outdated" || conflictPolicy !== "update") return stored;
-  return declarationOf(stored.declaration, Math.max(versionOf(stored), versionOf(schedule)));
-}
-
-function versionOf({ version }: StoredDeclaration): number {
-  return version ?? NO_VERSION;
-}
-
-function declarationOf(declaration: string | undefined, version: number): StoredDeclaration {
-  return {
-    ...(declaration === undefined ? {} : { declaration }),
-    ...(version === NO_VERSION ? {} : { version }),
-  };
+  return declarationOf(stored, Math.max(versionOf(stored), versionOf(schedule)));
 }

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../core/without-undefined.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { TaskChange } from "./data-store.ts";
 
@@ -41,15 +42,18 @@ export function isStaleTask(stored: TaskRecord | undefined, given: TaskRecord): 
 /** No version is lower than every version. */
 export const NO_VERSION = -1;
 
-function versionOf({ version }: TaskRecord): number {
+/** What a store knows of a program's declaration of a task or a schedule. */
+export interface StoredDeclaration {
+  readonly declaration?: string;
+  readonly version?: number;
+}
+
+export function versionOf({ version }: StoredDeclaration): number {
   return version ?? NO_VERSION;
 }
 
-function declarationOf({ declaration }: TaskRecord, version: number): Pick<TaskRecord, "declaration" | "version"> {
-  return {
-    ...(declaration === undefined ? {} : { declaration }),
-    ...(version === NO_VERSION ? {} : { version }),
-  };
+export function declarationOf({ declaration }: StoredDeclaration, version: number): StoredDeclaration {
+  return withoutUndefined({ declaration, version: version === NO_VERSION ? undefined : version });
 }
 
 /** Whether two tasks have the same settings. The order of the keys in metadata counts. */

@@ -1,6 +1,7 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
-import { optionsError } from "../core/option-errors.ts";
+import { optionError } from "../core/option-errors.ts";
+import { withoutUndefined } from "../core/without-undefined.ts";
 import { dstText } from "../cron/describe.ts";
 import type { DstPolicy, GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
@@ -19,7 +20,7 @@ import {
 import { FIRST_DAY, type PeriodDates, periodDates } from "./period-dates.ts";
 import { type StepShare, withinBudget } from "./step-budget.ts";
 import { checkMs, Trigger } from "./trigger.ts";
-import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
 
 /** The period of a {@link CalendarIntervalTrigger} and its time of day. The period is the sum of its units. */
@@ -116,7 +117,7 @@ export class CalendarIntervalTrigger extends Trigger {
     if (this.#months + this.#days === 0 || this.#months > MONTHS_MAX || this.#days > DAYS_MAX) {
       const isZero = this.#months + this.#days === 0;
       const needed = isZero ? "longer than zero, such as { months: 1 }" : "of at most 10,000 years";
-      throw optionsError("CalendarIntervalTrigger", [{ path: "", message: `needs an interval ${needed}` }]);
+      throw optionError("CalendarIntervalTrigger", "", `needs an interval ${needed}`);
     }
     this.#secondOfDay = (checked.hour * 60 + checked.minute) * 60 + checked.second;
     this.#timeZone = resolveTimeZone(checked.timeZone);

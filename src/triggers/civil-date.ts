@@ -1,5 +1,5 @@
 import { OptionsError, TemporalMissingError } from "../core/errors.ts";
-import { mustBe } from "../core/option-errors.ts";
+import { mustBe, valueError } from "../core/option-errors.ts";
 import { Temporal } from "../core/temporal.ts";
 
 /** A date as callers may write it: `"2026-12-25"` or a `Temporal.PlainDate`, native or polyfilled. */
@@ -28,7 +28,7 @@ export function toEpochDay(value: DateLike, path: string): number {
   } catch (cause) {
     if (cause instanceof TemporalMissingError) throw cause;
     const message = mustBe('a date such as "2026-12-25" or a Temporal.PlainDate', value, path, dateAdvice(value));
-    throw new OptionsError(`${path} ${message}`, [{ path, message }], { cause });
+    throw valueError(path, message, cause);
   }
 }
 

@@ -1,5 +1,5 @@
 import { OptionsError, TemporalMissingError } from "../core/errors.ts";
-import { mustBe } from "../core/option-errors.ts";
+import { mustBe, valueError } from "../core/option-errors.ts";
 import { Temporal } from "../core/temporal.ts";
 
 /** Text that has a date, and no offset, `Z` or annotation. */
@@ -18,7 +18,7 @@ export function civilTimeMs(value: unknown, timeZone: string | null): number | n
   if (timeZone !== null) return civil.toZonedDateTime(timeZone, { disambiguation: "compatible" }).epochMilliseconds;
   const advice = `write new DateTrigger("${civil.toString().replace("T", " ")}", { timeZone: "Europe/Berlin" })`;
   const message = mustBe("an instant; or a civil time, together with its time zone", value, "", advice);
-  throw new OptionsError(message, [{ path: "", message }]);
+  throw valueError("", message);
 }
 
 function civilTimeOf(value: unknown): Temporal.PlainDateTime | null {
@@ -31,6 +31,6 @@ function civilTimeOf(value: unknown): Temporal.PlainDateTime | null {
   } catch (cause) {
     if (cause instanceof TemporalMissingError) throw cause;
     const message = mustBe("a date and a time that exist", value);
-    throw new OptionsError(message, [{ path: "", message }], { cause });
+    throw valueError("", message, cause);
   }
 }

@@ -1,7 +1,7 @@
 import { type Duration, toDurationMs } from "../core/duration.ts";
 import { MaxIterationsReachedError } from "../core/errors.ts";
 import { COMBINED_TRIGGERS_MAX, QUESTION_STEPS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
-import { mustBe, optionsError } from "../core/option-errors.ts";
+import { mustBe, optionError } from "../core/option-errors.ts";
 import { firstOf, matchesOf, nextOf, previousOf } from "./asking.ts";
 import { Meetings } from "./meetings.ts";
 import { checkOptions, converted, optional, wholeNumber } from "./options.ts";
@@ -19,7 +19,7 @@ abstract class CombiningTrigger extends Trigger {
     super();
     if (!Array.isArray(triggers) || triggers.length === 0 || triggers.length > COMBINED_TRIGGERS_MAX) {
       const message = mustBe(`a list of 1 to ${COMBINED_TRIGGERS_MAX} triggers`, triggers);
-      throw optionsError(subject, [{ path: "triggers", message }]);
+      throw optionError(subject, "triggers", message);
     }
     checkChildren(triggers, subject);
     this.triggers = Object.freeze([...triggers]);
@@ -58,7 +58,7 @@ export function checkChildren(triggers: readonly unknown[], subject: string): vo
     const isTrigger = child instanceof Trigger;
     if (isTrigger && child.depth < TRIGGER_DEPTH_MAX) return;
     const message = isTrigger ? `nests deeper than ${TRIGGER_DEPTH_MAX} levels` : mustBe("a trigger", child);
-    throw optionsError(subject, [{ path: `triggers.${index}`, message }]);
+    throw optionError(subject, `triggers.${index}`, message);
   });
 }
 

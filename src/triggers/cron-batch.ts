@@ -1,6 +1,6 @@
 import type { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { mustBe, optionsError } from "../core/option-errors.ts";
+import { mustBe, optionError } from "../core/option-errors.ts";
 import { CompiledBatch } from "../cron/compiled-cron.ts";
 import { CronTrigger, partsOf } from "./cron.ts";
 
@@ -69,5 +69,5 @@ export class CronBatch {
 }
 
 function wrongOption(path: string, message: string): OptionsError {
-  return optionsError("CronBatch", [{ path, message }]);
+  return optionError("CronBatch", path, message);
 }

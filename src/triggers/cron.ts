@@ -1,5 +1,6 @@
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { type InstantLike, toEpochMs } from "../core/temporal.ts";
+import { withoutUndefined } from "../core/without-undefined.ts";
 import { cronText } from "../cron/canonical-text.ts";
 import type { CompiledCron } from "../cron/compiled-cron.ts";
 import { describeCron, isAutoDst } from "../cron/describe.ts";
@@ -22,7 +23,7 @@ import {
   timeZoneAdvice,
 } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
-import { type TriggerJSON, withoutUndefined } from "./trigger-json.ts";
+import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoIn, isoOf } from "./words.ts";
 
 /** What applies to a {@link CronTrigger} besides its fields. */

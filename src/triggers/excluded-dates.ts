@@ -1,6 +1,6 @@
 import { OptionsError } from "../core/errors.ts";
 import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
-import { isPlain, mustBe, optionsError, shown } from "../core/option-errors.ts";
+import { isPlain, mustBe, optionError, optionsError, shown } from "../core/option-errors.ts";
 import { dayAt, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import { checkOrder } from "./options.ts";
@@ -104,12 +104,11 @@ function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
   if (!Array.isArray(dates) || dates.length > EXCLUDED_DATES_MAX) {
     const what = `a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
     const message = mustBe(what, dates, "", Array.isArray(dates) ? null : listAdvice(dates));
-    throw optionsError("ExcludingTrigger", [{ path: "excluded", message }]);
+    throw optionError("ExcludingTrigger", "excluded", message);
   }
   const spans = dates.map((item: DateLike | DateRange, index): [number, number] => {
     const path = `excluded.${index}`;
-    if (isPlain(item) && !isRange(item))
-      throw optionsError("ExcludingTrigger", [{ path, message: rangeProblem(item) }]);
+    if (isPlain(item) && !isRange(item)) throw optionError("ExcludingTrigger", path, rangeProblem(item));
     if (!isRange(item)) {
       const day = dayOf(item, path);
       return [day, day];

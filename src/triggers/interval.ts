@@ -1,5 +1,5 @@
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { optionsError } from "../core/option-errors.ts";
+import { optionError } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
 import { amount, type Checked, checkOptions, checkOrder, instantMs, jitterAdvice, oneOf, optional } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
@@ -85,7 +85,7 @@ export class IntervalTrigger extends Trigger {
     checkOrder("IntervalTrigger", startMs, endMs, ["startTime", "endTime"]);
     if (startMs !== null && this.#firstDelayMs > 0) {
       const message = 'cannot be "afterInterval" beside startTime, which names the first fire time itself';
-      throw optionsError("IntervalTrigger", [{ path: "firstRun", message }]);
+      throw optionError("IntervalTrigger", "firstRun", message);
     }
     this.#startMs = startMs ?? (anchorMs === null ? null : anchorMs + this.#firstDelayMs);
     this.#isAnchor = startMs === null;
@@ -174,7 +174,7 @@ function sum(options: Checked<typeof rules>): number {
       : ms > FIRE_TIME_MS_MAX
         ? "needs an interval shorter than 8,030 years"
         : "needs an interval of whole milliseconds";
-  throw optionsError("IntervalTrigger", [{ path: "", message }]);
+  throw optionError("IntervalTrigger", "", message);
 }
 
 function elsewhere(name: string): string | null {

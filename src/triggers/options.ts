@@ -4,6 +4,7 @@ import {
   isPlain,
   mustBe,
   mustBeOneOf,
+  optionError,
   optionsError,
   shown,
   takes,
@@ -47,7 +48,7 @@ export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>
 ): Checked<Rules> {
   const names = Object.keys(rules);
   if (!canHoldOptions(value, names)) {
-    throw optionsError(where, [{ path: "", message: takes("an object of options", value, instead(value)) }]);
+    throw optionError(where, "", takes("an object of options", value, instead(value)));
   }
   const issues: Issue[] = [];
   const checked: Record<string, unknown> = {};
@@ -144,7 +145,7 @@ export function checkOrder(
   [start, end]: readonly [start: string, end: string],
 ): void {
   if (startMs === null || endMs === null || startMs <= endMs) return;
-  throw optionsError(where, [{ path: end, message: `is before ${start}, so nothing would ever fire` }]);
+  throw optionError(where, end, `is before ${start}, so nothing would ever fire`);
 }
 
 const zones = new Map<string, string>();

@@ -1,5 +1,5 @@
 import type { OptionsError } from "../core/errors.ts";
-import { mustBe, optionsError } from "../core/option-errors.ts";
+import { mustBe, optionError } from "../core/option-errors.ts";
 import { timerHost } from "../core/timer-host.ts";
 import { zoneTable } from "../cron/zone.ts";
 import { resolveTimeZone } from "./options.ts";
@@ -36,5 +36,5 @@ export function preloadZones(timeZones: readonly string[]): void {
 }
 
 function wrong(path: string, message: string): OptionsError {
-  return optionsError(WHERE, [{ path, message }]);
+  return optionError(WHERE, path, message);
 }

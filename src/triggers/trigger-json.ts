@@ -4,9 +4,3 @@ export interface TriggerJSON {
   readonly version: number;
   readonly [field: string]: unknown;
 }
-
-/** The JSON without its undefined fields, so that equal rules have equal text. */
-export function withoutUndefined(json: TriggerJSON): TriggerJSON {
-  const { type, version, ...fields } = json;
-  return { type, version, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
-}

@@ -1,6 +1,6 @@
 import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
 import { printAsJSON } from "../core/inspect.ts";
-import { mustBe } from "../core/option-errors.ts";
+import { mustBe, valueError } from "../core/option-errors.ts";
 import {
   ceilEpochMs,
   hasDigitsBelowMs,
@@ -204,5 +204,5 @@ export function brokenTrigger(
 export function checkMs(value: number, name: string): void {
   if (Number.isFinite(value)) return;
   const message = mustBe("a finite number of epoch milliseconds", value);
-  throw new OptionsError(`${name} ${message}`, [{ path: name, message }]);
+  throw valueError(name, message);
 }

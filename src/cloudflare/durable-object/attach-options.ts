@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type Checker, checker, durationMs, hasMethods, says, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
-import { optionsError, takes } from "../../core/option-errors.ts";
+import { optionError, takes } from "../../core/option-errors.ts";
 import type { SchedulerOptions } from "../../scheduler/options/scheduler-options.ts";
 import type { DurableObjectStoreOptions } from "../../stores/durable-object/mod.ts";
 import type { ObjectContext } from "./shapes.ts";
@@ -51,11 +51,11 @@ const WHERE = "attachScheduler()";
  *  options of the scheduler and of the store are checked where these are made */
 export function checkAttaching(ctx: ObjectContext, configure: unknown, options: AttachOptions): CheckedAttachOptions {
   if (!hasMethods(ctx, ["blockConcurrencyWhile"])) {
-    throw optionsError(WHERE, [{ path: "", message: takes("the context of a Durable Object (ctx)", ctx) }]);
+    throw optionError(WHERE, "", takes("the context of a Durable Object (ctx)", ctx));
   }
   if (typeof configure !== "function") {
     const message = takes("a function (scheduler) => void that registers the tasks", configure);
-    throw optionsError(WHERE, [{ path: "configure", message }]);
+    throw optionError(WHERE, "configure", message);
   }
   check ??= checker(schema());
   const { scheduler, store, tick } = check(options, WHERE);

@@ -1,5 +1,5 @@
 import type { Logger } from "../../core/logger.ts";
-import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { mustBe, optionError } from "../../core/option-errors.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
 import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
@@ -82,13 +82,11 @@ export class AttemptContext implements JobContext {
   #publishProgress(fraction: number, note: string | undefined): void {
     if (!(fraction >= 0 && fraction <= 1)) {
       const advice = fraction > 1 && fraction <= 100 ? `write ${fraction / 100} for ${fraction} %` : null;
-      throw optionsError("progress()", [
-        { path: "fraction", message: mustBe("a number from 0 to 1", fraction, "", advice) },
-      ]);
+      throw optionError("progress()", "fraction", mustBe("a number from 0 to 1", fraction, "", advice));
     }
     // The note goes into the statement that extends the leases of all jobs.
     if (typeof (note ?? "") !== "string") {
-      throw optionsError("progress()", [{ path: "note", message: mustBe("text", note) }]);
+      throw optionError("progress()", "note", mustBe("text", note));
     }
     // No event of an attempt may follow the event of its end.
     if (this.#attempt.hasEnded) return;

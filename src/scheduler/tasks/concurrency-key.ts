@@ -1,6 +1,6 @@
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
-import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { mustBe, optionError } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -63,7 +63,7 @@ function keyOf(taskId: string, keyFunction: KeyFunction, payload: unknown): stri
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `failed on the payload: ${reason}; let it return null for a payload without a key`;
-    throw optionsError(where, [{ path: "concurrencyKey", message }], { cause: error });
+    throw optionError(where, "concurrencyKey", message, { cause: error });
   }
   if (key === null || key === undefined) return null;
   if (typeof key !== "string" || key.length === 0 || key.length > ID_LENGTH_MAX) {
@@ -71,11 +71,11 @@ function keyOf(taskId: string, keyFunction: KeyFunction, payload: unknown): stri
     if (key instanceof Promise) key.catch(() => {});
     const what = `text of 1 to ${ID_LENGTH_MAX} characters, or null for none`;
     const message = mustBe(what, key, "", adviceOn(key)).replace("must be", "must return");
-    throw optionsError(where, [{ path: "concurrencyKey", message }]);
+    throw optionError(where, "concurrencyKey", message);
   }
   if (isStorable(key)) return key;
   const message = mustBe(STORABLE, key, "", STORABLE_ADVICE).replace("must be", "must return");
-  throw optionsError(where, [{ path: "concurrencyKey", message }]);
+  throw optionError(where, "concurrencyKey", message);
 }
 
 function adviceOn(key: unknown): string | null {
@@ -104,7 +104,7 @@ export function assertKeyed(
     'instead of its id, or pass { concurrencyKey: "..." }';
   if (maxRunningPerKey !== undefined) {
     const message = `is missing: task "${id}" has maxRunningPerKey, and ${advice} (null for a job without limit)`;
-    throw optionsError(where, [{ path: "concurrencyKey", message }]);
+    throw optionError(where, "concurrencyKey", message);
   }
   if (!tasks.isFirstWithoutKey(id)) return;
   logger.warn(

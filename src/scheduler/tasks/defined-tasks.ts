@@ -1,4 +1,4 @@
-import { isPlain, mustBe, optionsError } from "../../core/option-errors.ts";
+import { isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { checkId, checkTaskSettings } from "../options/check-options.ts";
 import type { TaskSettings } from "../options/options.ts";
@@ -79,7 +79,7 @@ export function defineTasks<Schemas extends Record<string, unknown>, Handlers ex
 ): DefinedTasks<Schemas, Handlers> {
   if (!isPlain(definitions)) {
     const message = mustBe("an object of definitions by id, such as { mail: { handler } }", definitions);
-    throw optionsError("defineTasks()", [{ path: "", message }]);
+    throw optionError("defineTasks()", "", message);
   }
   const tasks = Object.entries(definitions).map(([id, definition]) => [id, taskOf(id, definition)]);
   return Object.freeze(Object.fromEntries(tasks)) as DefinedTasks<Schemas, Handlers>;
@@ -88,7 +88,7 @@ export function defineTasks<Schemas extends Record<string, unknown>, Handlers ex
 function taskOf(id: string, definition: unknown): DefinedTask {
   const where = `defineTasks(), task "${id}"`;
   if (id === "__proto__") {
-    throw optionsError("defineTasks()", [{ path: id, message: "is no id: code that copies it would set a prototype" }]);
+    throw optionError("defineTasks()", id, "is no id: code that copies it would set a prototype");
   }
   checkId(id, "task id");
   if (!isPlain(definition) || "~standard" in definition) {
@@ -99,18 +99,18 @@ function taskOf(id: string, definition: unknown): DefinedTask {
           ? "write { schema }"
           : null;
     const message = mustBe("{ schema?, settings?, handler? }", definition, "", advice);
-    throw optionsError("defineTasks()", [{ path: id, message }]);
+    throw optionError("defineTasks()", id, message);
   }
   const { schema, settings, handler, ...others } = definition;
   const [other] = Object.keys(others);
   if (other !== undefined) {
     const parts = "{ schema?, settings?, handler? }";
     const message = `is no part of a definition, which is ${parts}: write settings: { ${other} }`;
-    throw optionsError("defineTasks()", [{ path: `${id}.${other}`, message }]);
+    throw optionError("defineTasks()", `${id}.${other}`, message);
   }
   checkTaskSettings({ ...Object(settings), ...(schema === undefined ? {} : { schema }) }, where);
   if (handler !== undefined && typeof handler !== "function") {
-    throw optionsError("defineTasks()", [{ path: `${id}.handler`, message: mustBe("a function", handler) }]);
+    throw optionError("defineTasks()", `${id}.handler`, mustBe("a function", handler));
   }
   return new DefinedTask(id, definition as TaskDefinition);
 }
@@ -121,11 +121,11 @@ export function tasksToUse(tasks: unknown): DefinedTask[] {
   const isDefined = list.length > 0 && list.every((task) => task instanceof DefinedTask);
   if (!isDefined) {
     const advice = tasks instanceof DefinedTask ? `write use({ ${tasks.id} })` : null;
-    throw optionsError("use()", [{ path: "tasks", message: mustBe("what defineTasks() returned", tasks, "", advice) }]);
+    throw optionError("use()", "tasks", mustBe("what defineTasks() returned", tasks, "", advice));
   }
   const usable = (list as DefinedTask[]).filter(({ handler }) => handler !== null);
   if (usable.length > 0) return usable;
   const ids = (list as DefinedTask[]).map(({ id }) => `"${id}"`).join(", ");
   const message = `have no handler (${ids}), so that there is nothing to run: write defineTasks({ id: { handler } })`;
-  throw optionsError("use()", [{ path: "tasks", message }]);
+  throw optionError("use()", "tasks", message);
 }

@@ -1,9 +1,10 @@
 import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
 import { LIMIT_PER_BURST } from "../../core/limits.ts";
-import { isPlain, mustBe, optionsError } from "../../core/option-errors.ts";
+import { isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
 import { textHash } from "../../core/text-hash.ts";
+import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { RateLimit } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore, JobQueue, TaskChange } from "../../stores/data-store.ts";
@@ -118,7 +119,7 @@ export class TaskRegistry {
       const registered = this.#byId.get(id);
       if (registered === undefined || registered.handler === handler) continue;
       const message = `must be a new id, because a task "${id}" with another handler is registered here already`;
-      throw optionsError("use()", [{ path: id, message }]);
+      throw optionError("use()", id, message);
     }
     for (const task of tasks) {
       const schema = task.schema === null ? {} : { schema: task.schema };
@@ -166,7 +167,7 @@ export class TaskRegistry {
     const advice =
       near === null ? "pass it: new Scheduler({ executors: { name: executor } })" : `did you mean "${near}"?`;
     const message = mustBe(`the name of an executor that this scheduler has (${names})`, executor, "", advice);
-    throw optionsError(`task "${id}"`, [{ path: "executor", message }]);
+    throw optionError(`task "${id}"`, "executor", message);
   }
 
   get(id: string): RegisteredTask | undefined {
@@ -310,10 +311,4 @@ function declared(record: TaskRecord, version: number | undefined): TaskRecord {
   const { overlap: _, ...known } = record;
   const declaration = textHash(JSON.stringify(record.overlap === "queue" ? known : record));
   return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
-}
-
-function withoutUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as {
-    [Name in keyof T]?: Exclude<T[Name], undefined>;
-  };
 }

@@ -6,7 +6,7 @@ import {
   SerializationError,
 } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
-import { optionsError, takes } from "../../core/option-errors.ts";
+import { optionError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -74,7 +74,7 @@ export class JobVerbs {
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
     if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
       const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
-      throw optionsError("addJobs()", [{ path: "", message }]);
+      throw optionError("addJobs()", "", message);
     }
     return this.#addRecords(await this.#newRecords(jobs as readonly NewJob[], "addJobs()"));
   }
@@ -83,7 +83,7 @@ export class JobVerbs {
     const where = "addBatch()";
     if (!Array.isArray(jobs) || jobs.length === 0 || jobs.length > PARENTS_MAX) {
       const message = takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs);
-      throw optionsError(where, [{ path: "", message }]);
+      throw optionError(where, "", message);
     }
     const { then } = checkBatchOptions(options, where);
     const { task, ...thenOptions } = checkThenJob(then, `${where}, then`);
@@ -91,7 +91,7 @@ export class JobVerbs {
     const after = [...new Set([...(thenOptions.after ?? []), ...records.map(({ id }) => id)])];
     if (after.length > PARENTS_MAX) {
       const message = `must name at most ${PARENTS_MAX - jobs.length} jobs besides the ${jobs.length} of the batch`;
-      throw optionsError(`${where}, then`, [{ path: "after", message }]);
+      throw optionError(`${where}, then`, "after", message);
     }
     const last = await this.#newRecord(task as Task, { ...thenOptions, after }, `${where}, then`);
     const added = await this.#addRecords([...records, last]);

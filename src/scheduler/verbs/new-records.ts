@@ -1,6 +1,7 @@
 import { firstFence } from "../../core/ids.ts";
-import { optionsError } from "../../core/option-errors.ts";
+import { optionError } from "../../core/option-errors.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
+import { withoutUndefined } from "../../core/without-undefined.ts";
 import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -76,19 +77,21 @@ export function scheduleChanges(
   const isNewRule = trigger !== undefined && ruleKey(trigger) !== schedule.triggerRule;
   return {
     ...(isNewRule ? triggerFields(trigger, now) : {}),
-    ...(options.nextFireTime === undefined ? {} : { nextFireTime: notBefore(schedule, options.nextFireTime) }),
-    ...(payload === undefined ? {} : { payload }),
-    ...(key === undefined ? {} : { concurrencyKey: key }),
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(options.executor === undefined ? {} : { executor: options.executor }),
-    ...(options.priority === undefined ? {} : { priority: options.priority }),
-    ...(options.coalesce === undefined ? {} : { coalesce: options.coalesce }),
-    ...(options.misfireGraceTime === undefined ? {} : { misfireGraceMs: options.misfireGraceTime }),
-    ...(options.maxJitter === undefined ? {} : { maxJitterMs: options.maxJitter }),
-    ...(options.maxCatchUp === undefined ? {} : { maxCatchUp: options.maxCatchUp }),
-    ...(options.resultExpirationTime === undefined ? {} : { resultExpirationMs: options.resultExpirationTime }),
-    ...(options.overlap === undefined ? {} : { overlap: options.overlap }),
-    ...(options.metadata === undefined ? {} : { metadata: { ...taskMetadata, ...options.metadata } }),
+    ...withoutUndefined({
+      nextFireTime: options.nextFireTime === undefined ? undefined : notBefore(schedule, options.nextFireTime),
+      payload,
+      concurrencyKey: key,
+      name: options.name,
+      executor: options.executor,
+      priority: options.priority,
+      coalesce: options.coalesce,
+      misfireGraceMs: options.misfireGraceTime,
+      maxJitterMs: options.maxJitter,
+      maxCatchUp: options.maxCatchUp,
+      resultExpirationMs: options.resultExpirationTime,
+      overlap: options.overlap,
+      metadata: options.metadata && { ...taskMetadata, ...options.metadata },
+    }),
   };
 }
 
@@ -98,7 +101,7 @@ function notBefore({ lastFireTime }: ScheduleRecord, fireTime: number): number {
   const message =
     `must be later than the last fire time, ${instantText(lastFireTime)}; got ${instantText(fireTime)}: ` +
     "a schedule never goes back; runScheduleNow(id) adds an extra job";
-  throw optionsError("updateSchedule()", [{ path: "nextFireTime", message }]);
+  throw optionError("updateSchedule()", "nextFireTime", message);
 }
 
 /** A new job that no schedule made. */

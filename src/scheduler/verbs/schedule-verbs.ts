@@ -2,6 +2,7 @@ import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "..
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions } from "../../core/option-errors.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
+import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
@@ -219,8 +220,7 @@ export class ScheduleVerbs {
 /** The options with those that they leave out. What is no object of options is left to the check. */
 function withDefaults(options: ScheduleOptions, defaults: ScheduleDefaults): ScheduleOptions {
   if (Object.keys(defaults).length === 0 || !canHoldOptions(options, scheduleOptionNames())) return options;
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(given) };
+  return { ...defaults, ...withoutUndefined(options) };
 }
 
 function noSchedule(id: string): ScheduleLookupError {

@@ -1,4 +1,4 @@
-import { optionsError } from "../../core/option-errors.ts";
+import { optionError } from "../../core/option-errors.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { checkId, checkScheduledTask, taskSettingNames } from "../options/check-options.ts";
 import type { ScheduleOptions, TaskSettings } from "../options/options.ts";
@@ -25,7 +25,7 @@ export function scheduledTask(
   checkId(id, "schedule id");
   if (typeof handler !== "function") {
     const order = "schedule(id, trigger, handler) or schedule(id, trigger, options, handler)";
-    throw optionsError("schedule()", [{ path: "handler", message: `must be a function, the last argument: ${order}` }]);
+    throw optionError("schedule()", "handler", `must be a function, the last argument: ${order}`);
   }
   const given: unknown = isShort ? {} : (optionsOrHandler ?? {});
   checkScheduledTask(given, "schedule()");

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { hasMethods, says } from "../../core/check.ts";
 import type { OptionsError } from "../../core/errors.ts";
-import { optionsError, takes } from "../../core/option-errors.ts";
+import { optionError, takes } from "../../core/option-errors.ts";
 import { SHARED_ENTRIES } from "../sqlite/shared-options.ts";
 
 /** The schemas of the options that both stores have. */
@@ -22,7 +22,7 @@ export const CLOUDFLARE_ENTRIES: typeof SHARED_ENTRIES = {
 /** The error of a first argument that is something else. */
 export function wrongArgument(where: string, what: string, value: unknown, advice: string | null): OptionsError {
   const known = isStub(value) ? "it is a stub, which calls another Worker or object" : advice;
-  return optionsError(where, [{ path: "", message: takes(what, value, known) }]);
+  return optionError(where, "", takes(what, value, known));
 }
 
 /** Whether a value is a stub for calls into another Worker or object. Such a stub has a method of every name. */

@@ -10,7 +10,8 @@ import type {
   ScheduleFilter,
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
-import { additionChange, keptDeclaration, type StoredDeclaration } from "../schedule-declarations.ts";
+import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
+import type { StoredDeclaration } from "../task-declarations.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
