@@ -347,7 +347,9 @@ export class FaultyStore implements contract.DataStore {
 
   async #takeEffectLate(name: string, effect: () => Promise<unknown>): Promise<void> {
     const { history, clock, random } = this.#world;
+    this.#world.lateCalls++;
     await clock.sleep(clock.now() + random.int(1, LATE_MS));
+    this.#world.lateCalls--;
     history.trace(this.#process.name, `${name} takes effect late`);
     history.count("late effects");
     // What it leases nobody runs.

@@ -1,3 +1,4 @@
+import { BUCKET_KEPT_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { TaskPause, TaskPauseRequest } from "../../src/stores/data-store.ts";
@@ -144,7 +145,7 @@ export class GateModel {
     const { latest, earliest } = bucket;
     // Who takes a token in the first millisecond that has it takes it on time.
     const isOnTime = (tat: number): boolean => Math.ceil(tat / limit) >= now;
-    const mayBeForgotten = Math.ceil(earliest / limit) <= this.#latestMs;
+    const mayBeForgotten = Math.ceil(earliest / limit) + BUCKET_KEPT_MS <= this.#latestMs;
     bucket.latest = (isOnTime(latest) ? latest : now * limit) + perMs;
     const least = mayBeForgotten ? Math.min(earliest, now * limit) : earliest;
     // A bucket that is between the two may be on time where the earliest is not.

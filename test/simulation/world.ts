@@ -48,6 +48,8 @@ export class World {
   readonly store: DataStore;
   readonly faults: Faults;
   readonly random: Random;
+  /** How many calls that their callers have given up are still to take effect. */
+  lateCalls = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: DataStore, faults: Faults, random: Random, trace: ((line: string) => void) | null) {
@@ -89,7 +91,7 @@ export class World {
   }
 
   isAtRest(): boolean {
-    return this.jobs.unfinished.size === 0 && this.schedules.isAtRest();
+    return this.lateCalls === 0 && this.jobs.unfinished.size === 0 && this.schedules.isAtRest();
   }
 }
 

@@ -191,15 +191,15 @@ describe("a task with limits", () => {
     expect((await take(store)).acquired.length).toBeGreaterThan(6);
   });
 
-  test("keeps its gates as long as they have jobs, a pause or a debt of tokens", async () => {
+  test("keeps its gates as long as they have jobs, a pause or a debt of tokens, and a minute longer", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
     await store.pauseTask({ taskId: "task", key: "paused", paused: true, now: T0 });
-    await store.addJobs([keyed("a", "k"), keyed("late", "later", { runAt: T0 + 9000 })]);
+    await store.addJobs([keyed("a", "k"), keyed("late", "later", { runAt: T0 + 90_000 })]);
     const { acquired } = await take(store);
     await step(store, { releases: acquired.map((job) => finish(job)) });
-    await store.cleanup({ now: T0 + 999, limit: 10 });
+    await store.cleanup({ now: T0 + 60_999, limit: 10 });
     expect(await gates()).toEqual(["", "k", "later", "paused"]);
-    await store.cleanup({ now: T0 + 1000, limit: 10 });
+    await store.cleanup({ now: T0 + 61_000, limit: 10 });
     expect(await gates()).toEqual(["", "later", "paused"]);
   });
 });

@@ -1,4 +1,5 @@
 import { Heap } from "../../core/heap.ts";
+import { BUCKET_KEPT_MS } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { PromotedJob, TaskPause } from "../data-store.ts";
 import { Gate, GatedTask, type GateSettings, type JobEntry } from "./gate.ts";
@@ -12,7 +13,7 @@ export class MemoryGates {
   readonly #tasks = new Map<string, GatedTask>();
   /** The gates that can promote a job, now or later, by the time. */
   readonly #waking = new Heap<Gate>((a, b) => a.wakeAt < b.wakeAt);
-  /** The gates without a job, which are forgotten when their buckets are full. */
+  /** The gates without a job, which are forgotten when their buckets have been full for a while. */
   readonly #idle = new Heap<Gate>((a, b) => a.bucket.fullAt < b.bucket.fullAt);
   #step = 0;
   #promoted: PromotedJob[] = [];
@@ -224,7 +225,8 @@ export class MemoryGates {
   }
 
   #forgetIdle(now: number): void {
-    for (let gate = this.#idle.peek(); gate !== undefined && gate.bucket.fullAt <= now; gate = this.#idle.peek()) {
+    const fullBy = now - BUCKET_KEPT_MS;
+    for (let gate = this.#idle.peek(); gate !== undefined && gate.bucket.fullAt <= fullBy; gate = this.#idle.peek()) {
       this.#takeOut(gate);
       this.#forget(gate);
     }

@@ -302,6 +302,26 @@ export const flowRateCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "rates: a scheduler whose clock is ahead by less than a minute lets nobody forget what was taken",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, tenASecond());
+      await store.addJobs([keyed("a", "key")]);
+      const { acquired } = await take(store);
+      await step(store, { releases: acquired.map((job) => finish(job)), jobs: null });
+      const ahead = T0 + 50_000;
+      await step(store, { now: ahead, by: "ahead", until: ahead + LEASE_MS });
+      await store.cleanup({ now: ahead, limit: 100 });
+      await store.addJobs([keyed("b", "key")]);
+      equal(
+        outlook(await step(store, { now: T0 + 1 })),
+        { acquired: [], hasReady: false, nextRunAt: T0 + 100 },
+        "too early",
+      );
+      equal(await takenIds(store, { now: T0 + 100 }), ["b"], "at the next token");
+    },
+  },
+  {
     name: "rates: they can be given to a task whose jobs wait, changed, and taken away; an unchanged one stays",
     async run({ open }) {
       const store = await open();
