@@ -36,8 +36,8 @@ export interface PreviewedFire {
   readonly at: string;
   /** The same in the trigger's time zone, with its offset: `2027-03-28T03:00:00+02:00`. */
   readonly local: string;
-  /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is the
-   *  `first` or the `second`. Null for nothing. */
+  /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is
+   *  the `first` or the `second`. Null for nothing. */
   readonly clockChange: "moved" | "first" | "second" | null;
 }
 

@@ -83,8 +83,8 @@ export const scheduleRoutes: Routes<
   },
   "POST /schedules/:id/run": {
     scope: "write",
-    handle: async ({ client, params, scope, pathTo }) => {
-      const job = await client.runScheduleNow(params.id);
+    handle: async ({ client, params, idempotencyKey, scope, pathTo }) => {
+      const job = await client.runScheduleNow(params.id, idempotencyKey === undefined ? {} : { idempotencyKey });
       return { status: 202, body: shownJob(job, scope), headers: { location: pathTo("jobs", job.id) } };
     },
   },

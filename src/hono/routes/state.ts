@@ -1,4 +1,5 @@
 import { hasMethods } from "../../core/check.ts";
+import { JoinedCall } from "../../core/joined-call.ts";
 import { instantTextOrNull } from "../../core/temporal.ts";
 import type { TickReport } from "../../scheduler/driving/tick.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
@@ -30,7 +31,7 @@ export const stateRoutes: Routes<
   "GET /health/ready": {
     scope: "none",
     handle: async ({ client }) => {
-      const { isStoreReached } = await client.health();
+      const { isStoreReached } = await healthChecks(client).run();
       if (!isStoreReached) throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
       return { status: 200, body: { status: "ready" } };
     },
@@ -75,6 +76,15 @@ export const stateRoutes: Routes<
     },
   },
 };
+
+/** Nobody has to sign in for this check, so that many of them at once cost what one does. */
+const checks = new WeakMap<SchedulerClient, JoinedCall<SchedulerHealth>>();
+
+function healthChecks(client: SchedulerClient): JoinedCall<SchedulerHealth> {
+  const known = checks.get(client) ?? new JoinedCall(() => client.health());
+  checks.set(client, known);
+  return known;
+}
 
 function ticks(client: SchedulerClient): client is SchedulerClient & { tick(): Promise<TickReport> } {
   return hasMethods(client, ["tick"]);
