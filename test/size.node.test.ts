@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 /** Bytes of a program, bundled, minified and gzipped, without the packages that a project may have already. */
-async function gzippedBytes(source: string): Promise<number> {
+async function gzippedBytes(source: string, external: readonly string[] = []): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: stage?.path ?? "" },
     bundle: true,
@@ -24,7 +24,7 @@ async function gzippedBytes(source: string): Promise<number> {
     format: "esm",
     platform: "neutral",
     target: "es2022",
-    external: ["temporal-polyfill", "valibot"],
+    external: ["temporal-polyfill", "valibot", ...external],
     legalComments: "none",
   });
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).byteLength;
@@ -47,6 +47,20 @@ for (const [name, source, bytesMax] of [
     expect(bytes).toBeLessThan(bytesMax);
   });
 }
+
+const ROUTER_BYTES_MAX = 8192;
+const DOCUMENT_CODE_BYTES_MAX = 1024;
+
+test("the router stays below 8 KB gzipped beyond its peers, its document apart", async ({ annotate }) => {
+  const scheduler = 'export * from "escapement"; export * from "escapement/contracts";';
+  const router = 'export { createRouter } from "escapement/hono";';
+  const peers = ["hono", "hono/*"];
+  const document = 'import { openApiDocument } from "./document.js"; console.log(openApiDocument);';
+  const without = await gzippedBytes(scheduler, peers);
+  const bytes = (await gzippedBytes(scheduler + router, [...peers, "*/document-*"])) - without;
+  await annotate(`size: the router: ${bytes} bytes gzipped beyond hono, valibot and the scheduler, of ${ROUTER_BYTES_MAX}`);
+  expect(bytes).toBeLessThan(ROUTER_BYTES_MAX);
+});
 
 /** A Worker that adds a schedule and ticks. */
 function ticking(imports: string, dataStore: string, scheduler = "escapement/scheduler"): string {
