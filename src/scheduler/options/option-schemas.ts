@@ -448,6 +448,9 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, ScheduleFilter
     ...page(),
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
+    state: v.exactOptional(oneOf(["active", "paused", "ended"])),
+    search: v.exactOptional(name()),
+    sort: v.exactOptional(oneOf(["id", "nextFireTime"])),
   }),
 );
 
@@ -477,6 +480,11 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     ...page(),
     taskId: v.exactOptional(name()),
     scheduleId: v.exactOptional(name()),
+    state: v.exactOptional(oneOf(["queued", "held", "running"])),
+    runAfter: v.exactOptional(instantMs),
+    runBefore: v.exactOptional(instantMs),
+    search: v.exactOptional(name()),
+    order: v.exactOptional(oneOf(["oldest", "newest"])),
   }),
 );
 
@@ -493,6 +501,7 @@ export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilt
     ...page(),
     ...resultSelection(),
     order: v.exactOptional(oneOf(["newest", "oldest"])),
+    search: v.exactOptional(name()),
   }),
 );
 

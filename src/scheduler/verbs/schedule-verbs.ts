@@ -53,7 +53,7 @@ export class ScheduleVerbs {
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
-    assertKeyed(tasks, settings, checked.concurrencyKey, where);
+    assertKeyed({ tasks, logger: env.logger }, settings, checked.concurrencyKey, where);
     const payload = await this.#keyedPayload(taskId, checked.payload, checked.concurrencyKey);
     const now = env.clock.now();
     const id = checked.id ?? env.ids.next(now);
