@@ -68,6 +68,8 @@ export interface Overview {
   readonly pausedTasks: readonly Plain<PausedTask>[];
   readonly unhandledTasks: readonly string[];
   readonly backloggedSchedules: Plain<SchedulerHealth>["backloggedSchedules"];
+  /** The 10 active schedules that fire next. */
+  readonly nextFires: readonly Plain<Schedule>[];
   /** The last 10 results whose outcome is `error`. */
   readonly failures: readonly Plain<JobResult>[];
 }

@@ -156,6 +156,25 @@ describe("many jobs", () => {
     ]);
   });
 
+  test("are searched, filtered by state and time, and listed from the newest", async () => {
+    const setup = withTasks();
+    const one = await added(setup, { taskId: "add", runAt: "2030-01-01T01:00:00Z", concurrencyKey: "tenant 7" });
+    const two = await added(setup, { taskId: "fail", runAt: "2030-01-01T02:00:00Z" });
+    const lists = [
+      "order=newest",
+      "q=TENANT",
+      "state=running",
+      "state=queued&runAfter=2030-01-01T01:30:00Z",
+      "runBefore=2030-01-01T01:30:00Z",
+    ];
+    const found = [];
+    for (const query of lists) {
+      const { body } = await setup.ask(`GET /jobs?${query}`);
+      found.push((body as { items: { id: string }[] }).items.map(({ id }) => id));
+    }
+    expect(found).toEqual([[two, one], [one], [], [two], [one]]);
+  });
+
   test("are cancelled, retried and purged by a filter", async () => {
     const setup = withTasks();
     for (let count = 0; count < 3; count++) await added(setup, { taskId: "fail" });
@@ -228,6 +247,7 @@ describe("a result over HTTP", () => {
       "",
       "?order=oldest",
       "?outcome=error",
+      "?q=no%20paper",
       "?since=2030-01-01T00:00:30Z",
       "?until=2030-01-01T00:00:30Z&taskId=fail",
     ];
@@ -236,6 +256,6 @@ describe("a result over HTTP", () => {
       const { body } = await setup.ask(`GET /results${query}`);
       found.push((body as { items: { jobId: string }[] }).items.map(({ jobId }) => jobId));
     }
-    expect(found).toEqual([[sum, failed], [failed, sum], [failed], [sum], [failed]]);
+    expect(found).toEqual([[sum, failed], [failed, sum], [failed], [failed], [sum], [failed]]);
   });
 });

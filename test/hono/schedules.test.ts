@@ -147,6 +147,18 @@ describe("the list of schedules", () => {
     expect([second.body, paused.body]).toMatchObject([{ cursor: null }, { cursor: null }]);
   });
 
+  test("is searched, sorted and filtered by state", async () => {
+    const { ask } = await withSchedules("Daily report", "b");
+    await ask("POST /schedules", { id: "c", name: "Hourly REPORT", taskId: "report", trigger: { every: "1h" } });
+    await ask("POST /schedules/b/pause");
+    const lists = ["q=report", "sort=nextFireTime", "state=paused", "state=active&q=daily", "state=ended"];
+    const found = [];
+    for (const query of lists) found.push(idsOf(await ask(`GET /schedules?${query}`)));
+    expect(found).toEqual([["Daily report", "c"], ["c", "Daily report", "b"], ["b"], ["Daily report"], []]);
+    const paused = await ask("POST /schedules/bulk", { action: "pause", filter: { q: "report", state: "active" } });
+    expect(paused.body).toEqual({ action: "pause", count: 2 });
+  });
+
   test.each([
     ["limit=0", "limit", "must be a whole number from 1 to 1000; got 0"],
     ["limit=ten", "limit", 'must be a whole number from 1 to 1000; got "ten"'],

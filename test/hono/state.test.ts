@@ -66,12 +66,14 @@ describe("the overview", () => {
     await scheduler.addJob("fail");
     await drain(scheduler);
     await scheduler.addJobs([{ task: "t" }, { task: "t" }]);
+    await scheduler.addSchedule("t", "0 9 * * *", { id: "s" });
     await scheduler.pauseTask("fail");
     const { body } = await ask("GET /overview");
     expect(body).toMatchObject({
       isStoreReached: true,
       counts: { queued: 2, held: 0, running: 0, pausedTasks: 1 },
       pausedTasks: [{ taskId: "fail", key: null }],
+      nextFires: [{ id: "s", nextFireTime: "2030-01-01T09:00:00Z" }],
       failures: [{ taskId: "fail", outcome: "error", error: { message: "no paper" } }],
     });
   });

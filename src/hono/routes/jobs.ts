@@ -4,6 +4,7 @@ import type { Job } from "../../scheduler/views/job.ts";
 import type { JobBulkReport } from "../api.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
+import { searched } from "../search.ts";
 import { shownJob, shownPage } from "../show.ts";
 import type { JobBulk, NewJobBody, ResultFilterQuery } from "../wire.ts";
 
@@ -22,7 +23,7 @@ export const jobRoutes: Routes<
     query: schemas.jobQuery,
     handle: async ({ client, query, scope }) => ({
       status: 200,
-      body: shownPage(await client.getJobs(query), shownJob, scope),
+      body: shownPage(await client.getJobs(searched(query)), shownJob, scope),
     }),
   },
   "POST /jobs": {

@@ -1,6 +1,7 @@
 import { plain, plainPage } from "../../scheduler/views/plain.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
+import { searched } from "../search.ts";
 import { shownJob } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
@@ -21,7 +22,7 @@ export const scheduleRoutes: Routes<
   "GET /schedules": {
     scope: "read",
     query: schemas.scheduleQuery,
-    handle: async ({ client, query }) => ({ status: 200, body: plainPage(await client.getSchedules(query)) }),
+    handle: async ({ client, query }) => ({ status: 200, body: plainPage(await client.getSchedules(searched(query))) }),
   },
   "POST /schedules": {
     scope: "write",
