@@ -74,7 +74,7 @@ export class EventReader {
       this.#drop();
       this.#add(resetText("slow", position()), false);
     }
-    this.#wake?.();
+    this.#notify();
   }
 
   /** Ends the stream once the client has read what waits. Idempotent. */
@@ -82,7 +82,14 @@ export class EventReader {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#options.onEnd(this);
-    this.#wake?.();
+    this.#notify();
+  }
+
+  /** Wakes the reader once: Workers warn of each promise of a request that is gone. */
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = null;
+    wake?.();
   }
 
   /** The client is gone, or must come again. Called by the stream's own request alone. */
@@ -110,7 +117,7 @@ export class EventReader {
       this.#aliveAt = clock.now();
       if (beat === EVENT_STREAM_BEATS) return this.#leave();
       this.#isBeatDue = true;
-      this.#wake?.();
+      this.#notify();
     }
   }
 
@@ -120,7 +127,6 @@ export class EventReader {
         this.#wake = resolve;
       });
     }
-    this.#wake = null;
     if (this.#isCancelled) return;
     if (this.#queue.length > 0) {
       controller.enqueue(this.#encoder.encode(this.#take()));

@@ -1,6 +1,6 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { EventRecord } from "../../../src/contracts.ts";
-import { EventStreams } from "../../../src/hono/events/event-streams.ts";
+import { describe, expect, test } from "vitest";
+import type { EventRecord, EventType } from "../../../src/contracts.ts";
+import { EventStreams, type EventStreamsOptions } from "../../../src/hono/events/event-streams.ts";
 import { LocalEventBroker, type Scheduler } from "../../../src/mod.ts";
 import { VirtualClock } from "../../../src/testing/mod.ts";
 import { START, START_MS, setUp } from "../../scheduler/support.ts";
@@ -9,15 +9,29 @@ import { BlockReader } from "./reading.ts";
 /** Streams of a scheduler that was not started, with a broker by which the test tells what happens. */
 function make({ maxStreams }: { maxStreams?: number } = {}): {
   clock: VirtualClock;
-  streams: EventStreams;
+  streams: Streams;
   scheduler: Scheduler;
   happen: (...events: EventRecord[]) => Promise<void>;
 } {
   const eventBroker = new LocalEventBroker();
   const { scheduler, clock } = setUp({ eventBroker, clock: new VirtualClock(START) });
-  const streams = new EventStreams(scheduler, { clock, maxStreams });
-  onTestFinished(() => streams.close());
+  const streams = streamsOf(scheduler, { clock, maxStreams });
   return { clock, streams, scheduler, happen: (...events) => eventBroker.publish(events) };
+}
+
+interface Streams {
+  readonly size: number;
+  answer(request: Request, types?: readonly EventType[]): Response;
+}
+
+function streamsOf(scheduler: Scheduler, options: EventStreamsOptions): Streams {
+  const streams = new EventStreams(options);
+  return {
+    get size() {
+      return streams.size;
+    },
+    answer: (request, types) => streams.answer(scheduler, request, types),
+  };
 }
 
 function ask(lastEventId?: string, signal?: AbortSignal): Request {
@@ -41,7 +55,7 @@ function many(count: number, from = 1): EventRecord[] {
 }
 
 /** Opens a stream and reads the block that it begins with. */
-async function open(streams: EventStreams, lastEventId?: string): Promise<{ reader: BlockReader; epoch: string }> {
+async function open(streams: Streams, lastEventId?: string): Promise<{ reader: BlockReader; epoch: string }> {
   const reader = new BlockReader(streams.answer(ask(lastEventId)));
   const opening = await reader.next();
   expect(opening?.retry).toBe("2000");
@@ -112,7 +126,7 @@ describe("a stream", () => {
 
   test("of some types leaves out the others", async () => {
     const { streams, happen } = make();
-    const reader = new BlockReader(streams.answer(ask(), { types: ["taskRemoved"] }));
+    const reader = new BlockReader(streams.answer(ask(), ["taskRemoved"]));
     await reader.next();
     await happen(added(1), removed("a"), added(2), removed("b"));
     expect((await reader.take(2)).map((block) => block?.data)).toMatchObject([{ taskId: "a" }, { taskId: "b" }]);
@@ -120,7 +134,7 @@ describe("a stream", () => {
 
   test("beats every 15 seconds, and each beat moves the position of its reader", async () => {
     const { streams, happen, clock } = make();
-    const reader = new BlockReader(streams.answer(ask(), { types: ["taskRemoved"] }));
+    const reader = new BlockReader(streams.answer(ask(), ["taskRemoved"]));
     const epoch = (await reader.next())?.id?.split(".")[0];
     await happen(...many(3));
     const beats: unknown[] = [];
@@ -354,8 +368,7 @@ describe("a client that is gone", () => {
   test("makes room for the next one when its timers ended with its request", async () => {
     const { scheduler, clock } = make();
     const lost = { ...frozen(clock), now: () => clock.now() };
-    const streams = new EventStreams(scheduler, { clock: lost, maxStreams: 1 });
-    onTestFinished(() => streams.close());
+    const streams = streamsOf(scheduler, { clock: lost, maxStreams: 1 });
     const { reader } = await open(streams);
     await clock.advance("PT45S");
     expect(streams.answer(ask()).status).toBe(503);
@@ -372,10 +385,10 @@ function frozen(clock: VirtualClock): Pick<VirtualClock, "sleep" | "yield"> {
 describe("streams of a scheduler", () => {
   test("tell the life of a job", async () => {
     const { scheduler, clock } = setUp();
-    const streams = new EventStreams(scheduler, { clock });
+    const streams = streamsOf(scheduler, { clock });
     scheduler.task("greet", () => "hello");
     await scheduler.start();
-    const reader = new BlockReader(streams.answer(ask(), { types: ["jobAdded", "jobAcquired", "jobReleased"] }));
+    const reader = new BlockReader(streams.answer(ask(), ["jobAdded", "jobAcquired", "jobReleased"]));
     const { id } = await scheduler.addJob("greet");
     await clock.advance("PT1S");
     const blocks = (await reader.until("jobReleased")).slice(1);
@@ -384,12 +397,11 @@ describe("streams of a scheduler", () => {
       { type: "jobAcquired", jobId: id, attempt: 1 },
       { type: "jobReleased", jobId: id, outcome: "success", error: null },
     ]);
-    streams.close();
   });
 
   test("end when it stops, after its last event, and a client that comes after the next start is reset", async () => {
     const { scheduler, clock } = setUp();
-    const streams = new EventStreams(scheduler, { clock });
+    const streams = streamsOf(scheduler, { clock });
     await scheduler.start();
     const { reader } = await open(streams);
     await scheduler.stop();
@@ -398,7 +410,6 @@ describe("streams of a scheduler", () => {
     await scheduler.start();
     const again = await open(streams, last?.id);
     expect((await again.reader.next())?.event).toBe("reset");
-    streams.close();
   });
 
   test("do not end when another scheduler stops", async () => {
