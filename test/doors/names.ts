@@ -322,6 +322,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["DurableObjectDataStore"],
     types: ["DurableObjectSqlStorage", "DurableObjectStoreOptions", "Row", "SqlValue", "StoreRetryOptions"],
   },
+  "./hono": {
+    values: ["createRouter"],
+    types: ["Api", "ApiSchema", "Endpoints", "RouterAuth", "RouterOptions", "RouterScheduler"],
+  },
   "./http-cron": {
     values: ["createCronHandler"],
     types: ["CronHandler", "CronHandlerOptions", "TickingScheduler"],
