@@ -3,6 +3,7 @@ import { systemClock } from "../core/clock.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { problemResponse } from "../core/problem.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
+import { EventStreams } from "./events/event-streams.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
 import { problemOf } from "./problem-of.ts";
 import { BODY_BYTES_MAX, inputReader } from "./read-input.ts";
@@ -35,6 +36,7 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
   checkRouterOptions(scheduler, options);
   const { basePath, clock = systemClock } = options;
   const logger = leveledLogger(options.logger);
+  const streams = new EventStreams({ clock });
   const app = new Hono<RouterEnv>();
   const gate: MiddlewareHandler<RouterEnv>[] = [signIn(options)];
   for (const [key, route] of Object.entries(routes) as [string, Route][]) {
@@ -48,7 +50,7 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
         const body = await read.body(request);
         const client = typeof scheduler === "function" ? assertClient(await scheduler(context)) : scheduler;
         const call: Call = {
-          ...{ client, clock, request, query, body },
+          ...{ client, clock, request, streams, query, body },
           scope: context.var.scope,
           params: context.req.param(),
           idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
@@ -78,7 +80,9 @@ function mountOf({ pathname }: URL, path: string): string {
   return pathname.split("/").slice(0, -own).join("/");
 }
 
-function answerOf({ status, body, headers }: Reply): Response {
+function answerOf(reply: Reply): Response {
+  if (reply instanceof Response) return reply;
+  const { status, body, headers } = reply;
   if (body === null) return new Response(null, { status, headers: { "cache-control": "no-store", ...headers } });
   return new Response(jsonOf(body), {
     status,
