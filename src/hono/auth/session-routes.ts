@@ -1,0 +1,88 @@
+import type { Context, Hono } from "hono";
+import { deleteCookie, setCookie } from "hono/cookie";
+import { matching } from "../../core/bearer.ts";
+import type { Clock } from "../../core/clock.ts";
+import { SESSION_BODY_BYTES_MAX, SESSION_MS } from "../../core/limits.ts";
+import type { Logger } from "../../core/logger.ts";
+import { problemResponse } from "../../core/problem.ts";
+import { bodyBound } from "./body-bound.ts";
+import { isSameOrigin } from "./same-origin.ts";
+import { SESSION_COOKIE, sealSession } from "./session-cookie.ts";
+import { SignInLimit } from "./sign-in-limit.ts";
+
+/** What the routes of sessions need. */
+interface SessionSetup {
+  readonly tokens: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where the router is mounted; null: where the request says. */
+  readonly basePath: string | null;
+}
+
+const PATH = "/session";
+
+/** `POST /session` exchanges a token for a cookie, which a page cannot read; `DELETE /session` removes the cookie. */
+export function mountSession(app: Hono, { tokens, clock, logger, basePath }: SessionSetup): void {
+  const limit = new SignInLimit();
+  const cookieOf = (c: Context) => ({
+    path: cookiePath(basePath ?? c.req.path.slice(0, -PATH.length)),
+    httpOnly: true,
+    sameSite: "Strict" as const,
+    secure: isHttps(c.req.raw),
+  });
+
+  app.use(PATH, async (c, next) => {
+    if (c.req.method === "GET" || isSameOrigin(c.req.raw)) return next();
+    return problemResponse(403, "crossOrigin");
+  });
+
+  app.post(PATH, bodyBound(SESSION_BODY_BYTES_MAX), async (c) => {
+    const token = await tokenOf(c.req.raw);
+    if (token instanceof Response) return token;
+    const waitMs = limit.take(clock.now());
+    if (waitMs > 0) {
+      logger.warn("escapement: a sign-in was refused, because too many before it had a wrong token");
+      const headers = { "retry-after": String(Math.ceil(waitMs / 1000)) };
+      return problemResponse(429, "tooManyAttempts", { headers });
+    }
+    const matches = await matching(token, tokens);
+    const known = tokens.find((_, index) => matches[index]);
+    if (known === undefined) return problemResponse(401, "unauthorized");
+    limit.giveBack();
+    const value = await sealSession(known, clock.now() + SESSION_MS);
+    setCookie(c, SESSION_COOKIE, value, { ...cookieOf(c), maxAge: SESSION_MS / 1000 });
+    return c.body(null, 204);
+  });
+
+  app.delete(PATH, (c) => {
+    deleteCookie(c, SESSION_COOKIE, cookieOf(c));
+    return c.body(null, 204);
+  });
+}
+
+/** The token of a sign-in, without the spaces that come along when it is pasted; or what is wrong with the body. */
+async function tokenOf(request: Request): Promise<string | Response> {
+  if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
+    return problemResponse(415, "unsupportedMediaType", { detail: "The body must be application/json." });
+  }
+  let body: unknown;
+  try {
+    body = await request.json();
+  } catch {
+    return problemResponse(400, "badRequest", { detail: "The body is no JSON." });
+  }
+  const token = typeof body === "object" && body !== null && "token" in body ? body.token : undefined;
+  if (typeof token === "string") return token.trim();
+  return problemResponse(422, "options", { issues: [{ path: "token", message: "must be text" }] });
+}
+
+/** Whether the browser talks https, be it to a proxy in front of this program. */
+function isHttps(request: Request): boolean {
+  const { protocol } = new URL(request.url);
+  return protocol === "https:" || request.headers.get("origin")?.startsWith("https:") === true;
+}
+
+/** A path as the attribute of a cookie, where a semicolon would end it. */
+function cookiePath(mount: string): string {
+  return mount.replaceAll(";", "%3B") || "/";
+}
