@@ -285,8 +285,8 @@ export const SESSION_MS = 43_200_000;
 export const SIGN_INS_MAX = 10;
 export const SIGN_IN_REFILL_MS = 6000;
 
-/** Largest body of a request, in bytes: a payload of the largest size in ASCII, and what stands around it. Largest body
- *  of a preview: triggers in triggers of 683 KB took a second to read. Largest body of a sign-in. */
+/** Largest body of a request, in bytes: a payload of the largest size in ASCII, and what goes with it. Largest body of a
+ *  preview: a trigger may hold others, and 683 KB of them took 1.6 s. Largest body of a sign-in. */
 export const BODY_BYTES_MAX = 1_100_000;
 export const PREVIEW_BODY_BYTES_MAX = 16_384;
 export const SESSION_BODY_BYTES_MAX = 4096;

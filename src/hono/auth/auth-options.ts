@@ -24,18 +24,18 @@ export type Authenticate = (request: Request) => Scope | null | Promise<Scope | 
  * @example
  * const auth = { tokens: [{ token: process.env.ESCAPEMENT_TOKEN, scope: "write" }] };
  */
-export type Auth = { readonly tokens: readonly TokenGrant[] } | Authenticate | "none";
+export type RouterAuth = { readonly tokens: readonly TokenGrant[] } | Authenticate | "none";
 
 /** The schema of the option `auth`. Its value has tokens without the spaces around them. */
-export function authSchema(): v.GenericSchema<Auth, Auth> {
+export function authSchema(): v.GenericSchema<RouterAuth, RouterAuth> {
   const tokens = tokensSchema();
-  const others = v.custom<Auth>(
+  const others = v.custom<RouterAuth>(
     (value) => value === "none" || typeof value === "function",
     // Text that is given here may be a token, which no message shows.
     ({ input }) => mustBe(FORMS, input, typeof input === "string" && input !== "" ? "token" : ""),
   );
   const hasTokens = (input: unknown): boolean => typeof input === "object" && input !== null && "tokens" in input;
-  return v.lazy((input) => (hasTokens(input) ? tokens : others)) as v.GenericSchema<Auth>;
+  return v.lazy((input) => (hasTokens(input) ? tokens : others)) as v.GenericSchema<RouterAuth>;
 }
 
 const FORMS = 'an object { tokens: [{ token, scope }] }, a function of a Request, or "none"';

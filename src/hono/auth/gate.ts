@@ -6,7 +6,8 @@ import { leveledLogger } from "../../core/leveled-logger.ts";
 import { TOKEN_LENGTH_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { problemResponse } from "../../core/problem.ts";
-import type { Auth, Scope, TokenGrant } from "./auth-options.ts";
+import type { RouterAuth, Scope, TokenGrant } from "./auth-options.ts";
+import type { GateEnv } from "./gate-env.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { securityHeaders } from "./security-headers.ts";
 import { openSession, SESSION_COOKIE } from "./session-cookie.ts";
@@ -16,16 +17,11 @@ const CHALLENGE = 'Bearer realm="escapement"';
 
 /** What a gate needs; `auth` has been checked by `authSchema()`. */
 export interface GateOptions {
-  readonly auth: Auth;
+  readonly auth: RouterAuth;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
   /** Where the router is mounted, for the path of the cookie. Default: what the request's own path says. */
   readonly basePath?: string | undefined;
-}
-
-/** What handlers behind a gate find in `c.var`. */
-export interface GateEnv {
-  Variables: { scope: Scope };
 }
 
 /** Stands in front of the routes. */
@@ -37,7 +33,7 @@ export interface Gate {
    *  @param needed the scope that the route needs. Default: `"read"` for GET and HEAD, `"write"` for other methods */
   admit(needed?: Scope): MiddlewareHandler<GateEnv>;
   /** Mounts the routes of sessions, where there are tokens. They come before `authenticate`. */
-  session(app: Hono): void;
+  session(app: Hono<GateEnv>): void;
 }
 
 /** Makes the gate of a router. Warns of what leaves it open: `auth: "none"`, and tokens that can be guessed. */
@@ -77,7 +73,7 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
   };
 }
 
-function scopeReader(auth: Auth, clock: Clock): (c: Context) => unknown {
+function scopeReader(auth: RouterAuth, clock: Clock): (c: Context) => unknown {
   if (auth === "none") return () => "write";
   if (typeof auth === "function") return (c) => auth(c.req.raw);
   const tokens = auth.tokens.map(({ token }) => token);
@@ -95,7 +91,7 @@ function widest(grants: readonly TokenGrant[], matches: readonly boolean[]): Sco
   return scopes.includes("write") ? "write" : (scopes[0] ?? null);
 }
 
-function warnOf(auth: Auth, logger: Logger): void {
+function warnOf(auth: RouterAuth, logger: Logger): void {
   if (auth === "none") {
     logger.warn('escapement: the router has auth "none": whoever reaches it may change and run everything');
   } else if (typeof auth === "object" && auth.tokens.some(({ token }) => token.length < TOKEN_LENGTH_MIN)) {

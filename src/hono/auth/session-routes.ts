@@ -1,11 +1,15 @@
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
+import * as v from "valibot";
 import { matching } from "../../core/bearer.ts";
 import type { Clock } from "../../core/clock.ts";
 import { SESSION_BODY_BYTES_MAX, SESSION_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
+import { mustBe } from "../../core/option-errors.ts";
 import { problemResponse } from "../../core/problem.ts";
-import { bodyBound } from "./body-bound.ts";
+import { problemOf } from "../problem-of.ts";
+import { inputReader } from "../read-input.ts";
+import type { GateEnv } from "./gate-env.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { SESSION_COOKIE, sealSession } from "./session-cookie.ts";
 import { SignInLimit } from "./sign-in-limit.ts";
@@ -22,8 +26,9 @@ interface SessionSetup {
 const PATH = "/session";
 
 /** `POST /session` exchanges a token for a cookie, which a page cannot read; `DELETE /session` removes the cookie. */
-export function mountSession(app: Hono, { tokens, clock, logger, basePath }: SessionSetup): void {
+export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePath }: SessionSetup): void {
   const limit = new SignInLimit();
+  const read = inputReader("POST /session", undefined, signInBody, SESSION_BODY_BYTES_MAX);
   const cookieOf = (c: Context) => ({
     path: cookiePath(basePath ?? c.req.path.slice(0, -PATH.length)),
     httpOnly: true,
@@ -36,16 +41,21 @@ export function mountSession(app: Hono, { tokens, clock, logger, basePath }: Ses
     return problemResponse(403, "crossOrigin");
   });
 
-  app.post(PATH, bodyBound(SESSION_BODY_BYTES_MAX), async (c) => {
-    const token = await tokenOf(c.req.raw);
-    if (token instanceof Response) return token;
+  app.post(PATH, async (c) => {
+    let body: { readonly token: string };
+    try {
+      body = (await read.body(c.req.raw)) as typeof body;
+    } catch (error) {
+      return problemOf(error, c.req.raw, logger);
+    }
     const waitMs = limit.take(clock.now());
     if (waitMs > 0) {
       logger.warn("escapement: a sign-in was refused, because too many before it had a wrong token");
       const headers = { "retry-after": String(Math.ceil(waitMs / 1000)) };
       return problemResponse(429, "tooManyAttempts", { headers });
     }
-    const matches = await matching(token, tokens);
+    // Without the spaces and line breaks that come along when a token is pasted.
+    const matches = await matching(body.token.trim(), tokens);
     const known = tokens.find((_, index) => matches[index]);
     if (known === undefined) return problemResponse(401, "unauthorized");
     limit.giveBack();
@@ -58,22 +68,12 @@ export function mountSession(app: Hono, { tokens, clock, logger, basePath }: Ses
     deleteCookie(c, SESSION_COOKIE, cookieOf(c));
     return c.body(null, 204);
   });
+
+  app.all(PATH, () => problemResponse(405, "methodNotAllowed", { headers: { allow: "POST, DELETE" } }));
 }
 
-/** The token of a sign-in, without the spaces that come along when it is pasted; or what is wrong with the body. */
-async function tokenOf(request: Request): Promise<string | Response> {
-  if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
-    return problemResponse(415, "unsupportedMediaType", { detail: "The body must be application/json." });
-  }
-  let body: unknown;
-  try {
-    body = await request.json();
-  } catch {
-    return problemResponse(400, "badRequest", { detail: "The body is no JSON." });
-  }
-  const token = typeof body === "object" && body !== null && "token" in body ? body.token : undefined;
-  if (typeof token === "string") return token.trim();
-  return problemResponse(422, "options", { issues: [{ path: "token", message: "must be text" }] });
+function signInBody(): v.GenericSchema<unknown, { readonly token: string }> {
+  return v.strictObject({ token: v.string(({ input }) => mustBe("text", input, "token")) });
 }
 
 /** Whether the browser talks https, be it to a proxy in front of this program. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Auth } from "../../../src/hono/auth/auth-options.ts";
+import type { RouterAuth } from "../../../src/hono/auth/auth-options.ts";
 import { bearer, checkAuth, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
 
 describe("a gate with tokens", () => {
@@ -71,8 +71,8 @@ describe("a gate with tokens", () => {
 });
 
 describe("a gate with a function", () => {
-  const byHeader = (scopes: Readonly<Record<string, unknown>>): Auth =>
-    ((request: Request) => scopes[request.headers.get("x-user") ?? ""]) as Auth;
+  const byHeader = (scopes: Readonly<Record<string, unknown>>): RouterAuth =>
+    ((request: Request) => scopes[request.headers.get("x-user") ?? ""]) as RouterAuth;
 
   test.each([
     ["GET", "ann", [200, { scope: "write" }]],

@@ -1,8 +1,9 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import { checker } from "../../../src/core/check.ts";
-import { type Auth, authSchema } from "../../../src/hono/auth/auth-options.ts";
-import { createGate, type GateEnv, type GateOptions } from "../../../src/hono/auth/gate.ts";
+import { authSchema, type RouterAuth } from "../../../src/hono/auth/auth-options.ts";
+import { createGate, type GateOptions } from "../../../src/hono/auth/gate.ts";
+import type { GateEnv } from "../../../src/hono/auth/gate-env.ts";
 import { VirtualClock } from "../../../src/testing/mod.ts";
 import { type LogEntry, recordingLogger, START } from "../../scheduler/support.ts";
 
@@ -14,7 +15,7 @@ export const GRANTS = [
 ] as const;
 
 /** Checks the option `auth` as a router does. */
-export function checkAuth(auth: unknown): Auth {
+export function checkAuth(auth: unknown): RouterAuth {
   return checker(v.strictObject({ auth: authSchema() }))({ auth }, "createRouter()").auth;
 }
 
@@ -27,11 +28,11 @@ export interface GateSetup {
 }
 
 /** An app with one resource behind a gate, mounted below `/admin`, on a virtual clock. */
-export function setUpGate(auth: Auth = { tokens: GRANTS }, options: Partial<GateOptions> = {}): GateSetup {
+export function setUpGate(auth: RouterAuth = { tokens: GRANTS }, options: Partial<GateOptions> = {}): GateSetup {
   const clock = new VirtualClock(START);
   const { logger, entries: log } = recordingLogger();
   const gate = createGate({ auth, clock, logger, ...options });
-  const inner = new Hono();
+  const inner = new Hono<GateEnv>();
   inner.use("*", gate.headers);
   gate.session(inner);
   const guarded = new Hono<GateEnv>();
