@@ -2,7 +2,7 @@ import type { Logger } from "../core/logger.ts";
 import type { Scope } from "./auth/auth-options.ts";
 
 /** Where a value stands that an answer is about to show. */
-export interface Shown {
+export interface ShownValue {
   readonly taskId: string;
   /** The payload of a schedule, a job or a result, or what a handler returned. */
   readonly field: "payload" | "returnValue";
@@ -16,7 +16,7 @@ export interface Shown {
  * @example
  * const redact: Redact = (value, { taskId }) => (taskId === "charge" ? { ...Object(value), card: "[redacted]" } : value);
  */
-export type Redact = (value: unknown, shown: Shown) => unknown;
+export type Redact = (value: unknown, shown: ShownValue) => unknown;
 
 /** What is shown where nothing of a value may be. */
 const REDACTED = "[redacted]";

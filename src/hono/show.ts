@@ -5,7 +5,7 @@ import type { Page } from "../scheduler/views/page.ts";
 import { type Plain, type PlainPage, plain } from "../scheduler/views/plain.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { Scope } from "./auth/auth-options.ts";
-import type { Redact, Shown } from "./redaction.ts";
+import type { Redact, ShownValue } from "./redaction.ts";
 
 /** How records look to one caller. Everything that leaves the router with a payload or a stack passes here. */
 export interface Show {
@@ -16,7 +16,7 @@ export interface Show {
 
 /** Stacks are for those who may write. @param redact hides what nobody is to see; null shows values as they are */
 export function showFor(scope: Scope, redact: Redact | null): Show {
-  const hidden = <T>(value: T, taskId: string, field: Shown["field"]): T =>
+  const hidden = <T>(value: T, taskId: string, field: ShownValue["field"]): T =>
     redact === null ? value : (redact(value, { taskId, field, scope }) as T);
   const withoutPayload = <T extends { readonly taskId: string; readonly payload: unknown }>(shown: T): T =>
     redact === null ? shown : { ...shown, payload: hidden(shown.payload, shown.taskId, "payload") };

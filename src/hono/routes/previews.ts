@@ -11,10 +11,11 @@ export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /trigger
   "GET /schedules/:id/preview": {
     scope: "read",
     query: schemas.previewQuery,
-    handle: async ({ client, params: { id }, query }) => {
+    handle: async ({ client, clock, params: { id }, query }) => {
       const { trigger } = await client.getSchedule(id);
-      const fireTimes = await client.previewSchedule(id, query);
-      return { status: 200, body: previewOf(trigger, fireTimes.map(msOf)) };
+      const times = (await client.previewSchedule(id, query)).map(msOf);
+      const fromMs = query.from === undefined ? (times[0] ?? clock.now()) : toEpochMs(query.from, "from");
+      return { status: 200, body: previewOf(trigger, times, fromMs, times.length < query.limit) };
     },
   },
   "POST /triggers/preview": {
@@ -25,8 +26,8 @@ export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /trigger
       const given = triggerOf(wire, "POST /triggers/preview");
       const rule = typeof given === "string" ? CronTrigger.fromCrontab(given, { timeZone: "UTC" }) : given;
       const fromMs = from === undefined ? clock.now() : toEpochMs(from, "from");
-      const fireTimes = [...rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit })];
-      return { status: 200, body: previewOf(rule, fireTimes.map(msOf)) };
+      const times = [...rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit })].map(msOf);
+      return { status: 200, body: previewOf(rule, times, fromMs, times.length < limit) };
     },
   },
 };
