@@ -297,3 +297,22 @@ export const METADATA_DEPTH_MAX = 100;
 
 /** Deepest nesting of a value that is carried as JSON. Engines overflow their stacks at some thousands of levels. */
 export const JSON_DEPTH_MAX = 1000;
+
+/** Most tokens of one router. Each request compares all of them. */
+export const TOKENS_MAX = 100;
+
+/** Length of a token below which a program is warned: 16 characters of base64 have 96 bits. */
+export const TOKEN_LENGTH_MIN = 16;
+
+/** How long a session of a page lasts, in milliseconds: a working day. */
+export const SESSION_MS = 43_200_000;
+
+/** Failed sign-ins that may come in a row, and the time after which there may be one more, in milliseconds. */
+export const SIGN_INS_MAX = 10;
+export const SIGN_IN_REFILL_MS = 6000;
+
+/** Largest body of a request, in bytes: a payload of the largest size in ASCII, and what goes with it. Largest body of a
+ *  preview: a trigger may hold others, and 683 KB of them took 1.6 s. Largest body of a sign-in. */
+export const BODY_BYTES_MAX = 1_100_000;
+export const PREVIEW_BODY_BYTES_MAX = 16_384;
+export const SESSION_BODY_BYTES_MAX = 4096;

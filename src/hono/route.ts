@@ -2,16 +2,16 @@ import type { GenericSchema } from "valibot";
 import type { Clock } from "../core/clock.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import type { Endpoint, Endpoints } from "./api.ts";
+import type { Scope } from "./auth/auth-options.ts";
 import type { EventStreams } from "./events/event-streams.ts";
-
-/** What a caller may do: `read` covers GET and HEAD, `write` everything. */
-export type Scope = "read" | "write";
+import type { Show } from "./show.ts";
 
 /** What the handler of a route gets: an input that fits the route's schemas. */
 export interface Call<E extends Endpoint = Endpoint> {
   readonly client: SchedulerClient;
   readonly clock: Clock;
-  readonly scope: Scope;
+  /** How records look to this caller. */
+  readonly show: Show;
   readonly request: Request;
   /** The streams of this router. */
   readonly streams: EventStreams;
@@ -40,7 +40,7 @@ export type Reply<E extends Endpoint = Endpoint> = {
 export type Route<E extends Endpoint = Endpoint> = {
   /** `none`: also without signing in. */
   readonly scope: Scope | "none";
-  /** Most bytes of the body. Default: {@link BODY_BYTES_MAX}. */
+  /** Most bytes of the body. Default: 1,100,000. */
   readonly bodyBytesMax?: number;
   handle(call: Call<E>): Promise<Reply<E>>;
 } & (E extends { query: infer Query } ? { readonly query: () => GenericSchema<unknown, Query> } : { query?: never }) &
