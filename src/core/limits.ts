@@ -99,8 +99,8 @@ export const SERIALIZED_LENGTH_MAX = 1_000_000;
 /** Events that an async iterator keeps for a slow reader before it drops the oldest. */
 export const EVENT_BUFFER_MAX = 10_000;
 
-/** Events that are kept for readers of an HTTP stream that come back, and most UTF-16 units of them: events have some 300
- *  each, but errors may be long. */
+/** Events that are kept for readers of an HTTP stream that come back, and most UTF-16 units of them: events have some
+ *  300 each, but errors may be long. */
 export const EVENT_LOG_MAX = 1000;
 export const EVENT_LOG_LENGTH_MAX = 4_000_000;
 
