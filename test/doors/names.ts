@@ -324,7 +324,19 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
   },
   "./hono": {
     values: ["createRouter"],
-    types: ["Api", "ApiSchema", "Endpoints", "RouterAuth", "RouterOptions", "RouterScheduler"],
+    types: [
+      "Api",
+      "ApiSchema",
+      "Authenticate",
+      "Endpoints",
+      "Redact",
+      "RouterAuth",
+      "RouterOptions",
+      "RouterScheduler",
+      "Scope",
+      "ShownValue",
+      "TokenGrant",
+    ],
   },
   "./http-cron": {
     values: ["createCronHandler"],

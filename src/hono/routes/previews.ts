@@ -1,12 +1,10 @@
+import { PREVIEW_BODY_BYTES_MAX } from "../../core/limits.ts";
 import { toEpochMs, zonedOf } from "../../core/temporal.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
 import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { triggerOf } from "../trigger-of.ts";
-
-/** Largest body of a preview, in bytes. A trigger may hold others, and what they cost grows faster than their text. */
-const PREVIEW_BYTES_MAX = 16_384;
 
 /** Fire times to come. */
 export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /triggers/preview"> = {
@@ -22,7 +20,7 @@ export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /trigger
   },
   "POST /triggers/preview": {
     scope: "read",
-    bodyBytesMax: PREVIEW_BYTES_MAX,
+    bodyBytesMax: PREVIEW_BODY_BYTES_MAX,
     body: schemas.triggerPreviewBody,
     handle: async ({ clock, body: { trigger: wire, limit, from } }) => {
       const given = triggerOf(wire, "POST /triggers/preview");

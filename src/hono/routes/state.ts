@@ -7,8 +7,8 @@ import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { Overview } from "../api.ts";
 import { Refusal } from "../refusal.ts";
-import type { Routes, Scope } from "../route.ts";
-import { shownPage, shownResult, wholePage } from "../show.ts";
+import type { Routes } from "../route.ts";
+import { type Show, shownPage, wholePage } from "../show.ts";
 
 /** Most schedules, and most failures, of an overview. */
 const SHOWN_MAX = 10;
@@ -42,7 +42,7 @@ export const stateRoutes: Routes<
   },
   "GET /overview": {
     scope: "read",
-    handle: async ({ client, scope }) => ({ status: 200, body: await overview(client, scope) }),
+    handle: async ({ client, show }) => ({ status: 200, body: await overview(client, show) }),
   },
   "GET /schedulers": {
     scope: "read",
@@ -99,7 +99,7 @@ function shownHealth(health: SchedulerHealth): Plain<SchedulerHealth> {
   return { ...shown, storeError };
 }
 
-async function overview(client: SchedulerClient, scope: Scope): Promise<Overview> {
+async function overview(client: SchedulerClient, show: Show): Promise<Overview> {
   const health = shownHealth(await client.health());
   const { checkedAt, isStoreReached, oldestDueJob, oldestDueSchedule, backlog, schedulers, pausedTasks } = health;
   const none = { items: [], cursor: null };
@@ -126,7 +126,7 @@ async function overview(client: SchedulerClient, scope: Scope): Promise<Overview
     pausedTasks,
     unhandledTasks: health.unhandledTasks,
     backloggedSchedules: health.backloggedSchedules,
-    nextFires: next.items.map(plain),
-    failures: shownPage(failures, shownResult, scope).items,
+    nextFires: next.items.map(show.schedule),
+    failures: shownPage(failures, show.result).items,
   };
 }
