@@ -48,17 +48,18 @@ for (const [name, source, bytesMax] of [
   });
 }
 
-const ROUTER_BYTES_MAX = 8192;
-const DOCUMENT_CODE_BYTES_MAX = 1024;
+/** What there is plus a little: routes, checks, sign-in and streams of events. */
+const ROUTER_BYTES_MAX = 11_776;
 
-test("the router stays below 8 KB gzipped beyond its peers, its document apart", async ({ annotate }) => {
-  const scheduler = 'export * from "escapement"; export * from "escapement/contracts";';
-  const router = 'export { createRouter } from "escapement/hono";';
-  const peers = ["hono", "hono/*"];
-  const document = 'import { openApiDocument } from "./document.js"; console.log(openApiDocument);';
-  const without = await gzippedBytes(scheduler, peers);
-  const bytes = (await gzippedBytes(scheduler + router, [...peers, "*/document-*"])) - without;
-  await annotate(`size: the router: ${bytes} bytes gzipped beyond hono, valibot and the scheduler, of ${ROUTER_BYTES_MAX}`);
+test("the router stays small beyond its peers: hono, valibot and a scheduler", async ({ annotate }) => {
+  const scheduler = ["mod", "contracts"]
+    .map((door) => `export * from "${join(ROOT, "src", `${door}.ts`)}";`)
+    .join("\n");
+  const router = `export { createRouter } from "${join(ROOT, "src/hono/mod.ts")}";`;
+  // The document is loaded when somebody asks for it.
+  const apart = ["hono", "*/openapi/document.ts"];
+  const bytes = (await gzippedBytes(`${scheduler}\n${router}`, apart)) - (await gzippedBytes(scheduler, apart));
+  await annotate(`size: the router: ${bytes} bytes gzipped beyond its peers, of ${ROUTER_BYTES_MAX}`);
   expect(bytes).toBeLessThan(ROUTER_BYTES_MAX);
 });
 

@@ -78,7 +78,7 @@ export function openApiOf(parts) {
     },
     servers: [{ url: "." }],
     security: [{ bearer: [] }],
-    paths,
+    paths: { ...paths, "/session": sessionPath() },
     components: {
       schemas: Object.fromEntries(named),
       responses: Object.fromEntries(PROBLEMS.map((status) => [`Problem${status}`, problem(status)])),
@@ -140,7 +140,29 @@ function answer(key, status, name) {
   return {
     description: TITLES[status],
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(name === null ? {} : { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } }),
+    ...(name === null ? {} : { content: contentOf(name) }),
+  };
+}
+
+/** @param {string} name the name of a schema, or the type of what is no JSON */
+function contentOf(name) {
+  if (name.startsWith("text/")) return { [name]: { schema: { type: "string" } } };
+  return { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } };
+}
+
+/** Signing in, which is mounted where there are tokens. */
+function sessionPath() {
+  const token = { type: "object", properties: { token: { type: "string" } }, required: ["token"] };
+  const done = { 204: { description: "Done" }, 403: { $ref: "#/components/responses/Problem403" } };
+  const refused = { 401: { $ref: "#/components/responses/Problem401" } };
+  const summaries = ["Begin a session: a page sends its token, and gets a cookie", "End the session"];
+  return {
+    post: {
+      ...{ operationId: "postSession", summary: summaries[0], tags: ["session"], security: [] },
+      requestBody: { required: true, content: { "application/json": { schema: token } } },
+      responses: { ...done, ...refused },
+    },
+    delete: { operationId: "deleteSession", summary: summaries[1], tags: ["session"], security: [], responses: done },
   };
 }
 

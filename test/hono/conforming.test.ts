@@ -6,7 +6,7 @@ import { drain } from "../../src/testing/mod.ts";
 import { setUpRouter } from "./support.ts";
 
 /** What an answer is called in the document: the name of a schema, null for no body, or undefined. */
-function nameOf(route: string, status: number): keyof typeof answerSchemas | null | undefined {
+function nameOf(route: string, status: number): string | null | undefined {
   const [method, address = ""] = route.split(" ");
   const path = address.replace(/\?.*/, "").replace(/^\/(schedules|jobs|tasks)\/(?!bulk|batch)[^/]+/, "/$1/:id");
   const docs = Object.entries(routeDocs).find(([key]) => key === `${method} ${path}`)?.[1];
@@ -30,7 +30,8 @@ test("every answer is what the document says that it is", async () => {
     const answer = await ask(route, body);
     const name = nameOf(route, answer.status);
     if (name === undefined) throw new Error(`${route} answers ${answer.status}, which the document does not say`);
-    const issues = name === null ? [] : (v.safeParse(answerSchemas[name], answer.body).issues ?? []);
+    const schema = name === null ? v.null() : answerSchemas[name as keyof typeof answerSchemas];
+    const issues = v.safeParse(schema, answer.body).issues ?? [];
     const wrong = issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
     expect({ route, wrong, isEmpty: answer.body === null }).toEqual({ route, wrong: [], isEmpty: name === null });
     seen.add(`${route.split(" ")[0]} ${name}`);
@@ -80,5 +81,6 @@ test("every answer is what the document says that it is", async () => {
   await check("DELETE /tasks/none");
   const shown = Object.values(routeDocs).flatMap((docs) => Object.values(docs.answers));
   const names = new Set([...seen].map((one) => one.split(" ")[1]));
-  expect(shown.filter((name) => !names.has(String(name)))).toEqual([]);
+  // Streams of events do not end, and have tests of their own.
+  expect(shown.filter((name) => !names.has(String(name)))).toEqual(["text/event-stream"]);
 });

@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import { createRouter } from "../../src/hono/mod.ts";
-import { resultRoutes } from "../../src/hono/routes/results.ts";
 import { JSONSerializer, MemoryDataStore, OptionsError, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { recordingLogger, setUp } from "../scheduler/support.ts";
@@ -72,7 +71,8 @@ describe("a path", () => {
       .route("/", createRouter(setUp().scheduler, { auth: "none" }))
       .get("/mine", (context) => context.text('"mine"'))
       .notFound((context) => context.text('"nowhere"', 404));
-    expect(await asker(app)("GET /mine")).toMatchObject({ status: 200, body: "mine" });
+    const mine = await asker(app)("GET /mine");
+    expect([mine.body, mine.headers.get("content-security-policy")]).toEqual(["mine", null]);
     expect(await asker(app)("GET /other")).toMatchObject({ status: 404, body: "nowhere" });
   });
 
@@ -173,22 +173,15 @@ describe("an answer", () => {
     const { id } = await scheduler.addJob("fail");
     await drain(scheduler);
     const shown = (await scheduler.getJobResult(id))?.toJSON();
-    const route = resultRoutes["GET /jobs/:id/result"];
-    const asScope = async (scope: "read" | "write") => {
-      const request = new Request("https://example.org");
-      const facts = { body: undefined, idempotencyKey: undefined, pathTo: () => "" };
-      const { body } = await route.handle({
-        ...facts,
-        client: scheduler,
-        clock,
-        params: { id },
-        query: {},
-        request,
-        scope,
-      });
-      return body;
-    };
-    const [read, write] = [await asScope("read"), await asScope("write")];
+    const scopes = ["read", "write"] as const;
+    const tokens = scopes.map((scope) => ({ token: `a-token-with-which-one-may-${scope}`, scope }));
+    const ask = asker(createRouter(scheduler, { auth: { tokens }, clock }));
+    const [read, write] = await Promise.all(
+      tokens.map(async ({ token }) => {
+        const { body } = await ask(`GET /jobs/${id}/result`, undefined, { authorization: `Bearer ${token}` });
+        return body;
+      }),
+    );
     expect(write).toEqual(shown);
     const bare = { name: "Error", message: "no paper", cause: { name: "Error", message: "no trees" } };
     expect(read).toMatchObject({ error: bare, attemptHistory: [{ number: 1, error: bare }] });
