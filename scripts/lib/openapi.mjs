@@ -32,6 +32,7 @@ const TRIGGER_HELP =
   "Crontab text (in the time zone of the scheduler, unless `timeZone` names one), a period, one instant (or, with " +
   "`timeZone`, a civil time), or the JSON of a trigger";
 const WITH_KEY = ["POST /jobs", "POST /jobs/batch", "POST /schedules/:id/run"];
+const STREAM = "GET /events";
 const WITH_LOCATION = ["POST /schedules", "POST /schedules/:id/run", "POST /jobs", "POST /jobs/:id/retry"];
 
 /**
@@ -78,7 +79,7 @@ export function openApiOf(parts) {
     },
     servers: [{ url: "." }],
     security: [{ bearer: [] }],
-    paths: { ...paths, "/session": sessionPath() },
+    paths,
     components: {
       schemas: Object.fromEntries(named),
       responses: Object.fromEntries(PROBLEMS.map((status) => [`Problem${status}`, problem(status)])),
@@ -101,6 +102,7 @@ function operation(key, route, docs, convert) {
     ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
     ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({ name, in: "query", schema })),
     ...(WITH_KEY.includes(key) ? [{ name: "Idempotency-Key", in: "header", schema: { type: "string" } }] : []),
+    ...(key === STREAM ? [{ name: "Last-Event-ID", in: "header", schema: { type: "string" } }] : []),
   ];
   const problems = [
     ...docs.problems,
@@ -140,29 +142,8 @@ function answer(key, status, name) {
   return {
     description: TITLES[status],
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(name === null ? {} : { content: contentOf(name) }),
-  };
-}
-
-/** @param {string} name the name of a schema, or the type of what is no JSON */
-function contentOf(name) {
-  if (name.startsWith("text/")) return { [name]: { schema: { type: "string" } } };
-  return { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } };
-}
-
-/** Signing in, which is mounted where there are tokens. */
-function sessionPath() {
-  const token = { type: "object", properties: { token: { type: "string" } }, required: ["token"] };
-  const done = { 204: { description: "Done" }, 403: { $ref: "#/components/responses/Problem403" } };
-  const refused = { 401: { $ref: "#/components/responses/Problem401" } };
-  const summaries = ["Begin a session: a page sends its token, and gets a cookie", "End the session"];
-  return {
-    post: {
-      ...{ operationId: "postSession", summary: summaries[0], tags: ["session"], security: [] },
-      requestBody: { required: true, content: { "application/json": { schema: token } } },
-      responses: { ...done, ...refused },
-    },
-    delete: { operationId: "deleteSession", summary: summaries[1], tags: ["session"], security: [], responses: done },
+    ...(key === STREAM ? { content: { "text/event-stream": text } } : {}),
+    ...(name === null ? {} : { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } }),
   };
 }
 

@@ -4,8 +4,8 @@ import type { AnswerName } from "./answer-schemas.ts";
 /** What the document says of a route besides its schemas. */
 export interface RouteDocs<Key extends keyof Endpoints = keyof Endpoints> {
   readonly summary: string;
-  /** The schema of each answer, or the type of an answer that is no JSON; null for an answer without a body. */
-  readonly answers: { readonly [Status in keyof Endpoints[Key]["answers"]]: AnswerName | `text/${string}` | null };
+  /** The schema of each answer; null for an answer without a body. */
+  readonly answers: { readonly [Status in keyof Endpoints[Key]["answers"]]: AnswerName | null };
   /** The problems that the route may answer, besides those of every route. */
   readonly problems: readonly number[];
 }
@@ -22,9 +22,9 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   "GET /overview": { summary: "How everything is, on one page", answers: { 200: "Overview" }, problems: [503] },
   "GET /schedulers": { summary: "The living schedulers", answers: { 200: "SchedulerPage" }, problems: [] },
   "GET /events": {
-    summary: "What happens, as it happens, as Server-Sent Events",
-    answers: { 200: "text/event-stream" },
-    problems: [400, 503],
+    summary: "What happens, from now on, or after the event of the id, as Server-Sent Events",
+    answers: { 200: null },
+    problems: [400, 409, 503],
   },
   "POST /cleanup": {
     summary: "Remove expired results and ended schedules now",
