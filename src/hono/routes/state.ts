@@ -5,6 +5,7 @@ import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { Overview } from "../api.ts";
+import { isReady } from "../readiness.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import { type Show, shownPage, wholePage } from "../show.ts";
@@ -29,9 +30,9 @@ export const stateRoutes: Routes<
   },
   "GET /health/ready": {
     scope: "none",
-    handle: async ({ client }) => {
-      const { isStoreReached } = await client.health();
-      if (!isStoreReached) throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
+    handle: async ({ client, clock }) => {
+      if (!(await isReady(client, clock)))
+        throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
       return { status: 200, body: { status: "ready" } };
     },
   },
