@@ -104,6 +104,8 @@ export interface Endpoints {
   "GET /events": { query: EventQuery; answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
+  "POST /session": { body: { readonly token: string }; answers: { 204: null } };
+  "DELETE /session": { answers: { 204: null } };
   "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
 
   "GET /tasks": { answers: { 200: PlainPage<TaskView> } };

@@ -235,3 +235,7 @@ export const triggerPreviewBody: () => v.GenericSchema<unknown, TriggerPreviewBo
     from: optional(instantText()),
   }),
 );
+
+export const sessionBody: () => v.GenericSchema<unknown, { readonly token: string }> = once(() =>
+  v.strictObject({ token: v.string(({ input }) => mustBe("text", input, "token")) }),
+);

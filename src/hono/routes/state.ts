@@ -1,11 +1,11 @@
 import { hasMethods } from "../../core/check.ts";
-import { JoinedCall } from "../../core/joined-call.ts";
 import { instantTextOrNull } from "../../core/temporal.ts";
 import type { TickReport } from "../../scheduler/driving/tick.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { Overview } from "../api.ts";
+import { isReady } from "../readiness.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import { type Show, shownPage, wholePage } from "../show.ts";
@@ -30,9 +30,9 @@ export const stateRoutes: Routes<
   },
   "GET /health/ready": {
     scope: "none",
-    handle: async ({ client }) => {
-      const { isStoreReached } = await healthChecks(client).run();
-      if (!isStoreReached) throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
+    handle: async ({ client, clock }) => {
+      if (!(await isReady(client, clock)))
+        throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
       return { status: 200, body: { status: "ready" } };
     },
   },
@@ -76,15 +76,6 @@ export const stateRoutes: Routes<
     },
   },
 };
-
-/** Nobody has to sign in for this check, so that many of them at once cost what one does. */
-const checks = new WeakMap<SchedulerClient, JoinedCall<SchedulerHealth>>();
-
-function healthChecks(client: SchedulerClient): JoinedCall<SchedulerHealth> {
-  const known = checks.get(client) ?? new JoinedCall(() => client.health());
-  checks.set(client, known);
-  return known;
-}
 
 function ticks(client: SchedulerClient): client is SchedulerClient & { tick(): Promise<TickReport> } {
   return hasMethods(client, ["tick"]);
