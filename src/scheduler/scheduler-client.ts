@@ -156,9 +156,14 @@ export interface SchedulerClient {
    */
   unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Schedule>;
 
-  /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
-   *  stay as they are. @throws {ScheduleLookupError} */
-  runScheduleNow(id: string): Promise<Job>;
+  /**
+   * Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
+   * stay as they are.
+   * @param options.idempotencyKey if an unfinished job of the task has this key, no job is added. Default: none
+   * @returns the new job, or the unfinished one that has the key
+   * @throws {ScheduleLookupError} @throws {OptionsError}
+   */
+  runScheduleNow(id: string, options?: { idempotencyKey?: string }): Promise<Job>;
 
   /**
    * The schedule's fire times to come, in the trigger's time zone, even while the schedule is paused. Empty when the

@@ -324,6 +324,9 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
 );
+export const checkRunNowOptions: Checker<{ idempotencyKey?: string | undefined }> = checker(schemas.runNowSchema, {
+  instead: (value) => (typeof value === "string" ? `write { idempotencyKey: ${shown(value)} }` : null),
+});
 const checkPause: Checker<{ key?: string | undefined }> = checker(schemas.taskPauseSchema, {
   instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
   synonyms: { concurrencykey: "key" },

@@ -422,6 +422,10 @@ export const unpauseOptionsSchema: () => v.GenericSchema<unknown, { resumeFrom?:
     }),
 );
 
+export const runNowSchema: () => v.GenericSchema<unknown, { idempotencyKey?: string | undefined }> = once(() =>
+  v.strictObject({ idempotencyKey: v.optional(name()) }),
+);
+
 export const taskPauseSchema: () => v.GenericSchema<unknown, { key?: string | undefined }> = once(() =>
   v.strictObject({
     key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),

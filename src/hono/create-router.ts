@@ -1,0 +1,113 @@
+import { type Context, Hono } from "hono";
+import { systemClock } from "../core/clock.ts";
+import { leveledLogger } from "../core/leveled-logger.ts";
+import { BODY_BYTES_MAX } from "../core/limits.ts";
+import { problemResponse } from "../core/problem.ts";
+import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
+import { createGate } from "./auth/gate.ts";
+import type { GateEnv } from "./auth/gate-env.ts";
+import { EventStreams } from "./events/event-streams.ts";
+import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
+import { problemOf } from "./problem-of.ts";
+import { inputReader } from "./read-input.ts";
+import { guardedRedact } from "./redaction.ts";
+import type { Call, Reply, Route } from "./route.ts";
+import { routes } from "./routes/mod.ts";
+import { showFor } from "./show.ts";
+
+/** The scheduler, or what makes one for a request, where requests must not share a connection (Workers), or where the
+ *  connection is known only when a request comes. */
+// biome-ignore lint/suspicious/noExplicitAny: the router may be mounted in an application of any environment
+export type RouterScheduler = SchedulerClient | ((context: Context<any>) => SchedulerClient | Promise<SchedulerClient>);
+
+/**
+ * Makes the routes that control a scheduler over HTTP, as a Hono app: mount it in another one, or serve it alone.
+ * `docs/http.md` lists the routes; `GET /openapi.json` describes them.
+ * @param scheduler a scheduler of any role, which need not be started, or a function that makes one for a request
+ * @throws {OptionsError} for unknown or invalid options
+ * @example
+ * const router = createRouter(scheduler, { auth: { tokens: [{ token: process.env.TOKEN, scope: "write" }] } });
+ * app.route("/scheduler", router);
+ */
+export function createRouter(scheduler: RouterScheduler, options: RouterOptions): Hono<GateEnv> {
+  const { auth, basePath, clock = systemClock, redact } = checkRouterOptions(scheduler, options);
+  const logger = leveledLogger(options.logger);
+  const streams = new EventStreams({ clock });
+  const app = new Hono<GateEnv>();
+  const gate = createGate({ auth, logger, clock, basePath });
+  const hide = redact === undefined ? null : guardedRedact(redact, logger);
+  // By path, because an application may mount the router at its root, and has other routes there.
+  for (const path of new Set(["/session", ...Object.keys(routes).map((key) => partsOf(key).path)])) {
+    app.use(path, gate.headers);
+  }
+  gate.session(app);
+  for (const [key, route] of Object.entries(routes) as [string, Route][]) {
+    const { method, path } = partsOf(key);
+    const read = inputReader(key, route.query, route.body, route.bodyBytesMax ?? BODY_BYTES_MAX);
+    const handle = async (context: Context<GateEnv>): Promise<Response> => {
+      const request = context.req.raw;
+      try {
+        const url = new URL(request.url);
+        const query = read.query(url);
+        const body = await read.body(request);
+        const client = typeof scheduler === "function" ? assertClient(await scheduler(context)) : scheduler;
+        const call: Call = {
+          ...{ client, clock, request, streams, query, body },
+          show: showFor(context.var.scope, hide),
+          params: context.req.param(),
+          idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
+          pathTo: (...segments) => [basePath ?? mountOf(url, path), ...segments.map(encodeURIComponent)].join("/"),
+        } as Call;
+        return answerOf(await route.handle(call));
+      } catch (error) {
+        return problemOf(error, request, logger);
+      }
+    };
+    app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
+  }
+  refuseOtherMethods(app);
+  app.notFound(async (context) => {
+    context.res = problemResponse(404, "notFound");
+    await gate.headers(context, async () => {});
+    return context.res;
+  });
+  app.onError((error, { req }) => problemOf(error, req.raw, logger));
+  return app;
+}
+
+function partsOf(key: string): { method: string; path: string } {
+  const [method = "", path = ""] = key.split(" ");
+  return { method, path };
+}
+
+/** The path that stands before the route's own in a URL. */
+function mountOf({ pathname }: URL, path: string): string {
+  const own = path.split("/").length - 1;
+  return pathname.split("/").slice(0, -own).join("/");
+}
+
+function answerOf(reply: Reply): Response {
+  if (reply instanceof Response) return reply;
+  const { status, body, headers } = reply;
+  if (body === null) return new Response(null, { status, headers: { "cache-control": "no-store", ...headers } });
+  return new Response(jsonOf(body), {
+    status,
+    headers: { "cache-control": "no-store", "content-type": "application/json", ...headers },
+  });
+}
+
+/** A payload of another serializer may hold what JSON has no form for. */
+function jsonOf(body: unknown): string {
+  return JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+}
+
+/** Answers the methods that a path does not have. It comes last, because the first route that fits counts. */
+function refuseOtherMethods(app: Hono<GateEnv>): void {
+  const methods = new Map<string, string[]>();
+  for (const { method, path } of Object.keys(routes).map(partsOf)) {
+    methods.set(path, [...(methods.get(path) ?? []), method]);
+  }
+  for (const [path, allowed] of methods) {
+    app.all(path, () => problemResponse(405, "methodNotAllowed", { headers: { allow: allowed.join(", ") } }));
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * A scheduler behind HTTP: routes for schedules, jobs, results, tasks and health, as a Hono app.
+ *
+ * @module
+ */
+
+export type { Api, ApiSchema, Endpoints } from "./api.ts";
+export type { Authenticate, RouterAuth, Scope, TokenGrant } from "./auth/auth-options.ts";
+export { createRouter, type RouterScheduler } from "./create-router.ts";
+export type { RouterOptions } from "./options.ts";
+export type { Redact, ShownValue } from "./redaction.ts";

@@ -1,0 +1,58 @@
+import * as v from "valibot";
+import { type Checker, checker, hasMethods, implementing, says, textUpTo } from "../core/check.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { mustBe, optionsError } from "../core/option-errors.ts";
+import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
+import { authSchema, type RouterAuth } from "./auth/auth-options.ts";
+import type { Redact } from "./redaction.ts";
+
+/** Options of `createRouter`. */
+export interface RouterOptions {
+  /** Who may do what. It is required, because whoever may write may run every task. */
+  readonly auth: RouterAuth;
+  /** Gets what fails and is no fault of the request; no answer shows it. Default: `console`. */
+  readonly logger?: Logger | undefined;
+  /** The path that the router is mounted at, such as `/scheduler`, where the router cannot see it: behind a proxy, or a
+   *  framework that takes it off the URL. Default: what stands before the route in the URL. */
+  readonly basePath?: string | undefined;
+  /** Hides secrets of payloads and returned values, from callers of both scopes. Default: nothing is hidden. */
+  readonly redact?: Redact | undefined;
+  /** Where waits and sessions get the time from. Default: `systemClock`. */
+  readonly clock?: Clock | undefined;
+}
+
+/** The schemas are made at the first call, because importing must cost nothing. */
+let check: Checker<RouterOptions> | undefined;
+
+/** @returns the options, with tokens as headers carry them
+ *  @throws {OptionsError} with one issue per problem */
+export function checkRouterOptions(scheduler: unknown, options: RouterOptions): RouterOptions {
+  if (typeof scheduler !== "function" && !isClient(scheduler)) {
+    const message = mustBe("a Scheduler, or a function that returns one", scheduler);
+    throw optionsError("createRouter()", [{ path: "scheduler", message }]);
+  }
+  check ??= checker(schema());
+  return check(options, "createRouter()");
+}
+
+/** What a function has made for a request. What is wrong with it is no fault of the request, so that the error is none
+ *  that an answer shows. @throws {TypeError} for what is no scheduler */
+export function assertClient(scheduler: SchedulerClient): SchedulerClient {
+  if (isClient(scheduler)) return scheduler;
+  throw new TypeError(`the function of createRouter() ${mustBe("one that returns a Scheduler", scheduler)}`);
+}
+
+function isClient(value: unknown): boolean {
+  return hasMethods(value, ["getSchedules", "addJob", "health"]);
+}
+
+function schema(): v.GenericSchema<unknown, RouterOptions> {
+  return v.strictObject({
+    auth: authSchema(),
+    logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),
+    basePath: v.optional(textUpTo(1024)),
+    redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
+    clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
+  });
+}
