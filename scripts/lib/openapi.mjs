@@ -33,6 +33,7 @@ const TRIGGER_HELP =
   "Crontab text (in the time zone of the scheduler, unless `timeZone` names one), a period, one instant (or, with " +
   "`timeZone`, a civil time), or the JSON of a trigger";
 const WITH_KEY = ["POST /jobs", "POST /jobs/batch", "POST /schedules/:id/run"];
+const STREAM = "GET /events";
 const WITH_LOCATION = ["POST /schedules", "POST /schedules/:id/run", "POST /jobs", "POST /jobs/:id/retry"];
 
 /**
@@ -105,6 +106,7 @@ function operation(key, route, docs, convert) {
     ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
     ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({ name, in: "query", schema })),
     ...(WITH_KEY.includes(key) ? [{ name: "Idempotency-Key", in: "header", schema: { type: "string" } }] : []),
+    ...(key === STREAM ? [{ name: "Last-Event-ID", in: "header", schema: { type: "string" } }] : []),
   ];
   const problems = [
     ...docs.problems,
@@ -144,6 +146,7 @@ function answer(key, status, name) {
   return {
     description: TITLES[status],
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(key === STREAM ? { content: { "text/event-stream": text } } : {}),
     ...(name === null ? {} : { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } }),
   };
 }

@@ -7,6 +7,7 @@ import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import type {
+  EventQuery,
   JobBatch,
   JobBulk,
   JobQuery,
@@ -36,8 +37,8 @@ export interface PreviewedFire {
   readonly at: string;
   /** The same in the trigger's time zone, with its offset: `2027-03-28T03:00:00+02:00`. */
   readonly local: string;
-  /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is the
-   *  `first` or the `second`. Null for nothing. */
+  /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is
+   *  the `first` or the `second`. Null for nothing. */
   readonly clockChange: "moved" | "first" | "second" | null;
 }
 
@@ -68,6 +69,8 @@ export interface Overview {
   readonly pausedTasks: readonly Plain<PausedTask>[];
   readonly unhandledTasks: readonly string[];
   readonly backloggedSchedules: Plain<SchedulerHealth>["backloggedSchedules"];
+  /** The 10 active schedules that fire next. */
+  readonly nextFires: readonly Plain<Schedule>[];
   /** The last 10 results whose outcome is `error`. */
   readonly failures: readonly Plain<JobResult>[];
 }
@@ -97,6 +100,8 @@ export interface Endpoints {
   "GET /health": { answers: { 200: Plain<SchedulerHealth> } };
   "GET /overview": { answers: { 200: Overview } };
   "GET /schedulers": { answers: { 200: PlainPage<LiveScheduler> } };
+  /** Server-Sent Events. */
+  "GET /events": { query: EventQuery; answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
   "POST /session": { body: { readonly token: string }; answers: { 204: null } };
@@ -161,8 +166,12 @@ type Optional<Body> = Body extends { conflictPolicy: unknown }
 type AnswersOf<E extends Endpoint> = {
   [Status in keyof E["answers"]]: {
     input: InputOf<E>;
-    output: E["answers"][Status] extends null ? Record<never, never> : E["answers"][Status];
-    outputFormat: "json";
+    output: E["answers"][Status] extends Response
+      ? string
+      : E["answers"][Status] extends null
+        ? Record<never, never>
+        : E["answers"][Status];
+    outputFormat: E["answers"][Status] extends Response ? "text" : "json";
     status: Status;
   };
 }[keyof E["answers"]];

@@ -6,6 +6,7 @@ import { problemResponse } from "../core/problem.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { createGate } from "./auth/gate.ts";
 import type { GateEnv } from "./auth/gate-env.ts";
+import { EventStreams } from "./events/event-streams.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
 import { problemOf } from "./problem-of.ts";
 import { inputReader } from "./read-input.ts";
@@ -31,10 +32,14 @@ export type RouterScheduler = SchedulerClient | ((context: Context<any>) => Sche
 export function createRouter(scheduler: RouterScheduler, options: RouterOptions): Hono<GateEnv> {
   const { auth, basePath, clock = systemClock, redact } = checkRouterOptions(scheduler, options);
   const logger = leveledLogger(options.logger);
+  const streams = new EventStreams({ clock });
   const app = new Hono<GateEnv>();
   const gate = createGate({ auth, logger, clock, basePath });
   const hide = redact === undefined ? null : guardedRedact(redact, logger);
-  app.use(gate.headers);
+  // By path, because an application may mount the router at its root, and has other routes there.
+  for (const path of new Set(["/session", ...Object.keys(routes).map((key) => partsOf(key).path)])) {
+    app.use(path, gate.headers);
+  }
   gate.session(app);
   for (const [key, route] of Object.entries(routes) as [string, Route][]) {
     const { method, path } = partsOf(key);
@@ -47,7 +52,7 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
         const body = await read.body(request);
         const client = typeof scheduler === "function" ? assertClient(await scheduler(context)) : scheduler;
         const call: Call = {
-          ...{ client, clock, request, query, body },
+          ...{ client, clock, request, streams, query, body },
           show: showFor(context.var.scope, hide),
           params: context.req.param(),
           idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
@@ -61,7 +66,11 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
   refuseOtherMethods(app);
-  app.notFound(() => problemResponse(404, "notFound"));
+  app.notFound(async (context) => {
+    context.res = problemResponse(404, "notFound");
+    await gate.headers(context, async () => {});
+    return context.res;
+  });
   app.onError((error, { req }) => problemOf(error, req.raw, logger));
   return app;
 }
@@ -77,7 +86,9 @@ function mountOf({ pathname }: URL, path: string): string {
   return pathname.split("/").slice(0, -own).join("/");
 }
 
-function answerOf({ status, body, headers }: Reply): Response {
+function answerOf(reply: Reply): Response {
+  if (reply instanceof Response) return reply;
+  const { status, body, headers } = reply;
   if (body === null) return new Response(null, { status, headers: { "cache-control": "no-store", ...headers } });
   return new Response(jsonOf(body), {
     status,

@@ -10,9 +10,11 @@ import {
   PREVIEW_LENGTH_MAX,
 } from "../core/limits.ts";
 import { once } from "../core/once.ts";
-import { isPlain, mustBe } from "../core/option-errors.ts";
+import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
+import { EVENT_TYPES, type EventType } from "../records/events.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
 import type {
+  EventQuery,
   JobBatch,
   JobBulk,
   JobQuery,
@@ -70,7 +72,16 @@ const page = once(() => ({
 
 // ---- queries
 
-const scheduleFilter = once(() => ({ taskId: optional(idText()), paused: optional(trueOrFalse) }));
+/** Every list is searched by `q`. */
+const searched = once(() => ({ q: optional(idText()) }));
+const newestFirst = once(() => optional(oneOf(["newest", "oldest"])));
+
+const scheduleFilter = once(() => ({
+  ...searched(),
+  taskId: optional(idText()),
+  paused: optional(trueOrFalse),
+  state: optional(oneOf(["active", "paused", "ended"])),
+}));
 const jobFilter = once(() => ({ taskId: optional(idText()), scheduleId: optional(idText()) }));
 const resultFilter = once(() => ({
   ...jobFilter(),
@@ -80,15 +91,23 @@ const resultFilter = once(() => ({
 }));
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
-  v.strictObject({ ...scheduleFilter(), ...page() }),
+  v.strictObject({ ...scheduleFilter(), sort: optional(oneOf(["id", "nextFireTime"])), ...page() }),
 );
 
 export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
-  v.strictObject({ ...jobFilter(), ...page() }),
+  v.strictObject({
+    ...searched(),
+    ...jobFilter(),
+    state: optional(oneOf(["queued", "held", "running"])),
+    runAfter: optional(instantText()),
+    runBefore: optional(instantText()),
+    order: newestFirst(),
+    ...page(),
+  }),
 );
 
 export const resultQuery: () => v.GenericSchema<unknown, ResultQuery> = once(() =>
-  v.strictObject({ ...resultFilter(), order: optional(oneOf(["newest", "oldest"])), ...page() }),
+  v.strictObject({ ...searched(), ...resultFilter(), order: newestFirst(), ...page() }),
 );
 
 export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>
@@ -98,6 +117,20 @@ export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>
 export const previewQuery: () => v.GenericSchema<unknown, PreviewQuery> = once(() =>
   v.strictObject({ limit: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX), 10), from: optional(instantText()) }),
 );
+
+export const eventQuery: () => v.GenericSchema<unknown, EventQuery> = once(() => {
+  const unknownOf = (text: unknown) => eventTypesOf(text).find((type) => !EVENT_TYPES.includes(type as EventType));
+  const known = v.check<string, string | ((issue: { input: unknown }) => string)>(
+    (text) => unknownOf(text) === undefined,
+    ({ input }) => mustBeOneOf(EVENT_TYPES, unknownOf(input)),
+  );
+  return v.strictObject({ types: optional(v.pipe(textUpTo(TEXT_LENGTH_MAX), known)) });
+});
+
+/** The types of a query, checked or not. */
+export function eventTypesOf(text: unknown): string[] {
+  return String(text).split(",");
+}
 
 // ---- bodies
 

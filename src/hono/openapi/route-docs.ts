@@ -21,6 +21,11 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   },
   "GET /overview": { summary: "How everything is, on one page", answers: { 200: "Overview" }, problems: [503] },
   "GET /schedulers": { summary: "The living schedulers", answers: { 200: "SchedulerPage" }, problems: [] },
+  "GET /events": {
+    summary: "What happens, from now on, or after the event of the id, as Server-Sent Events",
+    answers: { 200: null },
+    problems: [400, 409, 503],
+  },
   "POST /cleanup": {
     summary: "Remove expired results and ended schedules now",
     answers: { 204: null },

@@ -1,5 +1,6 @@
 import type { Endpoints } from "../api.ts";
 import type { Routes } from "../route.ts";
+import { eventRoutes } from "./events.ts";
 import { jobRoutes } from "./jobs.ts";
 import { previewRoutes } from "./previews.ts";
 import { resultRoutes } from "./results.ts";
@@ -12,6 +13,7 @@ import { taskRoutes } from "./tasks.ts";
 export const routes: Routes<keyof Endpoints> = {
   ...stateRoutes,
   ...sessionRoutes,
+  ...eventRoutes,
   ...taskRoutes,
   ...scheduleRoutes,
   ...previewRoutes,
