@@ -24,8 +24,8 @@ class Readiness {
 
 const known = new WeakMap<SchedulerClient, Readiness>();
 
-/** Whether the store can be reached. Nobody has to sign in to ask that, and a look reads the store. So who asks during a
- *  look shares it, and its answer is given again for a moment. */
+/** Whether the store can be reached. Nobody has to sign in to ask that, and a look reads the store. So who asks during
+ *  a look shares it, and its answer is given again for a moment. */
 export function isReady(client: SchedulerClient, clock: Clock): Promise<boolean> {
   const readiness = known.get(client) ?? new Readiness(client);
   known.set(client, readiness);
