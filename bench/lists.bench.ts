@@ -1,5 +1,5 @@
-// What does a page of a list cost? Guess: a page of 100 by id, or by fire time, a millisecond however many rows there are,
-// its JSON less than 3 ms, and a text that nothing has 2 us a row.
+// What does a page of a list cost? Guess: a page of 100 by id or by fire time costs the same however many rows there
+// are, its JSON less than 3 ms, and a text that nothing has 2 us a row.
 // Run by run.mjs: node bench/run.mjs lists [rows]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

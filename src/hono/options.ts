@@ -16,7 +16,7 @@ export interface RouterOptions {
   /** The path that the router is mounted at, such as `/scheduler`, where the router cannot see it: behind a proxy, or a
    *  framework that takes it off the URL. Default: what stands before the route in the URL. */
   readonly basePath?: string | undefined;
-  /** Hides secrets of payloads and returned values, from callers of both scopes. Default: they are shown as they are. */
+  /** Hides secrets of payloads and returned values, from callers of both scopes. Default: nothing is hidden. */
   readonly redact?: Redact | undefined;
   /** Where waits and sessions get the time from. Default: `systemClock`. */
   readonly clock?: Clock | undefined;

@@ -293,8 +293,8 @@ export interface SchedulerClient {
 
   /**
    * Results, the newest first, by the end of the job: a page when awaited (default: the last 100 results), all of them
-   * in `for await`. See {@link Listing}. A cursor stays good while results come and go. Where a filter takes few of very
-   * many, a page may be short or empty, and yet have a cursor.
+   * in `for await`. See {@link Listing}. A cursor stays good while results come and go. Where a filter takes few of
+   * very many, a page may be short or empty, and yet have a cursor.
    * @throws {OptionsError}
    * @example
    * const failures = await scheduler.getJobResults({ outcome: "error", finishedAfter: "2030-01-31T00:00:00Z" });

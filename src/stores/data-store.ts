@@ -178,9 +178,9 @@ export interface DataStore extends AsyncDisposable {
   addSchedules(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport>;
   /** The schedule with this id; null when there is none. */
   getSchedule(id: string): Promise<ScheduleRecord | null>;
-  /** A page of schedules, ordered as the filter says. A cursor stays good while schedules come and go: the next page has
-   *  what follows the page before in the order. See {@link RecordPage}. @throws {OptionsError} for a cursor that is none
-   *  of this store's */
+  /** A page of schedules, ordered as the filter says. A cursor stays good while schedules come and go: the next page
+   *  has what follows the page before in the order. See {@link RecordPage}. @throws {OptionsError} for a cursor that is
+   *  none of this store's */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
   /** Replaces the given fields and adds 1 to `fence`, so that plans made before no longer count. With `expectedFence`,
    *  nothing happens unless the stored fence is equal to it. Null when there is no such schedule, or when the fences

@@ -196,7 +196,10 @@ describe("a failure", () => {
     const { logger, entries } = recordingLogger();
     const scheduler = new Scheduler({ dataStore: store, logger });
     const router = createRouter(scheduler, { auth: "none", logger });
-    return { ask: asker(router), told: () => entries.filter(({ message }) => message.includes("router")) };
+    return {
+      ask: asker(router),
+      told: () => entries.filter(({ level, message }) => level === "error" && message.includes("router")),
+    };
   }
 
   test("of the store is 503, and shows nothing of what the database said", async () => {

@@ -333,7 +333,8 @@ describe("parents that cannot be", () => {
     };
     const noThen =
       "write { then: { task } } for the job that comes after all others; addJobs(jobs) adds jobs without such a job";
-    const noOptions = `addBatch() takes an object with then, the job that comes after all others; got undefined: ${noThen}`;
+    const takes = "addBatch() takes an object with then, the job that comes after all others";
+    const noOptions = `${takes}; got undefined: ${noThen}`;
     const mistakes: [call: () => Promise<unknown>, message: string][] = [
       [() => untyped.addJob(task, { after: job }), "write a list: { after: [job] }"],
       [() => untyped.addJob(task, { after: job.id }), "write a list: { after: [job] }"],

@@ -128,7 +128,7 @@ describe("statements of LibsqlDataStore", () => {
   const SORTED = "USE TEMP B-TREE FOR ORDER BY";
 
   for (const [key, sql] of Object.entries(getJobs)) {
-    test(`the jobs of "${key}" come from an index, and only those of a schedule or those that run are sorted`, async () => {
+    test(`the jobs of "${key}" come from an index, and few of them are sorted`, async () => {
       const [index = "", order] = key.split(" ");
       const id = order === "oldest" ? "id>?" : "id<?";
       const plans: Record<string, string[]> = {
@@ -374,7 +374,7 @@ describe("a hundred thousand delayed jobs of high priority", () => {
 
   test("are looked through in statements of bounded length, and in pages of bounded length", async () => {
     client.statements.length = 0;
-    const page = { limit: 10, search: "late-19-04999" };
+    const page = { limit: 10, search: "late-9-04999" };
     const first = await store.getJobs({ ...page, cursor: null });
     expect([first.items, client.statements.length]).toEqual([[], WALKS_PER_PAGE_MAX]);
     expect(await stepsMax(client, client.statements)).toBeLessThan(100 * WALKED_ROWS_MAX);
@@ -384,13 +384,13 @@ describe("a hundred thousand delayed jobs of high priority", () => {
       found.push(...next.items.map(({ id }) => id));
       ({ cursor } = next);
     }
-    expect(found).toEqual(["late-19-04999"]);
+    expect(found).toEqual(["late-9-04999"]);
   });
 
   test("cost a page of the newest no more than the page", async () => {
     client.statements.length = 0;
-    const { items } = await store.getJobs({ limit: 5, cursor: null, order: "newest" });
-    expect(items.map(({ id }) => id.slice(0, 7))).toEqual(Array(5).fill("late-9-"));
+    const { items } = await store.getJobs({ limit: 2, cursor: "late-9-05", order: "newest" });
+    expect(items.map(({ id }) => id)).toEqual(["late-9-04999", "late-9-04998"]);
     expect(await stepsMax(client, client.statements)).toBeLessThan(1000);
   });
 

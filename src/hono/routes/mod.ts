@@ -12,8 +12,8 @@ import { taskRoutes } from "./tasks.ts";
 /** Every route, by method and path. Of two that fit a request, the first counts. */
 export const routes: Routes<keyof Endpoints> = {
   ...stateRoutes,
-  ...sessionRoutes,
   ...eventRoutes,
+  ...sessionRoutes,
   ...taskRoutes,
   ...scheduleRoutes,
   ...previewRoutes,

@@ -30,8 +30,8 @@ export interface TaskSettings<P = never> {
    */
   concurrencyKey?: KeyOf<P> | undefined;
   /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store: 1 to 1,000,000; null
-   *  is unlimited. Jobs without a key do not count; where nothing tells the key of a job, neither the task nor the call,
-   *  the call is refused. Default: null. */
+   *  is unlimited. Jobs without a key do not count; a call is refused where nothing tells the key of its job, neither
+   *  the task nor the call itself. Default: null. */
   maxRunningPerKey?: number | null | undefined;
   /** How many attempts may start in a time, for example `{ limit: 14, per: "1s" }`: for each concurrency key, and for
    *  the jobs without a key together; null is unlimited. Default: null. */

@@ -26,6 +26,9 @@ export const BY_ID_BACKWARDS: PageOrder<Identified> = Object.freeze({
   cursorOf: ({ id }: Identified): string => id,
 });
 
+/** Records that are kept before they are sorted, in pages. To sort all records would take most of the time. */
+const KEPT_PAGES = 4;
+
 /** A page of copies of the records that `select` returns. An entry for which `select` returns null is left out. */
 export function pageOf<E, R extends object>(
   entries: Iterable<E>,
@@ -34,12 +37,19 @@ export function pageOf<E, R extends object>(
   select: (entry: E) => R | null,
 ): RecordPage<R> {
   const isAfter = cursor === null ? () => true : order.after(cursor);
+  const compare = (a: R, b: R): number => (order.isBefore(a, b) ? -1 : 1);
   const found: R[] = [];
+  /** A record that only comes on a later page. */
+  let later: R | undefined;
   for (const entry of entries) {
     const record = select(entry);
-    if (record !== null && isAfter(record)) found.push(record);
+    if (record === null || !isAfter(record) || (later !== undefined && order.isBefore(later, record))) continue;
+    found.push(record);
+    if (found.length < KEPT_PAGES * (limit + 1)) continue;
+    found.sort(compare).length = limit + 1;
+    later = found[limit];
   }
-  found.sort((a, b) => (order.isBefore(a, b) ? -1 : 1));
+  found.sort(compare);
   const items = found.slice(0, limit).map((record) => ({ ...record }));
   const last = items.at(-1);
   return { items, cursor: found.length > limit && last !== undefined ? order.cursorOf(last) : null };

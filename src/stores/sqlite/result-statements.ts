@@ -78,8 +78,8 @@ export function resultStatements({ results, steps, incarnations }: TableNames): 
 }
 
 /**
- * By index and order. ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 finishedAfter, ?7 finishedBefore,
- * ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null.
+ * By index and order. ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 finishedAfter, ?7
+ * finishedBefore, ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null.
  */
 function resultLists(results: string): Readonly<Record<string, string>> {
   const ofError = (name: string): string => jsonField(`$.error.${name}`);

@@ -32,11 +32,12 @@ export function walkStatement({ table, key, record, isTaken }: WalkedTable, walk
   const { rows, place, isBackwards = false } = walk;
   const ordered = (alias: string, backwards: boolean): string =>
     place.map((column) => `${alias}.${column} ${backwards ? "DESC" : "ASC"}`).join(", ");
+  const end = place.map((column) => `CAST(w.${column} AS TEXT)`).join(", ");
   return (
     `WITH walked AS MATERIALIZED (${rows} LIMIT +?2) ` +
     `SELECT * FROM (SELECT ${record} AS record, NULL AS place FROM walked w CROSS JOIN ${table} t ` +
     `ON t.${key} = w.seq WHERE ${isTaken} ORDER BY ${ordered("w", isBackwards)} LIMIT +?1) ` +
-    `UNION ALL SELECT * FROM (SELECT NULL, json_array(${place.map((column) => `CAST(w.${column} AS TEXT)`).join(", ")}) ` +
+    `UNION ALL SELECT * FROM (SELECT NULL, json_array(${end}) ` +
     `FROM walked w WHERE (SELECT count(*) FROM walked) >= ?2 ORDER BY ${ordered("w", !isBackwards)} LIMIT 1)`
   );
 }
