@@ -32,7 +32,7 @@ export function problemOf(error: unknown, request: Request, logger: Logger): Res
     return problemResponse(error.status, error.code, { detail: error.message, issues: error.issues });
   }
   const known = error instanceof EscapementError ? STATUSES[error.code] : undefined;
-  const status = known === 422 && request.method === "GET" ? 400 : (known ?? 500);
+  const status = known === 422 && /^(GET|HEAD)$/.test(request.method) ? 400 : (known ?? 500);
   if (!(error instanceof EscapementError) || status >= 500) {
     if (!request.signal.aborted) logger.error(`escapement: ${request.method} of the router failed`, error);
   }

@@ -1,22 +1,33 @@
 import type { Clock } from "../core/clock.ts";
+import { JoinedCall } from "../core/joined-call.ts";
 import { READINESS_KEPT_MS } from "../core/limits.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 
-interface Look {
-  readonly atMs: number;
-  readonly isReady: boolean;
+/** The looks at the store of one scheduler. */
+class Readiness {
+  readonly #look: JoinedCall<boolean>;
+  #wasReady = false;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(client: SchedulerClient) {
+    this.#look = new JoinedCall(async () => (await client.health()).isStoreReached);
+  }
+
+  async at(nowMs: number): Promise<boolean> {
+    // A clock that was set back must not keep an old answer.
+    if (nowMs >= this.#lookedAtMs && nowMs < this.#lookedAtMs + READINESS_KEPT_MS) return this.#wasReady;
+    this.#wasReady = await this.#look.run();
+    this.#lookedAtMs = nowMs;
+    return this.#wasReady;
+  }
 }
 
-/** The last look of each scheduler. */
-const looks = new WeakMap<SchedulerClient, Look>();
+const known = new WeakMap<SchedulerClient, Readiness>();
 
-/** Whether the store can be reached. A look is kept for a moment, because strangers may ask, and each look reads the
- *  store. */
-export async function isReady(client: SchedulerClient, clock: Clock): Promise<boolean> {
-  const atMs = clock.now();
-  const last = looks.get(client);
-  if (last !== undefined && atMs >= last.atMs && atMs < last.atMs + READINESS_KEPT_MS) return last.isReady;
-  const { isStoreReached } = await client.health();
-  looks.set(client, { atMs, isReady: isStoreReached });
-  return isStoreReached;
+/** Whether the store can be reached. Nobody has to sign in to ask that, and a look reads the store. So who asks during
+ *  a look shares it, and its answer is given again for a moment. */
+export function isReady(client: SchedulerClient, clock: Clock): Promise<boolean> {
+  const readiness = known.get(client) ?? new Readiness(client);
+  known.set(client, readiness);
+  return readiness.at(clock.now());
 }

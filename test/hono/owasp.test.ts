@@ -427,6 +427,12 @@ describe("API9, improper inventory management:", () => {
     },
   );
 
+  test("HEAD is answered as GET is, without a body", async () => {
+    const { as } = setUpGuarded();
+    const answers = [await as.reader("GET /results?since=x"), await as.reader("HEAD /results?since=x")];
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+  });
+
   test("a method that a path does not have is refused with those that it has", async () => {
     const { as } = setUpGuarded();
     const { status, headers } = await as.writer("PUT /jobs");

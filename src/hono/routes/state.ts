@@ -31,8 +31,8 @@ export const stateRoutes: Routes<
   "GET /health/ready": {
     scope: "none",
     handle: async ({ client, clock }) => {
-      if (!(await isReady(client, clock)))
-        throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
+      const isStoreReached = await isReady(client, clock);
+      if (!isStoreReached) throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
       return { status: 200, body: { status: "ready" } };
     },
   },
