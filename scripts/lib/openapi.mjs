@@ -16,12 +16,13 @@ const TITLES = {
   204: "Done",
   400: "The query, or the form of the body, is wrong",
   401: "Nobody is signed in",
-  403: "The caller may only read",
+  403: "The caller may only read, or another site sent the request",
   404: "There is no such thing",
   409: "It does not go together with what there is",
   413: "The body is too large",
   415: "The body is not application/json",
   422: "The input is refused",
+  429: "Too many sign-ins had a wrong token",
   500: "A fault of the server",
   503: "The store cannot be reached",
 };
@@ -78,12 +79,15 @@ export function openApiOf(parts) {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "." }],
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { session: [] }],
     paths,
     components: {
       schemas: Object.fromEntries(named),
       responses: Object.fromEntries(PROBLEMS.map((status) => [`Problem${status}`, problem(status)])),
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        session: { type: "apiKey", in: "cookie", name: parts.SESSION_COOKIE },
+      },
     },
   };
 }
@@ -107,7 +111,7 @@ function operation(key, route, docs, convert) {
   const problems = [
     ...docs.problems,
     ...(route.scope === "none" ? [] : [401]),
-    ...(route.scope === "write" ? [403] : []),
+    ...(key.startsWith("GET ") ? [] : [403]),
     ...(body === null ? [] : [400, 413, 415]),
     500,
   ];
