@@ -23,7 +23,7 @@ describe("Hono's client of the type Api", () => {
     const job = await (await client.jobs.$post({ json: { taskId: "t" } })).json();
     expectTypeOf(job.state).toEqualTypeOf<Plain<Job>["state"]>();
     const page = await (await client.jobs.$get({ query: { limit: "1" } })).json();
-    expectTypeOf(page.items[0]?.id).toEqualTypeOf<string | undefined>();
+    expectTypeOf(page.items.map(({ id }) => id)).toEqualTypeOf<string[]>();
     expect(page.items.map(({ id }) => id)).toEqual([job.id]);
 
     const result = await client.jobs[":id"].result.$get({ param: { id: job.id }, query: {} });

@@ -52,7 +52,7 @@ describe("in a Worker,", () => {
     cut();
     await call("happen/3");
     const again = await open(`${epoch}.2`);
-    expect((await again.reader.take(3)).map((block) => block?.id)).toEqual([`${epoch}.3`, `${epoch}.4`, `${epoch}.5`]);
+    expect((await again.reader.take(3)).map((block) => block?.id)).toEqual([3, 4, 5].map((seq) => `${epoch}.${seq}`));
     await call("happen/1001");
     const late = await open(`${epoch}.4`);
     expect((await late.reader.next())?.event).toBe("reset");
