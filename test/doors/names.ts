@@ -102,6 +102,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JobsOf",
       "Listing",
       "LiveScheduler",
+      "LocalSchedulerClient",
       "LogLevel",
       "LogTapeLike",
       "Logger",
