@@ -161,6 +161,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TriggerJSON",
     ],
   },
+  "./client": {
+    values: ["RemoteError", "connect"],
+    types: ["ClientFetch", "ConnectOptions", "RemoteScheduler"],
+  },
   "./cloudflare": {
     values: ["attachScheduler", "createWorker"],
     types: [

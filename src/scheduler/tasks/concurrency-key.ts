@@ -13,9 +13,10 @@ export interface KeyedPayload {
   readonly key: string | null;
 }
 
-interface Parts {
+/** What tells how a payload is checked, and which key it has. */
+export interface PayloadParts {
   readonly serializer: Serializer;
-  readonly tasks: TaskRegistry;
+  readonly tasks: Pick<TaskRegistry, "schemaOf" | "keyFunctionOf">;
 }
 
 /**
@@ -30,7 +31,7 @@ interface Parts {
  * @throws {OptionsError} when the task's function fails, or returns no key
  */
 export function keyedPayload(
-  parts: Parts,
+  parts: PayloadParts,
   taskId: string,
   payload: unknown,
   key: string | null | undefined,
@@ -41,7 +42,7 @@ export function keyedPayload(
 }
 
 function keyed(
-  { serializer, tasks }: Parts,
+  { serializer, tasks }: PayloadParts,
   taskId: string,
   payload: unknown,
   checked: unknown,
