@@ -99,6 +99,32 @@ export const SERIALIZED_LENGTH_MAX = 1_000_000;
 /** Events that an async iterator keeps for a slow reader before it drops the oldest. */
 export const EVENT_BUFFER_MAX = 10_000;
 
+/** Events that are kept for readers of an HTTP stream that come back, and most UTF-16 units of them: events have some
+ *  300 each, but errors may be long. */
+export const EVENT_LOG_MAX = 1000;
+export const EVENT_LOG_LENGTH_MAX = 4_000_000;
+
+/** How long events are kept when nobody reads them, in milliseconds: longer than a client needs to come back. */
+export const EVENT_KEPT_MS = 600_000;
+
+/** Events that wait for a slow reader of an HTTP stream before they are dropped, and the reader is told so. */
+export const EVENT_STREAM_QUEUE_MAX = 2000;
+
+/** HTTP streams of events at a time. Each costs a connection, and its part in the work of every event. */
+export const EVENT_STREAMS_MAX = 200;
+
+/** UTF-16 units of events after which a chunk of a stream is full. */
+export const EVENT_CHUNK_LENGTH = 65_536;
+
+/** Pause between two signs of life of an HTTP stream, in milliseconds: proxies end connections that are silent for
+ *  some 30 to 60 s. And how many a stream has: it ends after 10 minutes, so that a client whose rights have ended loses
+ *  them there too, and clients spread over the instances of a service. */
+export const EVENT_BEAT_MS = 15_000;
+export const EVENT_STREAM_BEATS = 40;
+
+/** Pause of a browser before it connects again, in milliseconds. */
+export const EVENT_RETRY_MS = 2000;
+
 /** Most events of one message that a broker takes: one call adds 10,000 jobs at most, and each makes an event. */
 export const EVENTS_PER_MESSAGE_MAX = 20_000;
 
@@ -271,3 +297,22 @@ export const METADATA_DEPTH_MAX = 100;
 
 /** Deepest nesting of a value that is carried as JSON. Engines overflow their stacks at some thousands of levels. */
 export const JSON_DEPTH_MAX = 1000;
+
+/** Most tokens of one router. Each request compares all of them. */
+export const TOKENS_MAX = 100;
+
+/** Length of a token below which a program is warned: 16 characters of base64 have 96 bits. */
+export const TOKEN_LENGTH_MIN = 16;
+
+/** How long a session of a page lasts, in milliseconds: a working day. */
+export const SESSION_MS = 43_200_000;
+
+/** Failed sign-ins that may come in a row, and the time after which there may be one more, in milliseconds. */
+export const SIGN_INS_MAX = 10;
+export const SIGN_IN_REFILL_MS = 6000;
+
+/** Largest body of a request, in bytes: a payload of the largest size in ASCII, and what goes with it. Largest body of a
+ *  preview: a trigger may hold others, and 683 KB of them took 1.6 s. Largest body of a sign-in. */
+export const BODY_BYTES_MAX = 1_100_000;
+export const PREVIEW_BODY_BYTES_MAX = 16_384;
+export const SESSION_BODY_BYTES_MAX = 4096;

@@ -7,6 +7,7 @@ import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import type {
+  EventQuery,
   JobBatch,
   JobBulk,
   JobQuery,
@@ -97,8 +98,11 @@ export interface Endpoints {
   "GET /health": { answers: { 200: Plain<SchedulerHealth> } };
   "GET /overview": { answers: { 200: Overview } };
   "GET /schedulers": { answers: { 200: PlainPage<LiveScheduler> } };
+  /** Server-Sent Events. */
+  "GET /events": { query: EventQuery; answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
+  "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
 
   "GET /tasks": { answers: { 200: PlainPage<TaskView> } };
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
@@ -158,8 +162,12 @@ type Optional<Body> = Body extends { conflictPolicy: unknown }
 type AnswersOf<E extends Endpoint> = {
   [Status in keyof E["answers"]]: {
     input: InputOf<E>;
-    output: E["answers"][Status] extends null ? Record<never, never> : E["answers"][Status];
-    outputFormat: "json";
+    output: E["answers"][Status] extends Response
+      ? string
+      : E["answers"][Status] extends null
+        ? Record<never, never>
+        : E["answers"][Status];
+    outputFormat: E["answers"][Status] extends Response ? "text" : "json";
     status: Status;
   };
 }[keyof E["answers"]];

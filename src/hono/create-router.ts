@@ -1,21 +1,19 @@
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
 import { systemClock } from "../core/clock.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
+import { BODY_BYTES_MAX } from "../core/limits.ts";
 import { problemResponse } from "../core/problem.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
+import { createGate } from "./auth/gate.ts";
+import type { GateEnv } from "./auth/gate-env.ts";
+import { EventStreams } from "./events/event-streams.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
 import { problemOf } from "./problem-of.ts";
-import { BODY_BYTES_MAX, inputReader } from "./read-input.ts";
-import type { Call, Reply, Route, Scope } from "./route.ts";
+import { inputReader } from "./read-input.ts";
+import { guardedRedact } from "./redaction.ts";
+import type { Call, Reply, Route } from "./route.ts";
 import { routes } from "./routes/mod.ts";
-
-/** What the router keeps with a request. */
-export interface RouterEnv {
-  Variables: {
-    /** What the caller may do. */
-    scope: Scope;
-  };
-}
+import { showFor } from "./show.ts";
 
 /** The scheduler, or what makes one for a request, where requests must not share a connection (Workers), or where the
  *  connection is known only when a request comes. */
@@ -31,16 +29,19 @@ export type RouterScheduler = SchedulerClient | ((context: Context<any>) => Sche
  * const router = createRouter(scheduler, { auth: { tokens: [{ token: process.env.TOKEN, scope: "write" }] } });
  * app.route("/scheduler", router);
  */
-export function createRouter(scheduler: RouterScheduler, options: RouterOptions): Hono<RouterEnv> {
-  checkRouterOptions(scheduler, options);
-  const { basePath, clock = systemClock } = options;
+export function createRouter(scheduler: RouterScheduler, options: RouterOptions): Hono<GateEnv> {
+  const { auth, basePath, clock = systemClock, redact } = checkRouterOptions(scheduler, options);
   const logger = leveledLogger(options.logger);
-  const app = new Hono<RouterEnv>();
-  const gate: MiddlewareHandler<RouterEnv>[] = [signIn(options)];
+  const streams = new EventStreams({ clock });
+  const app = new Hono<GateEnv>();
+  const gate = createGate({ auth, logger, clock, basePath });
+  const hide = redact === undefined ? null : guardedRedact(redact, logger);
+  app.use(gate.headers);
+  gate.session(app);
   for (const [key, route] of Object.entries(routes) as [string, Route][]) {
     const { method, path } = partsOf(key);
     const read = inputReader(key, route.query, route.body, route.bodyBytesMax ?? BODY_BYTES_MAX);
-    const handle = async (context: Context<RouterEnv>): Promise<Response> => {
+    const handle = async (context: Context<GateEnv>): Promise<Response> => {
       const request = context.req.raw;
       try {
         const url = new URL(request.url);
@@ -48,8 +49,8 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
         const body = await read.body(request);
         const client = typeof scheduler === "function" ? assertClient(await scheduler(context)) : scheduler;
         const call: Call = {
-          ...{ client, clock, request, query, body },
-          scope: context.var.scope,
+          ...{ client, clock, request, streams, query, body },
+          show: showFor(context.var.scope, hide),
           params: context.req.param(),
           idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
           pathTo: (...segments) => [basePath ?? mountOf(url, path), ...segments.map(encodeURIComponent)].join("/"),
@@ -59,7 +60,7 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
         return problemOf(error, request, logger);
       }
     };
-    app.on(method, [path], ...(route.scope === "none" ? [] : gate), handle);
+    app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
   refuseOtherMethods(app);
   app.notFound(() => problemResponse(404, "notFound"));
@@ -78,7 +79,9 @@ function mountOf({ pathname }: URL, path: string): string {
   return pathname.split("/").slice(0, -own).join("/");
 }
 
-function answerOf({ status, body, headers }: Reply): Response {
+function answerOf(reply: Reply): Response {
+  if (reply instanceof Response) return reply;
+  const { status, body, headers } = reply;
   if (body === null) return new Response(null, { status, headers: { "cache-control": "no-store", ...headers } });
   return new Response(jsonOf(body), {
     status,
@@ -92,7 +95,7 @@ function jsonOf(body: unknown): string {
 }
 
 /** Answers the methods that a path does not have. It comes last, because the first route that fits counts. */
-function refuseOtherMethods(app: Hono<RouterEnv>): void {
+function refuseOtherMethods(app: Hono<GateEnv>): void {
   const methods = new Map<string, string[]>();
   for (const { method, path } of Object.keys(routes).map(partsOf)) {
     methods.set(path, [...(methods.get(path) ?? []), method]);
@@ -100,12 +103,4 @@ function refuseOtherMethods(app: Hono<RouterEnv>): void {
   for (const [path, allowed] of methods) {
     app.all(path, () => problemResponse(405, "methodNotAllowed", { headers: { allow: allowed.join(", ") } }));
   }
-}
-
-function signIn({ auth }: RouterOptions): MiddlewareHandler<RouterEnv> {
-  return async (context, next) => {
-    if (auth !== "none") return problemResponse(401, "unauthorized");
-    context.set("scope", "write");
-    return next();
-  };
 }

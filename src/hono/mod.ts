@@ -3,6 +3,9 @@
  *
  * @module
  */
+
 export type { Api, ApiSchema, Endpoints } from "./api.ts";
+export type { Authenticate, RouterAuth, Scope, TokenGrant } from "./auth/auth-options.ts";
 export { createRouter, type RouterScheduler } from "./create-router.ts";
-export type { RouterAuth, RouterOptions } from "./options.ts";
+export type { RouterOptions } from "./options.ts";
+export type { Redact, ShownValue } from "./redaction.ts";

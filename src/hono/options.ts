@@ -1,16 +1,11 @@
 import * as v from "valibot";
-import { type Checker, checker, hasMethods, implementing, textUpTo } from "../core/check.ts";
+import { type Checker, checker, hasMethods, implementing, says, textUpTo } from "../core/check.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { mustBe, optionsError } from "../core/option-errors.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
-import type { Scope } from "./route.ts";
-
-/** Who may do what: bearer tokens, a function that tells it from the request, or `"none"`, which lets everybody write. */
-export type RouterAuth =
-  | { readonly tokens: readonly { readonly token: string; readonly scope: Scope }[] }
-  | ((request: Request) => Scope | null | Promise<Scope | null>)
-  | "none";
+import { authSchema, type RouterAuth } from "./auth/auth-options.ts";
+import type { Redact } from "./redaction.ts";
 
 /** Options of `createRouter`. */
 export interface RouterOptions {
@@ -21,18 +16,21 @@ export interface RouterOptions {
   /** The path that the router is mounted at, such as `/scheduler`, where the router cannot see it: behind a proxy, or a
    *  framework that takes it off the URL. Default: what stands before the route in the URL. */
   readonly basePath?: string | undefined;
-  /** Where waits get the time from. Default: `systemClock`. */
+  /** Hides secrets of payloads and returned values, from callers of both scopes. Default: they are shown as they are. */
+  readonly redact?: Redact | undefined;
+  /** Where waits and sessions get the time from. Default: `systemClock`. */
   readonly clock?: Clock | undefined;
 }
 
 /** The schemas are made at the first call, because importing must cost nothing. */
-let check: Checker<unknown> | undefined;
+let check: Checker<RouterOptions> | undefined;
 
-/** @throws {OptionsError} with one issue per problem */
-export function checkRouterOptions(scheduler: unknown, options: RouterOptions): void {
+/** @returns the options, with tokens as headers carry them
+ *  @throws {OptionsError} with one issue per problem */
+export function checkRouterOptions(scheduler: unknown, options: RouterOptions): RouterOptions {
   if (typeof scheduler !== "function") assertClient(scheduler as SchedulerClient);
   check ??= checker(schema());
-  check(options, "createRouter()");
+  return check(options, "createRouter()");
 }
 
 /** @throws {OptionsError} for what is no scheduler */
@@ -42,17 +40,12 @@ export function assertClient(scheduler: SchedulerClient): SchedulerClient {
   throw optionsError("createRouter()", [{ path: "scheduler", message }]);
 }
 
-function schema(): v.GenericSchema {
+function schema(): v.GenericSchema<unknown, RouterOptions> {
   return v.strictObject({
-    auth: v.custom<RouterAuth>(isAuth, ({ input }) =>
-      mustBe('{ tokens: [{ token, scope }] }, a function, or "none"', input, "auth"),
-    ),
+    auth: authSchema(),
     logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),
     basePath: v.optional(textUpTo(1024)),
+    redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   });
-}
-
-function isAuth(value: unknown): boolean {
-  return value === "none" || typeof value === "function" || (typeof value === "object" && value !== null);
 }

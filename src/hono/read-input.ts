@@ -4,9 +4,6 @@ import { OptionsError } from "../core/errors.ts";
 import { optionsError } from "../core/option-errors.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Largest body of a request, in bytes: a payload of the largest size, and what goes with it. */
-export const BODY_BYTES_MAX = 1_100_000;
-
 /** Reads the input of one route. */
 export interface InputReader {
   /** @throws {Refusal} */

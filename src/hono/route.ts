@@ -2,16 +2,19 @@ import type { GenericSchema } from "valibot";
 import type { Clock } from "../core/clock.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import type { Endpoint, Endpoints } from "./api.ts";
-
-/** What a caller may do: `read` covers GET and HEAD, `write` everything. */
-export type Scope = "read" | "write";
+import type { Scope } from "./auth/auth-options.ts";
+import type { EventStreams } from "./events/event-streams.ts";
+import type { Show } from "./show.ts";
 
 /** What the handler of a route gets: an input that fits the route's schemas. */
 export interface Call<E extends Endpoint = Endpoint> {
   readonly client: SchedulerClient;
   readonly clock: Clock;
-  readonly scope: Scope;
+  /** How records look to this caller. */
+  readonly show: Show;
   readonly request: Request;
+  /** The streams of this router. */
+  readonly streams: EventStreams;
   readonly params: Readonly<Record<NonNullable<E["param"]>, string>>;
   readonly query: E extends { query: infer Query } ? Query : undefined;
   readonly body: E extends { body: infer Body } ? Body : undefined;
@@ -21,20 +24,23 @@ export interface Call<E extends Endpoint = Endpoint> {
   pathTo(...segments: readonly string[]): string;
 }
 
-/** What a handler answers: a status, the body of this status (null for none), and headers. */
+/** What a handler answers: a status, the body of this status (null for none), and headers; or an answer that is ready,
+ *  where it is no JSON. */
 export type Reply<E extends Endpoint = Endpoint> = {
-  readonly [Status in keyof E["answers"]]: {
-    readonly status: Status;
-    readonly body: E["answers"][Status];
-    readonly headers?: Readonly<Record<string, string>>;
-  };
+  readonly [Status in keyof E["answers"]]: E["answers"][Status] extends Response
+    ? Response
+    : {
+        readonly status: Status;
+        readonly body: E["answers"][Status];
+        readonly headers?: Readonly<Record<string, string>>;
+      };
 }[keyof E["answers"]];
 
 /** One route: who may call it, what it takes, and what it does. */
 export type Route<E extends Endpoint = Endpoint> = {
   /** `none`: also without signing in. */
   readonly scope: Scope | "none";
-  /** Most bytes of the body. Default: {@link BODY_BYTES_MAX}. */
+  /** Most bytes of the body. Default: 1,100,000. */
   readonly bodyBytesMax?: number;
   handle(call: Call<E>): Promise<Reply<E>>;
 } & (E extends { query: infer Query } ? { readonly query: () => GenericSchema<unknown, Query> } : { query?: never }) &

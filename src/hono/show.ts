@@ -3,30 +3,42 @@ import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { Page } from "../scheduler/views/page.ts";
 import { type Plain, type PlainPage, plain } from "../scheduler/views/plain.ts";
-import type { Scope } from "./route.ts";
+import type { Schedule } from "../scheduler/views/schedule.ts";
+import type { Scope } from "./auth/auth-options.ts";
+import type { Redact, ShownValue } from "./redaction.ts";
 
-// What answers show of jobs and results. Everything that leaves the router with a payload or a stack passes here.
-
-/** A job as a caller of this scope sees it: stacks are for those who may write. */
-export function shownJob(job: Job, scope: Scope): Plain<Job> {
-  const shown = plain(job);
-  return scope === "write" ? shown : { ...shown, attemptHistory: withoutStacks(shown.attemptHistory) };
+/** How records look to one caller. Everything that leaves the router with a payload or a stack passes here. */
+export interface Show {
+  schedule(schedule: Schedule): Plain<Schedule>;
+  job(job: Job): Plain<Job>;
+  result(result: JobResult): Plain<JobResult>;
 }
 
-export function shownResult(result: JobResult, scope: Scope): Plain<JobResult> {
-  const shown = plain(result);
-  if (scope === "write") return shown;
-  // In JSON, an error is its record.
-  const error = withoutStack(shown.error as SerializedError | null) as typeof shown.error;
-  return { ...shown, error, attemptHistory: withoutStacks(shown.attemptHistory) };
+/** Stacks are for those who may write. @param redact hides what nobody is to see; null shows values as they are */
+export function showFor(scope: Scope, redact: Redact | null): Show {
+  const hidden = <T>(value: T, taskId: string, field: ShownValue["field"]): T =>
+    redact === null ? value : (redact(value, { taskId, field, scope }) as T);
+  const withoutPayload = <T extends { readonly taskId: string; readonly payload: unknown }>(shown: T): T =>
+    redact === null ? shown : { ...shown, payload: hidden(shown.payload, shown.taskId, "payload") };
+  return {
+    schedule: (schedule) => withoutPayload(plain(schedule)),
+    job(job) {
+      const shown = withoutPayload(plain(job));
+      return scope === "write" ? shown : { ...shown, attemptHistory: withoutStacks(shown.attemptHistory) };
+    },
+    result(result) {
+      const whole = withoutPayload(plain(result));
+      const shown = { ...whole, returnValue: hidden(whole.returnValue, whole.taskId, "returnValue") };
+      if (scope === "write") return shown;
+      // In JSON, an error is its record.
+      const error = withoutStack(shown.error as SerializedError | null) as typeof shown.error;
+      return { ...shown, error, attemptHistory: withoutStacks(shown.attemptHistory) };
+    },
+  };
 }
 
-export function shownPage<T, Shown>(
-  { items, cursor }: Page<T>,
-  show: (item: T, scope: Scope) => Shown,
-  scope: Scope,
-): Page<Shown> {
-  return { items: items.map((item) => show(item, scope)), cursor };
+export function shownPage<T, Shown>({ items, cursor }: Page<T>, show: (item: T) => Shown): Page<Shown> {
+  return { items: items.map(show), cursor };
 }
 
 /** A list that has one page only. */

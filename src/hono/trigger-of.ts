@@ -17,7 +17,7 @@ export function triggerOf(wire: WireTrigger, where: string): Trigger | string {
     if ("type" in wire) return triggerFromJSON(wire);
     const { cron, every, at, timeZone } = textsOf(wire, where);
     if (cron !== undefined) return timeZone === undefined ? cron : CronTrigger.fromCrontab(cron, { timeZone });
-    if (every !== undefined) return new IntervalTrigger(partsOf(toDurationMs(every, "every")));
+    if (every !== undefined) return new IntervalTrigger({ milliseconds: toDurationMs(every, "every") });
     return new DateTrigger(at ?? "", timeZone === undefined ? {} : { timeZone });
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
@@ -41,16 +41,6 @@ function textsOf(wire: object, where: string): Partial<Record<(typeof KINDS)[num
     throw optionsError(where, [{ path: `trigger.${name}`, message: mustBe("text", value, name) }]);
   }
   return wire;
-}
-
-/** A period in the units that people write, because the stored rule is read by people. */
-function partsOf(ms: number): { hours: number; minutes: number; seconds: number; milliseconds: number } {
-  return {
-    hours: Math.floor(ms / 3_600_000),
-    minutes: Math.floor(ms / 60_000) % 60,
-    seconds: Math.floor(ms / 1000) % 60,
-    milliseconds: ms % 1000,
-  };
 }
 
 function pathWithin(path: string): string {

@@ -56,6 +56,11 @@ export interface PreviewQuery {
   readonly from?: string;
 }
 
+export interface EventQuery {
+  /** The types of the events, with commas between them. Default: all. */
+  readonly types?: string;
+}
+
 interface Inherited {
   readonly payload?: unknown;
   readonly executor?: string;

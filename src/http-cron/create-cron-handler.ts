@@ -1,10 +1,10 @@
+import { hasBearer } from "../core/bearer.ts";
 import { hasMethods } from "../core/check.ts";
 import { EscapementError, SchedulerStateError } from "../core/errors.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { takes } from "../core/option-errors.ts";
 import { problemResponse } from "../core/problem.ts";
 import { reportAnswer } from "./answers.ts";
-import { hasBearer } from "./bearer.ts";
 import { assertTicks, type CronHandlerOptions, checkCronOptions, type TickingScheduler } from "./options.ts";
 import { TickTurns } from "./tick-turns.ts";
 

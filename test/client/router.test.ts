@@ -258,7 +258,6 @@ describe("a client behind a router", () => {
     const { client } = setUpBehindRouter({
       clock,
       fetch: async (request) => {
-        request.headers.set("sec-fetch-site", "same-origin");
         const answer = await router.fetch(request);
         // The job has run and ended before the client asks again.
         await scheduler.tick();

@@ -60,12 +60,7 @@ export function setUpBehindRouter(
 ): BehindRouter {
   const all = setUpRouter(...setup);
   const { logger, entries } = recordingLogger();
-  const fetch = (request: Request): Response | Promise<Response> => {
-    // What a browser sends along with the requests of a page of the router's own.
-    request.headers.set("sec-fetch-site", "same-origin");
-    return all.router.fetch(request);
-  };
-  const client = connect({ url: "http://scheduler.test", fetch, clock: all.clock, logger, ...options });
+  const client = connect({ url: "http://scheduler.test", fetch: all.router.fetch, clock: all.clock, logger, ...options });
   onTestFinished(() => client.close());
   return { ...all, client, clientLog: entries };
 }

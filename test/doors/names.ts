@@ -327,6 +327,22 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["DurableObjectDataStore"],
     types: ["DurableObjectSqlStorage", "DurableObjectStoreOptions", "Row", "SqlValue", "StoreRetryOptions"],
   },
+  "./hono": {
+    values: ["createRouter"],
+    types: [
+      "Api",
+      "ApiSchema",
+      "Authenticate",
+      "Endpoints",
+      "Redact",
+      "RouterAuth",
+      "RouterOptions",
+      "RouterScheduler",
+      "Scope",
+      "ShownValue",
+      "TokenGrant",
+    ],
+  },
   "./http-cron": {
     values: ["createCronHandler"],
     types: ["CronHandler", "CronHandlerOptions", "TickingScheduler"],

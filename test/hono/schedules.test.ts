@@ -53,8 +53,8 @@ describe("a schedule over HTTP", () => {
   });
 
   test.each([
-    [{ every: "5m" }, { type: "interval", minutes: 5 }],
-    [{ every: "PT90M" }, { type: "interval", hours: 1, minutes: 30 }],
+    [{ every: "5m" }, { type: "interval", milliseconds: 300_000 }],
+    [{ every: "PT90M" }, { type: "interval", milliseconds: 5_400_000 }],
     [{ at: "2030-02-01T09:00:00Z" }, { type: "date", runTime: "2030-02-01T09:00:00Z" }],
     [
       { at: "2030-02-01 09:00", timeZone: "Europe/Berlin" },

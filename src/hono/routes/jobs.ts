@@ -1,10 +1,11 @@
 import { JobLookupError } from "../../core/errors.ts";
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Job } from "../../scheduler/views/job.ts";
+import type { Plain } from "../../scheduler/views/plain.ts";
 import type { JobBulkReport } from "../api.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { shownJob, shownPage } from "../show.ts";
+import { type Show, shownPage } from "../show.ts";
 import type { JobBulk, NewJobBody, ResultFilterQuery } from "../wire.ts";
 
 /** Everything about jobs, except their results. */
@@ -20,34 +21,34 @@ export const jobRoutes: Routes<
   "GET /jobs": {
     scope: "read",
     query: schemas.jobQuery,
-    handle: async ({ client, query, scope }) => ({
+    handle: async ({ client, query, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobs(query), shownJob, scope),
+      body: shownPage(await client.getJobs(query), show.job),
     }),
   },
   "POST /jobs": {
     scope: "write",
     body: schemas.newJobBody,
-    handle: async ({ client, body, idempotencyKey, scope, pathTo }) => {
+    handle: async ({ client, body, idempotencyKey, show, pathTo }) => {
       const { taskId, ...options } = withKey(body, idempotencyKey);
-      return added(await client.addJob(taskId, options), scope, pathTo);
+      return added(await client.addJob(taskId, options), show, pathTo);
     },
   },
   "POST /jobs/batch": {
     scope: "write",
     body: schemas.jobBatchBody,
-    handle: async ({ client, body: { jobs, then }, idempotencyKey: key, scope }) => {
+    handle: async ({ client, body: { jobs, then }, idempotencyKey: key, show }) => {
       // Each job has a key of its own, which follows from that of the request.
       const list = jobs.map((job, index) => newJob(withKey(job, key === undefined ? key : `${key}#${index}`)));
       if (then === undefined) {
         const items = await client.addJobs(list);
-        return { status: 202, body: { items: items.map((job) => shownJob(job, scope)), then: null } };
+        return { status: 202, body: { items: items.map(show.job), then: null } };
       }
       const last = newJob(withKey(then, key === undefined ? key : `${key}#then`));
       const batch = await client.addBatch(list, { then: last });
       return {
         status: 202,
-        body: { items: batch.jobs.map((job) => shownJob(job, scope)), then: shownJob(batch.then, scope) },
+        body: { items: batch.jobs.map(show.job), then: show.job(batch.then) },
       };
     },
   },
@@ -58,9 +59,9 @@ export const jobRoutes: Routes<
   },
   "GET /jobs/:id": {
     scope: "read",
-    handle: async ({ client, params, scope }) => ({
+    handle: async ({ client, params, show }) => ({
       status: 200,
-      body: shownJob(await client.getJob(params.id), scope),
+      body: show.job(await client.getJob(params.id)),
     }),
   },
   "POST /jobs/:id/cancel": {
@@ -73,17 +74,17 @@ export const jobRoutes: Routes<
   "POST /jobs/:id/retry": {
     scope: "write",
     body: schemas.retryBody,
-    handle: async ({ client, params: { id }, body, scope, pathTo }) =>
-      added("payload" in body ? await repeated(client, id, body.payload) : await client.retryJob(id), scope, pathTo),
+    handle: async ({ client, params: { id }, body, show, pathTo }) =>
+      added("payload" in body ? await repeated(client, id, body.payload) : await client.retryJob(id), show, pathTo),
   },
 };
 
 function added(
   job: Job,
-  scope: Parameters<typeof shownJob>[1],
+  show: Show,
   pathTo: (...segments: readonly string[]) => string,
-): { status: 202; body: ReturnType<typeof shownJob>; headers: { location: string } } {
-  return { status: 202, body: shownJob(job, scope), headers: { location: pathTo("jobs", job.id) } };
+): { status: 202; body: Plain<Job>; headers: { location: string } } {
+  return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
 }
 
 /** The key of the request is that of the job, unless the job has one, or something else that lets only one in. */

@@ -1,5 +1,6 @@
 import type { Endpoints } from "../api.ts";
 import type { Routes } from "../route.ts";
+import { eventRoutes } from "./events.ts";
 import { jobRoutes } from "./jobs.ts";
 import { previewRoutes } from "./previews.ts";
 import { resultRoutes } from "./results.ts";
@@ -10,6 +11,7 @@ import { taskRoutes } from "./tasks.ts";
 /** Every route, by method and path. Of two that fit a request, the first counts. */
 export const routes: Routes<keyof Endpoints> = {
   ...stateRoutes,
+  ...eventRoutes,
   ...taskRoutes,
   ...scheduleRoutes,
   ...previewRoutes,

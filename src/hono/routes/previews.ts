@@ -1,3 +1,4 @@
+import { PREVIEW_BODY_BYTES_MAX } from "../../core/limits.ts";
 import { toEpochMs, zonedOf } from "../../core/temporal.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
 import { previewOf } from "../preview.ts";
@@ -5,30 +6,28 @@ import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { triggerOf } from "../trigger-of.ts";
 
-/** Largest body of a preview, in bytes. A trigger may hold others, and what they cost grows faster than their text. */
-const PREVIEW_BYTES_MAX = 16_384;
-
 /** Fire times to come. */
 export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /triggers/preview"> = {
   "GET /schedules/:id/preview": {
     scope: "read",
     query: schemas.previewQuery,
-    handle: async ({ client, params: { id }, query }) => {
+    handle: async ({ client, clock, params: { id }, query }) => {
       const { trigger } = await client.getSchedule(id);
-      const fireTimes = await client.previewSchedule(id, query);
-      return { status: 200, body: previewOf(trigger, fireTimes.map(msOf)) };
+      const times = (await client.previewSchedule(id, query)).map(msOf);
+      const fromMs = query.from === undefined ? (times[0] ?? clock.now()) : toEpochMs(query.from, "from");
+      return { status: 200, body: previewOf(trigger, times, fromMs, times.length < query.limit) };
     },
   },
   "POST /triggers/preview": {
     scope: "read",
-    bodyBytesMax: PREVIEW_BYTES_MAX,
+    bodyBytesMax: PREVIEW_BODY_BYTES_MAX,
     body: schemas.triggerPreviewBody,
     handle: async ({ clock, body: { trigger: wire, limit, from } }) => {
       const given = triggerOf(wire, "POST /triggers/preview");
       const rule = typeof given === "string" ? CronTrigger.fromCrontab(given, { timeZone: "UTC" }) : given;
       const fromMs = from === undefined ? clock.now() : toEpochMs(from, "from");
-      const fireTimes = [...rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit })];
-      return { status: 200, body: previewOf(rule, fireTimes.map(msOf)) };
+      const times = [...rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit })].map(msOf);
+      return { status: 200, body: previewOf(rule, times, fromMs, times.length < limit) };
     },
   },
 };

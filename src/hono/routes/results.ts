@@ -4,7 +4,7 @@ import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { shownJob, shownPage, shownResult } from "../show.ts";
+import { shownPage } from "../show.ts";
 import { selectionOf } from "./jobs.ts";
 
 /** When to ask again for the result of a job that has not ended, in seconds. */
@@ -15,28 +15,28 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
   "GET /jobs/:id/result": {
     scope: "read",
     query: schemas.resultWait,
-    handle: async ({ client, clock, params: { id }, query: { wait = 0 }, scope, request }) => {
+    handle: async ({ client, clock, params: { id }, query: { wait = 0 }, show, request }) => {
       const result = await (wait > 0
         ? resultWithin(client, id, wait * 1000, clock, request.signal)
         : client.getJobResult(id));
-      if (result !== null) return { status: 200, body: shownResult(result, scope) };
+      if (result !== null) return { status: 200, body: show.result(result) };
       try {
         const headers = { "retry-after": String(RETRY_AFTER_S) };
-        return { status: 202, body: shownJob(await client.getJob(id), scope), headers };
+        return { status: 202, body: show.job(await client.getJob(id)), headers };
       } catch (error) {
         // The job may have ended between the two looks.
         const ended = error instanceof JobLookupError ? await client.getJobResult(id) : null;
         if (ended === null) throw error;
-        return { status: 200, body: shownResult(ended, scope) };
+        return { status: 200, body: show.result(ended) };
       }
     },
   },
   "GET /results": {
     scope: "read",
     query: schemas.resultQuery,
-    handle: async ({ client, query, scope }) => ({
+    handle: async ({ client, query, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobResults(selectionOf(query)), shownResult, scope),
+      body: shownPage(await client.getJobResults(selectionOf(query)), show.result),
     }),
   },
 };

@@ -1,7 +1,6 @@
-import { plain, plainPage } from "../../scheduler/views/plain.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { shownJob } from "../show.ts";
+import { shownPage } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
 
@@ -21,14 +20,17 @@ export const scheduleRoutes: Routes<
   "GET /schedules": {
     scope: "read",
     query: schemas.scheduleQuery,
-    handle: async ({ client, query }) => ({ status: 200, body: plainPage(await client.getSchedules(query)) }),
+    handle: async ({ client, query, show }) => ({
+      status: 200,
+      body: shownPage(await client.getSchedules(query), show.schedule),
+    }),
   },
   "POST /schedules": {
     scope: "write",
     body: schemas.newScheduleBody,
-    handle: async ({ client, body: { taskId, trigger, ...options }, pathTo }) => {
+    handle: async ({ client, body: { taskId, trigger, ...options }, show, pathTo }) => {
       const schedule = await client.addSchedule(taskId, triggerOf(trigger, "POST /schedules"), options);
-      return { status: 201, body: plain(schedule), headers: { location: pathTo("schedules", schedule.id) } };
+      return { status: 201, body: show.schedule(schedule), headers: { location: pathTo("schedules", schedule.id) } };
     },
   },
   "POST /schedules/bulk": {
@@ -41,25 +43,28 @@ export const scheduleRoutes: Routes<
   },
   "GET /schedules/:id": {
     scope: "read",
-    handle: async ({ client, params }) => ({ status: 200, body: plain(await client.getSchedule(params.id)) }),
+    handle: async ({ client, params, show }) => ({
+      status: 200,
+      body: show.schedule(await client.getSchedule(params.id)),
+    }),
   },
   "PUT /schedules/:id": {
     scope: "write",
     body: schemas.scheduleBody,
-    handle: async ({ client, params: { id }, body: { taskId, trigger, ...options } }) => {
+    handle: async ({ client, params: { id }, body: { taskId, trigger, ...options }, show }) => {
       // A schedule begins with POST, whose `conflictPolicy` says what it means when the id exists.
       await client.getSchedule(id);
       const settings = { ...options, id, conflictPolicy: "replace" as const };
       const schedule = await client.addSchedule(taskId, triggerOf(trigger, "PUT /schedules/:id"), settings);
-      return { status: 200, body: plain(schedule) };
+      return { status: 200, body: show.schedule(schedule) };
     },
   },
   "PATCH /schedules/:id": {
     scope: "write",
     body: schemas.scheduleChangesBody,
-    handle: async ({ client, params, body: { trigger, ...changes } }) => {
+    handle: async ({ client, params, body: { trigger, ...changes }, show }) => {
       const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id") };
-      return { status: 200, body: plain(await client.updateSchedule(params.id, { ...changes, ...rule })) };
+      return { status: 200, body: show.schedule(await client.updateSchedule(params.id, { ...changes, ...rule })) };
     },
   },
   "DELETE /schedules/:id": {
@@ -71,21 +76,24 @@ export const scheduleRoutes: Routes<
   },
   "POST /schedules/:id/pause": {
     scope: "write",
-    handle: async ({ client, params }) => ({ status: 200, body: plain(await client.pauseSchedule(params.id)) }),
+    handle: async ({ client, params, show }) => ({
+      status: 200,
+      body: show.schedule(await client.pauseSchedule(params.id)),
+    }),
   },
   "POST /schedules/:id/unpause": {
     scope: "write",
     body: schemas.unpauseBody,
-    handle: async ({ client, params, body }) => ({
+    handle: async ({ client, params, body, show }) => ({
       status: 200,
-      body: plain(await client.unpauseSchedule(params.id, body)),
+      body: show.schedule(await client.unpauseSchedule(params.id, body)),
     }),
   },
   "POST /schedules/:id/run": {
     scope: "write",
-    handle: async ({ client, params, scope, pathTo }) => {
+    handle: async ({ client, params, show, pathTo }) => {
       const job = await client.runScheduleNow(params.id);
-      return { status: 202, body: shownJob(job, scope), headers: { location: pathTo("jobs", job.id) } };
+      return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
     },
   },
 };

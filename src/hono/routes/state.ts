@@ -6,8 +6,8 @@ import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { Overview } from "../api.ts";
 import { Refusal } from "../refusal.ts";
-import type { Routes, Scope } from "../route.ts";
-import { shownPage, shownResult, wholePage } from "../show.ts";
+import type { Routes } from "../route.ts";
+import { type Show, shownPage, wholePage } from "../show.ts";
 
 /** Most failures of an overview. */
 const FAILURES_SHOWN_MAX = 10;
@@ -21,6 +21,7 @@ export const stateRoutes: Routes<
   | "GET /schedulers"
   | "POST /cleanup"
   | "POST /tick"
+  | "GET /openapi.json"
 > = {
   "GET /health/live": {
     scope: "none",
@@ -40,7 +41,7 @@ export const stateRoutes: Routes<
   },
   "GET /overview": {
     scope: "read",
-    handle: async ({ client, scope }) => ({ status: 200, body: await overview(client, scope) }),
+    handle: async ({ client, show }) => ({ status: 200, body: await overview(client, show) }),
   },
   "GET /schedulers": {
     scope: "read",
@@ -51,6 +52,13 @@ export const stateRoutes: Routes<
     handle: async ({ client }) => {
       await client.cleanup();
       return { status: 204, body: null };
+    },
+  },
+  "GET /openapi.json": {
+    scope: "read",
+    handle: async () => {
+      const { openApiDocument } = await import("../openapi/document.ts");
+      return { status: 200, body: JSON.parse(openApiDocument) };
     },
   },
   "POST /tick": {
@@ -81,7 +89,7 @@ function shownHealth(health: SchedulerHealth): Plain<SchedulerHealth> {
   return { ...shown, storeError };
 }
 
-async function overview(client: SchedulerClient, scope: Scope): Promise<Overview> {
+async function overview(client: SchedulerClient, show: Show): Promise<Overview> {
   const health = shownHealth(await client.health());
   const { checkedAt, isStoreReached, oldestDueJob, oldestDueSchedule, backlog, schedulers, pausedTasks } = health;
   const failures = isStoreReached
@@ -104,6 +112,6 @@ async function overview(client: SchedulerClient, scope: Scope): Promise<Overview
     pausedTasks,
     unhandledTasks: health.unhandledTasks,
     backloggedSchedules: health.backloggedSchedules,
-    failures: shownPage(failures, shownResult, scope).items,
+    failures: shownPage(failures, show.result).items,
   };
 }

@@ -1,0 +1,33 @@
+/** What follows the scheme in the header, whose name of the scheme is in any case. */
+const BEARER = /^bearer +([!-~]+) *$/i;
+
+/** The bearer token of a request; null where the request carries none, or another scheme. */
+export function bearerOf(request: Request): string | null {
+  return BEARER.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
+}
+
+/** Whether a request carries one of the secrets as its bearer token. Compares as {@link matching} does. */
+export async function hasBearer(request: Request, secrets: readonly string[]): Promise<boolean> {
+  const token = bearerOf(request) ?? "";
+  return (await matching(token, secrets)).includes(true);
+}
+
+/**
+ * Which of the secrets a guess is. Digests of equal length are compared, each to its last byte, and always all of them,
+ * so that the time taken tells nothing of how much of a guess was right, nor of how long the secrets are.
+ */
+export async function matching(guess: string, secrets: readonly string[]): Promise<readonly boolean[]> {
+  // Made anew for each request: a promise that is kept would belong to the request that made it (Workers).
+  const [given, ...allowed] = await Promise.all([guess, ...secrets].map(digestOf));
+  return allowed.map((digest) => given !== undefined && isEqual(given, digest));
+}
+
+async function digestOf(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length;
+  for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);
+  return difference === 0;
+}

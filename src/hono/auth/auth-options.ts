@@ -1,0 +1,75 @@
+import * as v from "valibot";
+import { TOKENS_MAX } from "../../core/limits.ts";
+import { mustBe } from "../../core/option-errors.ts";
+
+/** What a caller may do: `"read"` sees everything but the stacks of errors, `"write"` may also change everything. */
+export type Scope = "read" | "write";
+
+/** A token, and what its bearers may do. */
+export interface TokenGrant {
+  /** Visible characters of ASCII, without spaces between them: 32 random characters or more. Spaces and line breaks
+   *  around it do not count, because files end in one. */
+  readonly token: string;
+  readonly scope: Scope;
+}
+
+/** Finds out who sent a request, and what that caller may do; null for nobody. It must not read the request's body. */
+export type Authenticate = (request: Request) => Scope | null | Promise<Scope | null>;
+
+/**
+ * Who may use a router. `{ tokens }` takes bearer tokens, and `POST /session` exchanges one for a cookie of a page. A
+ * function is asked for each request, for programs that have users of their own. `"none"` gives everybody the scope
+ * `"write"`: only where something else decides who reaches the router.
+ *
+ * @example
+ * const auth = { tokens: [{ token: process.env.ESCAPEMENT_TOKEN, scope: "write" }] };
+ */
+export type RouterAuth = { readonly tokens: readonly TokenGrant[] } | Authenticate | "none";
+
+/** The schema of the option `auth`. Its value has tokens without the spaces around them. */
+export function authSchema(): v.GenericSchema<RouterAuth, RouterAuth> {
+  const tokens = tokensSchema();
+  const others = v.custom<RouterAuth>(
+    (value) => value === "none" || typeof value === "function",
+    // Text that is given here may be a token, which no message shows.
+    ({ input }) => mustBe(FORMS, input, typeof input === "string" && input !== "" ? "token" : ""),
+  );
+  const hasTokens = (input: unknown): boolean => typeof input === "object" && input !== null && "tokens" in input;
+  return v.lazy((input) => (hasTokens(input) ? tokens : others)) as v.GenericSchema<RouterAuth>;
+}
+
+const FORMS = 'an object { tokens: [{ token, scope }] }, a function of a Request, or "none"';
+
+function tokensSchema(): v.GenericSchema<unknown, { tokens: TokenGrant[] }> {
+  const count = `a list of 1 to ${TOKENS_MAX} objects { token, scope }`;
+  const mustBeList = ({ input }: { input: unknown }): string =>
+    mustBe(
+      count,
+      Array.isArray(input) ? input.length : input,
+      "",
+      Array.isArray(input) ? "that is their number" : null,
+    );
+  const grant = v.strictObject(
+    {
+      token: v.pipe(
+        v.string(mustBeToken),
+        v.transform((text) => text.trim()),
+        v.regex(SENDABLE, mustBeToken),
+      ),
+      scope: v.picklist(["read", "write"], ({ input }) => mustBe('"read" or "write"', input)),
+    },
+    ({ input }) => mustBe("an object { token, scope }", input, "token"),
+  );
+  return v.strictObject({
+    tokens: v.pipe(v.array(grant, mustBeList), v.minLength(1, mustBeList), v.maxLength(TOKENS_MAX, mustBeList)),
+  });
+}
+
+/** A header carries visible characters of ASCII as they are, and nothing else surely. */
+const SENDABLE = /^[!-~]+$/;
+
+function mustBeToken({ input }: { input: unknown }): string {
+  const isMissing = input === undefined || input === "";
+  const advice = isMissing ? "is the environment variable set?" : "a header carries nothing but visible ASCII";
+  return mustBe("text without spaces", input, isMissing ? "" : "token", advice);
+}

@@ -1,0 +1,9 @@
+import type { Scope } from "./auth-options.ts";
+
+/** What handlers behind a gate find in `c.var`. */
+export interface GateEnv {
+  Variables: {
+    /** What the caller may do. */
+    scope: Scope;
+  };
+}

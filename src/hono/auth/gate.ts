@@ -1,0 +1,100 @@
+import type { Context, Hono, MiddlewareHandler } from "hono";
+import { getCookie } from "hono/cookie";
+import { bearerOf, matching } from "../../core/bearer.ts";
+import { type Clock, systemClock } from "../../core/clock.ts";
+import { leveledLogger } from "../../core/leveled-logger.ts";
+import { TOKEN_LENGTH_MIN } from "../../core/limits.ts";
+import type { Logger } from "../../core/logger.ts";
+import { problemResponse } from "../../core/problem.ts";
+import type { RouterAuth, Scope, TokenGrant } from "./auth-options.ts";
+import type { GateEnv } from "./gate-env.ts";
+import { isSameOrigin } from "./same-origin.ts";
+import { securityHeaders } from "./security-headers.ts";
+import { openSession, SESSION_COOKIE } from "./session-cookie.ts";
+import { mountSession } from "./session-routes.ts";
+
+const CHALLENGE = 'Bearer realm="escapement"';
+
+/** What a gate needs; `auth` has been checked by `authSchema()`. */
+export interface GateOptions {
+  readonly auth: RouterAuth;
+  readonly logger?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+  /** Where the router is mounted, for the path of the cookie. Default: what the request's own path says. */
+  readonly basePath?: string | undefined;
+}
+
+/** Stands in front of the routes. */
+export interface Gate {
+  /** Sets the headers of security of each answer. Comes first. */
+  readonly headers: MiddlewareHandler;
+  /** Lets through whom `auth` knows, and tells what that caller may do as `c.var.scope`. Answers 401 to others, and 403
+   *  to whom this scope is not enough, and to what another site made a browser send, unless it is a GET or a HEAD.
+   *  @param needed the scope that the route needs. Default: `"read"` for GET and HEAD, `"write"` for other methods */
+  admit(needed?: Scope): MiddlewareHandler<GateEnv>;
+  /** Mounts the routes of sessions, where there are tokens. They come before `authenticate`. */
+  session(app: Hono<GateEnv>): void;
+}
+
+/** Makes the gate of a router. Warns of what leaves it open: `auth: "none"`, and tokens that can be guessed. */
+export function createGate({ auth, clock = systemClock, basePath, ...options }: GateOptions): Gate {
+  const logger = leveledLogger(options.logger);
+  warnOf(auth, logger);
+  const scopeOf = scopeReader(auth, clock);
+  return {
+    headers: securityHeaders(),
+    admit: (needed) =>
+      async function admit(c, next) {
+        const request = c.req.raw;
+        const isGet = request.method === "GET" || request.method === "HEAD";
+        // A page of another site can make a browser send cookies, and passwords that it knows, but no bearer token.
+        if (!isGet && bearerOf(request) === null && !isSameOrigin(request)) return problemResponse(403, "crossOrigin");
+        let scope: unknown;
+        try {
+          scope = await scopeOf(c);
+        } catch (error) {
+          logger.error("escapement: the function auth of the router failed", error);
+          return problemResponse(500, "internal");
+        }
+        if (scope !== "read" && scope !== "write") {
+          return problemResponse(401, "unauthorized", { headers: { "www-authenticate": CHALLENGE } });
+        }
+        if (scope === "read" && (needed ?? (isGet ? "read" : "write")) === "write") {
+          return problemResponse(403, "forbidden");
+        }
+        c.set("scope", scope);
+        return next();
+      },
+    session(app) {
+      if (typeof auth !== "object") return;
+      const tokens = auth.tokens.map(({ token }) => token);
+      mountSession(app, { tokens, clock, logger, basePath: basePath ?? null });
+    },
+  };
+}
+
+function scopeReader(auth: RouterAuth, clock: Clock): (c: Context) => unknown {
+  if (auth === "none") return () => "write";
+  if (typeof auth === "function") return (c) => auth(c.req.raw);
+  const tokens = auth.tokens.map(({ token }) => token);
+  return async (c) => {
+    const bearer = bearerOf(c.req.raw);
+    if (bearer !== null) return widest(auth.tokens, await matching(bearer, tokens));
+    const session = getCookie(c, SESSION_COOKIE);
+    return session === undefined ? null : widest(auth.tokens, await openSession(session, tokens, clock.now()));
+  };
+}
+
+/** The widest scope of the grants that match, because one token may be listed twice; null where none does. */
+function widest(grants: readonly TokenGrant[], matches: readonly boolean[]): Scope | null {
+  const scopes = grants.filter((_, index) => matches[index]).map(({ scope }) => scope);
+  return scopes.includes("write") ? "write" : (scopes[0] ?? null);
+}
+
+function warnOf(auth: RouterAuth, logger: Logger): void {
+  if (auth === "none") {
+    logger.warn('escapement: the router has auth "none": whoever reaches it may change and run everything');
+  } else if (typeof auth === "object" && auth.tokens.some(({ token }) => token.length < TOKEN_LENGTH_MIN)) {
+    logger.warn(`escapement: a token of the router has fewer than ${TOKEN_LENGTH_MIN} characters and can be guessed`);
+  }
+}

@@ -1,0 +1,88 @@
+import type { Context, Hono } from "hono";
+import { deleteCookie, setCookie } from "hono/cookie";
+import * as v from "valibot";
+import { matching } from "../../core/bearer.ts";
+import type { Clock } from "../../core/clock.ts";
+import { SESSION_BODY_BYTES_MAX, SESSION_MS } from "../../core/limits.ts";
+import type { Logger } from "../../core/logger.ts";
+import { mustBe } from "../../core/option-errors.ts";
+import { problemResponse } from "../../core/problem.ts";
+import { problemOf } from "../problem-of.ts";
+import { inputReader } from "../read-input.ts";
+import type { GateEnv } from "./gate-env.ts";
+import { isSameOrigin } from "./same-origin.ts";
+import { SESSION_COOKIE, sealSession } from "./session-cookie.ts";
+import { SignInLimit } from "./sign-in-limit.ts";
+
+/** What the routes of sessions need. */
+interface SessionSetup {
+  readonly tokens: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where the router is mounted; null: where the request says. */
+  readonly basePath: string | null;
+}
+
+const PATH = "/session";
+
+/** `POST /session` exchanges a token for a cookie, which a page cannot read; `DELETE /session` removes the cookie. */
+export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePath }: SessionSetup): void {
+  const limit = new SignInLimit();
+  const read = inputReader("POST /session", undefined, signInBody, SESSION_BODY_BYTES_MAX);
+  const cookieOf = (c: Context) => ({
+    path: cookiePath(basePath ?? c.req.path.slice(0, -PATH.length)),
+    httpOnly: true,
+    sameSite: "Strict" as const,
+    secure: isHttps(c.req.raw),
+  });
+
+  app.use(PATH, async (c, next) => {
+    if (c.req.method === "GET" || isSameOrigin(c.req.raw)) return next();
+    return problemResponse(403, "crossOrigin");
+  });
+
+  app.post(PATH, async (c) => {
+    let body: { readonly token: string };
+    try {
+      body = (await read.body(c.req.raw)) as typeof body;
+    } catch (error) {
+      return problemOf(error, c.req.raw, logger);
+    }
+    const waitMs = limit.take(clock.now());
+    if (waitMs > 0) {
+      logger.warn("escapement: a sign-in was refused, because too many before it had a wrong token");
+      const headers = { "retry-after": String(Math.ceil(waitMs / 1000)) };
+      return problemResponse(429, "tooManyAttempts", { headers });
+    }
+    // Without the spaces and line breaks that come along when a token is pasted.
+    const matches = await matching(body.token.trim(), tokens);
+    const known = tokens.find((_, index) => matches[index]);
+    if (known === undefined) return problemResponse(401, "unauthorized");
+    limit.giveBack();
+    const value = await sealSession(known, clock.now() + SESSION_MS);
+    setCookie(c, SESSION_COOKIE, value, { ...cookieOf(c), maxAge: SESSION_MS / 1000 });
+    return c.body(null, 204);
+  });
+
+  app.delete(PATH, (c) => {
+    deleteCookie(c, SESSION_COOKIE, cookieOf(c));
+    return c.body(null, 204);
+  });
+
+  app.all(PATH, () => problemResponse(405, "methodNotAllowed", { headers: { allow: "POST, DELETE" } }));
+}
+
+function signInBody(): v.GenericSchema<unknown, { readonly token: string }> {
+  return v.strictObject({ token: v.string(({ input }) => mustBe("text", input, "token")) });
+}
+
+/** Whether the browser talks https, be it to a proxy in front of this program. */
+function isHttps(request: Request): boolean {
+  const { protocol } = new URL(request.url);
+  return protocol === "https:" || request.headers.get("origin")?.startsWith("https:") === true;
+}
+
+/** A path as the attribute of a cookie, where a semicolon would end it. */
+function cookiePath(mount: string): string {
+  return mount.replaceAll(";", "%3B") || "/";
+}

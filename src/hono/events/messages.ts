@@ -1,0 +1,40 @@
+import { EVENT_RETRY_MS } from "../../core/limits.ts";
+import type { EventRecord, EventType } from "../../records/events.ts";
+import { plainEvent } from "../../scheduler/events/plain-event.ts";
+
+// The text of Server-Sent Events: https://html.spec.whatwg.org/multipage/server-sent-events.html
+// A block with an id and without data moves the position of the reader, and is no event for it.
+
+/** An event as the streams send it. */
+export interface EventMessage {
+  readonly type: EventType;
+  readonly text: string;
+}
+
+/** Why a reader has to read the present state anew: events that it has not seen are not kept any more (`lost`), or it
+ *  was too slow for what happened (`slow`). */
+export type ResetReason = "lost" | "slow";
+
+/** @param position of the reader after this event */
+export function eventText(record: EventRecord, position: string): string {
+  return `id: ${position}\nevent: ${record.type}\ndata: ${JSON.stringify(plainEvent(record))}\n\n`;
+}
+
+/** What a stream begins with, so that its headers are sent at once. @param position of the reader; null when it brought
+ *  its own */
+export function openingText(position: string | null): string {
+  return `retry: ${EVENT_RETRY_MS}\n${idLine(position)}\n`;
+}
+
+/** A sign of life. */
+export function beatText(position: string): string {
+  return `: beat\n${idLine(position)}\n`;
+}
+
+export function resetText(reason: ResetReason, position: string): string {
+  return `${idLine(position)}event: reset\ndata: ${JSON.stringify({ type: "reset", reason })}\n\n`;
+}
+
+function idLine(position: string | null): string {
+  return position === null ? "" : `id: ${position}\n`;
+}

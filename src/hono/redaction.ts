@@ -1,0 +1,34 @@
+import type { Logger } from "../core/logger.ts";
+import type { Scope } from "./auth/auth-options.ts";
+
+/** Where a value stands that an answer is about to show. */
+export interface ShownValue {
+  readonly taskId: string;
+  /** The payload of a schedule, a job or a result, or what a handler returned. */
+  readonly field: "payload" | "returnValue";
+  /** What the caller may do. */
+  readonly scope: Scope;
+}
+
+/**
+ * Returns what answers show in the place of a payload or a returned value. It must not change the value itself. When it
+ * throws, the answer shows `"[redacted]"`, and the log tells why.
+ * @example
+ * const redact: Redact = (value, { taskId }) => (taskId === "charge" ? { ...Object(value), card: "[redacted]" } : value);
+ */
+export type Redact = (value: unknown, shown: ShownValue) => unknown;
+
+/** What is shown where nothing of a value may be. */
+const REDACTED = "[redacted]";
+
+/** A `redact` that never throws: what it cannot hide, it hides as a whole. */
+export function guardedRedact(redact: Redact, logger: Logger): Redact {
+  return (value, shown) => {
+    try {
+      return redact(value, shown);
+    } catch (error) {
+      logger.error(`escapement: the function redact of the router failed for task "${shown.taskId}"`, error);
+      return REDACTED;
+    }
+  };
+}

@@ -1,0 +1,15 @@
+import type { EventType } from "../../records/events.ts";
+import type { Routes } from "../route.ts";
+import { eventQuery, eventTypesOf } from "../schemas.ts";
+
+/** What happens, as it happens. */
+export const eventRoutes: Routes<"GET /events"> = {
+  "GET /events": {
+    scope: "read",
+    query: eventQuery,
+    handle: async ({ streams, client, request, query: { types } }) => {
+      // The query was checked.
+      return streams.answer(client, request, types === undefined ? null : (eventTypesOf(types) as EventType[]));
+    },
+  },
+};

@@ -1,0 +1,33 @@
+import { instantText } from "../../core/temporal.ts";
+import type { EventRecord, EventType } from "../../records/events.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+
+/** An event as it travels over HTTP: the fields of its record, but each instant is ISO 8601 text, in a field without
+ *  the ending `Ms`. For example, `runAt` in place of `runAtMs`. An error has no `stack`, because whoever may see events
+ *  need not see the program. */
+export type PlainEvent<T extends EventType = EventType> = {
+  [K in T]: {
+    readonly [Name in keyof EventRecord<K> as Name extends `${infer Instant}Ms` ? Instant : Name]: Name extends
+      | "timestampMs"
+      | `${string}Ms`
+      ? InstantText<EventRecord<K>[Name]>
+      : EventRecord<K>[Name];
+  };
+}[T];
+
+type InstantText<Ms> = null extends Ms ? string | null : string;
+
+/** The plain form of an event. */
+export function plainEvent<T extends EventType>(record: EventRecord<T>): PlainEvent<T> {
+  const facts: Readonly<Record<string, unknown>> = record;
+  const plain: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(facts)) {
+    if (name.endsWith("Ms")) plain[name.slice(0, -2)] = typeof value === "number" ? instantText(value) : null;
+    else plain[name] = name === "error" && value !== null ? withoutStacks(value as SerializedError) : value;
+  }
+  return plain as PlainEvent<T>;
+}
+
+function withoutStacks({ stack: _, cause, ...facts }: SerializedError): SerializedError {
+  return cause === undefined ? facts : { ...facts, cause: withoutStacks(cause) };
+}

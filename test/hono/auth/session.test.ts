@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import { bearer, GRANTS, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
+
+const wrong = { token: "wrong" };
+
+describe("a sign-in", () => {
+  test("gives a cookie that no page can read, that no other site gets, and that is not the token", async () => {
+    const answer = await setUpGate().ask("POST", "/session", {}, { token: WRITE });
+    expect(answer.status).toBe(204);
+    const [cookie = "", ...attributes] = (answer.headers.get("set-cookie") ?? "").split("; ");
+    expect(cookie).toMatch(/^escapement_session=1893499200000\.[0-9a-f]{64}$/);
+    expect(cookie).not.toContain(WRITE);
+    expect(attributes).toEqual(["Max-Age=43200", "Path=/admin", "HttpOnly", "Secure", "SameSite=Strict"]);
+  });
+
+  test.each([
+    ["http://example.org", "https://example.org", true],
+    ["http://example.org", "http://example.org", false],
+    ["https://example.org", null, true],
+  ])("on %s from the origin %s has a cookie for https alone: %s", async (url, origin, isSecure) => {
+    const headers = { "content-type": "application/json", ...(origin === null ? {} : { origin }) };
+    const body = JSON.stringify({ token: READ });
+    const answer = await setUpGate().app.request(`${url}/admin/session`, { method: "POST", headers, body });
+    expect(answer.headers.get("set-cookie")?.includes("; Secure")).toBe(isSecure);
+  });
+
+  test.each([
+    ["/base", "/base"],
+    ["", "/"],
+  ])("at the base path %j has the path %s", async (basePath, path) => {
+    const setup = setUpGate({ tokens: GRANTS }, { basePath });
+    const answer = await setup.ask("POST", "/session", {}, { token: READ });
+    expect(answer.headers.get("set-cookie")).toContain(`; Path=${path};`);
+  });
+
+  test.each([
+    [READ, "GET", [200, { scope: "read" }]],
+    [READ, "POST", [403, "forbidden"]],
+    [WRITE, "POST", [200, { scope: "write" }]],
+  ])("with %s lets %s do what the token may", async (token, method, expected) => {
+    const setup = setUpGate();
+    const cookie = await signIn(setup, token);
+    expect(await read(await setup.ask(method, "/thing", { ...cookie, "sec-fetch-site": "same-origin" }))).toEqual(
+      expected,
+    );
+  });
+
+  test("takes a token with the line break that came along when it was pasted", async () => {
+    expect((await setUpGate().ask("POST", "/session", {}, { token: ` ${READ}\n` })).status).toBe(204);
+  });
+
+  test.each<[string, Record<string, string>, unknown, [number, string]]>([
+    ["a wrong token", {}, wrong, [401, "unauthorized"]],
+    ["no token", {}, {}, [422, "options"]],
+    ["a token that is no text", {}, { token: 5 }, [422, "options"]],
+    ["null", {}, "null", [422, "options"]],
+    ["no JSON", {}, "{", [400, "badRequest"]],
+    [
+      "a form",
+      { "content-type": "application/x-www-form-urlencoded" },
+      `token=${WRITE}`,
+      [415, "unsupportedMediaType"],
+    ],
+    [
+      "text, which pages of other sites may send",
+      { "content-type": "text/plain" },
+      { token: WRITE },
+      [415, "unsupportedMediaType"],
+    ],
+    ["too long a body", {}, { token: "x".repeat(4096) }, [413, "tooLarge"]],
+    ["another site", { "sec-fetch-site": "cross-site" }, { token: WRITE }, [403, "crossOrigin"]],
+  ])("is refused with %s", async (_, headers, body, expected) => {
+    const answer = await setUpGate().ask("POST", "/session", headers, body);
+    expect(answer.headers.get("set-cookie")).toBeNull();
+    expect(await read(answer)).toEqual(expected);
+  });
+});
+
+describe("a session", () => {
+  test("lasts twelve hours, and not a millisecond longer", async () => {
+    const setup = setUpGate();
+    const cookie = await signIn(setup, READ);
+    await setup.clock.advance("PT11H59M59.999S");
+    expect((await setup.ask("GET", "/thing", cookie)).status).toBe(200);
+    await setup.clock.advance("PT0.001S");
+    expect(await read(await setup.ask("GET", "/thing", cookie))).toEqual([401, "unauthorized"]);
+  });
+
+  test("is not made longer by a change of its expiry", async () => {
+    const setup = setUpGate();
+    const { cookie } = await signIn(setup, READ);
+    const longer = cookie.replace(/=\d/, "=2");
+    expect(longer).not.toBe(cookie);
+    expect(await read(await setup.ask("GET", "/thing", { cookie: longer }))).toEqual([401, "unauthorized"]);
+  });
+
+  test("ends when its token is taken from the list, and outlives the change of another", async () => {
+    const old = setUpGate();
+    const [reader, writer] = [await signIn(old, READ), await signIn(old, WRITE)];
+    const renewed = setUpGate({ tokens: [{ token: "another-token-0123456789", scope: "write" }, GRANTS[0]] });
+    const during = setUpGate({ tokens: [{ token: "another-token-0123456789", scope: "write" }, ...GRANTS] });
+    expect(await read(await during.ask("GET", "/thing", writer))).toEqual([200, { scope: "write" }]);
+    expect(await read(await renewed.ask("GET", "/thing", writer))).toEqual([401, "unauthorized"]);
+    expect(await read(await renewed.ask("GET", "/thing", reader))).toEqual([200, { scope: "read" }]);
+  });
+
+  test("has the scope that its token has now", async () => {
+    const cookie = await signIn(setUpGate(), WRITE);
+    const demoted = setUpGate({ tokens: [{ token: WRITE, scope: "read" }] });
+    expect(await read(await demoted.ask("GET", "/thing", cookie))).toEqual([200, { scope: "read" }]);
+  });
+
+  const forged = ["0".repeat(64), "f".repeat(64)].map((hex) => `9999999999999.${hex}`);
+
+  test.each(["", "x", "1.2", ...forged, `1e99.${"0".repeat(64)}`, "%00", "a".repeat(5000)])(
+    "is none with the cookie %j",
+    async (value) => {
+      const answer = await setUpGate().ask("GET", "/thing", { cookie: `escapement_session=${value}` });
+      expect(await read(answer)).toEqual([401, "unauthorized"]);
+    },
+  );
+
+  test("is left by DELETE, which removes the cookie", async () => {
+    const setup = setUpGate();
+    const cookie = await signIn(setup, READ);
+    const answer = await setup.ask("DELETE", "/session", { ...cookie, "sec-fetch-site": "same-origin" });
+    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([
+      204,
+      "escapement_session=; Max-Age=0; Path=/admin; HttpOnly; Secure; SameSite=Strict",
+    ]);
+  });
+
+  test("is not left because another site says so", async () => {
+    const answer = await setUpGate().ask("DELETE", "/session", { "sec-fetch-site": "cross-site" });
+    expect([answer.headers.get("set-cookie"), ...(await read(answer))]).toEqual([null, 403, "crossOrigin"]);
+  });
+});
+
+describe("who guesses tokens at the sign-in", () => {
+  test("has ten tries, then one every six seconds, right tokens included", async () => {
+    const setup = setUpGate();
+    const attempt = async (body: unknown): Promise<[number, string | null]> => {
+      const answer = await setup.ask("POST", "/session", {}, body);
+      return [answer.status, answer.headers.get("retry-after")];
+    };
+    const first = [];
+    for (let count = 0; count < 10; count++) first.push(await attempt(wrong));
+    expect(first).toEqual(first.map(() => [401, null]));
+    expect(await attempt({ token: WRITE })).toEqual([429, "6"]);
+    await setup.clock.advance("PT5S");
+    expect(await attempt(wrong)).toEqual([429, "1"]);
+    await setup.clock.advance("PT1S");
+    expect(await attempt(wrong)).toEqual([401, null]);
+    expect(await attempt(wrong)).toEqual([429, "6"]);
+    await setup.clock.advance("PT6S");
+    expect(await attempt({ token: WRITE })).toEqual([204, null]);
+    expect(await attempt({ token: WRITE })).toEqual([204, null]);
+    await setup.clock.advance("PT1H");
+    const later = [];
+    for (let count = 0; count < 11; count++) later.push((await attempt(wrong))[0]);
+    expect(later).toEqual([...Array(10).fill(401), 429]);
+  });
+
+  test("gains nothing by asking many times at once", async () => {
+    const setup = setUpGate();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => setup.ask("POST", "/session", {}, wrong)));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+  });
+
+  test("does not lock out who has a session or a bearer token", async () => {
+    const setup = setUpGate();
+    const cookie = await signIn(setup, READ);
+    for (let count = 0; count < 20; count++) await setup.ask("POST", "/session", {}, wrong);
+    expect((await setup.ask("GET", "/thing", cookie)).status).toBe(200);
+    expect((await setup.ask("GET", "/thing", bearer(READ))).status).toBe(200);
+  });
+
+  test("is told to the log, without a token", async () => {
+    const setup = setUpGate();
+    for (let count = 0; count < 11; count++) await setup.ask("POST", "/session", {}, wrong);
+    expect(setup.log).toEqual([
+      {
+        level: "warn",
+        message: "escapement: a sign-in was refused, because too many before it had a wrong token",
+        details: [],
+      },
+    ]);
+  });
+
+  test("has tries again when the clock was set back", async () => {
+    const setup = setUpGate();
+    for (let count = 0; count < 11; count++) await setup.ask("POST", "/session", {}, wrong);
+    await setup.clock.jumpTo("2029-01-01T00:00:00Z");
+    expect((await setup.ask("POST", "/session", {}, wrong)).status).toBe(429);
+    await setup.clock.advance("PT6S");
+    expect((await setup.ask("POST", "/session", {}, wrong)).status).toBe(401);
+  });
+});

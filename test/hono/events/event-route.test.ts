@@ -1,0 +1,53 @@
+import { Hono } from "hono";
+import { describe, expect, test } from "vitest";
+import { createRouter } from "../../../src/hono/mod.ts";
+import { setUpRouter } from "../support.ts";
+import { BlockReader } from "./reading.ts";
+
+describe("GET /events", () => {
+  test("streams the events of the given types, of what other requests do", async () => {
+    const { router, ask, scheduler } = setUpRouter();
+    scheduler.task("greet", () => "hello");
+    await ask("GET /tasks");
+    const reader = new BlockReader(await router.request("https://example.org/events?types=jobAdded,jobHeld"));
+    expect((await reader.next())?.retry).toBe("2000");
+    const { body } = await ask("POST /jobs", { taskId: "greet" });
+    expect((await reader.next())?.data).toMatchObject({ type: "jobAdded", jobId: (body as { id: string }).id });
+    await reader.leave();
+  });
+
+  test("of a type that there is not answers 400, and says which one was meant", async () => {
+    const { ask } = setUpRouter();
+    const answers = [];
+    for (const types of ["jobAdded,jobRelease", "", "jobAdded,"]) answers.push(await ask(`GET /events?types=${types}`));
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400]);
+    const [{ body }] = answers as [{ body: { issues: { path: string; message: string }[] } }];
+    expect(body.issues).toEqual([{ path: "types", message: expect.stringContaining('did you mean "jobReleased"?') }]);
+  });
+
+  test("answers HEAD without a stream, and no other method", async () => {
+    const { router, ask } = setUpRouter();
+    const head = await router.request("https://example.org/events", { method: "HEAD" });
+    expect([head.status, head.headers.get("content-type"), head.body]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+      null,
+    ]);
+    const { status, headers } = await ask("POST /events");
+    expect([status, headers.get("allow")]).toEqual([405, "GET"]);
+  });
+
+  test("counts the streams of all requests, also where each request makes a scheduler", async () => {
+    const { scheduler } = setUpRouter();
+    const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+    const router = createRouter(() => scheduler, { auth: "none", logger: quiet });
+    const app = new Hono().route("/scheduler", router);
+    const readers: BlockReader[] = [];
+    for (let count = 0; count < 200; count++) {
+      readers.push(new BlockReader(await app.request("https://example.org/scheduler/events")));
+    }
+    expect((await app.request("https://example.org/scheduler/events")).status).toBe(503);
+    for (const reader of readers) await reader.leave();
+    expect((await app.request("https://example.org/scheduler/events")).status).toBe(200);
+  });
+});

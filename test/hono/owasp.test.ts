@@ -1,0 +1,448 @@
+// The API security top ten of OWASP (2023), one group for each item, by its name. Limits of sign-ins and the life of
+// sessions are tested in auth/session.test.ts, the origin of writes in auth/gate.test.ts.
+import { describe, expect, test, vi } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.ts";
+import { createRouter } from "../../src/hono/mod.ts";
+import { routes } from "../../src/hono/routes/mod.ts";
+import { MemoryDataStore, type Scheduler } from "../../src/mod.ts";
+import { recordingLogger } from "../scheduler/support.ts";
+import { bearer, GRANTS, READ, WRITE } from "./auth/support.ts";
+import { type Answer, type RouterSetup, setUpRouter } from "./support.ts";
+
+type As = (route: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+
+interface Guarded extends RouterSetup {
+  readonly as: Readonly<Record<"reader" | "writer" | "stranger", As>>;
+}
+
+/** A router with a token of each scope, over a scheduler with a task that echoes and one that fails. */
+function setUpGuarded(options: Parameters<typeof setUpRouter>[0] = {}): Guarded {
+  const setup = setUpRouter({ auth: { tokens: GRANTS }, ...options });
+  setup.scheduler.task("echo", (payload) => payload);
+  setup.scheduler.task("fail", () => {
+    throw new Error("it is broken", { cause: new Error("deep down") });
+  });
+  const as =
+    (credentials: Record<string, string>): As =>
+    (route, body, headers) =>
+      setup.ask(route, body, { ...credentials, ...headers });
+  return { ...setup, as: { reader: as(bearer(READ)), writer: as(bearer(WRITE)), stranger: as({}) } };
+}
+
+const code = ({ status, body }: Answer): [number, unknown] => [status, (body as { code?: unknown } | null)?.code];
+
+/** Every route, with a path that fits. */
+const ROUTES = Object.entries(routes).map(([key, { scope }]) => [key.replaceAll(/:\w+/g, "x"), scope] as const);
+const GUARDED = ROUTES.filter(([, scope]) => scope !== "none");
+const READS = ROUTES.filter(([, scope]) => scope === "read").map(([route]) => route);
+const WRITES = ROUTES.filter(([, scope]) => scope === "write").map(([route]) => route);
+
+/** What comes after the jobs of a batch: in a literal, it would make a thenable of it. */
+const LAST = "then";
+
+/** Runs what is due. */
+const runDue = (scheduler: Scheduler): Promise<unknown> => scheduler.tick();
+
+describe("API1, broken object level authorization:", () => {
+  test.each(["a/b", "..", ".", "a/../b", "%2F", "a?b#c", "ü 😀", "a%20b"])(
+    "the id %j in a path leads to that schedule and to no other",
+    async (id) => {
+      const { as, scheduler } = setUpGuarded();
+      await scheduler.addSchedule("echo", "0 9 * * *", { id: "other" });
+      await scheduler.addSchedule("echo", "0 9 * * *", { id });
+      const path = `/schedules/${encodeURIComponent(id)}`;
+      // A URL has no segment that is "." or "..", however it is written.
+      const isLost = /^\.\.?$/.test(id);
+      expect(code(await as.reader(`GET ${path}`))[0]).toBe(isLost ? 404 : 200);
+      await as.writer(`DELETE ${path}`);
+      const left = await scheduler.getSchedules();
+      expect(left.items.map((schedule) => schedule.id)).toEqual(isLost ? [id, "other"] : ["other"]);
+    },
+  );
+
+  test("an id of another kind of record leads nowhere", async () => {
+    const { as, scheduler } = setUpGuarded();
+    await scheduler.addSchedule("echo", "0 9 * * *", { id: "s" });
+    const answers = [await as.reader("GET /jobs/s"), await as.writer("POST /jobs/s/cancel")];
+    expect(answers.map(code)).toEqual([
+      [404, "jobLookup"],
+      [404, "jobLookup"],
+    ]);
+  });
+});
+
+describe("API2, broken authentication:", () => {
+  test.each(GUARDED)("%s needs a token", async (route) => {
+    const { as } = setUpGuarded();
+    expect(code(await as.stranger(route))).toEqual([401, "unauthorized"]);
+    expect(code(await as.stranger(route, undefined, bearer(`${WRITE} `.repeat(2))))).toEqual([401, "unauthorized"]);
+  });
+
+  test("health of the process is all that strangers see, and it has no details", async () => {
+    const { as } = setUpGuarded();
+    const open = ROUTES.filter(([, scope]) => scope === "none").map(([route]) => route);
+    expect(open).toEqual(["GET /health/live", "GET /health/ready"]);
+    const answers = await Promise.all(open.map((route) => as.stranger(route)));
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([
+      [200, { status: "live" }],
+      [200, { status: "ready" }],
+    ]);
+  });
+
+  test("no router is made without a choice", () => {
+    const { scheduler } = setUpGuarded();
+    expect(() => createRouter(scheduler, {} as never)).toThrow("createRouter(): auth is missing");
+    expect(() => createRouter(scheduler, { auth: { tokens: [] } })).toThrow("auth.tokens must be a list of 1 to 100");
+  });
+});
+
+describe("API3, broken object property level authorization:", () => {
+  test("stacks of errors are for those who may write", async () => {
+    const { as, scheduler } = setUpGuarded();
+    const { id } = await scheduler.addJob("fail");
+    await runDue(scheduler);
+    const routesOfResult = [`GET /jobs/${id}/result`, "GET /results", "GET /overview"];
+    for (const route of routesOfResult) {
+      expect(JSON.stringify((await as.writer(route)).body)).toContain('"stack"');
+      expect(JSON.stringify((await as.reader(route)).body)).not.toContain('"stack"');
+      expect(JSON.stringify((await as.reader(route)).body)).toContain("deep down");
+    }
+  });
+
+  test("stacks of failed attempts of an unfinished job are, too", async () => {
+    const { as, scheduler } = setUpGuarded();
+    scheduler.task("again", { retry: { maxAttempts: 3, backoff: { initial: "1h" } } }, () => {
+      throw new Error("not yet");
+    });
+    const { id } = await scheduler.addJob("again");
+    await runDue(scheduler);
+    expect(JSON.stringify((await as.writer(`GET /jobs/${id}`)).body)).toContain('"stack"');
+    const shown = JSON.stringify((await as.reader(`GET /jobs/${id}`)).body);
+    expect([shown.includes('"stack"'), shown.includes("not yet")]).toEqual([false, true]);
+  });
+
+  test.each([
+    ["POST /jobs", { taskId: "echo", fence: 5 }],
+    ["POST /jobs", { taskId: "echo", acquiredBy: "me" }],
+    ["POST /jobs", { taskId: "echo", id: "mine" }],
+    ["POST /schedules", { taskId: "echo", trigger: { every: "5m" }, createdAt: "2000-01-01T00:00:00Z" }],
+    ["PATCH /schedules/s", { taskId: "fail" }],
+    ["PATCH /schedules/s", { id: "other" }],
+    ["PATCH /schedules/s", JSON.parse('{"__proto__":{"paused":true}}')],
+  ])("%s refuses what no caller may set: %j", async (route, body) => {
+    const { as, scheduler } = setUpGuarded();
+    await scheduler.addSchedule("echo", "0 9 * * *", { id: "s" });
+    const before = JSON.stringify(await scheduler.getSchedule("s"));
+    expect(code(await as.writer(route, body))).toEqual([422, "options"]);
+    expect(JSON.stringify(await scheduler.getSchedule("s"))).toBe(before);
+  });
+
+  test("redact hides what is secret in payloads and returned values, from everybody and everywhere", async () => {
+    const seen: unknown[] = [];
+    const { as, scheduler } = setUpGuarded({
+      redact(value, shown) {
+        seen.push({ ...shown });
+        return typeof value === "object" && value !== null && "card" in value ? { ...value, card: "****" } : value;
+      },
+    });
+    const payload = { card: "4111111111111111", amount: 5 };
+    const job = { taskId: "echo", payload };
+    await scheduler.addSchedule("echo", "0 9 * * *", { id: "s", payload });
+    const answers = [
+      await as.writer("POST /jobs", job),
+      await as.writer("POST /jobs/batch", { jobs: [job], [LAST]: job }),
+      await as.writer("POST /schedules", { id: "t", taskId: "echo", trigger: { cron: "0 9 * * *" }, payload }),
+      await as.writer("POST /schedules/s/run"),
+      await as.writer("POST /schedules/s/pause"),
+      await as.writer("PATCH /schedules/s", { priority: 1 }),
+      await as.reader("GET /jobs"),
+      await as.reader("GET /schedules"),
+      await as.reader("GET /schedules/s"),
+    ];
+    await runDue(scheduler);
+    answers.push(await as.reader("GET /results"), await as.writer("GET /results"));
+    const shown = answers.map(({ status, body }) => [status < 300, JSON.stringify(body)] as const);
+    expect(shown.map(([isFine, text]) => [isFine, text.includes("4111"), text.includes('"amount":5')])).toEqual(
+      shown.map(() => [true, false, true]),
+    );
+    expect(seen).toContainEqual({ taskId: "echo", field: "payload", scope: "read" });
+    expect(seen).toContainEqual({ taskId: "echo", field: "returnValue", scope: "write" });
+  });
+
+  test("redact that throws hides the whole value, and the log tells why", async () => {
+    const failure = new Error("redact is broken");
+    const { logger, entries } = recordingLogger();
+    const { as } = setUpGuarded({
+      logger,
+      redact() {
+        throw failure;
+      },
+    });
+    const { body } = await as.writer("POST /jobs", { taskId: "echo", payload: { card: "4111" } });
+    expect((body as { payload: unknown }).payload).toBe("[redacted]");
+    expect(entries).toEqual([
+      {
+        level: "error",
+        message: 'escapement: the function redact of the router failed for task "echo"',
+        details: [failure],
+      },
+    ]);
+  });
+});
+
+describe("API4, unrestricted resource consumption:", () => {
+  const letters = (count: number): string => "x".repeat(count);
+
+  test.each<[string, string, unknown, [number, string]]>([
+    ["a body above 1.1 MB", "POST /jobs", { taskId: "echo", payload: letters(1_100_000) }, [413, "tooLarge"]],
+    ["a payload above 1 MB", "POST /jobs", { taskId: "echo", payload: letters(1_000_001) }, [422, "serialization"]],
+    ["a preview above 16 KB", "POST /triggers/preview", { trigger: { cron: letters(16_384) } }, [413, "tooLarge"]],
+    ["a preview of 101", "POST /triggers/preview", { trigger: { cron: "* * * * *" }, limit: 101 }, [422, "options"]],
+    ["a page of 1,001", "GET /jobs?limit=1001", undefined, [400, "options"]],
+    ["a page of nothing", "GET /schedules?limit=0", undefined, [400, "options"]],
+    ["a page of a negative size", "GET /results?limit=-1", undefined, [400, "options"]],
+    ["a long cursor", `GET /jobs?cursor=${letters(3000)}`, undefined, [400, "options"]],
+    ["a long id", "POST /jobs", { taskId: letters(257) }, [422, "options"]],
+    ["a wait of 31 seconds", "GET /jobs/x/result?wait=31", undefined, [400, "options"]],
+    [
+      "10,001 jobs",
+      "POST /jobs/batch",
+      { jobs: Array.from({ length: 10_001 }, () => ({ taskId: "echo" })) },
+      [422, "options"],
+    ],
+    ["1,001 parents", "POST /jobs", { taskId: "echo", after: Array(1001).fill("x") }, [422, "options"]],
+    ["a retention of centuries", "POST /jobs", { taskId: "echo", resultExpirationTime: "P2000Y" }, [422, "options"]],
+  ])("%s is refused", async (_, route, body, expected) => {
+    const { as } = setUpGuarded();
+    expect(code(await as.writer(route, body))).toEqual(expected);
+  });
+
+  test("a body without a length is read no further than to the bound", async () => {
+    const { router } = setUpGuarded();
+    let bytesRead = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        bytesRead += 100_000;
+        controller.enqueue(new Uint8Array(100_000).fill(32));
+      },
+    });
+    const init = {
+      method: "POST",
+      body,
+      duplex: "half",
+      headers: { ...bearer(WRITE), "content-type": "application/json" },
+    };
+    const answer = await router.fetch(new Request("https://example.org/jobs", init as RequestInit));
+    expect(answer.status).toBe(413);
+    expect(bytesRead).toBeLessThan(2_000_000);
+  });
+
+  test("nested triggers are refused, however deep, before they cost anything", async () => {
+    const { as } = setUpGuarded();
+    let trigger: unknown = { type: "cron", minute: "*" };
+    for (let depth = 0; depth < 500; depth++) trigger = { type: "or", triggers: [trigger] };
+    const [status] = code(await as.writer("POST /triggers/preview", { trigger }));
+    expect(status).toBe(422);
+  });
+
+  test("an unknown body costs a stranger nothing but a refusal", async () => {
+    const { router } = setUpGuarded();
+    let wasRead = false;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          wasRead = true;
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    const { status } = await router.fetch(new Request("https://example.org/jobs", init));
+    expect([status, wasRead]).toEqual([401, false]);
+  });
+});
+
+describe("API5, broken function level authorization:", () => {
+  test.each(WRITES)("%s needs the scope write", async (route) => {
+    const { as } = setUpGuarded();
+    expect(code(await as.reader(route, {}))).toEqual([403, "forbidden"]);
+  });
+
+  test.each(READS)("%s does not", async (route) => {
+    const { as } = setUpGuarded();
+    expect([401, 403]).not.toContain((await as.reader(route)).status);
+  });
+
+  test("no header makes a write of a read", async () => {
+    const { as, scheduler } = setUpGuarded();
+    await scheduler.addSchedule("echo", "0 9 * * *", { id: "s" });
+    for (const name of ["x-http-method-override", "x-http-method", "x-method-override"]) {
+      await as.reader("GET /schedules/s?_method=DELETE", undefined, { [name]: "DELETE" });
+      await as.writer("GET /schedules/s", undefined, { [name]: "DELETE" });
+    }
+    expect((await scheduler.getSchedule("s")).id).toBe("s");
+  });
+
+  test("another case or an end slash of a path leads around no check", async () => {
+    const { as } = setUpGuarded();
+    const paths = ["/JOBS", "/jobs/", "//jobs", "/./jobs", "/jobs;x", "/jobs%2F", "/%6Aobs"];
+    const answers = await Promise.all(paths.map((path) => as.stranger(`POST ${path}`, { taskId: "echo" })));
+    expect(answers.every(({ status }) => status === 401 || status === 404 || status === 405)).toBe(true);
+  });
+});
+
+describe("API6, unrestricted access to sensitive business flows:", () => {
+  test("a request that is sent ten times with its key adds one job", async () => {
+    const { as, scheduler } = setUpGuarded();
+    const send = () => as.writer("POST /jobs", { taskId: "echo" }, { "idempotency-key": "order 7" });
+    const ids = new Set(
+      (await Promise.all(Array.from({ length: 10 }, send))).map(({ body }) => (body as { id: string }).id),
+    );
+    expect([ids.size, (await scheduler.getJobs()).items.length]).toEqual([1, 1]);
+  });
+
+  test("nobody retries, cancels, purges or removes everything by leaving a filter out", async () => {
+    const { as } = setUpGuarded();
+    const answers = [
+      await as.writer("POST /jobs/bulk", { action: "purge" }),
+      await as.writer("POST /jobs/bulk", { action: "cancel", filter: {} }),
+      await as.writer("POST /jobs/bulk", { action: "retry", filter: {} }),
+      await as.writer("POST /schedules/bulk", { action: "remove" }),
+    ];
+    expect(answers.map(code)).toEqual(answers.map(() => [422, "options"]));
+  });
+});
+
+describe("API7, server side request forgery:", () => {
+  const addresses = [
+    "http://169.254.169.254/latest/meta-data/",
+    "file:///etc/passwd",
+    "data:text/javascript,globalThis.wasHit=true",
+    "node:child_process",
+    "../../package.json",
+  ];
+
+  test.each(addresses)("%s is text wherever it stands, and is not fetched, imported or run", async (address) => {
+    const { as, scheduler } = setUpGuarded();
+    const fetched = vi.spyOn(globalThis, "fetch");
+    try {
+      const answers = [
+        await as.writer("POST /jobs", { taskId: address }),
+        await as.writer("POST /jobs", { taskId: "echo", executor: address, payload: { url: address } }),
+        await as.writer("POST /jobs", { taskId: "echo", payload: { url: address }, metadata: { callback: address } }),
+        await as.writer("POST /schedules", { taskId: "echo", trigger: { type: address } }),
+        await as.writer("POST /triggers/preview", { trigger: { cron: "0 9 * * *", timeZone: address } }),
+      ];
+      await runDue(scheduler);
+      expect(answers.map(({ status }) => status)).toEqual([404, 202, 202, 422, 422]);
+      expect(fetched).not.toHaveBeenCalled();
+      expect("wasHit" in globalThis).toBe(false);
+    } finally {
+      fetched.mockRestore();
+    }
+  });
+});
+
+describe("API8, security misconfiguration:", () => {
+  const HEADERS = ["x-content-type-options", "content-security-policy", "cache-control", "access-control-allow-origin"];
+  const shownHeaders = ({ headers }: Answer) => HEADERS.map((name) => headers.get(name));
+
+  test.each(["GET /schedules", "GET /nothing", "PUT /jobs", "POST /session", "GET /health/live"])(
+    "the answer to %s has the headers of security, and lets no other origin read it",
+    async (route) => {
+      const { as } = setUpGuarded();
+      const answers = [await as.writer(route, undefined, { origin: "https://evil.example" }), await as.stranger(route)];
+      expect(answers.map(shownHeaders)).toEqual(
+        answers.map(() => ["nosniff", expect.stringContaining("default-src 'none'"), "no-store", null]),
+      );
+    },
+  );
+
+  test("bodies are JSON and nothing else", async () => {
+    const { as } = setUpGuarded();
+    const types = [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+      "text/json",
+      "",
+    ];
+    const answers = await Promise.all(
+      types.map((type) => as.writer("POST /jobs", { taskId: "echo" }, { "content-type": type })),
+    );
+    expect(answers.map(code)).toEqual(types.map(() => [415, "unsupportedMediaType"]));
+  });
+
+  test("a failure of the program is a code in the answer, and an error in the log", async () => {
+    const failure = new Error("connect ECONNREFUSED 10.0.0.7:5432 with password hunter2");
+    const { logger, entries } = recordingLogger();
+    const { scheduler } = setUpRouter();
+    scheduler.getTasks = () => Promise.reject(failure);
+    const router = createRouter(scheduler, { auth: "none", logger });
+    const answer = await router.request("/tasks");
+    expect([answer.status, await answer.json()]).toEqual([
+      500,
+      { type: "about:blank", title: "Internal Server Error", status: 500, code: "internal" },
+    ]);
+    expect(entries.flatMap(({ level, details }) => (level === "error" ? details : []))).toEqual([failure]);
+  });
+
+  test("a store that cannot be reached says nothing of its address or its statements", async () => {
+    class Unreachable extends MemoryDataStore {
+      override getTasks(): never {
+        throw new StoreUnavailableError("getTasks", {
+          cause: new Error("SELECT * FROM tasks at libsql://secret-host.example"),
+        });
+      }
+    }
+    const { as } = { as: setUpGuardedOver(new Unreachable()) };
+    const { status, body } = await as("GET /tasks");
+    expect([status, JSON.stringify(body).match(/SELECT|secret-host|libsql/)]).toEqual([503, null]);
+  });
+});
+
+/** A router over a store, as its writer sees it. */
+function setUpGuardedOver(dataStore: MemoryDataStore): As {
+  const { ask } = setUpRouter({ auth: { tokens: GRANTS } }, { dataStore });
+  return (route, body, headers) => ask(route, body, { ...bearer(WRITE), ...headers });
+}
+
+describe("API9, improper inventory management:", () => {
+  test.each(["/debug", "/admin", "/v1/jobs", "/api/jobs", "/.env", "/metrics.json", "/jobs/x/payload", "/__proto__"])(
+    "%s leads nowhere",
+    async (path) => {
+      const { as } = setUpGuarded();
+      expect(code(await as.writer(`GET ${path}`))).toEqual([404, "notFound"]);
+    },
+  );
+
+  test("a method that a path does not have is refused with those that it has", async () => {
+    const { as } = setUpGuarded();
+    const { status, headers } = await as.writer("PUT /jobs");
+    expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
+  });
+});
+
+describe("API10, unsafe consumption of APIs:", () => {
+  test("what handlers and payloads hold is data in an answer, whatever it looks like", async () => {
+    const { as, scheduler } = setUpGuarded();
+    const payload = JSON.parse('{"__proto__":{"isAdmin":true},"html":"<script>alert(1)</script>","toJSON":"x"}');
+    const { body } = await as.writer("POST /jobs", { taskId: "echo", payload });
+    await runDue(scheduler);
+    const { body: result, headers } = await as.reader(`GET /jobs/${(body as { id: string }).id}/result`);
+    expect(result).toMatchObject({ outcome: "success", returnValue: { html: "<script>alert(1)</script>" } });
+    expect([headers.get("content-type"), headers.get("x-content-type-options")]).toEqual([
+      "application/json",
+      "nosniff",
+    ]);
+    expect(Object.hasOwn(Object.prototype, "isAdmin")).toBe(false);
+  });
+
+  test("a function auth that answers with anything else than a scope lets nobody in", async () => {
+    for (const answer of [true, 1, "admin", {}, "", undefined]) {
+      const { ask } = setUpRouter({ auth: (() => answer) as never });
+      expect((await ask("GET /tasks")).status).toBe(401);
+    }
+  });
+});
