@@ -95,8 +95,8 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
     this.#jobs = new JobCalls(context, this.#tasks);
   }
 
-  /** Ends the client: requests that are under way reject with a `SchedulerStateError`, waits for events too, and loops
-   *  over events end. Jobs and schedules go on. Idempotent. */
+  /** Ends the client: requests that are under way reject with a `SchedulerStateError`, and waits for events with an
+   *  `AbortError`; loops over events end. Jobs and schedules go on. Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -77,7 +77,7 @@ describe("a client behind a router does what a scheduler does:", () => {
 
   test("jobs are added, read, cancelled, run, retried and removed", async () => {
     await expectSame(async ({ client, scheduler, clock }) => {
-      scheduler.task("add", { maxRunningJobs: null }, (list) => (list as number[]).reduce((sum, n) => sum + n, 0));
+      scheduler.task("add", { maxRunningJobs: null }, (list: number[]) => list.reduce((sum, n) => sum + n, 0));
       scheduler.task("fail", () => Promise.reject(new RangeError("no", { cause: new Error("why") })));
       const said: unknown[] = [
         await client.addJob("add", {
@@ -189,12 +189,12 @@ describe("a client behind a router does what a scheduler does:", () => {
 describe("a client behind a router", () => {
   test("waits for a job, and gets the value or the error of its handler", async () => {
     const { client, scheduler } = setUpBehindRouter();
-    scheduler.task("add", { resultExpirationTime: { seconds: 0 } }, (list) => (list as number[])[0]);
+    scheduler.task("add", { resultExpirationTime: { seconds: 0 } }, (list: number[]) => list[0]);
     scheduler.task("fail", () => Promise.reject(new RangeError("no")));
     await scheduler.start();
     expect(await client.runJob("add", { payload: [7] })).toBe(7);
     expect(await rejectionOf(client.runJob("fail"))).toMatchObject({ name: "RangeError", message: "no" });
-    const job = await client.addJob("add", { payload: [8], runAt: at(3600) });
+    const job = await client.addJob("fail", { runAt: at(3600) });
     const wait = rejectionOf(job.wait());
     expect(await job.cancel()).toBe(true);
     expect(await wait).toBeInstanceOf(JobCancelledError);
@@ -286,4 +286,34 @@ test("the errors are those of the library", async () => {
     [client.addJob("t", { after: ["none"] }), StoreRefusedError],
   ];
   for (const [promise, ErrorClass] of rejections) expect(await rejectionOf(promise)).toBeInstanceOf(ErrorClass);
+});
+
+describe("the events of a router", () => {
+  test("reach a client that listens, also those of what the client does", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("t", () => {});
+    const added = client.nextEvent("jobAdded");
+    const job = await client.addJob("t");
+    const here = scheduler.nextEvent("taskPaused");
+    const there = client.nextEvent("taskPaused");
+    await client.pauseTask("t");
+    expect((await added).jobId).toBe(job.id);
+    expect({ ...(await there) }).toEqual({ ...(await here) });
+  });
+
+  test("go on after a stream has ended, without a loss", async () => {
+    const { client, scheduler, clock, clientLog } = setUpBehindRouter();
+    scheduler.task("t", () => {});
+    const events = client.events("jobAdded");
+    const ids = [(await client.addJob("t")).id];
+    const heard = [(await events.next()).value.jobId];
+    // The router ends streams after ten minutes.
+    await clock.advance("PT9M59S");
+    for (let count = 0; count < 5; count++) {
+      ids.push((await client.addJob("t")).id);
+      await clock.advance("PT1S");
+    }
+    while (heard.length < ids.length) heard.push((await events.next()).value.jobId);
+    expect([heard, clientLog]).toEqual([ids, []]);
+  });
 });

@@ -60,7 +60,13 @@ export function setUpBehindRouter(
 ): BehindRouter {
   const all = setUpRouter(...setup);
   const { logger, entries } = recordingLogger();
-  const client = connect({ url: "http://scheduler.test", fetch: all.router.fetch, clock: all.clock, logger, ...options });
+  const client = connect({
+    url: "http://scheduler.test",
+    fetch: all.router.fetch,
+    clock: all.clock,
+    logger,
+    ...options,
+  });
   onTestFinished(() => client.close());
   return { ...all, client, clientLog: entries };
 }

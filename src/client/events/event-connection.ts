@@ -43,6 +43,7 @@ export class EventConnection {
   readonly #clock: Clock;
   readonly #life = new AbortController();
   #endTrial: () => void = () => {};
+  #isTried = false;
   /** After the last event that came; null when nothing is known. */
   #position: string | null = null;
   #openedAt: string | null = null;
@@ -55,7 +56,10 @@ export class EventConnection {
     this.#clock = clock;
     this.types = types;
     this.tried = new Promise((resolve) => {
-      this.#endTrial = resolve;
+      this.#endTrial = () => {
+        this.#isTried = true;
+        resolve();
+      };
     });
   }
 
@@ -69,6 +73,11 @@ export class EventConnection {
   }
   get isLeft(): boolean {
     return this.#life.signal.aborted;
+  }
+
+  /** Whether {@link tried} has resolved. */
+  get isTried(): boolean {
+    return this.#isTried;
   }
 
   covers(types: readonly EventType[]): boolean {

@@ -22,6 +22,9 @@ export interface EventFeedOptions {
 const PAUSE_MS_MIN = 1000;
 const PAUSE_MS_MAX = 30_000;
 
+/** Longest wait of a write for a stream, in milliseconds. A proxy may hold the stream back. */
+const READY_MS_MAX = 5000;
+
 /**
  * The events of a router, as a broker that only receives. One connection serves all listeners. It is there while
  * somebody listens, and is opened anew when it breaks, after the last event that came.
@@ -67,7 +70,11 @@ export class EventFeed implements Pick<EventBroker, "publish" | "subscribe"> {
 
   /** Resolves when the events of everybody who listens are on their way, or cannot be had at present. */
   async ready(): Promise<void> {
-    await this.#connections.at(-1)?.tried;
+    const connection = this.#connections.at(-1);
+    if (connection === undefined || connection.isTried) return;
+    const rest = new AbortController();
+    await Promise.race([connection.tried, sleepFor(this.#options.clock, READY_MS_MAX, rest.signal)]);
+    rest.abort();
   }
 
   close(): void {
@@ -89,9 +96,10 @@ export class EventFeed implements Pick<EventBroker, "publish" | "subscribe"> {
       failures = end.wasOpen ? 0 : failures + 1;
       if (end.failure !== null) this.#tell(end.failure, failures, logger);
       if (end.failure?.isRefusal === true) onRefused(end.failure.error);
-      const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.max(0, failures - 1));
-      const waitMs = end.failure?.isRefusal === true ? PAUSE_MS_MAX : (0.5 + random() / 2) * pauseMs;
-      await sleepFor(clock, Math.max(waitMs, end.retryMs ?? 0), connection.signal);
+      const grownMs = PAUSE_MS_MIN * 2 ** Math.max(0, failures - 1);
+      const pauseMs = end.failure?.isRefusal === true ? PAUSE_MS_MAX : Math.min(PAUSE_MS_MAX, grownMs);
+      // Clients whose streams broke together come back one after the other.
+      await sleepFor(clock, Math.max(pauseMs, end.retryMs ?? 0) * (1 + random() / 2), connection.signal);
     }
     this.#connections = this.#connections.filter((other) => other !== connection);
   }

@@ -1,10 +1,12 @@
+import type { AbortSource } from "./closing.ts";
+
 /** A signal that is aborted as soon as one of the given ones is. `AbortSignal.any` would keep what it makes for as long
  *  as its sources live, which is the life of a client, in some runtimes. */
 export class LinkedSignal {
   readonly #controller = new AbortController();
   readonly #links: (() => void)[] = [];
 
-  constructor(sources: readonly (AbortSignal | undefined)[]) {
+  constructor(sources: readonly (AbortSource | undefined)[]) {
     for (const source of sources) {
       if (source === undefined) continue;
       const abort = (): void => this.#controller.abort(source.reason);
@@ -16,10 +18,6 @@ export class LinkedSignal {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#controller.abort(reason);
   }
 
   /** Lets go of the given signals. */

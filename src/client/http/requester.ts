@@ -8,6 +8,7 @@ import {
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import type { RetryPolicy } from "../../records/policies.ts";
+import { type AbortSource, Closing, throwIfAborted } from "./closing.ts";
 import { errorOf } from "./problem.ts";
 import type { Sending, Transport } from "./transport.ts";
 
@@ -56,7 +57,7 @@ const PASSING: readonly number[] = [408, 425, 429, 502, 503, 504];
 export class Requester {
   readonly #transport: Transport;
   readonly #options: RequesterOptions;
-  readonly #closing = new AbortController();
+  readonly #closing = new Closing();
 
   constructor(transport: Transport, options: RequesterOptions) {
     this.#transport = transport;
@@ -65,7 +66,7 @@ export class Requester {
 
   /** Ends all calls, and refuses further ones. */
   close(): void {
-    this.#closing.abort(new SchedulerStateError(`the client of ${this.#transport.url} is closed`));
+    this.#closing.close(new SchedulerStateError(`the client of ${this.#transport.url} is closed`));
   }
 
   /** @throws what the router answered as a problem @throws {StoreUnavailableError} @throws the signal's reason */
@@ -74,8 +75,8 @@ export class Requester {
     const { signal, isRepeatable = true } = call;
     if (call.method !== "GET") await mayWrite();
     for (let tries = 1; ; tries++) {
-      this.#closing.signal.throwIfAborted();
-      signal?.throwIfAborted();
+      throwIfAborted(this.#closing);
+      throwIfAborted(signal);
       const outcome = await this.#try(call);
       if (!("error" in outcome)) return outcome;
       const { error, passes, retryAfterMs } = outcome;
@@ -110,13 +111,13 @@ export class Requester {
   async pause(durationMs: number, signal?: AbortSignal): Promise<void> {
     const wakeUp = new AbortController();
     const wake = (): void => wakeUp.abort();
-    const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+    const signals: AbortSource[] = [this.#closing, ...(signal === undefined ? [] : [signal])];
     for (const one of signals) one.addEventListener("abort", wake, { once: true });
     if (durationMs > 0 && signals.every(({ aborted }) => !aborted)) {
       await sleepFor(this.#options.clock, durationMs, wakeUp.signal);
     }
     for (const one of signals) one.removeEventListener("abort", wake);
-    for (const one of signals) one.throwIfAborted();
+    for (const one of signals) throwIfAborted(one);
   }
 
   async #try(call: Call): Promise<Answer | Failure> {
@@ -127,7 +128,7 @@ export class Requester {
       headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
       body: body === undefined ? undefined : JSON.stringify(body),
     };
-    const signals = [signal, this.#closing.signal];
+    const signals = [signal, this.#closing];
     try {
       const { response, text } = await this.#transport.send(sending, this.#options.timeoutMs + waitMs, signals);
       const { status } = response;

@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
+import type { AbortSource } from "./closing.ts";
 import { LinkedSignal } from "./linked-signal.ts";
 
 /** What sends requests. The global `fetch` fits, and so do `router.fetch` and a service binding of Workers. */
@@ -58,7 +59,7 @@ export class Transport {
   async send(
     sending: Sending,
     timeoutMs: number,
-    signals: readonly (AbortSignal | undefined)[],
+    signals: readonly (AbortSource | undefined)[],
   ): Promise<{ response: Response; text: string }> {
     const timeout = AbortSignal.timeout(timeoutMs);
     const linked = new LinkedSignal([...signals, timeout]);
