@@ -1,11 +1,11 @@
 // Fires real schedules from an embedded libSQL file. Stop it (Ctrl-C, or kill -9) and start it again: the schedules
-// are still there, and it says what it missed meanwhile.
+// are still there, and it says what it missed meanwhile. The link that it prints leads to its router.
 //
 //   npm start                        Node
 //   deno run -A examples/hello.ts    Deno
 //   bun run examples/hello.ts        Bun
 //
-// Options: --for SECONDS ends by itself, --database FILE keeps it elsewhere.
+// Options: --for SECONDS ends by itself, --database FILE keeps it elsewhere, --port NUMBER serves there (default: any).
 
 import { mkdirSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
@@ -13,9 +13,14 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { CronTrigger, DateTrigger, IntervalTrigger, type Job, type Schedule, Scheduler } from "escapement";
 import { LibsqlDataStore } from "escapement/libsql";
+import { control } from "./http/control.ts";
 
 const { values: options } = parseArgs({
-  options: { for: { type: "string" }, database: { type: "string", default: ".escapement/hello.db" } },
+  options: {
+    for: { type: "string" },
+    database: { type: "string", default: ".escapement/hello.db" },
+    port: { type: "string", default: "0" },
+  },
 });
 const file = resolve(options.database);
 mkdirSync(dirname(file), { recursive: true });
@@ -71,6 +76,8 @@ scheduler.subscribe("jobRetried", () => {
 });
 if (options.for !== undefined) setTimeout(() => void scheduler.stop(), Number(options.for) * 1000);
 
+const { link, stop } = await control(scheduler, Number(options.port));
+console.log(`  control it at ${cyan(link)}`);
 console.log(dim("  local time         scheduled                 started                   late"));
 await scheduler.start();
 scheduler.runJob(greet, { payload: "world" }).then(
@@ -79,6 +86,7 @@ scheduler.runJob(greet, { payload: "world" }).then(
 );
 // Ctrl-C lets running jobs end; once more aborts them.
 await scheduler.runUntilStopped();
+stop();
 console.log(
   `${bold("Stopped.")} ${counts.fired} jobs ran, ${counts.missed} missed fire times were made up for by a later one, ` +
     `${counts.recovered} lost jobs were recovered. Start again to see what was missed meanwhile.`,

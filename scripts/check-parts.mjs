@@ -33,7 +33,11 @@ export const CHECKS = [
     isSlow: true,
     env: OF_THE_BUILD,
   },
-  { name: "types on Deno", command: [`${BIN}/deno`, "check", "--quiet", "src", "test", "examples/deno"], isSlow: true },
+  {
+    name: "types on Deno",
+    command: [`${BIN}/deno`, "check", "--quiet", "src", "test", "examples/deno", "examples/http/deno.ts"],
+    isSlow: true,
+  },
   { name: "lint on Deno", command: [`${BIN}/deno`, "lint", "--quiet", "src"] },
   {
     name: "package on JSR (dry run)",

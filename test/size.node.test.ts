@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 /** Bytes of a program, bundled, minified and gzipped, without the packages that a project may have already. */
-async function gzippedBytes(source: string): Promise<number> {
+async function gzippedBytes(source: string, external: readonly string[] = []): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: stage?.path ?? "" },
     bundle: true,
@@ -24,7 +24,7 @@ async function gzippedBytes(source: string): Promise<number> {
     format: "esm",
     platform: "neutral",
     target: "es2022",
-    external: ["temporal-polyfill", "valibot"],
+    external: ["temporal-polyfill", "valibot", ...external],
     legalComments: "none",
   });
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).byteLength;
@@ -48,6 +48,21 @@ for (const [name, source, bytesMax] of [
     expect(bytes).toBeLessThan(bytesMax);
   });
 }
+
+/** What there is plus a little: routes, checks, sign-in and streams of events. */
+const ROUTER_BYTES_MAX = 11_776;
+
+test("the router stays small beyond its peers: hono, valibot and a scheduler", async ({ annotate }) => {
+  const scheduler = ["mod", "contracts"]
+    .map((door) => `export * from "${join(ROOT, "src", `${door}.ts`)}";`)
+    .join("\n");
+  const router = `export { createRouter } from "${join(ROOT, "src/hono/mod.ts")}";`;
+  // The document is loaded when somebody asks for it.
+  const apart = ["hono", "*/openapi/document.ts"];
+  const bytes = (await gzippedBytes(`${scheduler}\n${router}`, apart)) - (await gzippedBytes(scheduler, apart));
+  await annotate(`size: the router: ${bytes} bytes gzipped beyond its peers, of ${ROUTER_BYTES_MAX}`);
+  expect(bytes).toBeLessThan(ROUTER_BYTES_MAX);
+});
 
 /** A Worker that adds a schedule and ticks. */
 function ticking(imports: string, dataStore: string, scheduler = "escapement/scheduler"): string {

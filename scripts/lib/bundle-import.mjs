@@ -36,7 +36,10 @@ export async function bundleImport(path) {
       target: "node20",
       sourcemap: "inline",
       logLevel: "warning",
-      external: ["@libsql/*", "temporal-polyfill", "valibot", "devalue", "esbuild", "fast-check", "miniflare"],
+      external: [
+        ...["@hono/*", "@libsql/*", "devalue", "esbuild", "express", "fast-check", "hono", "miniflare"],
+        ...["temporal-polyfill", "valibot"],
+      ],
       plugins: [ownPlaces],
     });
     return await import(pathToFileURL(outfile).href);

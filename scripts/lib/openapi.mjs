@@ -16,12 +16,13 @@ const TITLES = {
   204: "Done",
   400: "The query, or the form of the body, is wrong",
   401: "Nobody is signed in",
-  403: "The caller may only read",
+  403: "The caller may only read, or another site sent the request",
   404: "There is no such thing",
   409: "It does not go together with what there is",
   413: "The body is too large",
   415: "The body is not application/json",
   422: "The input is refused",
+  429: "Too many sign-ins had a wrong token",
   500: "A fault of the server",
   503: "The store cannot be reached",
 };
@@ -32,6 +33,7 @@ const TRIGGER_HELP =
   "Crontab text (in the time zone of the scheduler, unless `timeZone` names one), a period, one instant (or, with " +
   "`timeZone`, a civil time), or the JSON of a trigger";
 const WITH_KEY = ["POST /jobs", "POST /jobs/batch", "POST /schedules/:id/run"];
+const STREAM = "GET /events";
 const WITH_LOCATION = ["POST /schedules", "POST /schedules/:id/run", "POST /jobs", "POST /jobs/:id/retry"];
 
 /**
@@ -77,12 +79,15 @@ export function openApiOf(parts) {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "." }],
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { session: [] }],
     paths,
     components: {
       schemas: Object.fromEntries(named),
       responses: Object.fromEntries(PROBLEMS.map((status) => [`Problem${status}`, problem(status)])),
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        session: { type: "apiKey", in: "cookie", name: parts.SESSION_COOKIE },
+      },
     },
   };
 }
@@ -101,11 +106,12 @@ function operation(key, route, docs, convert) {
     ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
     ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({ name, in: "query", schema })),
     ...(WITH_KEY.includes(key) ? [{ name: "Idempotency-Key", in: "header", schema: { type: "string" } }] : []),
+    ...(key === STREAM ? [{ name: "Last-Event-ID", in: "header", schema: { type: "string" } }] : []),
   ];
   const problems = [
     ...docs.problems,
     ...(route.scope === "none" ? [] : [401]),
-    ...(route.scope === "write" ? [403] : []),
+    ...(key.startsWith("GET ") ? [] : [403]),
     ...(body === null ? [] : [400, 413, 415]),
     500,
   ];
@@ -140,6 +146,7 @@ function answer(key, status, name) {
   return {
     description: TITLES[status],
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(key === STREAM ? { content: { "text/event-stream": text } } : {}),
     ...(name === null ? {} : { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } }),
   };
 }

@@ -165,8 +165,8 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
     return this.#schedules.unpause(id, options);
   }
 
-  async runScheduleNow(id: string): Promise<Job> {
-    return this.#schedules.runNow(id);
+  async runScheduleNow(id: string, options: { idempotencyKey?: string } = {}): Promise<Job> {
+    return this.#schedules.runNow(id, options);
   }
 
   async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {

@@ -37,8 +37,8 @@ export interface PreviewedFire {
   readonly at: string;
   /** The same in the trigger's time zone, with its offset: `2027-03-28T03:00:00+02:00`. */
   readonly local: string;
-  /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is the
-   *  `first` or the `second`. Null for nothing. */
+  /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is
+   *  the `first` or the `second`. Null for nothing. */
   readonly clockChange: "moved" | "first" | "second" | null;
 }
 
@@ -69,6 +69,8 @@ export interface Overview {
   readonly pausedTasks: readonly Plain<PausedTask>[];
   readonly unhandledTasks: readonly string[];
   readonly backloggedSchedules: Plain<SchedulerHealth>["backloggedSchedules"];
+  /** The 10 active schedules that fire next. */
+  readonly nextFires: readonly Plain<Schedule>[];
   /** The last 10 results whose outcome is `error`. */
   readonly failures: readonly Plain<JobResult>[];
 }
@@ -102,6 +104,8 @@ export interface Endpoints {
   "GET /events": { query: EventQuery; answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
+  "POST /session": { body: { readonly token: string }; answers: { 204: null } };
+  "DELETE /session": { answers: { 204: null } };
   "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
 
   "GET /tasks": { answers: { 200: PlainPage<TaskView> } };

@@ -36,7 +36,10 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
   const app = new Hono<GateEnv>();
   const gate = createGate({ auth, logger, clock, basePath });
   const hide = redact === undefined ? null : guardedRedact(redact, logger);
-  app.use(gate.headers);
+  // By path, because an application may mount the router at its root, and has other routes there.
+  for (const path of new Set(["/session", ...Object.keys(routes).map((key) => partsOf(key).path)])) {
+    app.use(path, gate.headers);
+  }
   gate.session(app);
   for (const [key, route] of Object.entries(routes) as [string, Route][]) {
     const { method, path } = partsOf(key);
@@ -63,7 +66,11 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
   refuseOtherMethods(app);
-  app.notFound(() => problemResponse(404, "notFound"));
+  app.notFound(async (context) => {
+    context.res = problemResponse(404, "notFound");
+    await gate.headers(context, async () => {});
+    return context.res;
+  });
   app.onError((error, { req }) => problemOf(error, req.raw, logger));
   return app;
 }

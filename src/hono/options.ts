@@ -28,16 +28,23 @@ let check: Checker<RouterOptions> | undefined;
 /** @returns the options, with tokens as headers carry them
  *  @throws {OptionsError} with one issue per problem */
 export function checkRouterOptions(scheduler: unknown, options: RouterOptions): RouterOptions {
-  if (typeof scheduler !== "function") assertClient(scheduler as SchedulerClient);
+  if (typeof scheduler !== "function" && !isClient(scheduler)) {
+    const message = mustBe("a Scheduler, or a function that returns one", scheduler);
+    throw optionsError("createRouter()", [{ path: "scheduler", message }]);
+  }
   check ??= checker(schema());
   return check(options, "createRouter()");
 }
 
-/** @throws {OptionsError} for what is no scheduler */
+/** What a function has made for a request. What is wrong with it is no fault of the request, so that the error is none
+ *  that an answer shows. @throws {TypeError} for what is no scheduler */
 export function assertClient(scheduler: SchedulerClient): SchedulerClient {
-  if (hasMethods(scheduler, ["getSchedules", "addJob", "health"])) return scheduler;
-  const message = mustBe("a Scheduler, or a function that returns one", scheduler);
-  throw optionsError("createRouter()", [{ path: "scheduler", message }]);
+  if (isClient(scheduler)) return scheduler;
+  throw new TypeError(`the function of createRouter() ${mustBe("one that returns a Scheduler", scheduler)}`);
+}
+
+function isClient(value: unknown): boolean {
+  return hasMethods(value, ["getSchedules", "addJob", "health"]);
 }
 
 function schema(): v.GenericSchema<unknown, RouterOptions> {

@@ -14,7 +14,7 @@ export interface ShownValue {
  * Returns what answers show in the place of a payload or a returned value. It must not change the value itself. When it
  * throws, the answer shows `"[redacted]"`, and the log tells why.
  * @example
- * const redact: Redact = (value, { taskId }) => (taskId === "charge" ? { ...Object(value), card: "[redacted]" } : value);
+ * const redact: Redact = (value, { taskId }) => (taskId === "charge" ? { ...Object(value), card: "****" } : value);
  */
 export type Redact = (value: unknown, shown: ShownValue) => unknown;
 

@@ -72,7 +72,16 @@ const page = once(() => ({
 
 // ---- queries
 
-const scheduleFilter = once(() => ({ taskId: optional(idText()), paused: optional(trueOrFalse) }));
+/** Every list is searched by `q`. */
+const searched = once(() => ({ q: optional(idText()) }));
+const newestFirst = once(() => optional(oneOf(["newest", "oldest"])));
+
+const scheduleFilter = once(() => ({
+  ...searched(),
+  taskId: optional(idText()),
+  paused: optional(trueOrFalse),
+  state: optional(oneOf(["active", "paused", "ended"])),
+}));
 const jobFilter = once(() => ({ taskId: optional(idText()), scheduleId: optional(idText()) }));
 const resultFilter = once(() => ({
   ...jobFilter(),
@@ -82,15 +91,23 @@ const resultFilter = once(() => ({
 }));
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
-  v.strictObject({ ...scheduleFilter(), ...page() }),
+  v.strictObject({ ...scheduleFilter(), sort: optional(oneOf(["id", "nextFireTime"])), ...page() }),
 );
 
 export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
-  v.strictObject({ ...jobFilter(), ...page() }),
+  v.strictObject({
+    ...searched(),
+    ...jobFilter(),
+    state: optional(oneOf(["queued", "held", "running"])),
+    runAfter: optional(instantText()),
+    runBefore: optional(instantText()),
+    order: newestFirst(),
+    ...page(),
+  }),
 );
 
 export const resultQuery: () => v.GenericSchema<unknown, ResultQuery> = once(() =>
-  v.strictObject({ ...resultFilter(), order: optional(oneOf(["newest", "oldest"])), ...page() }),
+  v.strictObject({ ...searched(), ...resultFilter(), order: newestFirst(), ...page() }),
 );
 
 export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>
@@ -217,4 +234,8 @@ export const triggerPreviewBody: () => v.GenericSchema<unknown, TriggerPreviewBo
     limit: v.exactOptional(wholeNumber(1, TRIGGER_PREVIEW_MAX), 10),
     from: optional(instantText()),
   }),
+);
+
+export const sessionBody: () => v.GenericSchema<unknown, { readonly token: string }> = once(() =>
+  v.strictObject({ token: v.string(({ input }) => mustBe("text", input, "token")) }),
 );

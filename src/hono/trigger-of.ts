@@ -9,7 +9,8 @@ import type { Trigger } from "../triggers/trigger.ts";
 import type { WireTrigger } from "./wire.ts";
 
 /**
- * The trigger of a request. Crontab text without a time zone stays text, because the scheduler reads it in its own zone.
+ * The trigger of a request. Crontab text without a time zone stays text, because the scheduler reads it in its own
+ * zone.
  * @throws {OptionsError} @throws {CronSyntaxError} @throws {DeserializationError}
  */
 export function triggerOf(wire: WireTrigger, where: string): Trigger | string {

@@ -19,19 +19,37 @@ export interface PageQuery {
   readonly cursor?: string;
 }
 
-export interface ScheduleFilterQuery {
-  readonly taskId?: string;
-  readonly paused?: boolean;
+/** What lists are searched by: text that the id or another name of an item has somewhere. */
+export interface SearchQuery {
+  readonly q?: string;
 }
 
-export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {}
+export interface ScheduleFilterQuery extends SearchQuery {
+  readonly taskId?: string;
+  readonly paused?: boolean;
+  /** `ended` schedules have no fire time left; of the others, `paused` are those that are paused. */
+  readonly state?: "active" | "paused" | "ended";
+}
+
+export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {
+  /** Default: `"id"`. */
+  readonly sort?: "id" | "nextFireTime";
+}
 
 export interface JobFilterQuery {
   readonly taskId?: string;
   readonly scheduleId?: string;
 }
 
-export interface JobQuery extends JobFilterQuery, PageQuery {}
+export interface JobQuery extends SearchQuery, JobFilterQuery, PageQuery {
+  readonly state?: "queued" | "held" | "running";
+  /** Jobs whose `runAt` is this instant or later. */
+  readonly runAfter?: string;
+  /** Jobs whose `runAt` is before this instant. */
+  readonly runBefore?: string;
+  /** Default: `"oldest"`. */
+  readonly order?: "newest" | "oldest";
+}
 
 export interface ResultFilterQuery extends JobFilterQuery {
   readonly outcome?: JobOutcome;
@@ -41,7 +59,8 @@ export interface ResultFilterQuery extends JobFilterQuery {
   readonly until?: string;
 }
 
-export interface ResultQuery extends ResultFilterQuery, PageQuery {
+export interface ResultQuery extends SearchQuery, ResultFilterQuery, PageQuery {
+  /** Default: `"newest"`. */
   readonly order?: "newest" | "oldest";
 }
 

@@ -108,10 +108,16 @@ export interface SchedulerClient {
   /** The schedule as it is now. @throws {ScheduleLookupError} when there is no schedule with this id */
   getSchedule(id: string): Promise<Schedule>;
 
-  /** Schedules, ordered by id: a page when awaited (default: the first 100 schedules), all of them in `for await`. See
-   *  {@link Listing}. @throws {OptionsError}
-   *  @example
-   *  for await (const schedule of scheduler.getSchedules({ taskId: "report" })) await schedule.pause(); */
+  /**
+   * Schedules, ordered by id or by their next fire time: a page when awaited (default: the first 100 schedules), all of
+   * them in `for await`. See {@link Listing}. A cursor stays good while schedules come and go. A page looks through
+   * about 90,000 schedules at most: where a filter takes few of very many, a page may be short or empty, and yet have a
+   * cursor.
+   * @throws {OptionsError}
+   * @example
+   * for await (const schedule of scheduler.getSchedules({ taskId: "report" })) await schedule.pause();
+   * const { items } = await scheduler.getSchedules({ state: "active", sort: "nextFireTime", limit: 5 });
+   */
   getSchedules(filter?: ScheduleFilterOptions): Listing<Schedule>;
 
   /**
@@ -151,9 +157,14 @@ export interface SchedulerClient {
    */
   unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Schedule>;
 
-  /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
-   *  stay as they are. @throws {ScheduleLookupError} */
-  runScheduleNow(id: string): Promise<Job>;
+  /**
+   * Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
+   * stay as they are.
+   * @param options.idempotencyKey if an unfinished job of the task has this key, no job is added. Default: none
+   * @returns the new job, or the unfinished one that has the key
+   * @throws {ScheduleLookupError} @throws {OptionsError}
+   */
+  runScheduleNow(id: string, options?: { idempotencyKey?: string }): Promise<Job>;
 
   /**
    * The schedule's fire times to come, in the trigger's time zone, even while the schedule is paused. Empty when the
@@ -241,8 +252,15 @@ export interface SchedulerClient {
    *  has ended */
   getJob(id: string): Promise<Job>;
 
-  /** Unfinished jobs, ordered by id: a page when awaited (default: the first 100 jobs), all of them in `for await`. See
-   *  {@link Listing}. @throws {OptionsError} */
+  /**
+   * Unfinished jobs, ordered by id, which is the order of addition: a page when awaited (default: the first 100 jobs),
+   * all of them in `for await`. See {@link Listing}. A cursor stays good while jobs come and go. A page looks through
+   * about 90,000 jobs at most: where a filter takes few of very many, a page may be short or empty, and yet have a
+   * cursor.
+   * @throws {OptionsError}
+   * @example
+   * const { items, cursor } = await scheduler.getJobs({ state: "held", search: "tenant 7", order: "newest" });
+   */
   getJobs(filter?: JobFilterOptions): Listing<Job>;
 
   /**
@@ -260,7 +278,8 @@ export interface SchedulerClient {
 
   /**
    * Results, the newest first, by the end of the job: a page when awaited (default: the last 100 results), all of them
-   * in `for await`. See {@link Listing}. A cursor stays good while results come and go.
+   * in `for await`. See {@link Listing}. A cursor stays good while results come and go. Where a filter takes few of very
+   * many, a page may be short or empty, and yet have a cursor.
    * @throws {OptionsError}
    * @example
    * const failures = await scheduler.getJobResults({ outcome: "error", finishedAfter: "2030-01-31T00:00:00Z" });

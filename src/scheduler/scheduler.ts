@@ -542,8 +542,8 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     return this.#scheduleVerbs.unpause(id, options);
   }
 
-  async runScheduleNow(id: string): Promise<Job> {
-    return this.#scheduleVerbs.runNow(id);
+  async runScheduleNow(id: string, options: { idempotencyKey?: string } = {}): Promise<Job> {
+    return this.#scheduleVerbs.runNow(id, options);
   }
 
   async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {

@@ -178,7 +178,9 @@ export interface DataStore extends AsyncDisposable {
   addSchedules(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport>;
   /** The schedule with this id; null when there is none. */
   getSchedule(id: string): Promise<ScheduleRecord | null>;
-  /** A page of schedules, ordered by id. */
+  /** A page of schedules, ordered as the filter says. A cursor stays good while schedules come and go: the next page has
+   *  what follows the page before in the order. See {@link RecordPage}. @throws {OptionsError} for a cursor that is none
+   *  of this store's */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
   /** Replaces the given fields and adds 1 to `fence`, so that plans made before no longer count. With `expectedFence`,
    *  nothing happens unless the stored fence is equal to it. Null when there is no such schedule, or when the fences
@@ -222,7 +224,7 @@ export interface DataStore extends AsyncDisposable {
   prepareAddition?(job: NewJobRecord): Promise<SqlStatement[]>;
   /** The unfinished job with this id; null when there is none. */
   getJob(id: string): Promise<JobRecord | null>;
-  /** A page of unfinished jobs, ordered by id. */
+  /** A page of unfinished jobs, ordered by id. A cursor stays good while jobs come and go. See {@link RecordPage}. */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
   /** Extends the named leases that are still the caller's: `fence` and `acquiredBy` are equal, even if the lease has
    *  ended and nobody has taken the job yet. It shortens no lease, because an extension may arrive late.
@@ -267,6 +269,8 @@ export interface DataStore extends AsyncDisposable {
 /** What became of a task that was put. */
 export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 
+/** A page of a list. A store need not look through more than 10,000 records for a page: where a filter takes few of
+ *  many, a page may have fewer items than its `limit`, or none, and yet a cursor. */
 export interface RecordPage<T> {
   readonly items: T[];
   /** Pass this as `cursor` to get the next page; null when this page is the last. */
@@ -279,14 +283,36 @@ interface PageRequest {
   readonly cursor: string | null;
 }
 
+/** Which schedules, and in which order; absent fields do not matter. */
 export interface ScheduleFilter extends PageRequest {
   readonly taskId?: string;
   readonly paused?: boolean;
+  /** `ended`: the schedule has no fire time left, paused or not. `paused`: it has one, and is paused. `active`: it has
+   *  one, and is not paused. */
+  readonly state?: "active" | "paused" | "ended";
+  /** The id or the name has this text somewhere. For the letters A to Z, case does not matter. Never empty. */
+  readonly search?: string;
+  /** `nextFireTime`: the earliest first, then by id; schedules that have no fire time left are the last. Default:
+   *  `id`. */
+  readonly sort?: "id" | "nextFireTime";
 }
 
+/** Which jobs, and in which order; absent fields do not matter. */
 export interface JobFilter extends PageRequest {
   readonly taskId?: string;
   readonly scheduleId?: string;
+  /** `running`: under a lease, live or not. `held`: `heldBy` says why. `queued`: neither. */
+  readonly state?: "queued" | "held" | "running";
+  /** `runAt` is this instant or later. */
+  readonly runAfter?: number;
+  /** `runAt` is before this instant. */
+  readonly runBefore?: number;
+  /** One of `id`, `taskId`, `scheduleId`, `idempotencyKey` and `concurrencyKey` has this text somewhere, as in
+   *  {@link ScheduleFilter}. */
+  readonly search?: string;
+  /** `newest` is the opposite order of ids. Default: `oldest`. Ids that schedulers make grow in the order of
+   *  addition. */
+  readonly order?: "oldest" | "newest";
 }
 
 /** Which results; absent fields do not matter. */
@@ -303,6 +329,9 @@ export interface JobResultSelection {
 export interface JobResultFilter extends PageRequest, JobResultSelection {
   /** Default: `newest`, which is the opposite order. */
   readonly order?: "newest" | "oldest";
+  /** One of `jobId`, `taskId`, `scheduleId`, the name and the message of the error, and the job's `idempotencyKey` and
+   *  `concurrencyKey` has this text somewhere, as in {@link ScheduleFilter}. */
+  readonly search?: string;
 }
 
 export interface ScheduleAddition {

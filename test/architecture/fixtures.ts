@@ -41,7 +41,7 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
   },
   {
     name: "an import of the public entry from within",
-    path: "src/http/router.ts",
+    path: "src/hono/router.ts",
     text: 'import { Scheduler } from "../mod.ts";',
     breaks: "upward",
   },
@@ -60,7 +60,7 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
   {
     name: "a public entry that names the outermost level",
     path: "src/mod.ts",
-    text: 'export { createRouter } from "./http/mod.ts";',
+    text: 'export { createRouter } from "./hono/mod.ts";',
     breaks: "upward",
   },
   {

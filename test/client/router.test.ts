@@ -65,7 +65,10 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(await client.unpauseSchedule("i", { resumeFrom: at(5) }), await client.unpauseSchedule("i"));
       said.push((await client.previewSchedule("a/b.c %é", { limit: 3 })).map(String));
       said.push((await client.previewSchedule("i", { limit: 2, from: at(3600) })).map(String));
-      said.push(await client.previewSchedule("i", { limit: 0 }));
+      said.push(await client.previewSchedule("i", { limit: 0 }), await client.runScheduleNow("i"));
+      said.push(await client.runScheduleNow("i", { idempotencyKey: "k" }));
+      said.push(await client.runScheduleNow("i", { idempotencyKey: "k" }));
+      said.push(await client.getSchedules({ search: "WEEK", state: "active", sort: "nextFireTime" }));
       said.push(await client.removeSchedules({ ids: ["d", "missing"] }), await client.removeSchedule("i"));
       const lines: string[] = [];
       await client.printSchedules({ write: (line) => lines.push(line) });
@@ -98,9 +101,12 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(many, jobs, then, await client.getJobs({ taskId: "fail", limit: 1 }), await client.getJob(then.id));
       said.push(await client.cancelJob(many[0].id), await client.cancelJob(many[0].id), await then.refresh());
       said.push(await client.getJobResult(then.id), await client.addJobs([]));
+      said.push(await client.getJobs({ search: "k1", state: "queued", runAfter: at(1), runBefore: at(2) }));
+      said.push((await client.getJobs({ order: "newest" })).items.map(({ id }) => id));
       await clock.advance("PT1M");
       await scheduler.tick();
       await scheduler.tick();
+      said.push(await client.getJobResults({ search: "RangeError" }));
       said.push(await client.getJobResults(), await client.getJobResults({ outcome: "error", order: "oldest" }));
       said.push(await client.getJobResults({ finishedAfter: at(60), finishedBefore: at(61), taskId: "add" }));
       said.push(await client.getJobResult(many[0].id), await refusal(Promise.resolve(jobs[0]?.wait())));

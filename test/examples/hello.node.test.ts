@@ -28,12 +28,26 @@ function startExample(runtime: keyof typeof commands): Child {
   return child;
 }
 
+/** Follows the link of the example, as a browser does. */
+async function signIn(example: Child): Promise<void> {
+  const link = new URL(/http:\S+token=\S+/.exec(example.output)?.[0] ?? "");
+  expect(link.hostname).toBe("127.0.0.1");
+  const wrong = await fetch(new URL("/?token=wrong", link), { redirect: "manual" });
+  const open = await fetch(new URL("/scheduler/overview", link));
+  expect([wrong.status, open.status]).toEqual([401, 401]);
+  const answer = await fetch(link, { redirect: "manual" });
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const overview = await fetch(new URL(answer.headers.get("location") ?? "", link), { headers: { cookie } });
+  expect([answer.status, overview.status, await overview.json()]).toMatchObject([302, 200, { isStoreReached: true }]);
+}
+
 test.each(["Node", "Deno", "Bun"] as const)(
   "on %s it fires its schedules, and drains when it is asked to stop",
   async (runtime) => {
     const example = startExample(runtime);
     await example.prints(/every 5 s, Berlin/);
     await example.prints(/a job run by hand returned: world was greeted/);
+    await signIn(example);
     example.process.kill("SIGINT");
     expect([await example.ended, example.output]).toEqual([0, expect.stringContaining("Stopped.")]);
     expect(example.output).toMatch(new RegExp(`Escapement on ${runtime} `));

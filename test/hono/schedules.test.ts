@@ -3,6 +3,13 @@ import { problem, setUpRouter } from "./support.ts";
 
 const DAILY = { cron: "0 9 * * *", timeZone: "Europe/Berlin" };
 
+async function withSchedules(...ids: readonly string[]) {
+  const setup = setUpRouter();
+  setup.scheduler.task("report", () => {});
+  for (const id of ids) await setup.ask("POST /schedules", { id, taskId: "report", trigger: DAILY });
+  return setup;
+}
+
 describe("a schedule over HTTP", () => {
   test("is added, with the place where it is found, and read again", async () => {
     const { ask, scheduler } = setUpRouter();
@@ -39,17 +46,15 @@ describe("a schedule over HTTP", () => {
   });
 
   test("is a conflict when its id exists, unless the policy says otherwise", async () => {
-    const { ask, scheduler } = setUpRouter();
-    scheduler.task("report", () => {});
+    const { ask } = await withSchedules("daily");
     const body = { id: "daily", taskId: "report", trigger: DAILY };
-    await ask("POST /schedules", body);
     const again = await ask("POST /schedules", body);
     const updated = await ask("POST /schedules", { ...body, priority: 5, conflictPolicy: "replace" });
     expect([again.status, again.body]).toEqual([
       409,
       { ...problem(409, "Conflict", "conflictingId"), id: "daily", detail: expect.stringContaining("daily") },
     ]);
-    expect([updated.status, updated.body]).toEqual([201, expect.objectContaining({ priority: 5 })]);
+    expect([updated.status, updated.body]).toMatchObject([201, { priority: 5 }]);
   });
 
   test.each([
@@ -60,12 +65,165 @@ describe("a schedule over HTTP", () => {
       { at: "2030-02-01 09:00", timeZone: "Europe/Berlin" },
       { type: "date", runTime: "2030-02-01T08:00:00Z" },
     ],
-    [{ cron: "0 9 * * *" }, { type: "cron", timeZone: "UTC" }],
-    [{ type: "cron", version: 1, expression: "0 9 * * *", timeZone: "Asia/Tokyo" }, { timeZone: "Asia/Tokyo" }],
+    [{ cron: "0 9 * * *" }, { type: "cron", timeZone: "Asia/Tokyo" }],
+    [{ type: "cron", version: 1, expression: "0 9 * * *", timeZone: "UTC" }, { timeZone: "UTC" }],
   ])("takes the trigger %j", async (trigger, stored) => {
-    const { ask, scheduler } = setUpRouter();
+    const { ask, scheduler } = setUpRouter({}, { timeZone: "Asia/Tokyo" });
     scheduler.task("report", () => {});
     const { status, body } = await ask("POST /schedules", { taskId: "report", trigger });
     expect([status, body]).toMatchObject([201, { trigger: stored }]);
   });
+
+  test.each([
+    [{ cron: "0 9 * * mon-fir" }, "cronSyntax", { position: 8, element: "mon-fir", suggestion: "mon-fri" }],
+    [{ cron: "0 9 * * *", timeZone: "Europe/Berln" }, "options", { issues: [{ path: "trigger.timeZone" }] }],
+    [{ every: "5" }, "options", { issues: [{ path: "trigger.every" }] }],
+    [{ every: "0s" }, "options", {}],
+    [{ every: 5 }, "options", { issues: [{ path: "trigger.every" }] }],
+    [{ at: "tomorrow" }, "options", { issues: [{ path: "trigger.at" }] }],
+    [{ cron: "0 9 * * *", zone: "UTC" }, "options", { issues: [{ path: "trigger.zone" }] }],
+    [{}, "options", { issues: [{ path: "trigger" }] }],
+    ["0 9 * * *", "options", { issues: [{ path: "trigger" }] }],
+    [{ type: "moon", version: 1 }, "deserialization", {}],
+  ])("refuses the trigger %j", async (trigger, code, facts) => {
+    const { ask } = await withSchedules();
+    const { status, body } = await ask("POST /schedules", { taskId: "report", trigger });
+    expect([status, body]).toMatchObject([422, { code, ...facts }]);
+  });
+
+  test("is replaced by PUT, changed by PATCH and removed by DELETE", async () => {
+    const { ask } = await withSchedules("daily");
+    const put = await ask("PUT /schedules/daily", { taskId: "report", trigger: { every: "1h" }, priority: 3 });
+    const patch = await ask("PATCH /schedules/daily", { name: "Hourly", nextFireTime: "2030-01-01T05:00:00Z" });
+    const gone = await ask("DELETE /schedules/daily");
+    const again = await ask("DELETE /schedules/daily");
+    expect([put, patch, gone, again]).toMatchObject([
+      { status: 200, body: { id: "daily", trigger: { type: "interval" }, priority: 3 } },
+      { status: 200, body: { name: "Hourly", priority: 3, nextFireTime: "2030-01-01T05:00:00Z" } },
+      { status: 204, body: null },
+      { status: 404, body: { code: "scheduleLookup", id: "daily" } },
+    ]);
+  });
+
+  test.each(["GET", "PUT", "PATCH", "DELETE"])("that does not exist is not found by %s", async (method) => {
+    const { ask } = await withSchedules();
+    const body = { GET: undefined, DELETE: undefined, PATCH: {}, PUT: { taskId: "report", trigger: DAILY } }[method];
+    expect(await ask(`${method} /schedules/none`, body)).toMatchObject({
+      status: 404,
+      body: { code: "scheduleLookup", id: "none" },
+    });
+  });
+
+  test("is paused and goes on", async () => {
+    const { ask } = await withSchedules("daily");
+    const paused = await ask("POST /schedules/daily/pause");
+    const unpaused = await ask("POST /schedules/daily/unpause", { resumeFrom: "2030-01-05T00:00:00Z" });
+    expect([paused, unpaused]).toMatchObject([
+      { status: 200, body: { paused: true } },
+      { status: 200, body: { paused: false, nextFireTime: "2030-01-05T08:00:00Z" } },
+    ]);
+    expect(await ask("POST /schedules/daily/unpause")).toMatchObject({ status: 200 });
+  });
+
+  test("is run now, once for each idempotency key", async () => {
+    const { ask } = await withSchedules("daily");
+    const first = await ask("POST /schedules/daily/run", undefined, { "idempotency-key": "k" });
+    const again = await ask("POST /schedules/daily/run", undefined, { "idempotency-key": "k" });
+    const { id } = first.body as { id: string };
+    expect([first.status, first.headers.get("location"), again.body]).toEqual([202, `/jobs/${id}`, first.body]);
+    expect(first.body).toMatchObject({ scheduleId: "daily", idempotencyKey: "k" });
+  });
 });
+
+describe("the list of schedules", () => {
+  test("comes in pages, by a filter", async () => {
+    const { ask } = await withSchedules("a", "b", "c");
+    await ask("POST /schedules/b/pause");
+    const first = await ask("GET /schedules?limit=2");
+    const { cursor } = first.body as { cursor: string };
+    const second = await ask(`GET /schedules?limit=2&cursor=${encodeURIComponent(cursor)}`);
+    const paused = await ask("GET /schedules?paused=true&taskId=report");
+    expect([first, second, paused].map(idsOf)).toEqual([["a", "b"], ["c"], ["b"]]);
+    expect([second.body, paused.body]).toMatchObject([{ cursor: null }, { cursor: null }]);
+  });
+
+  test("is searched, sorted and filtered by state", async () => {
+    const { ask } = await withSchedules("Daily report", "b");
+    await ask("POST /schedules", { id: "c", name: "Hourly REPORT", taskId: "report", trigger: { every: "1h" } });
+    await ask("POST /schedules/b/pause");
+    const lists = ["q=report", "sort=nextFireTime", "state=paused", "state=active&q=daily", "state=ended"];
+    const found = [];
+    for (const query of lists) found.push(idsOf(await ask(`GET /schedules?${query}`)));
+    expect(found).toEqual([["Daily report", "c"], ["c", "Daily report", "b"], ["b"], ["Daily report"], []]);
+    const paused = await ask("POST /schedules/bulk", { action: "pause", filter: { q: "report", state: "active" } });
+    expect(paused.body).toEqual({ action: "pause", count: 2 });
+  });
+
+  test.each([
+    ["limit=0", "limit", "must be a whole number from 1 to 1000; got 0"],
+    ["limit=ten", "limit", 'must be a whole number from 1 to 1000; got "ten"'],
+    ["paused=yes", "paused", 'must be true or false; got "yes"'],
+    ["taskId=", "taskId", 'must be text of 1 to 256 characters; got ""'],
+    ["limt=5", "limt", 'is no option; did you mean "limit"?'],
+    ["limit=5&limit=6", "limit", "is given twice"],
+    ["__proto__=5", "__proto__", expect.stringContaining("is no option")],
+  ])("refuses the query %s", async (query, path, message) => {
+    const { ask } = await withSchedules();
+    const { status, body } = await ask(`GET /schedules?${query}`);
+    expect([status, body]).toMatchObject([400, { code: "options", issues: [{ path, message }] }]);
+  });
+});
+
+describe("many schedules", () => {
+  test.each([
+    ["ids", { action: "pause", ids: ["a", "c", "none"] }, 2, [true, false, true]],
+    ["a filter", { action: "pause", filter: { taskId: "report" }, expectedCount: 3 }, 3, [true, true, true]],
+    ["no schedule", { action: "pause", ids: [] }, 0, [false, false, false]],
+  ])("are paused by %s", async (_, body, count, paused) => {
+    const { ask } = await withSchedules("a", "b", "c");
+    expect(await ask("POST /schedules/bulk", body)).toMatchObject({ status: 200, body: { action: "pause", count } });
+    const { body: page } = await ask("GET /schedules");
+    expect((page as { items: { paused: boolean }[] }).items.map((item) => item.paused)).toEqual(paused);
+  });
+
+  test("go on and are removed", async () => {
+    const { ask } = await withSchedules("a", "b");
+    await ask("POST /schedules/bulk", { action: "pause", filter: {} });
+    const unpaused = await ask("POST /schedules/bulk", {
+      action: "unpause",
+      filter: { paused: true },
+      resumeFrom: "now",
+    });
+    const removed = await ask("POST /schedules/bulk", { action: "remove", filter: {} });
+    expect([unpaused.body, removed.body]).toEqual([
+      { action: "unpause", count: 2 },
+      { action: "remove", count: 2 },
+    ]);
+    expect(idsOf(await ask("GET /schedules"))).toEqual([]);
+  });
+
+  test("stay as they are when another number of them fits than the caller saw", async () => {
+    const { ask } = await withSchedules("a", "b");
+    const answer = await ask("POST /schedules/bulk", { action: "remove", filter: {}, expectedCount: 1 });
+    expect(answer).toMatchObject({ status: 409, body: { code: "unexpectedCount" } });
+    expect(idsOf(await ask("GET /schedules"))).toEqual(["a", "b"]);
+  });
+
+  test.each([
+    [{ action: "pause" }, ""],
+    [{ action: "pause", ids: ["a"], filter: {} }, ""],
+    [{ action: "pause", ids: ["a"], resumeFrom: "now" }, "resumeFrom"],
+    [{ action: "explode", ids: ["a"] }, "action"],
+    [{ action: "pause", filter: { task: "report" } }, "filter.task"],
+  ])("are not changed by %j", async (body, path) => {
+    const { ask } = await withSchedules("a");
+    expect(await ask("POST /schedules/bulk", body)).toMatchObject({
+      status: 422,
+      body: { code: "options", issues: [{ path }] },
+    });
+  });
+});
+
+function idsOf({ body }: { body: unknown }): string[] {
+  return (body as { items: { id: string }[] }).items.map(({ id }) => id);
+}

@@ -39,8 +39,12 @@ export function asker(router: Pick<Hono, "request">): Ask {
       ...content,
       headers: { "sec-fetch-site": "same-origin", ...content.headers, ...headers },
     });
-    const text = await answer.text();
-    return { status: answer.status, body: text === "" ? null : JSON.parse(text), headers: answer.headers };
+    const { headers: answerHeaders, status } = answer;
+    // A stream has no end.
+    const isStream = answerHeaders.get("content-type")?.startsWith("text/event-stream") === true;
+    if (isStream) await answer.body?.cancel();
+    const text = isStream ? "" : await answer.text();
+    return { status, body: text === "" ? null : JSON.parse(text), headers: answerHeaders };
   };
 }
 

@@ -331,6 +331,9 @@ describe("parents that cannot be", () => {
       addJobs(jobs: unknown): Promise<unknown>;
       addBatch(jobs: unknown, options?: unknown): Promise<unknown>;
     };
+    const noThen =
+      "write { then: { task } } for the job that comes after all others; addJobs(jobs) adds jobs without such a job";
+    const noOptions = `addBatch() takes an object with then, the job that comes after all others; got undefined: ${noThen}`;
     const mistakes: [call: () => Promise<unknown>, message: string][] = [
       [() => untyped.addJob(task, { after: job }), "write a list: { after: [job] }"],
       [() => untyped.addJob(task, { after: job.id }), "write a list: { after: [job] }"],
@@ -348,8 +351,9 @@ describe("parents that cannot be", () => {
       [() => untyped.addJob(task, { dependsOn: [job] }), "after"],
       [() => untyped.addJobs([{ task, onFailure: "run" }]), "addJobs(), job 0"],
       [() => untyped.addBatch([], { then: { task } }), "a list of 1 to 1000 jobs"],
-      [() => untyped.addBatch([{ task }]), "addBatch()"],
-      [() => untyped.addBatch([{ task }], {}), "addBatch(): then is missing"],
+      [() => untyped.addBatch([{ task }]), noOptions],
+      [() => untyped.addBatch([{ task }], {}), `addBatch(): then is missing: ${noThen}`],
+      [() => untyped.addBatch([{ task }], { then: undefined }), `addBatch(): then is missing: ${noThen}`],
       [() => untyped.addBatch([{ task }], { task }), "write { then: { task, ... } }"],
       [() => untyped.addBatch([{ task }], { then: task }), "write { then: { task } }"],
       [() => untyped.addBatch([{ task }], { then: { task, after: many.slice(1) } }), "at most 999 jobs besides"],

@@ -177,6 +177,25 @@ test("the keys of a fair task take turns", async () => {
   expect(order).toEqual(["a", "b", "c", "a", "a"]);
 });
 
+test("a fair task whose jobs nobody gives a key is warned of, once, unless the call says that there is none", async () => {
+  const { scheduler, log } = setUp();
+  const warnings = (): string[] => log.filter(({ level }) => level === "warn").map(({ message }) => message);
+  for (const id of ["fair", "other"]) scheduler.task(id, { fair: true }, () => {});
+  scheduler.task("keyed", { ...byKey, fair: true }, () => {});
+  await scheduler.addJob("fair", { concurrencyKey: null });
+  await scheduler.addJob("fair", { concurrencyKey: "a" });
+  await scheduler.addJob("keyed", { payload: "a" });
+  expect(warnings()).toEqual([]);
+  await scheduler.addJob("fair");
+  await scheduler.addSchedule("fair", everySecond());
+  await scheduler.addSchedule("other", everySecond());
+  const warning = (where: string, id: string): string =>
+    `escapement: ${where}: task "${id}" is fair, so that its concurrency keys take turns, and nothing here tells the ` +
+    "key; give the task { concurrencyKey: (payload) => ... }, pass a task of defineTasks() instead of its id, or pass " +
+    '{ concurrencyKey: "..." } (null for a job that shares the turn of those without a key)';
+  expect(warnings()).toEqual([warning("addJob()", "fair"), warning("addSchedule()", "other")]);
+});
+
 describe("a task that is paused", () => {
   test("starts no jobs until it goes on, which is at once", async () => {
     const { scheduler, clock, log } = setUp({ logLevel: "info" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RecordPage } from "../../src/contracts.ts";
-import { MemoryDataStore, OptionsError } from "../../src/mod.ts";
-import { everySecond, rejectionOf, setUp } from "./support.ts";
+import { DateTrigger, MemoryDataStore, OptionsError } from "../../src/mod.ts";
+import { at, everySecond, rejectionOf, setUp } from "./support.ts";
 
 /** A store that counts the pages of jobs that are read, and that fails from a given page on. */
 class CountingStore extends MemoryDataStore {
@@ -11,6 +11,13 @@ class CountingStore extends MemoryDataStore {
   override async getJobs(filter: Parameters<MemoryDataStore["getJobs"]>[0]): ReturnType<MemoryDataStore["getJobs"]> {
     if (++this.pages >= this.failsAt) throw new Error(`page ${this.pages} cannot be read`);
     return super.getJobs(filter) as Promise<RecordPage<never>>;
+  }
+}
+
+/** A store whose first page of jobs is empty, as where a filter takes few of very many. */
+class ShortPages extends MemoryDataStore {
+  override async getJobs(filter: Parameters<MemoryDataStore["getJobs"]>[0]): ReturnType<MemoryDataStore["getJobs"]> {
+    return filter.cursor === null ? { items: [], cursor: " " } : super.getJobs(filter);
   }
 }
 
@@ -99,5 +106,62 @@ describe("a list", () => {
       ["a", "b", "c"],
       ["success", "success", "success"],
     ]);
+  });
+});
+
+describe("the filters of lists", () => {
+  test("reach the store, with instants as milliseconds", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("mail", () => {});
+    scheduler.task("report", () => {
+      throw new Error("The server is down");
+    });
+    await scheduler.addSchedule("mail", everySecond(), { id: "b", name: "Letters" });
+    await scheduler.addSchedule("mail", new DateTrigger(at(5)), { id: "a", paused: true });
+    await scheduler.addSchedule("mail", new DateTrigger(at(-5)), { id: "c" });
+    const ids = (page: { items: { id: string }[] }): string[] => page.items.map(({ id }) => id);
+    expect(ids(await scheduler.getSchedules({ sort: "nextFireTime" }))).toEqual(["c", "b", "a"]);
+    expect(ids(await scheduler.getSchedules({ state: "paused" }))).toEqual(["a"]);
+    expect(ids(await scheduler.getSchedules({ search: "letter", state: "active" }))).toEqual(["b"]);
+    const early = await scheduler.addJob("mail", { runAt: at(60), idempotencyKey: "Customer 7" });
+    const late = await scheduler.addJob("mail", { runAt: at(120) });
+    expect(ids(await scheduler.getJobs({ order: "newest" }))).toEqual([late.id, early.id]);
+    expect(ids(await scheduler.getJobs({ runBefore: at(120), state: "queued" }))).toEqual([early.id]);
+    expect(ids(await scheduler.getJobs({ runAfter: at(61) }))).toEqual([late.id]);
+    expect(ids(await scheduler.getJobs({ search: "customer" }))).toEqual([early.id]);
+    const { id } = await scheduler.addJob("report");
+    await scheduler.tick();
+    const { items } = await scheduler.getJobResults({ search: "SERVER is down" });
+    expect(items.map(({ jobId }) => jobId)).toEqual([id]);
+  });
+
+  test("are checked, and other words for them are understood", async () => {
+    const { scheduler } = setUp();
+    const untyped = scheduler as unknown as Record<string, (filter: unknown) => Promise<unknown>>;
+    const mistakes: [list: string, filter: unknown, message: string][] = [
+      ["getSchedules", { state: "running" }, 'state must be "active", "paused" or "ended"; got "running"'],
+      ["getSchedules", { sort: "nextfiretime" }, 'did you mean "nextFireTime"?'],
+      ["getSchedules", { order: "id" }, 'order is no option; did you mean "sort"?'],
+      ["getSchedules", { q: "a" }, 'q is no option; did you mean "search"?'],
+      ["getSchedules", { search: "" }, "search must be text of 1 to 256 characters"],
+      ["getSchedules", { sort: "nextFireTime", cursor: "x" }, "cursor must be the cursor of a page of schedules"],
+      ["getJobs", { sort: "newest" }, 'sort is no option; did you mean "order"?'],
+      ["getJobs", { runAfter: "soon" }, "runAfter"],
+      ["getJobResults", { state: "error" }, 'state is no option; did you mean "outcome"?'],
+      ["getJobResults", { search: "a".repeat(257) }, "search must be text of 1 to 256 characters"],
+    ];
+    for (const [list, filter, message] of mistakes) {
+      const error = await rejectionOf(Promise.resolve(untyped[list]?.(filter)));
+      expect(error).toBeInstanceOf(OptionsError);
+      expect(String(error)).toContain(message);
+    }
+  });
+
+  test("leave cancelJobs no job of a page that a filter took none of", async () => {
+    const store = new ShortPages();
+    const { scheduler } = setUp({ dataStore: store });
+    scheduler.task("t", () => {});
+    await scheduler.addJobs(Array.from({ length: 3 }, () => ({ task: "t" })));
+    expect(await scheduler.cancelJobs({ taskId: "t" })).toEqual({ cancelled: 3 });
   });
 });

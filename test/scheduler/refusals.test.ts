@@ -185,4 +185,60 @@ describe("a step that the store refuses", () => {
     expect((await scheduler.getJobResult(id))?.outcome).toBe("abandoned");
     expect(events.filter((event) => event.startsWith("jobReleased"))).toEqual([]);
   });
+
+  test("tells no outcome that was only in a refused step, of a job that somebody else ended since", async () => {
+    class LosingStore extends MemoryDataStore {
+      readonly lost = new Set<string>();
+
+      override async step(request: StepRequest): Promise<StepReport> {
+        const finished = request.releases.filter(({ kind }) => kind === "finish");
+        const values = finished.map((release) => (release.kind === "finish" ? release.result.returnValue : null));
+        const text = values.join();
+        if (text === "1,2,3,4" && !this.lost.has(text)) this.#lose(text);
+        if (values.includes("4")) throw new RangeError("refused");
+        if (text === "1,2" && !this.lost.has(text)) {
+          await this.#endThird(request.schedulerId);
+          this.#lose(text);
+        }
+        return super.step(request);
+      }
+
+      #lose(text: string): never {
+        this.lost.add(text);
+        throw new StoreUnavailableError("lost");
+      }
+
+      async #endThird(schedulerId: string): Promise<void> {
+        const third = (await this.getJobs({ limit: 10, cursor: null })).items[2];
+        const lease = third === undefined ? null : { jobId: third.id, fence: third.fence };
+        if (lease === null) throw new Error("there is no third job");
+        const givenUp = { ...lease, kind: "giveUp", hasStarted: true } as const;
+        const at = { now: clock.now(), until: clock.now(), schedulerId, jobs: null, schedules: null };
+        const step = { stepId: "other", isRepetition: false, recover: true, additions: [], plans: [] };
+        await super.step({ ...at, ...step, releases: [givenUp] });
+      }
+    }
+    const store = new LosingStore();
+    const { scheduler, clock } = setUp({ dataStore: store });
+    const all = gate();
+    scheduler.task<number>("t", { maxRunningJobs: null, maxRecoveries: 0 }, async (payload) => {
+      await all.passed;
+      return payload;
+    });
+    const told: [string, string][] = [];
+    scheduler.subscribe("jobReleased", ({ jobId, outcome }) => void told.push([jobId, outcome]));
+    await scheduler.start();
+    const jobs = await scheduler.addJobs([1, 2, 3, 4].map((payload) => ({ task: "t", payload })));
+    await clock.settle();
+    all.pass();
+    await clock.advance({ minutes: 1 });
+    expect([...store.lost]).toEqual(["1,2,3,4", "1,2"]);
+    const [first, second, third, fourth] = jobs.map(({ id }) => id);
+    expect((await scheduler.getJobResult(third ?? ""))?.outcome).toBe("abandoned");
+    expect(told).toEqual([
+      [first, "success"],
+      [second, "success"],
+      [fourth, "error"],
+    ]);
+  });
 });

@@ -223,6 +223,26 @@ describe("runScheduleNow", () => {
   });
 });
 
+describe("runScheduleNow with a key", () => {
+  test("returns the unfinished job that has the key", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", new DateTrigger("2031-01-01T00:00:00Z"), { id: "s" });
+    const first = await scheduler.runScheduleNow("s", { idempotencyKey: "k" });
+    const again = await scheduler.runScheduleNow("s", { idempotencyKey: "k" });
+    expect([again.id, first.idempotencyKey]).toEqual([first.id, "k"]);
+  });
+
+  test("says how the key is written when it is passed alone", async () => {
+    const { scheduler } = setUp();
+    const wrong = "k" as unknown as object;
+    await expect(scheduler.runScheduleNow("s", wrong)).rejects.toMatchObject({
+      code: "options",
+      message: expect.stringContaining('write { idempotencyKey: "k" }'),
+    });
+  });
+});
+
 describe("previewSchedule", () => {
   test("lists the fire times to come in the trigger's time zone", async () => {
     const { scheduler } = setUp();

@@ -6,6 +6,7 @@ import { brokenChains } from "./broken/chains.ts";
 import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
 import { brokenLeases } from "./broken/leases.ts";
+import { brokenLists } from "./broken/lists.ts";
 import { brokenLooks } from "./broken/looks.ts";
 import { brokenOverlaps } from "./broken/overlaps.ts";
 import { brokenPlans } from "./broken/plans.ts";
@@ -26,6 +27,7 @@ const BROKEN_STORES = [
   ...brokenTasks,
   ...brokenInspections,
   ...brokenResults,
+  ...brokenLists,
   ...brokenFlow,
   ...brokenChains,
   ...brokenWindows,

@@ -2,7 +2,12 @@ import { createClient, type ResultSet } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreRefusedError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
-import { ACQUISITION_ARMS_MAX, INSPECTED_JOBS_MAX } from "../../src/stores/sqlite/limits.ts";
+import {
+  ACQUISITION_ARMS_MAX,
+  INSPECTED_JOBS_MAX,
+  WALKED_ROWS_MAX,
+  WALKS_PER_PAGE_MAX,
+} from "../../src/stores/sqlite/limits.ts";
 import { type LookForm, lookStatement } from "../../src/stores/sqlite/look-statements.ts";
 import { tableNames } from "../../src/stores/sqlite/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
@@ -87,27 +92,72 @@ describe("statements of LibsqlDataStore", () => {
     expect(await fullScans("SELECT id FROM escapement_jobs")).not.toEqual([]);
   });
 
-  test("the jobs of a task, and whether it is in use, are found by the index of tasks", async () => {
-    const { getJobsOfTask, isTaskInUse, removeTask } = makeStatements(names);
-    for (const sql of [getJobsOfTask, isTaskInUse, removeTask]) {
+  test("whether a task is in use is found by the index of tasks", async () => {
+    const { isTaskInUse, removeTask } = makeStatements(names);
+    for (const sql of [isTaskInUse, removeTask]) {
       const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
       const steps = plan.rows.map((row) => String(row.detail)).filter((step) => step.includes("escapement_jobs"));
       expect(steps).toEqual([expect.stringMatching(/^SEARCH .*INDEX escapement_jobs_task \(task_id=\?/)]);
     }
   });
 
-  for (const [key, sql] of Object.entries(makeStatements(names).getResults)) {
+  /** The steps of the plan of a page that find the rows of its walk, and whether these rows are sorted. */
+  async function walkOf(sql: string): Promise<string[]> {
+    const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
+    const details = plan.rows.map((row) => String(row.detail));
+    // What comes after reads the rows of the walk, by their keys.
+    const end = details.findIndex((step) => /^SCAN w\b/.test(step));
+    return details
+      .slice(0, end)
+      .filter((step) => /^(SCAN|SEARCH) escapement_|TEMP B-TREE FOR/.test(step))
+      .map((step) => step.replace(/^SEARCH escapement_\w+ USING (COVERING )?INDEX /, ""));
+  }
+
+  const { getResults, getJobs, getSchedules } = makeStatements(names);
+
+  for (const [key, sql] of Object.entries(getResults)) {
     test(`the results of "${key}" come from an index in the order of the ends, and are not sorted`, async () => {
-      const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
       const [index] = key.split(" ");
       const suffix = { all: "finished", task: "task", schedule: "schedule" }[index ?? ""] ?? "unsuccessful";
       const equal = index === "all" ? "" : "\\w+=\\? AND ";
       const range = `\\(${equal}<expr>>\\? AND <expr><\\?\\)`;
-      expect(plan.rows.map((row) => String(row.detail))).toEqual([
-        expect.stringMatching(
-          new RegExp(`^SEARCH escapement_results USING INDEX escapement_results_${suffix} ${range}`),
-        ),
-      ]);
+      expect(await walkOf(sql)).toEqual([expect.stringMatching(new RegExp(`^escapement_results_${suffix} ${range}$`))]);
+    });
+  }
+
+  const SORTED = "USE TEMP B-TREE FOR ORDER BY";
+
+  for (const [key, sql] of Object.entries(getJobs)) {
+    test(`the jobs of "${key}" come from an index, and only those of a schedule or those that run are sorted`, async () => {
+      const [index = "", order] = key.split(" ");
+      const id = order === "oldest" ? "id>?" : "id<?";
+      const plans: Record<string, string[]> = {
+        all: [`sqlite_autoindex_escapement_jobs_1 (${id})`],
+        task: [`escapement_jobs_task (task_id=? AND ${id})`],
+        schedule: ["escapement_jobs_schedule (schedule_id=?)", SORTED],
+        running: ["escapement_jobs_leased (acquired_until>?)", SORTED],
+      };
+      expect(await walkOf(sql)).toEqual(plans[index]);
+    });
+  }
+
+  for (const [key, sql] of Object.entries(getSchedules)) {
+    test(`the schedules of "${key}" come from indexes, and few of them are sorted`, async () => {
+      const waiting = ["escapement_schedules_due (next_fire_time>?)"];
+      const leased = ["escapement_schedules_leased (acquired_until>?)", SORTED];
+      const paused = ["escapement_schedules_paused (id>?)", SORTED];
+      const ended = ["escapement_schedules_exhausted (id>?)"];
+      const plans: Record<string, string[]> = {
+        "all by id": ["sqlite_autoindex_escapement_schedules_1 (id>?)"],
+        "task by id": ["escapement_schedules_task (task_id=? AND id>?)"],
+        "paused by id": ["escapement_schedules_paused (id>?)"],
+        "ended by id": ended,
+        "all by time": [...waiting, ...leased, ...paused, ...ended, SORTED],
+        "active by time": [...waiting, ...leased],
+        "paused by time": paused,
+        "ended by time": [...ended, SORTED],
+      };
+      expect((await walkOf(sql)).toSorted()).toEqual(plans[key]?.toSorted());
     });
   }
 
@@ -274,6 +324,16 @@ describe("twenty thousand schedules", () => {
   });
   afterAll(() => client.close());
 
+  test("cost a page by fire time no more than the page", async () => {
+    client.statements.length = 0;
+    const { items, cursor } = await store.getSchedules({ limit: 5, cursor: null, sort: "nextFireTime" });
+    const next = await store.getSchedules({ limit: 5, cursor, sort: "nextFireTime", state: "active" });
+    expect([...items, ...next.items].map(({ id }) => id)).toEqual(
+      [0, 2, 4, 6, 8, 10, 12, 14, 16, 18].map((index) => numbered("s-0", index)),
+    );
+    expect(await stepsMax(client, client.statements)).toBeLessThan(2500);
+  });
+
   test("cost a look and a step no more than those that they show and plan", async () => {
     for (let round = 0; round < 3; round++) {
       client.statements.length = 0;
@@ -310,6 +370,28 @@ describe("a hundred thousand delayed jobs of high priority", () => {
       expect(await stepsMax(client, client.statements)).toBeGreaterThan(0);
       expect(await stepsMax(client, client.statements)).toBeLessThan(3000);
     }
+  });
+
+  test("are looked through in statements of bounded length, and in pages of bounded length", async () => {
+    client.statements.length = 0;
+    const page = { limit: 10, search: "late-19-04999" };
+    const first = await store.getJobs({ ...page, cursor: null });
+    expect([first.items, client.statements.length]).toEqual([[], WALKS_PER_PAGE_MAX]);
+    expect(await stepsMax(client, client.statements)).toBeLessThan(100 * WALKED_ROWS_MAX);
+    const found: string[] = [];
+    for (let { cursor } = first; cursor !== null; ) {
+      const next = await store.getJobs({ ...page, cursor });
+      found.push(...next.items.map(({ id }) => id));
+      ({ cursor } = next);
+    }
+    expect(found).toEqual(["late-19-04999"]);
+  });
+
+  test("cost a page of the newest no more than the page", async () => {
+    client.statements.length = 0;
+    const { items } = await store.getJobs({ limit: 5, cursor: null, order: "newest" });
+    expect(items.map(({ id }) => id.slice(0, 7))).toEqual(Array(5).fill("late-9-"));
+    expect(await stepsMax(client, client.statements)).toBeLessThan(1000);
   });
 
   test("are counted to a bound", async () => {

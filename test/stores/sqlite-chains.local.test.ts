@@ -5,7 +5,7 @@ import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
 import { CHAINED_STEPS_MAX, DESCENDANTS_PER_STEP_MAX } from "../../src/stores/sqlite/limits.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
-import { childOf, settledBy } from "../../src/testing/data-store-contract/chain-cases.ts";
+import { childOf, settledBy } from "../../src/testing/data-store-contract/chain-makers.ts";
 import {
   extend,
   finish,

@@ -170,6 +170,26 @@ test("a schedule that a process of version 1 leases is not due, and its lease's 
   }
 });
 
+test("a schedule that a process of version 1 leases is in the lists, by its fire time too", async () => {
+  await openStore();
+  const ids = ["late", "leased", "paused"];
+  await store.addSchedules(
+    add(
+      makeSchedule({ id: "late", nextFireTime: T0 + 9 }),
+      makeSchedule({ id: "leased", nextFireTime: T0 + 5 }),
+      makeSchedule({ id: "paused", nextFireTime: T0 + 1, paused: true }),
+    ),
+  );
+  await leaseAsVersion1("leased");
+  const listed = async (filter: object): Promise<string[]> => {
+    const { items } = await store.getSchedules({ limit: 9, cursor: null, ...filter });
+    return items.map(({ id }) => id);
+  };
+  expect(await listed({})).toEqual(ids);
+  expect(await listed({ sort: "nextFireTime" })).toEqual(ids.toReversed());
+  expect(await listed({ sort: "nextFireTime", state: "active" })).toEqual(["leased", "late"]);
+});
+
 test("the lease of a process of version 1 that died is recovered, and its late commit does not count", async () => {
   await openStore();
   await store.addSchedules(add(makeSchedule()));

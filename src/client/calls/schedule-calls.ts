@@ -4,6 +4,7 @@ import { type InstantLike, instantText, type Temporal, zonedOf } from "../../cor
 import {
   checkNoTrigger,
   checkPreviewOptions,
+  checkRunNowOptions,
   checkScheduleChanges,
   checkScheduleFilter,
   checkScheduleOptions,
@@ -98,12 +99,13 @@ export class ScheduleCalls {
     return this.#ask("POST", id, "unpause", from === undefined ? {} : { resumeFrom: from });
   }
 
-  async runNow(id: string): Promise<Job> {
-    const { requester, ids, clock } = this.#context;
-    const headers = { "idempotency-key": ids.next(clock.now()) };
+  /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
+  async runNow(id: string, options: { idempotencyKey?: string }): Promise<Job> {
+    const { idempotencyKey: key } = checkRunNowOptions(options, "runScheduleNow()");
+    const headers = key === undefined ? {} : { "idempotency-key": key };
     const path = pathOf("schedules", id, "run");
-    const call = { method: "POST", path, headers, about: id, isRepeatable: false } as const;
-    return jobOf(this.#context, await requester.read(call, jobSchema()));
+    const call = { method: "POST", path, headers, about: id, isRepeatable: key !== undefined } as const;
+    return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
   }
 
   async preview(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {

@@ -6,13 +6,9 @@ import { instantText } from "../../core/temporal.ts";
 
 const DURATIONS: readonly string[] = ["misfireGraceTime", "maxJitter", "resultExpirationTime", "uniqueFor"];
 const INSTANTS: readonly string[] = ["runAt", "startDeadline", "nextFireTime"];
-/** Names of filters that are instants, and their names in queries. */
-const TIMES: Readonly<Record<string, string>> = {
-  finishedAfter: "since",
-  finishedBefore: "until",
-  runAfter: "runAfter",
-  runBefore: "runBefore",
-};
+const FILTER_INSTANTS: readonly string[] = ["finishedAfter", "finishedBefore", "runAfter", "runBefore"];
+/** Filters that have another name in queries. */
+const IN_QUERIES: Readonly<Record<string, string>> = { finishedAfter: "since", finishedBefore: "until", search: "q" };
 
 /** Options of a schedule or a job as JSON. @param checked the same with its defaults; times are milliseconds */
 export function wireOptions(given: object, checked: object): Record<string, unknown> {
@@ -41,9 +37,7 @@ export function wireFilter(checked: object): Record<string, string | number | bo
   const wire: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(checked)) {
     if (value === undefined || value === null) continue;
-    const time = TIMES[name];
-    if (time === undefined) wire[name] = value;
-    else wire[time] = instantText(Number(value));
+    wire[IN_QUERIES[name] ?? name] = FILTER_INSTANTS.includes(name) ? instantText(Number(value)) : value;
   }
   return wire;
 }

@@ -1,14 +1,13 @@
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
-import * as v from "valibot";
 import { matching } from "../../core/bearer.ts";
 import type { Clock } from "../../core/clock.ts";
 import { SESSION_BODY_BYTES_MAX, SESSION_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
-import { mustBe } from "../../core/option-errors.ts";
 import { problemResponse } from "../../core/problem.ts";
 import { problemOf } from "../problem-of.ts";
 import { inputReader } from "../read-input.ts";
+import { sessionBody } from "../schemas.ts";
 import type { GateEnv } from "./gate-env.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { SESSION_COOKIE, sealSession } from "./session-cookie.ts";
@@ -28,7 +27,7 @@ const PATH = "/session";
 /** `POST /session` exchanges a token for a cookie, which a page cannot read; `DELETE /session` removes the cookie. */
 export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePath }: SessionSetup): void {
   const limit = new SignInLimit();
-  const read = inputReader("POST /session", undefined, signInBody, SESSION_BODY_BYTES_MAX);
+  const read = inputReader("POST /session", undefined, sessionBody, SESSION_BODY_BYTES_MAX);
   const cookieOf = (c: Context) => ({
     path: cookiePath(basePath ?? c.req.path.slice(0, -PATH.length)),
     httpOnly: true,
@@ -68,12 +67,6 @@ export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePa
     deleteCookie(c, SESSION_COOKIE, cookieOf(c));
     return c.body(null, 204);
   });
-
-  app.all(PATH, () => problemResponse(405, "methodNotAllowed", { headers: { allow: "POST, DELETE" } }));
-}
-
-function signInBody(): v.GenericSchema<unknown, { readonly token: string }> {
-  return v.strictObject({ token: v.string(({ input }) => mustBe("text", input, "token")) });
 }
 
 /** Whether the browser talks https, be it to a proxy in front of this program. */

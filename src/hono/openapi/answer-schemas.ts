@@ -179,6 +179,7 @@ const overview: v.GenericSchema = v.strictObject({
   pausedTasks,
   unhandledTasks: v.array(v.string()),
   backloggedSchedules,
+  nextFires: v.array(schedule),
   failures: v.array(jobResult),
 });
 

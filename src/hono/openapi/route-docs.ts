@@ -21,6 +21,11 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   },
   "GET /overview": { summary: "How everything is, on one page", answers: { 200: "Overview" }, problems: [503] },
   "GET /schedulers": { summary: "The living schedulers", answers: { 200: "SchedulerPage" }, problems: [] },
+  "GET /events": {
+    summary: "What happens, from now on, or after the event of the id, as Server-Sent Events",
+    answers: { 200: null },
+    problems: [400, 409, 503],
+  },
   "POST /cleanup": {
     summary: "Remove expired results and ended schedules now",
     answers: { 204: null },
@@ -31,6 +36,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "TickReport" },
     problems: [404, 409, 503],
   },
+  "POST /session": {
+    summary: "Exchange a token for a cookie, for pages",
+    answers: { 204: null },
+    problems: [401, 403, 404, 422, 429],
+  },
+  "DELETE /session": { summary: "Remove the cookie of a session", answers: { 204: null }, problems: [403, 404] },
   "GET /openapi.json": { summary: "This document", answers: { 200: "OpenApi" }, problems: [] },
   "GET /tasks": { summary: "The tasks that the store knows", answers: { 200: "TaskPage" }, problems: [503] },
   "DELETE /tasks/:id": {

@@ -5,6 +5,7 @@ import type { Plain } from "../../scheduler/views/plain.ts";
 import type { JobBulkReport } from "../api.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
+import { searched } from "../search.ts";
 import { type Show, shownPage } from "../show.ts";
 import type { JobBulk, NewJobBody, ResultFilterQuery } from "../wire.ts";
 
@@ -23,7 +24,7 @@ export const jobRoutes: Routes<
     query: schemas.jobQuery,
     handle: async ({ client, query, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobs(query), show.job),
+      body: shownPage(await client.getJobs(searched(query)), show.job),
     }),
   },
   "POST /jobs": {

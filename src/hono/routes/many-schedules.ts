@@ -3,6 +3,7 @@ import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { optionsError } from "../../core/option-errors.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { Refusal } from "../refusal.ts";
+import { searched } from "../search.ts";
 import type { ScheduleBulk } from "../wire.ts";
 
 /**
@@ -44,7 +45,7 @@ async function idsOf(client: SchedulerClient, { action, ids, filter, resumeFrom 
   }
   if (ids !== undefined) return [...new Set(ids)];
   const found: string[] = [];
-  for await (const { id } of client.getSchedules({ ...filter, limit: PAGE_SIZE_MAX })) {
+  for await (const { id } of client.getSchedules({ ...searched(filter ?? {}), limit: PAGE_SIZE_MAX })) {
     found.push(id);
     if (found.length > BULK_ADD_MAX) {
       const message = `takes more than ${BULK_ADD_MAX} schedules; narrow it`;

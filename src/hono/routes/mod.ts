@@ -5,6 +5,7 @@ import { jobRoutes } from "./jobs.ts";
 import { previewRoutes } from "./previews.ts";
 import { resultRoutes } from "./results.ts";
 import { scheduleRoutes } from "./schedules.ts";
+import { sessionRoutes } from "./session.ts";
 import { stateRoutes } from "./state.ts";
 import { taskRoutes } from "./tasks.ts";
 
@@ -12,6 +13,7 @@ import { taskRoutes } from "./tasks.ts";
 export const routes: Routes<keyof Endpoints> = {
   ...stateRoutes,
   ...eventRoutes,
+  ...sessionRoutes,
   ...taskRoutes,
   ...scheduleRoutes,
   ...previewRoutes,

@@ -1,5 +1,6 @@
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
+import { searched } from "../search.ts";
 import { shownPage } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
@@ -22,7 +23,7 @@ export const scheduleRoutes: Routes<
     query: schemas.scheduleQuery,
     handle: async ({ client, query, show }) => ({
       status: 200,
-      body: shownPage(await client.getSchedules(query), show.schedule),
+      body: shownPage(await client.getSchedules(searched(query)), show.schedule),
     }),
   },
   "POST /schedules": {
@@ -91,8 +92,8 @@ export const scheduleRoutes: Routes<
   },
   "POST /schedules/:id/run": {
     scope: "write",
-    handle: async ({ client, params, show, pathTo }) => {
-      const job = await client.runScheduleNow(params.id);
+    handle: async ({ client, params, idempotencyKey, show, pathTo }) => {
+      const job = await client.runScheduleNow(params.id, idempotencyKey === undefined ? {} : { idempotencyKey });
       return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
     },
   },

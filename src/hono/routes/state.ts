@@ -5,12 +5,13 @@ import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { Overview } from "../api.ts";
+import { isReady } from "../readiness.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import { type Show, shownPage, wholePage } from "../show.ts";
 
-/** Most failures of an overview. */
-const FAILURES_SHOWN_MAX = 10;
+/** Most schedules, and most failures, of an overview. */
+const SHOWN_MAX = 10;
 
 /** How the store and its schedulers are, and what keeps them going. */
 export const stateRoutes: Routes<
@@ -29,9 +30,9 @@ export const stateRoutes: Routes<
   },
   "GET /health/ready": {
     scope: "none",
-    handle: async ({ client }) => {
-      const { isStoreReached } = await client.health();
-      if (!isStoreReached) throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
+    handle: async ({ client, clock }) => {
+      if (!(await isReady(client, clock)))
+        throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
       return { status: 200, body: { status: "ready" } };
     },
   },
@@ -92,9 +93,13 @@ function shownHealth(health: SchedulerHealth): Plain<SchedulerHealth> {
 async function overview(client: SchedulerClient, show: Show): Promise<Overview> {
   const health = shownHealth(await client.health());
   const { checkedAt, isStoreReached, oldestDueJob, oldestDueSchedule, backlog, schedulers, pausedTasks } = health;
-  const failures = isStoreReached
-    ? await client.getJobResults({ outcome: "error", limit: FAILURES_SHOWN_MAX })
-    : { items: [], cursor: null };
+  const none = { items: [], cursor: null };
+  const [next, failures] = isStoreReached
+    ? await Promise.all([
+        client.getSchedules({ state: "active", sort: "nextFireTime", limit: SHOWN_MAX }),
+        client.getJobResults({ outcome: "error", limit: SHOWN_MAX }),
+      ])
+    : [none, none];
   const sum = (count: (task: (typeof backlog)[number]) => number) =>
     backlog.reduce((total, task) => total + count(task), 0);
   return {
@@ -112,6 +117,7 @@ async function overview(client: SchedulerClient, show: Show): Promise<Overview> 
     pausedTasks,
     unhandledTasks: health.unhandledTasks,
     backloggedSchedules: health.backloggedSchedules,
+    nextFires: next.items.map(show.schedule),
     failures: shownPage(failures, show.result).items,
   };
 }

@@ -6,7 +6,6 @@ import type { SchedulerProfile } from "../../records/scheduler.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type {
   CleanupReport,
-  JobRelease,
   LookedSchedule,
   LookReport,
   ScheduleWindow,
@@ -25,6 +24,7 @@ import type { EndedAttempt } from "../running/release-queue.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
+import { type Cargo, isPutBack, isSingle, NO_CARGO, splitCargo } from "./cargo.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
 
 export interface StepperParts {
@@ -76,13 +76,6 @@ export interface StepResult {
   readonly jobsStarted: number;
   /** What a clean-up removed; null when the step did not clean up. */
   readonly cleanup: CleanupReport | null;
-}
-
-/** What a step carries to the store. */
-interface Cargo {
-  readonly releases: readonly EndedAttempt[];
-  readonly additions: readonly WaitingAddition[];
-  readonly planned: readonly PlannedSchedule[];
 }
 
 /** A step whose fate is unknown. */
@@ -319,6 +312,7 @@ export class Stepper {
     error: unknown,
   ): Promise<StepResult> {
     this.#pending = null;
+    this.#parts.runner.releasesNotTaken(cargo.releases);
     const parts = splitCargo(cargo);
     if (parts.length === 0) throw error;
     const [only] = parts;
@@ -537,33 +531,6 @@ export class Stepper {
 
 function positionOf({ nextFireTime, id }: LookedSchedule): ScheduleWindow["after"] {
   return [nextFireTime, id];
-}
-
-const NO_CARGO: Cargo = Object.freeze({ releases: [], additions: [], planned: [] });
-
-/** Whether the releases put a job back. If somebody asked to cancel such a job, recovery must end it. */
-function isPutBack(releases: readonly EndedAttempt[]): boolean {
-  return releases.some(({ release }: { readonly release: JobRelease }) => release.kind !== "finish");
-}
-
-function isSingle({ releases, additions, planned }: Cargo): boolean {
-  return releases.length + additions.length + planned.length === 1;
-}
-
-/** Splits a cargo into its kinds, or, if it has only one kind, into halves. */
-function splitCargo(cargo: Cargo): Cargo[] {
-  const { releases, additions, planned } = cargo;
-  const kinds = [
-    { ...NO_CARGO, releases },
-    { ...NO_CARGO, additions },
-    { ...NO_CARGO, planned },
-  ].filter((kind) => kind.releases.length + kind.additions.length + kind.planned.length > 0);
-  if (kinds.length !== 1 || isSingle(cargo)) return kinds;
-  const half = Math.ceil((releases.length + additions.length + planned.length) / 2);
-  return [
-    { releases: releases.slice(0, half), additions: additions.slice(0, half), planned: planned.slice(0, half) },
-    { releases: releases.slice(half), additions: additions.slice(half), planned: planned.slice(half) },
-  ];
 }
 
 function sum(a: StepResult, b: StepResult): StepResult {

@@ -282,12 +282,18 @@ export const checkThenJob: Checker<CheckedNewJob> = agreeing(
   checker(schemas.newJobSchema, { ...newJobHints, instead: thenAdvice }),
   [],
 );
-export const checkBatchOptions: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
-  instead: thenAdvice,
+const checkBatch: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSchema, {
+  takes: "an object with then, the job that comes after all others",
+  instead: (value) => (value === undefined || value === null ? NO_THEN_ADVICE : thenAdvice(value)),
   elsewhere: (name) =>
     name === "task" || namesOf(schemas.jobOptionsSchema()).includes(name) ? "write { then: { task, ... } }" : null,
   synonyms: { after: "then", callback: "then", next: "then" },
 });
+export const checkBatchOptions: Checker<{ then?: unknown }> = (value, where) => {
+  const isWithoutThen = isPlain(value) && (value.then === undefined || value.then === null);
+  if (!isWithoutThen || Object.keys(value).some((name) => name !== "then")) return checkBatch(value, where);
+  throw optionsError(where, [{ path: "then", message: `is missing: ${NO_THEN_ADVICE}` }]);
+};
 export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
   checker(schemas.runJobOptionsSchema, jobHints),
 );
@@ -318,6 +324,9 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
 );
+export const checkRunNowOptions: Checker<{ idempotencyKey?: string | undefined }> = checker(schemas.runNowSchema, {
+  instead: (value) => (typeof value === "string" ? `write { idempotencyKey: ${shown(value)} }` : null),
+});
 const checkPause: Checker<{ key?: string | undefined }> = checker(schemas.taskPauseSchema, {
   instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
   synonyms: { concurrencykey: "key" },
@@ -335,7 +344,11 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
     instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
   },
 );
-export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema);
+const SEARCH_SYNONYMS = { q: "search", query: "search", text: "search" };
+
+export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema, {
+  synonyms: { ...SEARCH_SYNONYMS, order: "sort", orderby: "sort", sortby: "sort", status: "state" },
+});
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
 });
@@ -357,8 +370,14 @@ export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
   }
   return removal;
 };
-export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema);
-export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema);
+const JOB_SEARCH_SYNONYMS = { ...SEARCH_SYNONYMS, sort: "order", orderby: "order", sortby: "order" };
+
+export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema, {
+  synonyms: { ...JOB_SEARCH_SYNONYMS, status: "state" },
+});
+export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema, {
+  synonyms: { ...JOB_SEARCH_SYNONYMS, state: "outcome", status: "outcome" },
+});
 export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
 export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
   schemas.bulkJobSchema,
@@ -425,6 +444,9 @@ export function checkTrigger(value: unknown, where: string, timeZone: string): T
 function triggerOf(value: unknown): string {
   return typeof value === "string" ? `: ${shown(value)}` : "";
 }
+
+const NO_THEN_ADVICE =
+  "write { then: { task } } for the job that comes after all others; addJobs(jobs) adds jobs without such a job";
 
 function thenAdvice(value: unknown): string | null {
   return isTask(value) ? "write { then: { task } }" : null;

@@ -422,6 +422,10 @@ export const unpauseOptionsSchema: () => v.GenericSchema<unknown, { resumeFrom?:
     }),
 );
 
+export const runNowSchema: () => v.GenericSchema<unknown, { idempotencyKey?: string | undefined }> = once(() =>
+  v.strictObject({ idempotencyKey: v.optional(name()) }),
+);
+
 export const taskPauseSchema: () => v.GenericSchema<unknown, { key?: string | undefined }> = once(() =>
   v.strictObject({
     key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),
@@ -444,6 +448,9 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, ScheduleFilter
     ...page(),
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
+    state: v.exactOptional(oneOf(["active", "paused", "ended"])),
+    search: v.exactOptional(name()),
+    sort: v.exactOptional(oneOf(["id", "nextFireTime"])),
   }),
 );
 
@@ -473,6 +480,11 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     ...page(),
     taskId: v.exactOptional(name()),
     scheduleId: v.exactOptional(name()),
+    state: v.exactOptional(oneOf(["queued", "held", "running"])),
+    runAfter: v.exactOptional(instantMs),
+    runBefore: v.exactOptional(instantMs),
+    search: v.exactOptional(name()),
+    order: v.exactOptional(oneOf(["oldest", "newest"])),
   }),
 );
 
@@ -489,6 +501,7 @@ export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilt
     ...page(),
     ...resultSelection(),
     order: v.exactOptional(oneOf(["newest", "oldest"])),
+    search: v.exactOptional(name()),
   }),
 );
 

@@ -30,13 +30,15 @@ export interface TaskSettings<P = never> {
    */
   concurrencyKey?: KeyOf<P> | undefined;
   /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store: 1 to 1,000,000; null
-   *  is unlimited. Jobs without a key do not count. Default: null. */
+   *  is unlimited. Jobs without a key do not count; where nothing tells the key of a job, neither the task nor the call,
+   *  the call is refused. Default: null. */
   maxRunningPerKey?: number | null | undefined;
   /** How many attempts may start in a time, for example `{ limit: 14, per: "1s" }`: for each concurrency key, and for
    *  the jobs without a key together; null is unlimited. Default: null. */
   rateLimit?: RateLimitOptions | null | undefined;
   /** Whether the concurrency keys take turns, so that many jobs of one key do not delay those of the others. The jobs
-   *  without a key are one more key. A higher priority still comes first. Default: false. */
+   *  without a key are one more key; where nothing tells the key of a job, a warning says so, once. A higher priority
+   *  still comes first. Default: false. */
   fair?: boolean | undefined;
   /** How late a job of a schedule may start, for example `{ minutes: 5 }`; a job that is later ends as
    *  `missedStartDeadline`. Null is unlimited. Default: null. */
@@ -274,11 +276,20 @@ export interface TickOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Filter of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
+/** Filter and order of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface ScheduleFilterOptions {
   taskId?: string;
   /** True for paused schedules only, false for schedules that are not paused. Default: both. */
   paused?: boolean;
+  /** `"ended"` for schedules that have no fire time left; of the others, `"paused"` for those that are paused, and
+   *  `"active"` for those that are not. Default: all. */
+  state?: "active" | "paused" | "ended";
+  /** Schedules whose id or name has this text somewhere: 1 to 256 characters. For the letters A to Z, case does not
+   *  matter. Default: all. */
+  search?: string;
+  /** `"nextFireTime"` begins with the schedule that fires first; schedules that have no fire time left come last. One
+   *  that fires between two pages may come again, with its new time. Default: `"id"`. */
+  sort?: "id" | "nextFireTime";
   limit?: number;
   /** The `cursor` of the page before. Default: null, for the first page. */
   cursor?: string | null;
@@ -306,10 +317,21 @@ export interface PrintOptions {
   limit?: number;
 }
 
-/** Filter of `getJobs`; a page has at most `limit` items (default 100, at most 1,000). */
+/** Filter and order of `getJobs`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface JobFilterOptions {
   taskId?: string;
   scheduleId?: string;
+  /** As `Job.state` says. Default: all. */
+  state?: "queued" | "held" | "running";
+  /** Jobs whose `runAt` is this instant or later, for example `"2030-01-31T09:00:00Z"`. */
+  runAfter?: InstantLike;
+  /** Jobs whose `runAt` is before this instant. */
+  runBefore?: InstantLike;
+  /** Jobs of which the id, task, schedule, idempotency key or concurrency key has this text somewhere: 1 to 256
+   *  characters. For the letters A to Z, case does not matter. Default: all. */
+  search?: string;
+  /** `"newest"` begins with the job that was added last, by its id. Default: `"oldest"`. */
+  order?: "oldest" | "newest";
   limit?: number;
   cursor?: string | null;
 }
@@ -329,6 +351,10 @@ interface JobResultSelectionOptions {
 export interface JobResultFilterOptions extends JobResultSelectionOptions {
   /** `"newest"` begins with the job that ended last, `"oldest"` with the one that ended first. Default: `"newest"`. */
   order?: "newest" | "oldest";
+  /** Results of which the job's id, task, schedule, idempotency key or concurrency key, or the name or message of the
+   *  error, has this text somewhere: 1 to 256 characters. For the letters A to Z, case does not matter. Default:
+   *  all. */
+  search?: string;
   limit?: number;
   cursor?: string | null;
 }

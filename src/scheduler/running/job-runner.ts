@@ -211,6 +211,11 @@ export class JobRunner {
     this.#releases.unknown(batch);
   }
 
+  /** The store refused a step that carried these outcomes, and with it the earlier tries of the step. */
+  releasesNotTaken(batch: readonly EndedAttempt[]): void {
+    this.#releases.notTaken(batch);
+  }
+
   /** The store will never take this outcome. It may without the payload, which it has taken once, but not with a
    *  result. It may without the return value: then the job ends as an error, because its handler has done its work. It
    *  may without both. Otherwise the job counts as lost with its process. */

@@ -58,6 +58,12 @@ export class ReleaseQueue {
     for (const item of this.#items) if (sent.has(item)) item.wasSent = true;
   }
 
+  /** The store refused these outcomes together, for good: no step that carried them took effect, or ever will. */
+  notTaken(batch: readonly EndedAttempt[]): void {
+    const refused = new Set(batch);
+    for (const item of this.#items) if (refused.has(item)) item.wasSent = false;
+  }
+
   /** The store will never take this outcome. */
   refused(ended: EndedAttempt): void {
     this.#items = this.#items.filter((item) => item !== ended);

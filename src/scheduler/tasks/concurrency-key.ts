@@ -1,4 +1,5 @@
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
+import type { Logger } from "../../core/logger.ts";
 import { mustBe, optionsError } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -85,21 +86,30 @@ function adviceOn(key: unknown): string | null {
 
 /**
  * Refuses a job without a key of a task that limits each key where nothing here tells the key: the limit would not
- * count, and the task may have no other.
+ * count, and the task may have no other. If the task is fair instead, warns once, because the jobs without a key take
+ * one turn together.
  *
  * @param key the key that the caller gives, or null for none; undefined where the task decides
  * @throws {OptionsError}
  */
 export function assertKeyed(
-  tasks: TaskRegistry,
-  { id, maxRunningPerKey }: TaskRecord,
+  { tasks, logger }: { readonly tasks: TaskRegistry; readonly logger: Logger },
+  { id, maxRunningPerKey, fair }: TaskRecord,
   key: string | null | undefined,
   where: string,
 ): void {
-  if (maxRunningPerKey === undefined || key !== undefined || tasks.keyFunctionOf(id) !== null) return;
-  const message =
-    `is missing: task "${id}" has maxRunningPerKey, and nothing here tells the key; give the task ` +
-    "{ concurrencyKey: (payload) => ... }, pass a task of defineTasks() instead of its id, or pass " +
-    '{ concurrencyKey: "..." } (null for a job without limit)';
-  throw optionsError(where, [{ path: "concurrencyKey", message }]);
+  if (maxRunningPerKey === undefined && fair !== true) return;
+  if (key !== undefined || tasks.keyFunctionOf(id) !== null) return;
+  const advice =
+    "nothing here tells the key; give the task { concurrencyKey: (payload) => ... }, pass a task of defineTasks() " +
+    'instead of its id, or pass { concurrencyKey: "..." }';
+  if (maxRunningPerKey !== undefined) {
+    const message = `is missing: task "${id}" has maxRunningPerKey, and ${advice} (null for a job without limit)`;
+    throw optionsError(where, [{ path: "concurrencyKey", message }]);
+  }
+  if (!tasks.isFirstWithoutKey(id)) return;
+  logger.warn(
+    `escapement: ${where}: task "${id}" is fair, so that its concurrency keys take turns, and ${advice} ` +
+      "(null for a job that shares the turn of those without a key)",
+  );
 }

@@ -49,6 +49,7 @@ export class TaskRegistry {
   /** Tasks that were passed as references, and have no handler here. */
   readonly #references = new Map<string, { readonly task: DefinedTask; readonly record: TaskRecord }>();
   readonly #unsaved = new Set<string>();
+  readonly #withoutKey = new Set<string>();
   readonly #store: DataStore;
   readonly #defaults: CheckedTaskDefaults;
   readonly #version: number | undefined;
@@ -145,6 +146,14 @@ export class TaskRegistry {
     return this.#references.get(id)?.task.settings.concurrencyKey ?? null;
   }
 
+  /** Whether this is the first time that a fair task is asked about because a job has no key, so that one warning says
+   *  so. */
+  isFirstWithoutKey(id: string): boolean {
+    if (this.#withoutKey.has(id)) return false;
+    this.#withoutKey.add(id);
+    return true;
+  }
+
   /** For a scheduler that is about to run jobs. @throws {OptionsError} when it lacks the executor of a task */
   assertExecutors(): void {
     for (const { record } of this.#byId.values()) this.#assertExecutor(record);
@@ -238,6 +247,7 @@ export class TaskRegistry {
     this.#byId.delete(id);
     this.#references.delete(id);
     this.#unsaved.delete(id);
+    this.#withoutKey.delete(id);
     this.#queues = null;
   }
 

@@ -78,8 +78,9 @@ export class BulkVerbs {
       const jobs = page.items.filter(({ createdAt }) => createdAt <= start);
       const answers = await Promise.all(jobs.map(({ id }) => this.#jobs.cancel(id)));
       cancelled += answers.filter((wasThere) => wasThere).length;
-      // Ids are in the order of addition, so that what follows a page of new jobs is new too.
-      cursor = jobs.length === 0 ? null : page.cursor;
+      // Ids are in the order of addition, so that what follows a page of new jobs is new too. A page without jobs says
+      // nothing.
+      cursor = jobs.length === 0 && page.items.length > 0 ? null : page.cursor;
     } while (cursor !== null);
     return { cancelled };
   }

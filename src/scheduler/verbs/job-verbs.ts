@@ -207,7 +207,7 @@ export class JobVerbs {
     await ready();
     const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
     const key = options.concurrencyKey;
-    assertKeyed(tasks, settings, key, where);
+    assertKeyed({ tasks, logger: env.logger }, settings, key, where);
     const parts = { serializer: env.store.serializer, tasks };
     const keyed = keyedPayload(parts, taskId, options.payload, key);
     const payload = keyed instanceof Promise ? await keyed : keyed;

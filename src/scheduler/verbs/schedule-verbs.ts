@@ -11,6 +11,7 @@ import {
   checkId,
   checkNoTrigger,
   checkPreviewOptions,
+  checkRunNowOptions,
   checkScheduleChanges,
   checkScheduleFilter,
   checkScheduleOptions,
@@ -52,7 +53,7 @@ export class ScheduleVerbs {
     const taskId = tasks.idOf(task);
     await ready();
     const settings = await tasks.settingsOf(taskId);
-    assertKeyed(tasks, settings, checked.concurrencyKey, where);
+    assertKeyed({ tasks, logger: env.logger }, settings, checked.concurrencyKey, where);
     const payload = await this.#keyedPayload(taskId, checked.payload, checked.concurrencyKey);
     const now = env.clock.now();
     const id = checked.id ?? env.ids.next(now);
@@ -152,15 +153,16 @@ export class ScheduleVerbs {
     });
   }
 
-  async runNow(id: string): Promise<Job> {
+  async runNow(id: string, options: { idempotencyKey?: string }): Promise<Job> {
     const { env, tasks } = this.#context;
+    const { idempotencyKey } = checkRunNowOptions(options, "runScheduleNow()");
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
     const { executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
     const payload = { text: schedule.payload, key: schedule.concurrencyKey ?? null };
     const now = env.clock.now();
     const facts = { id: env.ids.next(now), task, payload, now };
-    const record = newJobRecord(facts, { executor, priority, resultExpirationTime });
+    const record = newJobRecord(facts, { executor, priority, resultExpirationTime, idempotencyKey });
     return this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
   }
 

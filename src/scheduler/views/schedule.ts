@@ -24,7 +24,7 @@ export interface ScheduleClient {
   pauseSchedule(id: string): Promise<Schedule>;
   unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Schedule>;
   removeSchedule(id: string): Promise<void>;
-  runScheduleNow(id: string): Promise<Job>;
+  runScheduleNow(id: string, options?: { idempotencyKey?: string }): Promise<Job>;
   previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
 }
 
@@ -165,9 +165,10 @@ export class Schedule {
   }
 
   /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
-   *  stay as they are. @throws {ScheduleLookupError} when the schedule was removed */
-  runNow(): Promise<Job> {
-    return this.#client.runScheduleNow(this.#record.id);
+   *  stay as they are. @param options.idempotencyKey if an unfinished job of the task has this key, it is returned
+   *  @throws {ScheduleLookupError} when the schedule was removed */
+  runNow(options: { idempotencyKey?: string } = {}): Promise<Job> {
+    return this.#client.runScheduleNow(this.#record.id, options);
   }
 
   /**

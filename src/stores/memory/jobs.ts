@@ -15,6 +15,7 @@ import type {
   TaskPauseRequest,
   View,
 } from "../data-store.ts";
+import { isFound } from "../search.ts";
 import { MemoryChains } from "./chains.ts";
 import type { JobEntry } from "./gate.ts";
 import { isHeld, MemoryGates } from "./gates.ts";
@@ -26,7 +27,7 @@ import { MemoryLeases } from "./leases.ts";
 import { MemoryQueues } from "./queues.ts";
 import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
 import type { MemoryResults } from "./results.ts";
-import { pageOf } from "./tables.ts";
+import { BY_ID, BY_ID_BACKWARDS, type PageOrder, pageOf } from "./tables.ts";
 import { Bursts, Windows } from "./windows.ts";
 
 /** What {@link MemoryJobs.see} returns. */
@@ -143,11 +144,9 @@ export class MemoryJobs {
   }
 
   page(filter: JobFilter): RecordPage<JobRecord> {
-    const { items, cursor } = pageOf(this.#table.all(), filter, ({ record }) =>
-      (filter.taskId ?? record.taskId) === record.taskId &&
-      (filter.scheduleId ?? record.scheduleId) === record.scheduleId
-        ? record
-        : null,
+    const order: PageOrder<JobRecord> = filter.order === "newest" ? BY_ID_BACKWARDS : BY_ID;
+    const { items, cursor } = pageOf(this.#table.all(), filter, order, (entry) =>
+      isTaken(entry, filter) ? entry.record : null,
     );
     if (this.#gates.isEmpty) return { items, cursor };
     return { items: items.map((record) => this.get(record.id) ?? record), cursor };
@@ -222,6 +221,24 @@ export class MemoryJobs {
       if (isDue) this.#queues.add(entry, true);
     }
   }
+}
+
+function isTaken(entry: JobEntry, { taskId, scheduleId, state, runAfter, runBefore, search }: JobFilter): boolean {
+  const { record } = entry;
+  return (
+    (taskId ?? record.taskId) === record.taskId &&
+    (scheduleId ?? record.scheduleId) === record.scheduleId &&
+    (state === undefined || state === stateOf(entry)) &&
+    (runAfter === undefined || record.runAt >= runAfter) &&
+    (runBefore === undefined || record.runAt < runBefore) &&
+    (search === undefined ||
+      isFound(search, [record.id, record.taskId, record.scheduleId, record.idempotencyKey, record.concurrencyKey]))
+  );
+}
+
+function stateOf(entry: JobEntry): JobFilter["state"] {
+  if (entry.record.acquiredBy !== null) return "running";
+  return isHeld(entry) || entry.record.heldBy !== undefined ? "held" : "queued";
 }
 
 function isCancellable({ record }: JobEntry): boolean {

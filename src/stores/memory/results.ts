@@ -2,6 +2,7 @@ import { Heap } from "../../core/heap.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
 import { type ResultCursor, readResultCursor, resultCursor } from "../result-cursor.ts";
+import { isFound } from "../search.ts";
 import { type KeptResult, keptResult, shownResult } from "./kept-result.ts";
 import { SortedList } from "./sorted-list.ts";
 import { Tombstones } from "./tombstones.ts";
@@ -50,7 +51,7 @@ export class MemoryResults {
     const visit = (kept: KeptResult): boolean => {
       const isInTime = order === "oldest" ? isBefore(kept, finishedBefore) : isAfter(kept, finishedAfter);
       if (!isInTime) return false;
-      if (kept.expiresAt <= now || !matches(kept, filter)) return true;
+      if (kept.expiresAt <= now || !matches(kept, filter) || !isSought(kept, filter)) return true;
       hasMore = items.length === limit;
       if (hasMore) return false;
       items.push(shownResult(kept));
@@ -111,6 +112,13 @@ function matches(kept: KeptResult, { taskId, scheduleId, outcome }: JobResultSel
     (scheduleId ?? kept.scheduleId) === kept.scheduleId &&
     (outcome ?? kept.outcome) === kept.outcome
   );
+}
+
+function isSought(kept: KeptResult, { search }: JobResultFilter): boolean {
+  if (search === undefined) return true;
+  const { jobId, taskId, scheduleId, error, idempotencyKey, rare } = kept;
+  const keys = [idempotencyKey, rare?.concurrencyKey];
+  return isFound(search, [jobId, taskId, scheduleId, error?.name, error?.message, ...keys]);
 }
 
 function isAfter({ finishedAt }: KeptResult, instant = Number.NEGATIVE_INFINITY): boolean {

@@ -14,10 +14,12 @@ import type {
   StoreInspection,
   View,
 } from "../data-store.ts";
+import { readScheduleCursor, type ScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
+import { isFound } from "../search.ts";
 import { countIn } from "./queues.ts";
 import { SortedList } from "./sorted-list.ts";
-import { frozenCopy, type Mutable, pageOf } from "./tables.ts";
+import { BY_ID, frozenCopy, type Mutable, type PageOrder, pageOf } from "./tables.ts";
 
 interface Entry {
   readonly record: Mutable<ScheduleRecord>;
@@ -75,11 +77,8 @@ export class MemorySchedules {
   }
 
   page(filter: ScheduleFilter): RecordPage<ScheduleRecord> {
-    return pageOf(this.#byId.values(), filter, ({ record }) =>
-      (filter.taskId ?? record.taskId) === record.taskId && (filter.paused ?? record.paused) === record.paused
-        ? record
-        : null,
-    );
+    const order: PageOrder<ScheduleRecord> = filter.sort === "nextFireTime" ? BY_NEXT_FIRE_TIME : BY_ID;
+    return pageOf(this.#byId.values(), filter, order, ({ record }) => (isTaken(record, filter) ? record : null));
   }
 
   update(id: string, changes: ScheduleChanges, expectedFence: number | undefined): ScheduleRecord | null {
@@ -244,6 +243,35 @@ export class MemorySchedules {
     else if (!paused) this.#waiting.remove(entry);
     countIn(this.#countByTask, taskId, -1);
   }
+}
+
+function isTaken(record: ScheduleRecord, { taskId, paused, state, search }: ScheduleFilter): boolean {
+  return (
+    (taskId ?? record.taskId) === record.taskId &&
+    (paused ?? record.paused) === record.paused &&
+    (state === undefined || state === stateOf(record)) &&
+    (search === undefined || isFound(search, [record.id, record.name]))
+  );
+}
+
+function stateOf({ nextFireTime, paused }: ScheduleRecord): ScheduleFilter["state"] {
+  if (nextFireTime === null) return "ended";
+  return paused ? "paused" : "active";
+}
+
+const BY_NEXT_FIRE_TIME: PageOrder<ScheduleRecord> = Object.freeze({
+  isBefore: (a: ScheduleRecord, b: ScheduleRecord): boolean => isEarlier(a, b),
+  after: (text: string) => {
+    const cursor = readScheduleCursor(text);
+    return (record: ScheduleRecord) => isEarlier(cursor, record);
+  },
+  cursorOf: scheduleCursor,
+});
+
+function isEarlier(a: ScheduleCursor, b: ScheduleCursor): boolean {
+  const timeOfA = a.nextFireTime ?? Number.POSITIVE_INFINITY;
+  const timeOfB = b.nextFireTime ?? Number.POSITIVE_INFINITY;
+  return timeOfA === timeOfB ? a.id < b.id : timeOfA < timeOfB;
 }
 
 function setOrDelete<K extends "concurrencyKey" | "declaration" | "version">(

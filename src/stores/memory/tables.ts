@@ -2,22 +2,47 @@ import type { RecordPage } from "../data-store.ts";
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A page of copies of the records that `select` returns, ordered by id. An entry for which `select` returns null is
- *  left out. */
-export function pageOf<E, R extends { readonly id: string }>(
+/** The order of a list. No two records have the same place in it. */
+export interface PageOrder<R> {
+  isBefore(a: R, b: R): boolean;
+  /** Tells whether a record comes after the end of the page that gave this cursor. */
+  after(cursor: string): (record: R) => boolean;
+  cursorOf(record: R): string;
+}
+
+interface Identified {
+  readonly id: string;
+}
+
+export const BY_ID: PageOrder<Identified> = Object.freeze({
+  isBefore: (a: Identified, b: Identified): boolean => a.id < b.id,
+  after: (cursor: string) => (record: Identified) => record.id > cursor,
+  cursorOf: ({ id }: Identified): string => id,
+});
+
+export const BY_ID_BACKWARDS: PageOrder<Identified> = Object.freeze({
+  isBefore: (a: Identified, b: Identified): boolean => a.id > b.id,
+  after: (cursor: string) => (record: Identified) => record.id < cursor,
+  cursorOf: ({ id }: Identified): string => id,
+});
+
+/** A page of copies of the records that `select` returns. An entry for which `select` returns null is left out. */
+export function pageOf<E, R extends object>(
   entries: Iterable<E>,
-  request: { readonly limit: number; readonly cursor: string | null },
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
+  order: PageOrder<R>,
   select: (entry: E) => R | null,
 ): RecordPage<R> {
+  const isAfter = cursor === null ? () => true : order.after(cursor);
   const found: R[] = [];
   for (const entry of entries) {
     const record = select(entry);
-    if (record !== null && (request.cursor === null || record.id > request.cursor)) found.push(record);
+    if (record !== null && isAfter(record)) found.push(record);
   }
-  found.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const items = found.slice(0, request.limit).map((record) => ({ ...record }));
+  found.sort((a, b) => (order.isBefore(a, b) ? -1 : 1));
+  const items = found.slice(0, limit).map((record) => ({ ...record }));
   const last = items.at(-1);
-  return { items, cursor: found.length > request.limit && last !== undefined ? last.id : null };
+  return { items, cursor: found.length > limit && last !== undefined ? order.cursorOf(last) : null };
 }
 
 /** A copy of plain data that nobody can change. Data that is frozen already is returned as it is. */

@@ -1,3 +1,4 @@
+import { jobLists } from "./job-lists.ts";
 import { TWINS_MAX } from "./limits.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
@@ -24,9 +25,8 @@ export interface JobStatements extends WindowStatements {
   readonly findRivals: string;
   readonly stampAdditions: string;
   readonly getJob: string;
-  readonly getJobs: string;
-  readonly getJobsOfTask: string;
-  readonly getJobsOfSchedule: string;
+  /** By the walk that reads a page. See {@link jobWalkOf}. */
+  readonly getJobs: Readonly<Record<string, string>>;
   readonly extend: string;
   readonly giveUpStrays: string;
   readonly keepAlive: string;
@@ -87,14 +87,7 @@ export function jobStatements(names: TableNames): JobStatements {
 
     // ?1 id
     getJob: `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
-    // ?1 id to start after, ?2 limit
-    getJobs: `SELECT ${record} FROM ${jobs} WHERE id > ?1 ORDER BY id LIMIT +?2`,
-    // the arguments of getJobs, and ?3 taskId
-    getJobsOfTask: `SELECT ${record} FROM ${jobs} WHERE task_id = ?3 AND id > ?1 ORDER BY id LIMIT +?2`,
-    // the arguments of getJobs, and ?3 taskId or null, ?4 scheduleId
-    getJobsOfSchedule:
-      `SELECT ${record} FROM ${jobs} WHERE schedule_id = ?4 AND id > ?1 AND (?3 IS NULL OR task_id = ?3) ` +
-      "ORDER BY id LIMIT +?2",
+    getJobs: jobLists(names),
 
     // ?1 rows [jobId, fence, whether the job has started, progress as JSON or nothing], ?2 schedulerId, ?3 until. An
     // extension that arrives late shortens no lease.

@@ -10,6 +10,7 @@ import { Batch, statement } from "./batch.ts";
 import { settlement, settling } from "./chains.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
+import { jobWalkOf } from "./job-lists.ts";
 import { readPage } from "./pages.ts";
 import { positional } from "./positional.ts";
 import { type JobRow, jsonRecords, toJob } from "./rows.ts";
@@ -72,15 +73,16 @@ export class SqliteJobs {
   }
 
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
-    const { taskId, scheduleId } = filter;
-    const { getJobs, getJobsOfTask, getJobsOfSchedule } = this.#statements;
-    return readPage(this.#connection, filter, {
-      statement: (after, limit) => {
-        if (scheduleId !== undefined) return statement(getJobsOfSchedule, after, limit, taskId ?? null, scheduleId);
-        return taskId === undefined ? statement(getJobs, after, limit) : statement(getJobsOfTask, after, limit, taskId);
-      },
+    const { taskId, scheduleId, state, runAfter, runBefore, search } = filter;
+    const [walk, takesAll] = jobWalkOf(filter);
+    const sql = this.#statements.getJobs[walk] ?? "";
+    const selection = [taskId, scheduleId, state, runAfter, runBefore, search].map((part) => part ?? null);
+    return readPage<JobRow, JobRecord>(this.#connection, filter, {
+      statement: (cursor, limit, walked) => statement(sql, limit, walked, cursor, ...selection),
+      takesAll,
       toRecord: toJob,
-      idOf: (job) => job.id,
+      cursorOf: ({ id }) => id,
+      cursorAt: ([id = ""]) => id,
     });
   }
 

@@ -119,6 +119,14 @@ export const CAPTURED_QUEUES_MAX = 1000;
  *  a millisecond, and nobody needs to know how long such a queue is to the job. */
 export const INSPECTED_JOBS_MAX = 10_000;
 
+/** Rows that one statement of a list looks through where the filter takes some of them: at first, and after that. Ten
+ *  thousand rows take some milliseconds, in which a local database holds up the process. */
+export const WALKED_ROWS_FIRST = 1000;
+export const WALKED_ROWS_MAX = 10_000;
+
+/** Most statements that read one page. A filter that takes few of very many rows then gives a short page. */
+export const WALKS_PER_PAGE_MAX = 10;
+
 /** Gates that one statement of admission looks at. The others stay woken, and follow in the next steps. */
 export const GATES_PER_STATEMENT_MAX = 500;
 

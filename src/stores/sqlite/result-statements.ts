@@ -1,6 +1,8 @@
+import type { JobResultSelection } from "../data-store.ts";
 import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
 import { resultAsJson } from "./rows.ts";
 import { FINISHED_AT, type TableNames } from "./schema.ts";
+import { foundIn, type Walk, walkStatement } from "./walks.ts";
 
 /** The statements about results, and those of the clean-up. */
 export interface ResultStatements {
@@ -31,16 +33,10 @@ const INDEXES: Readonly<Record<string, string>> = {
 };
 
 /** The index that fits a filter best. The other parts of the filter are tested row by row. */
-export function resultIndexOf({ taskId, scheduleId, outcome = "" }: ResultFilter): string {
+export function resultIndexOf({ taskId, scheduleId, outcome }: JobResultSelection): string {
   if (scheduleId !== undefined) return "schedule";
-  if (INDEXES[outcome] !== undefined) return outcome;
+  if (outcome !== undefined && INDEXES[outcome] !== undefined) return outcome;
   return taskId === undefined ? "all" : "task";
-}
-
-interface ResultFilter {
-  readonly taskId?: string;
-  readonly scheduleId?: string;
-  readonly outcome?: string;
 }
 
 export function resultStatements({ results, steps, incarnations }: TableNames): ResultStatements {
@@ -50,11 +46,6 @@ export function resultStatements({ results, steps, incarnations }: TableNames): 
     `FROM ${results} WHERE ${condition} ` +
     `AND ${FINISHED_AT} >= ?1 AND ${FINISHED_AT} < ?2 ` +
     "AND (?3 IS NULL OR task_id = ?3) AND (?4 IS NULL OR schedule_id = ?4) AND (?5 IS NULL OR outcome = ?5)";
-  // and ?6 limit, ?7 now, and the end and the row of the result after which the page begins: ?8 and ?9
-  const page = (condition: string, sign: "<" | ">", order: "DESC" | "ASC"): string =>
-    `${select} ${matching(condition)} AND expires_at > ?7 AND (${FINISHED_AT} ${sign} ?8 ` +
-    `OR ${FINISHED_AT} = ?8 AND rowid ${sign} ?9) ORDER BY ${FINISHED_AT} ${order}, rowid ${order} LIMIT +?6`;
-  const indexes = Object.entries(INDEXES);
   return {
     // ?1 job id, ?2 now
     getResult: `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
@@ -62,15 +53,10 @@ export function resultStatements({ results, steps, incarnations }: TableNames): 
     getResultsOfJobs:
       `SELECT ${resultAsJson("r")} AS record FROM json_each(?1) a CROSS JOIN ${results} r ON r.job_id = a.value ` +
       "WHERE r.expires_at > ?2",
-    getResults: Object.fromEntries(
-      indexes.flatMap(([name, condition]) => [
-        [`${name} newest`, page(condition, "<", "DESC")],
-        [`${name} oldest`, page(condition, ">", "ASC")],
-      ]),
-    ),
-    // and ?6 limit
+    getResults: resultLists(results),
+    // the arguments of `matching`, and ?6 limit
     removeResults: Object.fromEntries(
-      indexes.map(([name, condition]) => [
+      Object.entries(INDEXES).map(([name, condition]) => [
         name,
         `DELETE FROM ${results} WHERE rowid IN (SELECT rowid ${matching(condition)} ` +
           `ORDER BY ${FINISHED_AT}, rowid LIMIT +?6)`,
@@ -89,4 +75,44 @@ export function resultStatements({ results, steps, incarnations }: TableNames): 
     // ?1 the instant up to which resident schedulers are removed, ?2 now
     removeDead: `DELETE FROM ${incarnations} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
   };
+}
+
+/**
+ * By index and order. ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 finishedAfter, ?7 finishedBefore,
+ * ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null.
+ */
+function resultLists(results: string): Readonly<Record<string, string>> {
+  const ofError = (name: string): string => jsonField(`$.error.${name}`);
+  const ofJob = (name: string): string => jsonField(`$.job.${name}`);
+  const columns = ["job_id", "task_id", "schedule_id"].map((column) => `t.${column}`);
+  const texts = [...columns, ofError("name"), ofError("message"), ofJob("idempotencyKey"), ofJob("concurrencyKey")];
+  const list = {
+    table: results,
+    key: "rowid",
+    record: resultAsJson("t"),
+    isTaken:
+      "(?3 IS NULL OR t.task_id = ?3) AND (?4 IS NULL OR t.schedule_id = ?4) AND (?5 IS NULL OR t.outcome = ?5) " +
+      `AND t.expires_at > ?10 AND ${foundIn("?11", texts)}`,
+  };
+  const walk = (condition: string, isBackwards: boolean): Walk => {
+    const [sign, order] = isBackwards ? ["<", "DESC"] : [">", "ASC"];
+    return {
+      rows:
+        `SELECT rowid AS seq, ${FINISHED_AT} AS at FROM ${results} WHERE ${condition} AND ${FINISHED_AT} >= ?6 ` +
+        `AND ${FINISHED_AT} < ?7 AND (${FINISHED_AT} ${sign} ?8 OR ${FINISHED_AT} = ?8 AND rowid ${sign} ?9) ` +
+        `ORDER BY ${FINISHED_AT} ${order}, rowid ${order}`,
+      place: ["at", "seq"],
+      isBackwards,
+    };
+  };
+  return Object.fromEntries(
+    Object.entries(INDEXES).flatMap(([name, condition]) => [
+      [`${name} newest`, walkStatement(list, walk(condition, true))],
+      [`${name} oldest`, walkStatement(list, walk(condition, false))],
+    ]),
+  );
+}
+
+function jsonField(path: string): string {
+  return `CASE WHEN json_valid(t.details) THEN json_extract(t.details, '${path}') END`;
 }

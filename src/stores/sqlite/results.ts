@@ -45,21 +45,26 @@ export class SqliteResults {
 
   async getPage(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>> {
     if (filter.cursor !== null) readResultCursor(filter.cursor);
-    const isOldestFirst = filter.order === "oldest";
-    const sql = this.#statements.getResults[`${resultIndexOf(filter)} ${isOldestFirst ? "oldest" : "newest"}`] ?? "";
-    const start = { finishedAt: isOldestFirst ? FAR_PAST_MS : FAR_FUTURE_MS, place: 0 };
+    const { taskId, outcome, search, order = "newest" } = filter;
+    const index = resultIndexOf(filter);
+    const sql = this.#statements.getResults[`${index} ${order}`] ?? "";
+    const isOldestFirst = order === "oldest";
+    const begin = { finishedAt: isOldestFirst ? FAR_PAST_MS : FAR_FUTURE_MS, place: 0 };
+    const [after, before, ...selection] = selectionArgs(filter);
+    const others = [index === "task" ? undefined : taskId, index === outcome ? undefined : outcome, search];
     const page = await readPage<ResultRow, Placed>(this.#connection, filter, {
-      statement: (cursor, limit) => {
-        const { finishedAt, place } = cursor === "" ? start : readResultCursor(cursor);
-        const [after, before, ...rest] = selectionArgs(filter);
+      statement: (cursor, limit, walked) => {
+        const { finishedAt, place } = cursor === null ? begin : readResultCursor(cursor);
         // The range of the index begins where the page before ended.
         const range = isOldestFirst
           ? [Math.max(after, finishedAt), before]
-          : [after, Math.min(before, finishedAt + (cursor === "" ? 0 : 1))];
-        return statement(sql, ...range, ...rest, limit, now, finishedAt, place);
+          : [after, Math.min(before, finishedAt + (cursor === null ? 0 : 1))];
+        return statement(sql, limit, walked, ...selection, ...range, finishedAt, place, now, search ?? null);
       },
+      takesAll: others.every((part) => part === undefined),
       toRecord: placed,
-      idOf: ({ cursor }) => cursor,
+      cursorOf: ({ cursor }) => cursor,
+      cursorAt: ([finishedAt, place]) => resultCursor({ finishedAt: Number(finishedAt), place: Number(place) }),
     });
     return { items: page.items.map(({ result }) => result), cursor: page.cursor };
   }
@@ -93,7 +98,7 @@ function placed(row: ResultRow): Placed {
   };
 }
 
-/** The arguments ?1 to ?5 of `getResults` and `removeResults`. */
+/** The arguments ?1 to ?5 of `removeResults`. */
 function selectionArgs(selection: JobResultSelection): [after: number, before: number, ...(string | null)[]] {
   const { finishedAfter = FAR_PAST_MS, finishedBefore = FAR_FUTURE_MS } = selection;
   return [

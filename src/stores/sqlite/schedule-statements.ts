@@ -2,6 +2,7 @@ import { NO_VERSION } from "../task-declarations.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates } from "./gate-sql.ts";
 import { validJson } from "./rows.ts";
+import { scheduleLists } from "./schedule-lists.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
 import type { TableNames } from "./schema.ts";
 
@@ -23,9 +24,8 @@ export interface ScheduleStatements {
   readonly getSchedulesById: string;
   readonly getSchedule: string;
   readonly getStampedSchedule: string;
-  readonly getSchedules: string;
-  readonly getSchedulesOfTask: string;
-  readonly getPausedSchedules: string;
+  /** By the walk that reads a page. See {@link scheduleWalkOf}. */
+  readonly getSchedules: Readonly<Record<string, string>>;
   readonly updateSchedule: string;
   readonly removeSchedule: string;
   readonly removeExhausted: string;
@@ -53,8 +53,6 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     "last_fire_time, fence, metadata, details, skipped_count, declaration, version) " +
     "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
     "value->>9, value->>10, value->>11, value->>12, value->>13 FROM json_each(?1) WHERE true";
-  const page = "ORDER BY id LIMIT +?2";
-  const ofPage = "id > ?1 AND (?3 IS NULL OR paused = ?3)";
   /** Sets a column to field `name` of the changes in ?2. A field that is absent changes nothing; null is a value. */
   const changed = (column: string, name: string): string =>
     `${column} = CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'${name}' END`;
@@ -98,12 +96,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     getSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
     // ?1 id, ?2 stamp
     getStampedSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND acquisition_id = ?2`,
-    // ?1 id to start after, ?2 limit, ?3 paused or null
-    getSchedules: `SELECT ${record} FROM ${schedules} WHERE ${ofPage} ${page}`,
-    // the arguments of getSchedules, and ?4 taskId
-    getSchedulesOfTask: `SELECT ${record} FROM ${schedules} WHERE task_id = ?4 AND ${ofPage} ${page}`,
-    // ?1 id to start after, ?2 limit
-    getPausedSchedules: `SELECT ${record} FROM ${schedules} WHERE paused = 1 AND id > ?1 ${page}`,
+    getSchedules: scheduleLists(names),
 
     // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp. A schedule that carries the stamp is left alone,
     // because an earlier try has changed it already.

@@ -9,13 +9,16 @@ import type {
   ScheduleChanges,
   ScheduleFilter,
 } from "../data-store.ts";
+import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration, type StoredDeclaration } from "../schedule-declarations.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { rowParameters } from "./parameters.ts";
 import { idsOf, jsonArray, jsonRecords } from "./rows.ts";
+import { scheduleWalkOf } from "./schedule-lists.ts";
 import { newScheduleRow, type ScheduleRow, scheduleDetails, toSchedule } from "./schedule-rows.ts";
 import type { ReplacementStatements } from "./schedule-statements.ts";
 import type { Statements } from "./statements.ts";
@@ -118,18 +121,23 @@ export class SqliteSchedules {
     return row === undefined ? null : toSchedule(row);
   }
 
-  getPage(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>> {
-    const { taskId, paused } = filter;
-    const { getSchedulesOfTask, getPausedSchedules, getSchedules } = this.#statements;
-    const pausedArg = paused === undefined ? null : paused ? 1 : 0;
-    return readPage(this.#connection, filter, {
-      statement: (after, limit) => {
-        if (taskId !== undefined) return statement(getSchedulesOfTask, after, limit, pausedArg, taskId);
-        if (paused === true) return statement(getPausedSchedules, after, limit);
-        return statement(getSchedules, after, limit, pausedArg);
+  async getPage(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>> {
+    const { taskId = null, paused, state = null, search = null } = filter;
+    const [walk, takesAll] = scheduleWalkOf(filter);
+    const sql = this.#statements.getSchedules[walk] ?? "";
+    const selection = [taskId, paused === undefined ? null : Number(paused), state, search];
+    const isByTime = filter.sort === "nextFireTime";
+    if (isByTime && filter.cursor !== null) readScheduleCursor(filter.cursor);
+    return readPage<ScheduleRow, ScheduleRecord>(this.#connection, filter, {
+      statement: (cursor, limit, walked) => {
+        if (!isByTime) return statement(sql, limit, walked, cursor, ...selection);
+        const start = cursor === null ? { id: null, nextFireTime: FAR_PAST_MS } : readScheduleCursor(cursor);
+        return statement(sql, limit, walked, start.id, ...selection, start.nextFireTime ?? FAR_FUTURE_MS);
       },
+      takesAll,
       toRecord: toSchedule,
-      idOf: (schedule) => schedule.id,
+      cursorOf: isByTime ? scheduleCursor : ({ id }) => id,
+      cursorAt: isByTime ? timeCursorAt : ([id = ""]) => id,
     });
   }
 
@@ -161,6 +169,11 @@ export class SqliteSchedules {
     });
     return mayHaveRemoved || removed?.length === 1;
   }
+}
+
+function timeCursorAt([time, id = ""]: readonly string[]): string {
+  const at = Number(time);
+  return scheduleCursor({ nextFireTime: at >= FAR_FUTURE_MS ? null : at, id });
 }
 
 /** One try to add schedules. */

@@ -1,8 +1,12 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
+import { chainAdditionCases } from "./chain-addition-cases.ts";
 import { chainCases } from "./chain-cases.ts";
+import { chainEndCases } from "./chain-end-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { debounceCases } from "./debounce-cases.ts";
+import { debounceHeldCases } from "./debounce-held-cases.ts";
+import { debounceRepetitionCases } from "./debounce-repetition-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
 import { favouriteCases } from "./favourite-cases.ts";
@@ -16,7 +20,9 @@ import { flowRateCases } from "./flow-rate-cases.ts";
 import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
+import { jobListCases } from "./job-list-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
@@ -31,6 +37,7 @@ import { releaseRepetitionCases } from "./release-repetition-cases.ts";
 import { repetitionCases } from "./repetition-cases.ts";
 import { resultCases } from "./result-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
+import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 
@@ -68,11 +75,18 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...recoveryCases,
   ...cancellationCases,
   ...resultCases,
+  ...scheduleListCases,
+  ...jobListCases,
+  ...listCases,
   ...recordCases,
   ...inspectionCases,
   ...historyCases,
   ...chainCases,
+  ...chainEndCases,
+  ...chainAdditionCases,
   ...debounceCases,
+  ...debounceRepetitionCases,
+  ...debounceHeldCases,
   ...onceCases,
   ...flowKeyCases,
   ...flowLimitCases,

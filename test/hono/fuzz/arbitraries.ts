@@ -111,6 +111,8 @@ function fits(schema: Schema, name: string): fc.Arbitrary<unknown> {
       return textFor(name);
     default:
       // What has no schema of its own: triggers, payloads, metadata.
+      if (name === "metadata")
+        return fc.oneof({ weight: 9, arbitrary: fc.dictionary(text, json, { maxKeys: 3 }) }, json);
       return /trigger/i.test(name) ? fc.oneof({ weight: 9, arbitrary: TRIGGERS }, json) : json;
   }
 }
@@ -132,7 +134,7 @@ function textFor(name: string): fc.Arbitrary<string> {
 function objectOf(entries: Readonly<Record<string, Schema>>): fc.Arbitrary<unknown> {
   const values = Object.entries(entries).map(([name, entry]) => {
     const isOptional = "wrapped" in entry && entry.type !== "nullable";
-    const missing = { weight: isOptional ? 120 : 1, arbitrary: fc.constant(undefined) };
+    const missing = { weight: isOptional ? 200 : 1, arbitrary: fc.constant(undefined) };
     return [name, fc.oneof({ weight: 40, arbitrary: fitting(entry, name) }, missing)] as const;
   });
   const known = fc.record(Object.fromEntries(values));

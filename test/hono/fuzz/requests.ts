@@ -118,8 +118,8 @@ function headers(): fc.Arbitrary<Record<string, string>> {
   return fc
     .record({
       authorization: mostly<string | undefined>(
-        fc.constant(`Bearer ${WRITE}`),
-        fc.constantFrom(`Bearer ${READ}`, "Bearer", "Bearer x", "Basic eDp5", "", undefined),
+        fc.constantFrom(...Array(4).fill(`Bearer ${WRITE}`), `Bearer ${READ}`),
+        fc.constantFrom("Bearer", "Bearer x", "Basic eDp5", "", undefined),
       ),
       "content-type": mostly<string | undefined>(
         fc.constant("application/json"),

@@ -1,0 +1,37 @@
+// The router as a Worker on D1, whose ticks are made by a Cron Trigger.
+//
+//     npx wrangler d1 create escapement           and its id into wrangler.jsonc
+//     npx wrangler secret put SCHEDULER_TOKEN
+//     npx wrangler deploy
+import { createWorker } from "escapement/cloudflare";
+import { type D1Binding, D1DataStore } from "escapement/d1";
+import { createRouter } from "escapement/hono";
+import { Scheduler } from "escapement/scheduler";
+import { addSchedules, tasks } from "../../tasks.ts";
+
+interface Env {
+  readonly DB: D1Binding;
+  readonly SCHEDULER_TOKEN: string;
+}
+
+// What an isolate may remember from one request to the next: plain values, and neither connections nor promises.
+let hasSchedules = false;
+let router: ReturnType<typeof createRouter> | undefined;
+
+export default createWorker<Env>({
+  scheduler: async ({ DB }) => {
+    const scheduler = new Scheduler({ dataStore: new D1DataStore(DB) });
+    scheduler.use(tasks);
+    if (!hasSchedules) await addSchedules(scheduler);
+    hasSchedules = true;
+    return scheduler;
+  },
+  tick: { maxRoundTrips: 40 },
+  router: (request, scheduler, { SCHEDULER_TOKEN: token }) => {
+    // The router is one for all requests, and each request brings its own scheduler.
+    router ??= createRouter(({ env }) => env.scheduler, { auth: { tokens: [{ token, scope: "write" }] } });
+    return router.fetch(request, { scheduler });
+  },
+  // So that a job need not wait for the next minute.
+  tickAfterFetch: ({ method }) => method === "POST",
+});

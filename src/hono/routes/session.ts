@@ -1,0 +1,19 @@
+import { SESSION_BODY_BYTES_MAX } from "../../core/limits.ts";
+import { Refusal } from "../refusal.ts";
+import type { Routes } from "../route.ts";
+import * as schemas from "../schemas.ts";
+
+/** The sessions of pages. Where the router has tokens, its gate answers these requests before they come here. */
+export const sessionRoutes: Routes<"POST /session" | "DELETE /session"> = {
+  "POST /session": {
+    scope: "none",
+    bodyBytesMax: SESSION_BODY_BYTES_MAX,
+    body: schemas.sessionBody,
+    handle: noSessions,
+  },
+  "DELETE /session": { scope: "none", handle: noSessions },
+};
+
+function noSessions(): Promise<never> {
+  return Promise.reject(new Refusal(404, "notFound", "the router has no sessions, because its auth has no tokens"));
+}

@@ -1,0 +1,46 @@
+import { equal } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { jobList, resultList, scheduleList } from "./list-makers.ts";
+import { add, finish, leasedJob, makeJob, type makeResult, makeSchedule, numbered, release, T0 } from "./makers.ts";
+
+export const listCases: readonly DataStoreCase[] = [
+  {
+    name: "lists: the last of two thousand is found, however short the pages before are",
+    async run({ open }) {
+      const store = await open();
+      const many = Array.from({ length: 2000 }, (_, index) => numbered("n", index));
+      await store.addSchedules(
+        add(...many.map((id, index) => makeSchedule({ id, name: index === 1999 ? "last" : null, nextFireTime: T0 }))),
+      );
+      await store.addJobs(many.map((id, index) => makeJob({ id, runAt: index === 1999 ? T0 + 9 : T0 })));
+      equal(await scheduleList(store, { search: "LAST" }), "n-01999", "the schedule by id");
+      equal(await scheduleList(store, { search: "LAST", sort: "nextFireTime" }), "n-01999", "the schedule by time");
+      equal(await jobList(store, { runAfter: T0 + 1 }), "n-01999", "the job by its time");
+    },
+  },
+  {
+    name: "lists: results are found by a part of job, task, schedule, error or key",
+    async run({ open }) {
+      const store = await open();
+      const queues = ["task", "needles"].map((taskId) => ({ executor: "inline", taskId }));
+      const done = async (fields: Parameters<typeof makeJob>[0], result: Parameters<typeof makeResult>[1] = {}) => {
+        await release(store, [finish(await leasedJob(store, fields, { queues }), result)]);
+      };
+      await done({ id: "a-Needle" }, { finishedAt: T0 + 1 });
+      await done({ id: "b", taskId: "needles" }, { finishedAt: T0 + 2 });
+      await done({ id: "c", scheduleId: "the NEEDLE" }, { finishedAt: T0 + 3 });
+      const error = { name: "Error", message: 'no "Needle"\nhere' };
+      await done({ id: "d" }, { finishedAt: T0 + 4, outcome: "error", error });
+      await done({ id: "e", idempotencyKey: "needle 7" }, { finishedAt: T0 + 5 });
+      await done({ id: "f", concurrencyKey: "needle" }, { finishedAt: T0 + 6 });
+      await done({ id: "g", payload: '"needle"' }, { finishedAt: T0 + 7, returnValue: '"needle"' });
+      await done({ id: "h" }, { finishedAt: T0 + 8, outcome: "error", error: { name: "NeedleError", message: "" } });
+      equal(await resultList(store, { search: "neEdle" }), "a-Needle b c d e f h", "every place");
+      equal(await resultList(store, { search: 'NEEDLE"' }), "d", "a sign that JSON writes in another way");
+      equal(await resultList(store, { search: "needle", taskId: "needles" }), "b", "together with a task");
+      equal(await resultList(store, { search: "needle", outcome: "error" }), "d h", "together with an outcome");
+      equal(await resultList(store, { search: "needle", finishedAfter: T0 + 5 }), "e f h", "together with a time");
+      equal(await resultList(store, { search: "needle", order: "newest" }), "h f e d c b a-Needle", "the newest first");
+    },
+  },
+];

@@ -1,0 +1,86 @@
+import * as v from "valibot";
+import { expect, test } from "vitest";
+import { answerSchemas } from "../../src/hono/openapi/answer-schemas.ts";
+import { routeDocs } from "../../src/hono/openapi/route-docs.ts";
+import { drain } from "../../src/testing/mod.ts";
+import { setUpRouter } from "./support.ts";
+
+/** What an answer is called in the document: the name of a schema, null for no body, or undefined. */
+function nameOf(route: string, status: number): string | null | undefined {
+  const [method, address = ""] = route.split(" ");
+  const path = address.replace(/\?.*/, "").replace(/^\/(schedules|jobs|tasks)\/(?!bulk|batch)[^/]+/, "/$1/:id");
+  const docs = Object.entries(routeDocs).find(([key]) => key === `${method} ${path}`)?.[1];
+  if (docs === undefined) throw new Error(`the document has no ${route}`);
+  if (status >= 400 && docs.problems.includes(status)) return "Problem";
+  return Object.entries(docs.answers).find(([known]) => Number(known) === status)?.[1];
+}
+
+test("every answer is what the document says that it is", async () => {
+  const { ask, scheduler } = setUpRouter();
+  scheduler.task(
+    "t",
+    { rateLimit: { limit: 10, per: "1s" }, timeout: "5m", maxRunningJobs: null },
+    (payload) => payload,
+  );
+  scheduler.task("fail", { retry: { maxAttempts: 2, backoff: { initial: "0s" } } }, () => {
+    throw new Error("no paper", { cause: new Error("no trees") });
+  });
+  const seen = new Set<string>();
+  const check = async (route: string, body?: unknown): Promise<unknown> => {
+    const answer = await ask(route, body);
+    const name = nameOf(route, answer.status);
+    if (name === undefined) throw new Error(`${route} answers ${answer.status}, which the document does not say`);
+    const schema = name === null ? v.null() : answerSchemas[name as keyof typeof answerSchemas];
+    const issues = v.safeParse(schema, answer.body).issues ?? [];
+    const wrong = issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+    expect({ route, wrong, isEmpty: answer.body === null }).toEqual({ route, wrong: [], isEmpty: name === null });
+    seen.add(`${route.split(" ")[0]} ${name}`);
+    return answer.body;
+  };
+
+  await check("GET /health/live");
+  await check("GET /health/ready");
+  await check("GET /openapi.json");
+  await check("POST /schedules", { id: "s", taskId: "t", trigger: { cron: "0 9 * * *" }, misfireGraceTime: "5m" });
+  await check("POST /schedules", { id: "s", taskId: "t", trigger: { every: "1h" } });
+  await check("GET /schedules");
+  await check("GET /schedules?limit=0");
+  await check("GET /schedules/s");
+  await check("GET /schedules/none");
+  await check("PUT /schedules/s", { taskId: "t", trigger: { every: "1h" }, payload: { n: 1 } });
+  await check("PATCH /schedules/s", { name: "S", maxCatchUp: 5 });
+  await check("PATCH /schedules/s", { nme: "S" });
+  await check("POST /schedules/s/pause");
+  await check("POST /schedules/s/unpause", { resumeFrom: "now" });
+  await check("POST /schedules/bulk", { action: "pause", ids: ["s"] });
+  await check("GET /schedules/s/preview");
+  await check("POST /schedules/s/run");
+  await check("POST /triggers/preview", { trigger: { at: "2030-02-01T00:00:00Z" } });
+  const { id } = (await check("POST /jobs", { taskId: "fail", metadata: { owner: "Ada" } })) as { id: string };
+  await check("POST /jobs/batch", { jobs: [{ taskId: "t", payload: 1 }], then: { taskId: "t" } });
+  await check("GET /jobs");
+  await check(`GET /jobs/${id}`);
+  await check(`GET /jobs/${id}/result`);
+  await check("GET /health");
+  await check("POST /tick");
+  await drain(scheduler);
+  await check(`GET /jobs/${id}/result`);
+  await check("GET /results");
+  await check("GET /overview");
+  await check(`POST /jobs/${id}/retry`);
+  await check(`POST /jobs/${id}~1/cancel`);
+  await check(`POST /jobs/${id}~1/cancel`);
+  await check("POST /jobs/bulk", { action: "purge", filter: { outcome: "success" } });
+  await check("GET /schedulers");
+  await check("GET /tasks");
+  await check("POST /tasks/t/pause", { key: "k" });
+  await check("POST /tasks/t/unpause");
+  await check("POST /cleanup");
+  await check("DELETE /schedules/s");
+  await check("DELETE /tasks/fail");
+  await check("DELETE /tasks/none");
+  const shown = Object.values(routeDocs).flatMap((docs) => Object.values(docs.answers));
+  const names = new Set([...seen].map((one) => one.split(" ")[1]));
+  // Streams of events do not end, and have tests of their own.
+  expect(shown.filter((name) => !names.has(String(name)))).toEqual(["text/event-stream"]);
+});

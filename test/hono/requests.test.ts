@@ -1,0 +1,256 @@
+import { Hono } from "hono";
+import { describe, expect, test } from "vitest";
+import { createRouter } from "../../src/hono/mod.ts";
+import { JSONSerializer, MemoryDataStore, OptionsError, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
+import { drain } from "../../src/testing/mod.ts";
+import { recordingLogger, setUp } from "../scheduler/support.ts";
+import { asker, problem, setUpRouter } from "./support.ts";
+
+const EVERY = { every: "1h" };
+
+describe("a path", () => {
+  test.each(["a/b", "a.b", "100%", "a%2Fb", "ü ?#&=+", "日本", "a\nb", "..a", "bulk", ":id", "*"])(
+    "carries the id %j, encoded once",
+    async (id) => {
+      const { ask, scheduler } = setUpRouter();
+      scheduler.task("t", () => {});
+      const added = await ask("POST /schedules", { id, taskId: "t", trigger: EVERY });
+      const path = `/schedules/${encodeURIComponent(id)}`;
+      expect(added.headers.get("location")).toBe(path);
+      expect(await ask(`GET ${path}`)).toMatchObject({ status: 200, body: { id } });
+      expect(await ask(`POST ${path}/pause`)).toMatchObject({ status: 200, body: { id, paused: true } });
+      expect(await ask(`DELETE ${path}`)).toMatchObject({ status: 204 });
+    },
+  );
+
+  test("that no route has is not found", async () => {
+    const { ask } = setUpRouter();
+    for (const path of ["/", "/nothing", "/schedules/a/b", "/schedules/", "//schedules"]) {
+      expect(await ask(`GET ${path}`)).toMatchObject({ status: 404, body: problem(404, "Not Found", "notFound") });
+    }
+  });
+
+  test("says which methods it has", async () => {
+    const { ask } = setUpRouter();
+    const answers = [];
+    for (const route of ["PUT /jobs", "DELETE /schedules/a/pause", "POST /schedules/a", "PROPFIND /schedules"]) {
+      const { status, body, headers } = await ask(route);
+      answers.push([status, (body as { code: string }).code, headers.get("allow")]);
+    }
+    expect(answers).toEqual([
+      [405, "methodNotAllowed", "GET, POST"],
+      [405, "methodNotAllowed", "POST"],
+      [405, "methodNotAllowed", "GET, PUT, PATCH, DELETE"],
+      [405, "methodNotAllowed", "GET, POST"],
+    ]);
+  });
+
+  test("may be asked by HEAD where it may be read", async () => {
+    const { ask } = setUpRouter();
+    expect(await ask("HEAD /schedules")).toMatchObject({ status: 200, body: null });
+  });
+
+  test.each([
+    ["/scheduler", "/scheduler/schedules/s"],
+    ["/", "/schedules/s"],
+    ["/a/:tenant/b", "/a/x/b/schedules/s"],
+  ])("may begin with that of the mount, %s", async (mount, location) => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    const app = new Hono().route(mount, createRouter(scheduler, { auth: "none" }));
+    const ask = asker(app);
+    const base = mount.replace(":tenant", "x").replace(/\/$/, "");
+    const added = await ask(`POST ${base}/schedules`, { id: "s", taskId: "t", trigger: EVERY });
+    expect([added.status, added.headers.get("location")]).toEqual([201, location]);
+    expect(await ask(`GET ${location}`)).toMatchObject({ status: 200 });
+    expect(await ask(`GET ${base}/schedules/none`)).toMatchObject({ status: 404, body: { code: "scheduleLookup" } });
+  });
+
+  test("leaves the other routes of an application alone", async () => {
+    const app = new Hono()
+      .route("/", createRouter(setUp().scheduler, { auth: "none" }))
+      .get("/mine", (context) => context.text('"mine"'))
+      .notFound((context) => context.text('"nowhere"', 404));
+    const mine = await asker(app)("GET /mine");
+    expect([mine.body, mine.headers.get("content-security-policy")]).toEqual(["mine", null]);
+    expect(await asker(app)("GET /other")).toMatchObject({ status: 404, body: "nowhere" });
+  });
+
+  test("is told by the option where the router cannot see it", async () => {
+    const { ask, scheduler } = setUpRouter({ basePath: "/behind/a/proxy" });
+    scheduler.task("t", () => {});
+    const added = await ask("POST /schedules", { id: "s", taskId: "t", trigger: EVERY });
+    expect(added.headers.get("location")).toBe("/behind/a/proxy/schedules/s");
+  });
+});
+
+describe("a body", () => {
+  const post = async (path: string, body: BodyInit, type: string | null) => {
+    const { router } = setUpRouter();
+    const headers = { "sec-fetch-site": "same-origin", ...(type === null ? {} : { "content-type": type }) };
+    const answer = await router.request(`https://example.org${path}`, { method: "POST", body, headers });
+    return [answer.status, ((await answer.json()) as { code: string }).code];
+  };
+
+  test.each([
+    ["{", "application/json", 400, "badRequest"],
+    ['{"a":1}x', "application/json", 400, "badRequest"],
+    [new Uint8Array([0x22, 0xff, 0x22]), "application/json", 400, "badRequest"],
+    ["{}", "text/plain", 415, "unsupportedMediaType"],
+    ["a=1", "application/x-www-form-urlencoded", 415, "unsupportedMediaType"],
+    ["{}", "application/jsonp", 415, "unsupportedMediaType"],
+    ["{}", "application/json; charset=utf-8", 422, "options"],
+    ["{}", "APPLICATION/JSON", 422, "options"],
+    ['{"__proto__":{"taskId":"t"}}', "application/json", 422, "options"],
+    ['{"constructor":{"taskId":"t"}}', "application/json", 422, "options"],
+    ["null", "application/json", 422, "options"],
+    ['"t"', "application/json", 422, "options"],
+  ])("of %j as %s is %i", async (body, type, status, code) => {
+    expect(await post("/jobs", body, type)).toEqual([status, code]);
+  });
+
+  test("has 1.1 MB at most, and 16 KB where it is a trigger to preview", async () => {
+    const large = JSON.stringify({ taskId: "t", payload: "x".repeat(1_100_001) });
+    const nested = JSON.stringify({ trigger: { cron: "x".repeat(16_385) } });
+    expect(await post("/jobs", large, "application/json")).toEqual([413, "tooLarge"]);
+    expect(await post("/triggers/preview", nested, "application/json")).toEqual([413, "tooLarge"]);
+  });
+
+  test("is not read further than its bound when it does not tell its size", async () => {
+    const { router } = setUpRouter();
+    let chunks = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        chunks++;
+        controller.enqueue(new Uint8Array(100_000).fill(0x20));
+      },
+    });
+    const request = new Request("https://example.org/jobs", {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+      ...{ duplex: "half" },
+    });
+    expect((await router.fetch(request)).status).toBe(413);
+    expect(chunks).toBeLessThan(20);
+  });
+
+  test("nested deeper than a payload may be is refused", async () => {
+    const { ask, scheduler } = setUpRouter();
+    scheduler.task("t", () => {});
+    const payload = JSON.parse("[".repeat(1100) + "]".repeat(1100));
+    expect(await ask("POST /jobs", { taskId: "t", payload })).toMatchObject({
+      status: 422,
+      body: { code: "serialization" },
+    });
+  });
+});
+
+describe("an answer", () => {
+  test("is kept by no cache", async () => {
+    const { ask } = setUpRouter();
+    for (const route of ["GET /schedules", "GET /schedules/none", "POST /cleanup", "GET /nowhere"]) {
+      expect((await ask(route)).headers.get("cache-control")).toBe("no-store");
+    }
+  });
+
+  test("shows what JSON has no form for as text", async () => {
+    const serializer = new JSONSerializer();
+    const dataStore = new MemoryDataStore({
+      serializer: { ...{ serialize: (value: unknown) => serializer.serialize(value) }, deserialize: () => 2n ** 64n },
+    });
+    const { ask, scheduler } = setUpRouter({}, { dataStore });
+    scheduler.task("t", () => {});
+    const { id } = await scheduler.addJob("t", { payload: 1 });
+    expect(await ask(`GET /jobs/${id}`)).toMatchObject({ status: 200, body: { payload: "18446744073709551616" } });
+  });
+
+  test("to who may only read has no stacks", async () => {
+    const { scheduler, clock } = setUp();
+    scheduler.task("fail", () => {
+      throw new Error("no paper", { cause: new Error("no trees") });
+    });
+    const { id } = await scheduler.addJob("fail");
+    await drain(scheduler);
+    const shown = (await scheduler.getJobResult(id))?.toJSON();
+    const scopes = ["read", "write"] as const;
+    const tokens = scopes.map((scope) => ({ token: `a-token-with-which-one-may-${scope}`, scope }));
+    const ask = asker(createRouter(scheduler, { auth: { tokens }, clock }));
+    const [read, write] = await Promise.all(
+      tokens.map(async ({ token }) => {
+        const { body } = await ask(`GET /jobs/${id}/result`, undefined, { authorization: `Bearer ${token}` });
+        return body;
+      }),
+    );
+    expect(write).toEqual(shown);
+    const bare = { name: "Error", message: "no paper", cause: { name: "Error", message: "no trees" } };
+    expect(read).toMatchObject({ error: bare, attemptHistory: [{ number: 1, error: bare }] });
+    expect(JSON.stringify(read)).not.toContain("stack");
+  });
+});
+
+describe("a failure", () => {
+  function withFailure(error: unknown) {
+    const store = new MemoryDataStore();
+    store.getSchedule = () => Promise.reject(error);
+    const { logger, entries } = recordingLogger();
+    const scheduler = new Scheduler({ dataStore: store, logger });
+    const router = createRouter(scheduler, { auth: "none", logger });
+    return { ask: asker(router), told: () => entries.filter(({ message }) => message.includes("router")) };
+  }
+
+  test("of the store is 503, and shows nothing of what the database said", async () => {
+    const { ask, told } = withFailure(new StoreUnavailableError("SELECT * FROM jobs at https://token@db.example"));
+    const { status, body, headers } = await ask("GET /schedules/s");
+    expect([status, headers.get("retry-after"), body]).toEqual([
+      503,
+      "1",
+      {
+        ...problem(503, "Service Unavailable", "storeUnavailable"),
+        detail: "the store cannot be reached; try again",
+      },
+    ]);
+    expect(told()).toMatchObject([{ level: "error" }]);
+  });
+
+  test("that nobody foresaw is 500, without its message", async () => {
+    const { ask, told } = withFailure(new TypeError("secret"));
+    expect(await ask("GET /schedules/s")).toMatchObject({
+      status: 500,
+      body: problem(500, "Internal Server Error", "internal"),
+    });
+    expect(told()).toMatchObject([{ level: "error", details: [new TypeError("secret")] }]);
+  });
+});
+
+describe("createRouter", () => {
+  test.each([
+    [undefined, undefined, "takes"],
+    [undefined, {}, "auth"],
+    [{}, { auth: "none" }, "scheduler"],
+    [undefined, { auth: "nobody" }, "auth"],
+    [undefined, { auth: "none", logger: 5 }, "logger"],
+    [undefined, { auth: "none", base: "/" }, "base"],
+  ])("refuses %j with the options %j", (scheduler, options, problemText) => {
+    const make = () => createRouter((scheduler ?? setUp().scheduler) as never, options as never);
+    expect(make).toThrow(OptionsError);
+    expect(make).toThrow(problemText);
+  });
+
+  test("takes a function that makes the scheduler of a request", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    let calls = 0;
+    const router = createRouter(
+      ({ req }) => {
+        calls++;
+        return req.path === "/tasks" ? scheduler : Promise.resolve({} as Scheduler);
+      },
+      { auth: "none", logger: recordingLogger().logger },
+    );
+    const ask = asker(router);
+    expect(await ask("GET /tasks")).toMatchObject({ status: 200 });
+    expect(await ask("GET /jobs")).toMatchObject({ status: 500, body: { code: "internal" } });
+    expect(calls).toBe(2);
+  });
+});

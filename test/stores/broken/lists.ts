@@ -1,0 +1,83 @@
+import type * as contract from "../../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { type BrokenStore, caughtBy } from "./broken-store.ts";
+
+type Schedules = ReturnType<MemoryDataStore["getSchedules"]>;
+type Jobs = ReturnType<MemoryDataStore["getJobs"]>;
+
+/** Takes capital letters for other letters. */
+class MindsTheCase extends MemoryDataStore {
+  override async getSchedules(filter: contract.ScheduleFilter): Schedules {
+    const page = await super.getSchedules(filter);
+    const { search } = filter;
+    if (search === undefined) return page;
+    return { ...page, items: page.items.filter(({ id, name }) => id.includes(search) || name?.includes(search)) };
+  }
+}
+
+/** Counts schedules that have ended among the paused ones. */
+class MixesStates extends MemoryDataStore {
+  override getSchedules({ state, ...filter }: contract.ScheduleFilter): Schedules {
+    return super.getSchedules(
+      state === "paused" ? { ...filter, paused: true } : { ...filter, ...(state && { state }) },
+    );
+  }
+}
+
+/** Begins with the schedules that have no fire time. */
+class ShowsTheEndedFirst extends MemoryDataStore {
+  override async getSchedules(filter: contract.ScheduleFilter): Schedules {
+    const page = await super.getSchedules(filter);
+    if (filter.sort !== "nextFireTime") return page;
+    const isEnded = ({ nextFireTime }: (typeof page.items)[number]): boolean => nextFireTime === null;
+    return { ...page, items: [...page.items.filter(isEnded), ...page.items.filter((one) => !isEnded(one))] };
+  }
+}
+
+/** Takes a time for a part of it. */
+class IncludesTheLastInstant extends MemoryDataStore {
+  override getJobs({ runBefore, ...filter }: contract.JobFilter): Jobs {
+    return super.getJobs(runBefore === undefined ? filter : { ...filter, runBefore: runBefore + 1 });
+  }
+}
+
+/** Takes held jobs for queued ones. */
+class QueuesWhatIsHeld extends MemoryDataStore {
+  override async getJobs(filter: contract.JobFilter): Jobs {
+    if (filter.state !== "held") return super.getJobs(filter);
+    return { items: [], cursor: null };
+  }
+}
+
+/** Counts rows in its cursors. */
+class CountsItsPages extends MemoryDataStore {
+  override async getJobs(filter: contract.JobFilter): Jobs {
+    const start = Number(filter.cursor ?? 0);
+    const { items } = await super.getJobs({ ...filter, limit: 10_000, cursor: null });
+    const end = start + filter.limit;
+    return { items: items.slice(start, end), cursor: end < items.length ? String(end) : null };
+  }
+}
+
+/** Looks for jobs by their ids alone. */
+class SearchesIds extends MemoryDataStore {
+  override async getJobResults(
+    filter: contract.JobResultFilter,
+    now: number,
+  ): ReturnType<MemoryDataStore["getJobResults"]> {
+    const page = await super.getJobResults(filter, now);
+    const search = filter.search?.toLowerCase() ?? "";
+    return { ...page, items: page.items.filter(({ jobId }) => jobId.toLowerCase().includes(search)) };
+  }
+}
+
+export const brokenLists: readonly BrokenStore[] = caughtBy(
+  "lists",
+  MindsTheCase,
+  MixesStates,
+  ShowsTheEndedFirst,
+  IncludesTheLastInstant,
+  QueuesWhatIsHeld,
+  CountsItsPages,
+  SearchesIds,
+);
