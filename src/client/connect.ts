@@ -6,8 +6,8 @@ import { RemoteScheduler } from "./remote-scheduler.ts";
  * the methods take, return and throw is the same as beside a scheduler, so that a program may have the one or the
  * other. Nothing is sent before the first call.
  *
- * Requests that fail for a reason that passes are repeated, if repeating them is harmless: jobs are added with keys, and
- * schedules with ids, which the client makes where the caller gives none.
+ * Requests that fail for a reason that passes are repeated, if repeating them is harmless: jobs are added with keys,
+ * and schedules with ids, which the client makes where the caller gives none.
  *
  * @throws {OptionsError} for unknown or invalid options
  * @example

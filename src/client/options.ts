@@ -14,7 +14,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import type { RandomSource } from "../core/ids.ts";
 import type { Logger } from "../core/logger.ts";
-import { mustBe, shown } from "../core/option-errors.ts";
+import { isPlain, mustBe, shown } from "../core/option-errors.ts";
 import type { RetryPolicy } from "../records/policies.ts";
 import type { RetryOptions } from "../scheduler/options/options.ts";
 import type { ClientFetch, TransportOptions } from "./http/transport.ts";
@@ -31,7 +31,8 @@ export interface ConnectOptions {
   /** What sends the requests. Default: the global `fetch`. For a router in the same program: `router.fetch`; for a
    *  service binding: `(request) => env.SCHEDULER.fetch(request)`. */
   readonly fetch?: ClientFetch | undefined;
-  /** How long one request may take, in all. Waits for a job are made of as many requests as they take. Default: 30 s. */
+  /** How long one request may take, in all. Waits for a job are made of as many requests as they take. Default:
+   *  30 s. */
   readonly timeout?: Duration | undefined;
   /** How often a request is made at most when it fails for a reason that passes, and the pauses in between. Default: 5
    *  attempts, with pauses from 200 ms to 5 s. */
@@ -95,7 +96,9 @@ function schema(): v.GenericSchema<unknown, Checked> {
         ({ input }) => mustBe("text that a header can carry: ASCII without spaces", input, input === "" ? "" : "token"),
       ),
     ),
-    headers: v.optional(v.record(v.string(), v.string(says("text")), says("an object of headers"))),
+    headers: v.optional(
+      v.custom<Record<string, string>>(areHeaders, says("an object of headers, which are ASCII text")),
+    ),
     fetch: v.optional(v.custom<ClientFetch>((value) => typeof value === "function", says("a function like fetch"))),
     timeout: v.optional(durationMs(1), { seconds: 30 }),
     retry: v.optional(
@@ -117,6 +120,16 @@ function schema(): v.GenericSchema<unknown, Checked> {
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
     random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
   }) as unknown as v.GenericSchema<unknown, Checked>;
+}
+
+function areHeaders(value: unknown): boolean {
+  if (!isPlain(value)) return false;
+  try {
+    new Headers(value as Record<string, string>);
+    return Object.values(value).every((text) => typeof text === "string" && /^[ -~]*$/.test(text));
+  } catch {
+    return false;
+  }
 }
 
 function isAddress(value: unknown): boolean {

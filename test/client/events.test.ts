@@ -203,7 +203,7 @@ describe("a stream that ends or breaks", () => {
       count < 4 ? json({ code: "tooManyStreams" }, 503) : null,
     );
     const next = client.nextEvent("jobAdded");
-    const [served] = await Promise.all([stream(4), clock.advance("PT2M")]);
+    const [served] = await Promise.all([stream(4), clock.advance("PT30S")]);
     served.send(OPENING + added(1, "a"));
     expect((await next).jobId).toBe("a");
     expect(log.map(({ message }) => message)).toEqual([

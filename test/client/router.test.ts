@@ -253,7 +253,8 @@ describe("a client behind a router", () => {
     const error = await rejectionOf(client.updateSchedule("s", { payload: undefined }));
     expect(error).toBeInstanceOf(OptionsError);
     expect((error as Error).message).toBe(
-      "updateSchedule(): payload must be a value over HTTP, which has no undefined; pass null, or leave payload out to keep it",
+      "updateSchedule(): payload must be a value over HTTP, which has no undefined; pass null, or leave payload out " +
+        "to keep it",
     );
   });
 

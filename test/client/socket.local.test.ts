@@ -5,7 +5,7 @@ import { Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { rejectionOf } from "../scheduler/support.ts";
 import { startServer } from "../support/http-server.ts";
 
-const TOKEN = "a token that nobody guesses, 0123456789";
+const TOKEN = "a-token-that-nobody-guesses-0123456789";
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A scheduler behind a router on a socket, and a client of it. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { optionsError } from "../../core/option-errors.ts";
+import { mustBe, optionsError } from "../../core/option-errors.ts";
 import { type InstantLike, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
 import {
   checkNoTrigger,
@@ -24,6 +24,9 @@ import { scheduleSchema } from "../wire/schedule.ts";
 import { instant } from "../wire/values.ts";
 import { type CallContext, jobOf, pathOf, scheduleOf } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
+
+/** Text that arrives in a header as it was sent. */
+const HEADER = /^[!-~]([ -~]*[!-~])?$/;
 
 /** What a client does with schedules; documented at `SchedulerClient`. */
 export class ScheduleCalls {
@@ -102,6 +105,10 @@ export class ScheduleCalls {
   /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
   async runNow(id: string, options: { idempotencyKey?: string }): Promise<Job> {
     const { idempotencyKey: key } = checkRunNowOptions(options, "runScheduleNow()");
+    if (key !== undefined && !HEADER.test(key)) {
+      const message = mustBe("text that a header can carry: ASCII, without spaces around it", key);
+      throw optionsError("runScheduleNow()", [{ path: "idempotencyKey", message }]);
+    }
     const headers = key === undefined ? {} : { "idempotency-key": key };
     const path = pathOf("schedules", id, "run");
     const call = { method: "POST", path, headers, about: id, isRepeatable: key !== undefined } as const;

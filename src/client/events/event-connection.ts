@@ -109,11 +109,12 @@ export class EventConnection {
         refusal = await this.#refused(response);
       } else {
         for await (const blocks of this.#blocks(response.body, attempt)) {
-          for (const block of blocks) this.#take(block, onEvent, watcher);
-          if (!wasOpen) {
+          for (const block of blocks) {
+            this.#move(block);
+            if (!wasOpen) watcher.onOpen();
             wasOpen = true;
-            watcher.onOpen();
             this.#endTrial();
+            this.#deliver(block, onEvent, watcher);
           }
         }
       }
@@ -160,12 +161,15 @@ export class EventConnection {
     }
   }
 
-  #take({ id, event, data, retryMs }: SseBlock, onEvent: (record: EventRecord) => void, watcher: StreamWatcher): void {
-    if (this.isLeft) return;
-    const isOver = id !== null && this.#limit !== null && comparedTo(id, this.#limit) === "after";
+  #move({ id, retryMs }: SseBlock): void {
     if (id !== null) this.#position = id === "" ? null : id;
     this.#openedAt ??= this.#position;
     if (retryMs !== null) this.#retryMs = retryMs;
+  }
+
+  #deliver({ event, data }: SseBlock, onEvent: (record: EventRecord) => void, watcher: StreamWatcher): void {
+    if (this.isLeft) return;
+    const isOver = this.#limit !== null && comparedTo(this.#position, this.#limit) === "after";
     if (event === "reset") watcher.onReset();
     else if (data !== null && !isOver) {
       const record = eventOf(data, watcher.onRefused);

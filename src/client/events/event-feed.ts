@@ -29,8 +29,8 @@ const READY_MS_MAX = 5000;
  * The events of a router, as a broker that only receives. One connection serves all listeners. It is there while
  * somebody listens, and is opened anew when it breaks, after the last event that came.
  *
- * When further types are wanted, a second connection takes the place of the first one. The first one is left once it has
- * delivered what happened before the second one was there, so that nothing is lost and nothing comes twice.
+ * When further types are wanted, a second connection takes the place of the first one. The first one is left once it
+ * has delivered what happened before the second one was there, so that nothing is lost and nothing comes twice.
  */
 export class EventFeed implements Pick<EventBroker, "publish" | "subscribe"> {
   readonly #options: EventFeedOptions;
