@@ -283,16 +283,16 @@ test("the errors are those of the library", async () => {
   const { client, scheduler } = setUpBehindRouter();
   scheduler.task("t", () => {});
   await client.addSchedule("t", "0 9 * * *", { id: "s" });
-  const rejections: [Promise<unknown>, abstract new (...given: never[]) => Error][] = [
-    [client.getSchedule("none"), ScheduleLookupError],
-    [client.getJob("none"), JobLookupError],
-    [client.addJob("none"), TaskLookupError],
-    [client.addSchedule("t", "0 9 * * *", { id: "s", conflictPolicy: "error" }), ConflictingIdError],
-    [client.addSchedule("t", "0 25 * * *"), CronSyntaxError],
-    [client.addJob("t", { payload: new Map() }), SerializationError],
-    [client.addJob("t", { after: ["none"] }), StoreRefusedError],
+  const rejections: [() => Promise<unknown>, abstract new (...given: never[]) => Error][] = [
+    [() => client.getSchedule("none"), ScheduleLookupError],
+    [() => client.getJob("none"), JobLookupError],
+    [() => client.addJob("none"), TaskLookupError],
+    [() => client.addSchedule("t", "0 9 * * *", { id: "s", conflictPolicy: "error" }), ConflictingIdError],
+    [() => client.addSchedule("t", "0 25 * * *"), CronSyntaxError],
+    [() => client.addJob("t", { payload: new Map() }), SerializationError],
+    [() => client.addJob("t", { after: ["none"] }), StoreRefusedError],
   ];
-  for (const [promise, ErrorClass] of rejections) expect(await rejectionOf(promise)).toBeInstanceOf(ErrorClass);
+  for (const [call, ErrorClass] of rejections) expect(await rejectionOf(call())).toBeInstanceOf(ErrorClass);
 });
 
 describe("the events of a router", () => {
