@@ -91,6 +91,7 @@ export type {
   AddedJobs,
   JobContext,
   JobsOf,
+  LocalSchedulerClient,
   NamedFunction,
   NewJob,
   PayloadOf,

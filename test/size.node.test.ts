@@ -39,6 +39,7 @@ for (const [name, source, bytesMax] of [
   ],
   ["CronTrigger, with its dialect, errors and descriptions", 'export { CronTrigger } from "escapement";', 27_136],
   ["all triggers, without a scheduler", 'export * from "escapement/cron";', 37_376],
+  ["a client of a router, with the triggers that its schedules have", 'export * from "escapement/client";', 67_584],
   ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 106_496],
 ] as const) {
   test(`${name} stays below ${bytesMax} bytes gzipped, without the polyfill and valibot`, async ({ annotate }) => {

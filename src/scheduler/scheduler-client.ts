@@ -29,7 +29,8 @@ import type { TaskView } from "./views/task-view.ts";
 
 /**
  * What handlers, routers and tools may do with a scheduler: everything except starting and stopping it, and registering
- * handlers. A {@link Scheduler} is a `SchedulerClient`, and so is an object that reaches a scheduler over a network.
+ * handlers. A {@link Scheduler} is a `SchedulerClient`, and so is what `connect` of `escapement/client` returns, which
+ * reaches a scheduler over HTTP.
  *
  * Besides the errors that each method names, every method that reads or writes the store may reject with
  * `StoreUnavailableError`. One that writes rejects with `StoreRefusedError` when the store will never take what it was
@@ -228,22 +229,6 @@ export interface SchedulerClient {
   ): Promise<AddedBatch<Tasks, Last>>;
 
   /**
-   * Prepares a job that the application's own transaction adds, so that the application's rows and the job are
-   * committed together or not at all. The transaction must write to the database of the store, and nothing is added
-   * before it is committed. See {@link PreparedJob}.
-   * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
-   * @throws {StoreRefusedError} when the store is in no database that the application can reach (`MemoryDataStore`)
-   * @example
-   * const { statements, committed } = await scheduler.prepareJob(mail, { payload: { to: "ada@example.org" } });
-   * await client.batch([{ sql: "INSERT INTO users VALUES (?)", args: ["Ada"] }, ...statements], "write");
-   * await committed();
-   */
-  prepareJob<P, R = unknown>(
-    task: Task<P, R> | string | NamedFunction<P, R>,
-    ...options: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
-  ): Promise<PreparedJob<Awaited<R>>>;
-
-  /**
    * Adds a job and waits for the value that its handler returns. The result is kept for at least a minute, even if
    * `resultExpirationTime` is shorter. With the `idempotencyKey` of a job that keeps no result it waits for the end of
    * that job, whose value is then undefined. A handler that awaits another job of its own task waits forever, unless
@@ -409,6 +394,25 @@ export interface SchedulerClient {
   cleanup(): Promise<void>;
 }
 
+/** A {@link SchedulerClient} in the process that has the store open: a {@link Scheduler}, and what handlers get. */
+export interface LocalSchedulerClient extends SchedulerClient {
+  /**
+   * Prepares a job that the application's own transaction adds, so that the application's rows and the job are
+   * committed together or not at all. The transaction must write to the database of the store, and nothing is added
+   * before it is committed. See {@link PreparedJob}.
+   * @throws {OptionsError} @throws {TaskLookupError} @throws {PayloadError} @throws {SerializationError}
+   * @throws {StoreRefusedError} when the store is in no database that the application can reach (`MemoryDataStore`)
+   * @example
+   * const { statements, committed } = await scheduler.prepareJob(mail, { payload: { to: "ada@example.org" } });
+   * await client.batch([{ sql: "INSERT INTO users VALUES (?)", args: ["Ada"] }, ...statements], "write");
+   * await committed();
+   */
+  prepareJob<P, R = unknown>(
+    task: Task<P, R> | string | NamedFunction<P, R>,
+    ...options: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
+  ): Promise<PreparedJob<Awaited<R>>>;
+}
+
 /** A task as `Scheduler.task` returns it: pass the task to `addSchedule`, `addJob` and `runJob`. `P` is the type of its
  *  payload, `R` the type of the value that its handler returns. */
 export interface Task<P = unknown, R = unknown> {
@@ -475,7 +479,7 @@ export interface JobContext {
    *  `LeaseLostError` or `SchedulerStateError` (the scheduler stops). For example, pass it to `fetch`. */
   readonly signal: AbortSignal;
   /** The scheduler that runs the attempt. For example, add the next job with it. */
-  readonly scheduler: SchedulerClient;
+  readonly scheduler: LocalSchedulerClient;
   /** The logger of the scheduler. Its lines name the task and the job: as bindings (`taskId`, `jobId`, `scheduleId`,
    *  `attempt`) where the scheduler's logger is structured, else as text in front. */
   readonly logger: Logger;

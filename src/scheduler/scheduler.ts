@@ -61,9 +61,9 @@ import type {
   AddedBatch,
   AddedJobs,
   JobsOf,
+  LocalSchedulerClient,
   NamedFunction,
   NewJob,
-  SchedulerClient,
   Task,
   TaskHandler,
 } from "./scheduler-client.ts";
@@ -105,7 +105,7 @@ export interface StoredSchedulerOptions extends SchedulerOptions {
  * await scheduler.schedule("report", "0 9 * * mon-fri", () => console.log("Good morning"));
  * await scheduler.runUntilStopped();
  */
-export class Scheduler implements SchedulerClient, AsyncDisposable {
+export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
   readonly identity: string;
   readonly #role: "both" | "scheduler" | "worker";
   readonly #env: Environment;

@@ -69,4 +69,4 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
 export const TIME_ROOM: RegExp = /^src\/core\//;
 
 /** Where `AbortSignal.timeout` may bound real input and output, which no virtual clock moves. */
-export const IO_TIMEOUT_ROOM: RegExp = /^src\/(stores|brokers)\//;
+export const IO_TIMEOUT_ROOM: RegExp = /^src\/(stores|brokers|client)\//;

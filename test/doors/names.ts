@@ -102,6 +102,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JobsOf",
       "Listing",
       "LiveScheduler",
+      "LocalSchedulerClient",
       "LogLevel",
       "LogTapeLike",
       "Logger",
@@ -159,6 +160,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TriggerCodec",
       "TriggerJSON",
     ],
+  },
+  "./client": {
+    values: ["RemoteError", "connect"],
+    types: ["ClientFetch", "ConnectOptions", "RemoteScheduler"],
   },
   "./cloudflare": {
     values: ["attachScheduler", "createWorker"],

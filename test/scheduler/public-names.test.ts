@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { RemoteScheduler } from "../../src/client/remote-scheduler.ts";
 import * as main from "../../src/mod.ts";
 import * as testing from "../../src/testing/mod.ts";
 import { at, everySecond, START, setUp } from "./support.ts";
@@ -54,15 +55,34 @@ describe("the main entry", () => {
     expect(error).toMatchObject({ name, code, message: "text" });
   });
 
+  test.each(["start", "runUntilStopped", "stop", "pause", "resume", "tick", "task", "use", "schedule", "prepareJob"])(
+    "a scheduler has %s(), and a client of a router has not",
+    (name) => {
+      expect(main.Scheduler.prototype).toHaveProperty(name, expect.any(Function));
+      expect(RemoteScheduler.prototype).not.toHaveProperty(name);
+    },
+  );
+
   test.each([
-    ...["start", "runUntilStopped", "stop", "pause", "resume", "tick", "task", "getTasks", "removeTask"],
-    ...["addSchedule", "getSchedule", "getSchedules", "updateSchedule", "removeSchedule", "pauseSchedule"],
-    ...["removeSchedules", "printSchedules", "prepareJob", "addBatch"],
+    ...[
+      "getTasks",
+      "removeTask",
+      "pauseTask",
+      "unpauseTask",
+      "addSchedule",
+      "getSchedule",
+      "getSchedules",
+      "updateSchedule",
+      "removeSchedule",
+      "pauseSchedule",
+    ],
+    ...["removeSchedules", "printSchedules", "addBatch"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
     ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "health", "cleanup"],
     ...["retryJob", "retryJobs", "cancelJobs", "removeJobResults"],
-  ])("a scheduler has %s()", (name) => {
+  ])("a scheduler has %s(), and so has a client of a router", (name) => {
     expect(main.Scheduler.prototype).toHaveProperty(name, expect.any(Function));
+    expect(RemoteScheduler.prototype).toHaveProperty(name, expect.any(Function));
   });
 
   test.each([...["next", "previous", "fireTimes", "nextMs", "previousMs", "startingAt", "toJSON", "describe"]])(

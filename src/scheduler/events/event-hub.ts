@@ -28,11 +28,12 @@ export interface EventsOptions {
 
 /** The listeners of one scheduler, behind one subscription to the broker. */
 export class EventHub {
-  readonly #broker: EventBroker;
+  readonly #broker: Pick<EventBroker, "publish" | "subscribe">;
   readonly #logger: Logger;
+  readonly #onInterest: () => void;
   readonly #byType = new Map<EventType, Set<(event: SchedulerEvent) => void>>();
   readonly #watchers = new Map<EventType, (record: EventRecord) => void>();
-  readonly #closeListeners = new Set<() => void>();
+  readonly #closeListeners = new Set<(reason: unknown) => void>();
   #unsubscribe: Unsubscribe | null = null;
   /** The numbers of the calls that publish at present. */
   readonly #publishing = new Set<number>();
@@ -40,9 +41,16 @@ export class EventHub {
   #failuresInRow = 0;
   #whenPublished: { readonly after: number; readonly resolve: () => void }[] = [];
 
-  constructor(broker: EventBroker, logger: Logger) {
+  /** @param onInterest called when {@link types} may have changed */
+  constructor(broker: Pick<EventBroker, "publish" | "subscribe">, logger: Logger, onInterest: () => void = () => {}) {
     this.#broker = broker;
     this.#logger = logger;
+    this.#onInterest = onInterest;
+  }
+
+  /** The types of events that somebody listens to. */
+  get types(): EventType[] {
+    return [...this.#byType].filter(([, listeners]) => listeners.size > 0).map(([type]) => type);
   }
 
   /** Starts to receive. Idempotent. */
@@ -50,8 +58,9 @@ export class EventHub {
     this.#unsubscribe ??= this.#broker.subscribe((record) => this.#dispatch(record));
   }
 
-  /** Stops to receive, and ends every iteration and wait. Listeners stay, and hear of the next run. */
-  close(): void {
+  /** Stops to receive, and ends every iteration and wait. Listeners stay, and hear of the next run.
+   *  @param failure why events end too early; iterations and waits reject with it. Default: they end as planned */
+  close(failure?: unknown): void {
     try {
       this.#unsubscribe?.();
     } catch (error) {
@@ -59,7 +68,7 @@ export class EventHub {
       this.#logger.warn("escapement: the event broker failed to unsubscribe", error);
     }
     this.#unsubscribe = null;
-    for (const listener of [...this.#closeListeners]) listener();
+    for (const listener of [...this.#closeListeners]) listener(failure);
     this.#watchers.clear();
   }
 
@@ -114,6 +123,7 @@ export class EventHub {
     const list = typeList(types);
     const unsubscribe = (): void => {
       for (const type of list) this.#byType.get(type)?.delete(receive);
+      this.#onInterest();
     };
     const receive = (event: SchedulerEvent): void => {
       if (options.once === true) unsubscribe();
@@ -124,6 +134,7 @@ export class EventHub {
       listeners.add(receive);
       this.#byType.set(type, listeners);
     }
+    this.#onInterest();
     return { unsubscribe, [Symbol.dispose]: unsubscribe };
   }
 
@@ -144,9 +155,9 @@ export class EventHub {
         end();
         reject(signal?.reason);
       };
-      const close = (): void => {
+      const close = (failure: unknown): void => {
         end();
-        reject(new DOMException("the scheduler stopped", "AbortError"));
+        reject(failure ?? new DOMException("the scheduler stopped", "AbortError"));
       };
       const subscription = this.subscribe(types, (event) => {
         end();
@@ -167,14 +178,15 @@ export class EventHub {
       onEnd: () => {
         subscription.unsubscribe();
         signal?.removeEventListener("abort", end);
-        this.#closeListeners.delete(end);
+        this.#closeListeners.delete(close);
       },
       onDropped: (count) => this.#reportDropped(onDropped, count),
     });
     const end = (): void => stream.end();
+    const close = (failure: unknown): void => stream.end(failure);
     const subscription = this.subscribe(types, (event) => stream.push(event));
     signal?.addEventListener("abort", end, { once: true });
-    this.#closeListeners.add(end);
+    this.#closeListeners.add(close);
     if (signal?.aborted === true) end();
     return stream;
   }

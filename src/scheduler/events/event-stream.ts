@@ -15,8 +15,9 @@ export interface EventStreamOptions {
 export class EventStream<T extends EventType> implements AsyncIterableIterator<SchedulerEvent<T>> {
   readonly #options: EventStreamOptions;
   readonly #buffer: SchedulerEvent<T>[] = [];
-  readonly #waiting: ((result: IteratorResult<SchedulerEvent<T>>) => void)[] = [];
+  readonly #waiting: Waiter<T>[] = [];
   #hasEnded = false;
+  #failure: { readonly reason: unknown } | null = null;
   #dropped = 0;
 
   constructor(options: EventStreamOptions) {
@@ -26,7 +27,7 @@ export class EventStream<T extends EventType> implements AsyncIterableIterator<S
   push(event: SchedulerEvent<T>): void {
     const waiter = this.#waiting.shift();
     if (waiter !== undefined) {
-      waiter({ value: event, done: false });
+      waiter.resolve({ value: event, done: false });
       return;
     }
     this.#buffer.push(event);
@@ -35,12 +36,18 @@ export class EventStream<T extends EventType> implements AsyncIterableIterator<S
     this.#dropped++;
   }
 
-  /** Ends the stream: no more events come, but events that are kept may still be read. Idempotent. */
-  end(): void {
+  /** Ends the stream: no more events come, but events that are kept may still be read. Idempotent.
+   *  @param failure what the reader's next question rejects with after those. Default: the stream ends as planned */
+  end(failure?: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#options.onEnd();
-    for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
+    const waiting = this.#waiting.splice(0);
+    if (failure !== undefined && waiting.length === 0) this.#failure = { reason: failure };
+    for (const { resolve, reject } of waiting) {
+      if (failure === undefined) resolve({ value: undefined, done: true });
+      else reject(failure);
+    }
   }
 
   [Symbol.asyncIterator](): this {
@@ -52,8 +59,14 @@ export class EventStream<T extends EventType> implements AsyncIterableIterator<S
     this.#dropped = 0;
     const event = this.#buffer.shift();
     if (event !== undefined) return Promise.resolve({ value: event, done: false });
-    if (this.#hasEnded) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.#hasEnded) return this.#ended();
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #ended(): Promise<IteratorResult<SchedulerEvent<T>>> {
+    const failure = this.#failure;
+    this.#failure = null;
+    return failure === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(failure.reason);
   }
 
   return(): Promise<IteratorResult<SchedulerEvent<T>>> {
@@ -61,4 +74,9 @@ export class EventStream<T extends EventType> implements AsyncIterableIterator<S
     this.#buffer.length = 0;
     return Promise.resolve({ value: undefined, done: true });
   }
+}
+
+interface Waiter<T extends EventType> {
+  readonly resolve: (result: IteratorResult<SchedulerEvent<T>>) => void;
+  readonly reject: (reason: unknown) => void;
 }

@@ -2,7 +2,7 @@ import type { Logger } from "../../core/logger.ts";
 import { mustBe, optionError } from "../../core/option-errors.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
-import type { JobContext, SchedulerClient } from "../scheduler-client.ts";
+import type { JobContext, LocalSchedulerClient } from "../scheduler-client.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import type { AbortReason } from "./abort-state.ts";
@@ -12,11 +12,11 @@ import type { JobAttempt } from "./job-attempt.ts";
 export class AttemptContext implements JobContext {
   readonly #attempt: JobAttempt;
   readonly #env: Environment;
-  readonly #scheduler: SchedulerClient;
+  readonly #scheduler: LocalSchedulerClient;
   #job: Job | null = null;
   #logger: Logger | null = null;
 
-  constructor(attempt: JobAttempt, env: Environment, scheduler: SchedulerClient) {
+  constructor(attempt: JobAttempt, env: Environment, scheduler: LocalSchedulerClient) {
     this.#attempt = attempt;
     this.#env = env;
     this.#scheduler = scheduler;
@@ -50,7 +50,7 @@ export class AttemptContext implements JobContext {
   get signal(): AbortSignal {
     return this.#attempt.signal;
   }
-  get scheduler(): SchedulerClient {
+  get scheduler(): LocalSchedulerClient {
     return this.#scheduler;
   }
   get logger(): Logger {

@@ -14,9 +14,10 @@ export interface KeyedPayload {
   readonly key: string | null;
 }
 
-interface Parts {
+/** What tells how a payload is checked, and which key it has. */
+export interface PayloadParts {
   readonly serializer: Serializer;
-  readonly tasks: TaskRegistry;
+  readonly tasks: Pick<TaskRegistry, "schemaOf" | "keyFunctionOf">;
 }
 
 /**
@@ -31,7 +32,7 @@ interface Parts {
  * @throws {OptionsError} when the task's function fails, or returns no key
  */
 export function keyedPayload(
-  parts: Parts,
+  parts: PayloadParts,
   taskId: string,
   payload: unknown,
   key: string | null | undefined,
@@ -42,7 +43,7 @@ export function keyedPayload(
 }
 
 function keyed(
-  { serializer, tasks }: Parts,
+  { serializer, tasks }: PayloadParts,
   taskId: string,
   payload: unknown,
   checked: unknown,

@@ -2,7 +2,7 @@ import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { ScheduleDefaults } from "../options/options.ts";
-import type { SchedulerClient } from "../scheduler-client.ts";
+import type { LocalSchedulerClient } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { Closing } from "./closing.ts";
 
@@ -13,7 +13,7 @@ export interface VerbContext {
   readonly inherited: { readonly timeZone: string; readonly scheduleDefaults: ScheduleDefaults };
   readonly tasks: TaskRegistry;
   /** The scheduler itself, for the verbs of schedules and jobs. */
-  readonly client: SchedulerClient;
+  readonly client: LocalSchedulerClient;
   /** Makes sure that the store is open and has the tasks. @throws {SchedulerStateError} once the scheduler has
    *  stopped */
   readonly ready: () => Promise<void>;

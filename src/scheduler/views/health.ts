@@ -6,8 +6,8 @@ import type { StoreInspection, TaskBacklog, TaskPause } from "../../stores/data-
 
 /** What a look at the store found out; times in epoch milliseconds. */
 export interface StoreFacts {
-  readonly inspection: StoreInspection;
-  readonly schedulers: readonly SchedulerRecord[];
+  readonly inspection: Omit<StoreInspection, "storeNow">;
+  readonly schedulers: readonly Omit<SchedulerRecord, "incarnation">[];
   readonly backloggedSchedules: readonly BackloggedSchedule[];
   /** Everything that is paused, by task, then key. */
   readonly pauses: readonly TaskPause[];

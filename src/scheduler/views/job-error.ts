@@ -10,7 +10,9 @@ import type { SerializedError } from "../../records/serialized-error.ts";
 
 /** The error behind a result that is no success. It has the class of the outcome; for the outcome `error`, it has the
  *  name, message, stack and causes of the error that the handler threw. */
-export function errorFromRecord(result: JobResultRecord): Error {
+export function errorFromRecord(
+  result: Pick<JobResultRecord, "jobId" | "taskId" | "outcome" | "attempts" | "error">,
+): Error {
   const cause = result.error === null ? undefined : { cause: reviveError(result.error) };
   const job = `job ${result.jobId} of task "${result.taskId}"`;
   switch (result.outcome) {

@@ -1,11 +1,16 @@
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { JobOutcome, Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, type AttemptFacts, attemptAsJSON, attemptOf } from "./attempt.ts";
 import { errorFromRecord } from "./job-error.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
+
+/** What a {@link JobResult} shows of its record. */
+export interface JobResultFacts extends Omit<JobResultRecord, "job"> {
+  readonly job?: Pick<KeptJob, "payload" | "metadata" | "concurrencyKey">;
+}
 
 /** How a job ended. `R` is the type of the value that its handler returned. */
 export class JobResult<R = unknown> {
@@ -13,14 +18,14 @@ export class JobResult<R = unknown> {
   readonly taskId: string;
   readonly scheduleId: string | null;
   readonly outcome: JobOutcome;
-  readonly #record: JobResultRecord;
+  readonly #record: JobResultFacts;
   readonly #serializer: Serializer;
 
   static {
     printAsJSON(JobResult.prototype);
   }
 
-  constructor(record: JobResultRecord, serializer: Serializer) {
+  constructor(record: JobResultFacts, serializer: Serializer) {
     // Own properties, because `console.table` shows no others. The rest is made when it is read.
     this.jobId = record.jobId;
     this.taskId = record.taskId;

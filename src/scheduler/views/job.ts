@@ -15,6 +15,9 @@ export interface JobClient {
   getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
 }
 
+/** What a {@link Job} shows of its record. */
+export type JobFacts = Omit<JobRecord, "resultExpirationMs" | "maxRecoveries" | "startedFence" | "fence">;
+
 /**
  * An unfinished job as it was when it was read, with what can be done to it. Its fields never change; {@link refresh}
  * reads the job again. `R` is the type of the value that its handler returns.
@@ -27,7 +30,7 @@ export class Job<R = unknown> {
   readonly taskId: string;
   /** The id of the schedule that made the job; null for a job that was added directly. */
   readonly scheduleId: string | null;
-  readonly #record: JobRecord;
+  readonly #record: JobFacts;
   readonly #serializer: Serializer;
   readonly #client: JobClient;
   readonly #hasEnded: boolean;
@@ -37,7 +40,7 @@ export class Job<R = unknown> {
   }
 
   /** @param hasEnded whether the job stands for an addition, and had ended before it */
-  constructor(record: JobRecord, serializer: Serializer, client: JobClient, hasEnded = false) {
+  constructor(record: JobFacts, serializer: Serializer, client: JobClient, hasEnded = false) {
     // Own properties, because `console.table` shows no others. The rest is made when it is read.
     this.id = record.id;
     this.taskId = record.taskId;

@@ -1,7 +1,7 @@
 import type { SqlStatement } from "../../stores/sqlite/driver.ts";
 import type { Job } from "./job.ts";
 
-/** A job that the application's own transaction adds. See `SchedulerClient.prepareJob`. */
+/** A job that the application's own transaction adds. See `LocalSchedulerClient.prepareJob`. */
 export interface PreparedJob<R = unknown> {
   /** The job as it will be. It exists once the transaction is committed. If another job stands for it by then (because
    *  of its `idempotencyKey`, `uniqueFor`, `throttle` or `debounce`), this one never exists: `job.refresh()` tells. */

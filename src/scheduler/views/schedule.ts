@@ -28,6 +28,9 @@ export interface ScheduleClient {
   previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
 }
 
+/** What a {@link Schedule} shows of its record. */
+export type ScheduleFacts = Omit<ScheduleRecord, "triggerRule" | "maxRecoveries" | "fence" | "declaration" | "version">;
+
 /**
  * A schedule as it was when it was read, with what can be done to it. Its fields never change: verbs that change the
  * schedule return it as it is afterwards, and {@link refresh} reads it again.
@@ -39,7 +42,7 @@ export class Schedule {
   readonly id: string;
   readonly taskId: string;
   readonly paused: boolean;
-  readonly #record: ScheduleRecord;
+  readonly #record: ScheduleFacts;
   readonly #serializer: Serializer;
   readonly #client: ScheduleClient;
 
@@ -47,7 +50,7 @@ export class Schedule {
     printAsJSON(Schedule.prototype);
   }
 
-  constructor(record: ScheduleRecord, serializer: Serializer, client: ScheduleClient) {
+  constructor(record: ScheduleFacts, serializer: Serializer, client: ScheduleClient) {
     // Own properties, because `console.table` shows no others. The rest is made when it is read.
     this.id = record.id;
     this.taskId = record.taskId;

@@ -1,0 +1,145 @@
+import * as v from "valibot";
+import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { type InstantLike, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
+import {
+  checkNoTrigger,
+  checkPreviewOptions,
+  checkRunNowOptions,
+  checkScheduleChanges,
+  checkScheduleFilter,
+  checkScheduleOptions,
+  checkTrigger,
+  checkUnpauseOptions,
+} from "../../scheduler/options/check-options.ts";
+import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../../scheduler/options/options.ts";
+import type { NamedFunction, Task } from "../../scheduler/scheduler-client.ts";
+import type { Job } from "../../scheduler/views/job.ts";
+import { type Listing, listingOf, mapPage } from "../../scheduler/views/page.ts";
+import type { Schedule } from "../../scheduler/views/schedule.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+import { jobSchema } from "../wire/job.ts";
+import { wireFilter, wireOptions } from "../wire/options.ts";
+import { pageSchema } from "../wire/pages.ts";
+import { scheduleSchema } from "../wire/schedule.ts";
+import { instant } from "../wire/values.ts";
+import { type CallContext, jobOf, pathOf, scheduleOf } from "./context.ts";
+import { taskIdOf, travelling } from "./task-reference.ts";
+
+/** Text that arrives in a header as it was sent. */
+const HEADER = /^[!-~]([ -~]*[!-~])?$/;
+
+/** What a client does with schedules; documented at `SchedulerClient`. */
+export class ScheduleCalls {
+  readonly #context: CallContext;
+
+  constructor(context: CallContext) {
+    this.#context = context;
+  }
+
+  async add(
+    task: Task | string | NamedFunction,
+    trigger: Trigger | string,
+    options: ScheduleOptions,
+  ): Promise<Schedule> {
+    const where = "addSchedule()";
+    const checked = checkScheduleOptions(options, where);
+    checkNoTrigger(task, where);
+    const key = await travelling(task, checked.payload, checked.concurrencyKey);
+    const { ids, clock, requester } = this.#context;
+    // With an id, a call whose answer was lost may be made once more.
+    const id = checked.id ?? ids.next(clock.now());
+    const { conflictPolicy } = checked;
+    const body = {
+      ...wireOptions(options, checked),
+      ...{ id, taskId: taskIdOf(task), trigger: wireTrigger(trigger, where), conflictPolicy },
+      ...(key === undefined ? {} : { concurrencyKey: key }),
+    };
+    // Whether the id was there before the call, or is there because of it, nobody could tell afterwards.
+    const isRepeatable = conflictPolicy !== "error" || checked.id === undefined;
+    const call = { method: "POST", path: "/schedules", body, about: id, isRepeatable } as const;
+    return scheduleOf(this.#context, await requester.read(call, scheduleSchema()));
+  }
+
+  get(id: string): Promise<Schedule> {
+    return this.#ask("GET", id);
+  }
+
+  list(filter: ScheduleFilterOptions): Listing<Schedule> {
+    return listingOf(filter, async (one) => {
+      const query = wireFilter(checkScheduleFilter(one, "getSchedules()"));
+      const call = { method: "GET", path: "/schedules", query } as const;
+      const page = await this.#context.requester.read(call, pageSchema(scheduleSchema()));
+      return mapPage(page, (record) => scheduleOf(this.#context, record));
+    });
+  }
+
+  async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
+    const where = "updateSchedule()";
+    const checked = checkScheduleChanges(changes, where);
+    if ("payload" in changes && changes.payload === undefined) {
+      const message = "must be a value over HTTP, which has no undefined; pass null, or leave payload out to keep it";
+      throw optionsError(where, [{ path: "payload", message }]);
+    }
+    if ("payload" in changes) await travelling(id, changes.payload, null);
+    const { trigger } = checked;
+    const rule = trigger === undefined ? {} : { trigger: wireTrigger(trigger, where) };
+    // A repeated call could fire the schedule once more.
+    const isRepeatable = checked.nextFireTime === undefined;
+    return this.#ask("PATCH", id, undefined, { ...wireOptions(changes, checked), ...rule }, isRepeatable);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#context.requester.call({ method: "DELETE", path: pathOf("schedules", id), about: id });
+  }
+
+  pause(id: string): Promise<Schedule> {
+    return this.#ask("POST", id, "pause");
+  }
+
+  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<Schedule> {
+    const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
+    const from = typeof resumeFrom === "number" ? instantText(resumeFrom) : resumeFrom;
+    return this.#ask("POST", id, "unpause", from === undefined ? {} : { resumeFrom: from });
+  }
+
+  /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
+  async runNow(id: string, options: { idempotencyKey?: string }): Promise<Job> {
+    const { idempotencyKey: key } = checkRunNowOptions(options, "runScheduleNow()");
+    if (key !== undefined && !HEADER.test(key)) {
+      const message = mustBe("text that a header can carry: ASCII, without spaces around it", key);
+      throw optionsError("runScheduleNow()", [{ path: "idempotencyKey", message }]);
+    }
+    const headers = key === undefined ? {} : { "idempotency-key": key };
+    const path = pathOf("schedules", id, "run");
+    const call = { method: "POST", path, headers, about: id, isRepeatable: key !== undefined } as const;
+    return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
+  }
+
+  async preview(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
+    const { limit, from } = checkPreviewOptions(options, "previewSchedule()");
+    const query = { limit: Math.max(limit, 1), from: from === undefined ? undefined : instantText(from) };
+    const call = { method: "GET", path: pathOf("schedules", id, "preview"), query, about: id } as const;
+    const { timeZone, items } = await this.#context.requester.read(call, previewSchema());
+    return items.slice(0, limit).map(({ at }) => zonedOf(at, timeZone));
+  }
+
+  async #ask(
+    method: "GET" | "POST" | "PATCH",
+    id: string,
+    verb?: string,
+    body?: object,
+    isRepeatable = true,
+  ): Promise<Schedule> {
+    const call = { method, path: pathOf("schedules", id, verb), body, about: id, isRepeatable };
+    return scheduleOf(this.#context, await this.#context.requester.read(call, scheduleSchema()));
+  }
+}
+
+/** Crontab text travels without a time zone, because it is read in that of the scheduler. It is read here too, so that
+ *  its errors are found at once. */
+function wireTrigger(trigger: Trigger | string, where: string): unknown {
+  const rule = checkTrigger(trigger, where, "UTC");
+  return typeof trigger === "string" ? { cron: trigger } : rule.toJSON();
+}
+
+const previewSchema = () => v.object({ timeZone: v.string(), items: v.array(v.object({ at: instant() })) });

@@ -1,0 +1,46 @@
+import { checkTaskPause } from "../../scheduler/options/check-options.ts";
+import { TaskView } from "../../scheduler/views/task-view.ts";
+import { pageSchema } from "../wire/pages.ts";
+import { taskSchema } from "../wire/task.ts";
+import { type CallContext, pathOf } from "./context.ts";
+
+/** Most tasks whose settings are remembered. */
+const REMEMBERED_MAX = 1000;
+
+/** What a client does with tasks; documented at `SchedulerClient`. */
+export class TaskCalls {
+  readonly #context: CallContext;
+  /** How long results of a task are kept, in milliseconds, by the id of the task. */
+  readonly #resultExpirationMs = new Map<string, number>();
+
+  constructor(context: CallContext) {
+    this.#context = context;
+  }
+
+  async all(): Promise<TaskView[]> {
+    const call = { method: "GET", path: "/tasks" } as const;
+    const { items } = await this.#context.requester.read(call, pageSchema(taskSchema()));
+    for (const { id, resultExpirationMs } of items.slice(0, REMEMBERED_MAX)) {
+      this.#resultExpirationMs.set(id, resultExpirationMs);
+    }
+    return items.map((record) => new TaskView(record));
+  }
+
+  /** How long results of a task are kept, in milliseconds, as of the first time that somebody asked; null when nobody
+   *  knows the task. */
+  async resultExpirationMs(id: string): Promise<number | null> {
+    if (!this.#resultExpirationMs.has(id)) await this.all();
+    return this.#resultExpirationMs.get(id) ?? null;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#context.requester.call({ method: "DELETE", path: pathOf("tasks", id), about: id });
+  }
+
+  async setPaused(id: string, options: { key?: string }, isPaused: boolean): Promise<void> {
+    const verb = isPaused ? "pause" : "unpause";
+    const { key } = checkTaskPause(options, `${verb}Task()`);
+    const body = key === undefined ? {} : { key };
+    await this.#context.requester.call({ method: "POST", path: pathOf("tasks", id, verb), body, about: id });
+  }
+}

@@ -1,0 +1,133 @@
+import * as v from "valibot";
+import {
+  BrokenTriggerError,
+  ConflictingIdError,
+  CronSyntaxError,
+  DeserializationError,
+  HandlerLookupError,
+  type Issue,
+  JobAbandonedError,
+  JobCancelledError,
+  JobDeadlineMissedError,
+  JobLookupError,
+  JobTimeoutError,
+  MaxIterationsReachedError,
+  OptionsError,
+  PayloadError,
+  ScheduleLookupError,
+  SchedulerStateError,
+  SerializationError,
+  StoreRefusedError,
+  StoreUnavailableError,
+  TaskLookupError,
+} from "../../core/errors.ts";
+import { once } from "../../core/once.ts";
+import { RemoteError } from "../remote-error.ts";
+
+/** The parts of a problem (RFC 9457) that matter. Each may be missing, because what stands in front of a router has
+ *  answers of its own. */
+interface Problem {
+  readonly title?: string | undefined;
+  readonly code?: string | undefined;
+  readonly detail?: string | undefined;
+  readonly issues?: readonly Issue[] | undefined;
+  readonly id?: string | undefined;
+  readonly field?: string | null | undefined;
+  readonly element?: string | undefined;
+  readonly position?: number | undefined;
+  readonly suggestion?: string | null | undefined;
+}
+
+const schema = once((): v.GenericSchema<unknown, Problem> => {
+  const text = v.fallback(v.optional(v.string()), undefined);
+  const issue = v.object({ path: v.string(), message: v.string(), suggestion: v.exactOptional(v.string()) });
+  return v.object({
+    title: text,
+    code: text,
+    detail: text,
+    issues: v.fallback(v.optional(v.array(issue)), undefined),
+    id: text,
+    field: v.fallback(v.optional(v.nullable(v.string())), undefined),
+    element: text,
+    position: v.fallback(v.optional(v.number()), undefined),
+    suggestion: v.fallback(v.optional(v.nullable(v.string())), undefined),
+  });
+});
+
+/** Longest part of an answer that is no problem which a message shows, in UTF-16 units. */
+const SHOWN_LENGTH_MAX = 120;
+
+/**
+ * The error that an answer tells of: that of the scheduler, by its code, or else a {@link RemoteError}.
+ * @param body what the answer had, as text
+ * @param about the id that the request was about; errors of look-ups name it
+ * @param call what was asked for, for messages
+ */
+export function errorOf(status: number, body: string, about: string, call: string): Error {
+  const problem = problemOf(body);
+  const said = problem.detail ?? problem.title ?? excerpt(body);
+  const message = said === "" ? `${call} was answered with status ${status}` : said;
+  const code = problem.code ?? codeOf(status);
+  const make = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+  if (make !== undefined) return make(message, { ...problem, id: problem.id ?? about });
+  return new RemoteError(`${call} was answered with status ${status}: ${adviceOn(status, message)}`, { code, status });
+}
+
+type Make = (message: string, problem: Problem & { readonly id: string }) => Error;
+
+const byCode: Readonly<Record<string, Make>> = {
+  options: (message, { issues }) => new OptionsError(message, issues),
+  badRequest: (message, { issues }) => new OptionsError(message, issues),
+  cronSyntax: (message, { field = null, element = "", position = 0, suggestion = null }) =>
+    new CronSyntaxError(message, { field, element, position, suggestion }),
+  maxIterationsReached: (message) => new MaxIterationsReachedError(message),
+  brokenTrigger: (message) => new BrokenTriggerError(message),
+  conflictingId: (message, { id }) => new ConflictingIdError(message, id),
+  taskLookup: (message, { id }) => new TaskLookupError(message, id),
+  scheduleLookup: (message, { id }) => new ScheduleLookupError(message, id),
+  jobLookup: (message, { id }) => new JobLookupError(message, id),
+  handlerLookup: (message, { id }) => new HandlerLookupError(message, id),
+  payload: (message, { issues = [] }) => new PayloadError(message, issues),
+  serialization: (message) => new SerializationError(message),
+  deserialization: (message) => new DeserializationError(message),
+  jobCancelled: (message) => new JobCancelledError(message),
+  jobDeadlineMissed: (message) => new JobDeadlineMissedError(message),
+  jobTimeout: (message) => new JobTimeoutError(message),
+  jobAbandoned: (message) => new JobAbandonedError(message),
+  storeUnavailable: (message) => new StoreUnavailableError(message),
+  storeRefused: (message) => new StoreRefusedError(message),
+  schedulerState: (message) => new SchedulerStateError(message),
+};
+
+function problemOf(body: string): Problem {
+  try {
+    const result = v.safeParse(schema(), JSON.parse(body));
+    return result.success ? result.output : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What is said by an answer that is no problem. A page of HTML says nothing. */
+function excerpt(body: string): string {
+  return /^\s*[<{[]/.test(body) ? "" : body.trim().slice(0, SHOWN_LENGTH_MAX);
+}
+
+function codeOf(status: number): string {
+  if (status === 401) return "unauthorized";
+  if (status === 403) return "forbidden";
+  if (status === 404) return "notFound";
+  if (status === 405) return "methodNotAllowed";
+  if (status === 413) return "tooLarge";
+  if (status === 429) return "tooManyAttempts";
+  // Whatever stands in front of the router, it is not reached.
+  if (status === 502 || status === 503 || status === 504) return "storeUnavailable";
+  return status >= 300 && status < 400 ? "redirected" : status < 500 ? "refused" : "internal";
+}
+
+function adviceOn(status: number, message: string): string {
+  if (status === 401) return `${message}; pass connect({ token }), a token that the router knows`;
+  if (status === 403) return `${message}; its token may not do this`;
+  if (status === 404) return `${message}; is url the address that the router is mounted at?`;
+  return message;
+}

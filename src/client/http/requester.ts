@@ -1,0 +1,191 @@
+import * as v from "valibot";
+import { type Clock, sleepFor } from "../../core/clock.ts";
+import {
+  DeserializationError,
+  EscapementError,
+  SchedulerStateError,
+  StoreUnavailableError,
+} from "../../core/errors.ts";
+import type { RandomSource } from "../../core/ids.ts";
+import type { RetryPolicy } from "../../records/policies.ts";
+import { type AbortSource, Closing, throwIfAborted } from "./closing.ts";
+import { errorOf } from "./problem.ts";
+import type { Sending, Transport } from "./transport.ts";
+
+/** What is asked of a router. */
+export interface Call extends Pick<Sending, "method"> {
+  readonly path: string;
+  /** Entries that are undefined or null are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The id that the call is about, for errors. */
+  readonly about?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether the call may be made once more when its answer was lost. Default: true. */
+  readonly isRepeatable?: boolean;
+  /** How long the router may take beyond the usual time, in milliseconds. */
+  readonly waitMs?: number;
+}
+
+/** What a router answered, other than an error. */
+export interface Answer {
+  readonly status: number;
+  /** What the body is as JSON; null for none. */
+  readonly body: unknown;
+  /** What the answer asks to wait, in milliseconds; null for nothing. */
+  readonly retryAfterMs: number | null;
+}
+
+/** How a {@link Requester} works. */
+export interface RequesterOptions {
+  readonly retry: RetryPolicy;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  /** Resolves when writes may be sent: a client that listens hears of what it does. */
+  readonly mayWrite: () => Promise<void>;
+}
+
+/** Longest pause that an answer may ask for, in milliseconds. When it asks for a longer one, the call fails. */
+const RETRY_AFTER_MS_MAX = 60_000;
+
+/** Statuses after which the same call may succeed. */
+const PASSING: readonly number[] = [408, 425, 429, 502, 503, 504];
+
+/** Makes calls, and repeats those that may be repeated when they fail for a reason that passes. */
+export class Requester {
+  readonly #transport: Transport;
+  readonly #options: RequesterOptions;
+  readonly #closing = new Closing();
+
+  constructor(transport: Transport, options: RequesterOptions) {
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  /** Ends all calls, and refuses further ones. */
+  close(): void {
+    this.#closing.close(new SchedulerStateError(`the client of ${this.#transport.url} is closed`));
+  }
+
+  /** @throws what the router answered as a problem @throws {StoreUnavailableError} @throws the signal's reason */
+  async call(call: Call): Promise<Answer> {
+    const { retry, random, mayWrite } = this.#options;
+    const { signal, isRepeatable = true } = call;
+    if (call.method !== "GET") await mayWrite();
+    for (let tries = 1; ; tries++) {
+      throwIfAborted(this.#closing);
+      throwIfAborted(signal);
+      const outcome = await this.#try(call);
+      if (!("error" in outcome)) return outcome;
+      const { error, passes, retryAfterMs } = outcome;
+      // Somebody has removed what this call was to remove: most likely this call itself, whose answer was lost.
+      if (call.method === "DELETE" && tries > 1 && isLookup(error)) return { status: 204, body: null, retryAfterMs };
+      if (!passes || !isRepeatable || tries >= retry.attemptsMax || (retryAfterMs ?? 0) > RETRY_AFTER_MS_MAX) {
+        throw error;
+      }
+      await this.pause(Math.max(retryAfterMs ?? 0, backoffMs(retry, tries, random)), signal);
+    }
+  }
+
+  /** The answer to a call, read by a schema. @throws {DeserializationError} for an answer of another form */
+  async read<T>(call: Call, schema: v.GenericSchema<unknown, T>): Promise<T> {
+    const { body } = await this.call(call);
+    return this.parse(call, body, schema);
+  }
+
+  /** The body of an answer, read by a schema. */
+  parse<T>(call: Call, body: unknown, schema: v.GenericSchema<unknown, T>): T {
+    const result = v.safeParse(schema, body, { abortEarly: true });
+    if (result.success) return result.output;
+    const [issue] = result.issues;
+    const path = v.getDotPath(issue) ?? "";
+    throw new DeserializationError(
+      `the answer to ${nameOf(call)} is not what a router of this version sends: ${path === "" ? "" : `${path}: `}` +
+        `${issue.message}; is ${this.#transport.url} the address that a router is mounted at?`,
+    );
+  }
+
+  /** Waits, until the client is closed at most. @throws the signal's reason */
+  async pause(durationMs: number, signal?: AbortSignal): Promise<void> {
+    const wakeUp = new AbortController();
+    const wake = (): void => wakeUp.abort();
+    const signals: AbortSource[] = [this.#closing, ...(signal === undefined ? [] : [signal])];
+    for (const one of signals) one.addEventListener("abort", wake, { once: true });
+    if (durationMs > 0 && signals.every(({ aborted }) => !aborted)) {
+      await sleepFor(this.#options.clock, durationMs, wakeUp.signal);
+    }
+    for (const one of signals) one.removeEventListener("abort", wake);
+    for (const one of signals) throwIfAborted(one);
+  }
+
+  async #try(call: Call): Promise<Answer | Failure> {
+    const { method, body, headers = {}, signal, waitMs = 0 } = call;
+    const sending: Sending = {
+      method,
+      path: `${call.path}${queryText(call.query)}`,
+      headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
+    const signals = [signal, this.#closing];
+    try {
+      const { response, text } = await this.#transport.send(sending, this.#options.timeoutMs + waitMs, signals);
+      const { status } = response;
+      const retryAfterMs = retryAfterOf(response, this.#options.clock);
+      if (status >= 200 && status < 300) return { status, body: jsonOf(text, call), retryAfterMs };
+      const error = errorOf(status, text, call.about ?? "", nameOf(call));
+      return { error, passes: PASSING.includes(status), retryAfterMs };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      return { error, passes: true, retryAfterMs: null };
+    }
+  }
+}
+
+/** Why a call failed, and whether the reason passes. */
+interface Failure {
+  readonly error: unknown;
+  readonly passes: boolean;
+  readonly retryAfterMs: number | null;
+}
+
+/** Exponential, with "full jitter", as for jobs. */
+function backoffMs(retry: RetryPolicy, tries: number, random: RandomSource): number {
+  const pause = Math.min(retry.maxMs, retry.initialMs === 0 ? 0 : retry.initialMs * retry.factor ** (tries - 1));
+  return Math.round(retry.jitter === "full" ? random() * pause : pause);
+}
+
+function isLookup(error: unknown): boolean {
+  return error instanceof EscapementError && (error.code === "scheduleLookup" || error.code === "taskLookup");
+}
+
+/** What `Retry-After` says: seconds, or a date. */
+export function retryAfterOf({ headers }: Response, clock: Clock): number | null {
+  const text = headers.get("retry-after");
+  if (text === null) return null;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - clock.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : null;
+}
+
+function jsonOf(text: string, call: Call): unknown {
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new DeserializationError(`the answer to ${nameOf(call)} is not JSON; is url the address of a router?`, {
+      cause,
+    });
+  }
+}
+
+function queryText(query: Call["query"] = {}): string {
+  const entries = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, String(value)]],
+  );
+  return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
+}
+
+function nameOf({ method, path }: Call): string {
+  return `${method} ${path}`;
+}

@@ -1,0 +1,111 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { AbortSource } from "./closing.ts";
+import { LinkedSignal } from "./linked-signal.ts";
+
+/** What sends requests. The global `fetch` fits, and so do `router.fetch` and a service binding of Workers. */
+export type ClientFetch = (request: Request) => Response | Promise<Response>;
+
+/** Where requests go, and what they carry. */
+export interface TransportOptions {
+  /** The address that the router is mounted at, without a slash at its end. */
+  readonly url: string;
+  readonly token: string | (() => string | Promise<string>) | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: ClientFetch | null;
+}
+
+/** One request. */
+export interface Sending {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With its query; ids in it are encoded. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+/** Sends requests to a router, with the token. */
+export class Transport {
+  readonly url: string;
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.url = options.url;
+    this.#options = options;
+  }
+
+  /** The answer to a request, whose body is not read yet. @throws {StoreUnavailableError} when there is none
+   *  @throws the signal's reason */
+  async open(sending: Sending, signal: AbortSignal): Promise<Response> {
+    const { method, path, headers, body } = sending;
+    const request = new Request(`${this.url}${path}`, {
+      method,
+      headers: { accept: "application/json", ...this.#options.headers, ...(await this.#authorization()), ...headers },
+      // The token must not go to an address that an answer names.
+      redirect: "manual",
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
+    signal.throwIfAborted();
+    try {
+      return await unlessAborted(this.#fetch(request), signal);
+    } catch (cause) {
+      throw failureOf(this.url, cause, signal);
+    }
+  }
+
+  /** Sends a request and reads its answer to the end.
+   *  @param timeoutMs how long that may take, in milliseconds
+   *  @throws {StoreUnavailableError} @throws the signal's reason */
+  async send(
+    sending: Sending,
+    timeoutMs: number,
+    signals: readonly (AbortSource | undefined)[],
+  ): Promise<{ response: Response; text: string }> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const linked = new LinkedSignal([...signals, timeout]);
+    try {
+      const response = await this.open(sending, linked.signal);
+      return { response, text: await unlessAborted(response.text(), linked.signal) };
+    } catch (error) {
+      if (signals.some((signal) => signal?.aborted === true) || error instanceof StoreUnavailableError) throw error;
+      if (!timeout.aborted) throw failureOf(this.url, error, linked.signal);
+      throw new StoreUnavailableError(`${this.url} has not answered within ${timeoutMs} ms`, { cause: error });
+    } finally {
+      linked.unlink();
+    }
+  }
+
+  async #authorization(): Promise<Record<string, string>> {
+    const { token } = this.#options;
+    if (token === null) return {};
+    return { authorization: `Bearer ${typeof token === "function" ? await token() : token}` };
+  }
+
+  async #fetch(request: Request): Promise<Response> {
+    // The global one is looked up for each request, because tracers and tests replace it.
+    const { fetch: ask = null } = this.#options;
+    return ask === null ? fetch(request) : ask(request);
+  }
+}
+
+/** What a promise settles to, unless the signal is aborted earlier. A `fetch` that a program brings may not heed its
+ *  signal. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let abort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function failureOf(url: string, cause: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  const reason = cause instanceof Error ? (cause.cause instanceof Error ? cause.cause : cause).message : String(cause);
+  return new StoreUnavailableError(`${url} cannot be reached: ${reason}`, { cause });
+}

@@ -1,0 +1,39 @@
+import * as v from "valibot";
+import { once } from "../../core/once.ts";
+import { SchedulerHealth } from "../../scheduler/views/health.ts";
+import { error, flag, instant, number, oneOf, orNull, text } from "./values.ts";
+
+/** What `SchedulerHealth.toJSON()` made, as it was. */
+export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = once(() =>
+  v.pipe(
+    v.object({
+      identity: text(),
+      checkedAt: instant(),
+      isStoreReached: flag(),
+      storeError: orNull(error()),
+      latencyMs: orNull(number()),
+      clockSkewMs: orNull(number()),
+      oldestDueJob: v.nullable(v.object({ id: text(), taskId: text(), runAt: instant() })),
+      oldestDueSchedule: v.nullable(v.object({ id: text(), taskId: text(), nextFireTime: instant() })),
+      backlog: v.array(v.object({ taskId: text(), waiting: number(), held: number(), running: number() })),
+      pausedTasks: v.array(v.object({ taskId: text(), key: orNull(text()) })),
+      schedulers: v.array(
+        v.object({
+          identity: text(),
+          role: oneOf(["both", "scheduler", "worker"]),
+          isResident: flag(),
+          tasks: v.array(text()),
+          executors: v.array(text()),
+          aliveUntil: instant(),
+        }),
+      ),
+      backloggedSchedules: v.array(v.object({ scheduleId: text(), taskId: text(), unfinished: number() })),
+    }),
+    v.transform(({ identity, checkedAt, isStoreReached, storeError, ...facts }) => {
+      const { oldestDueJob, oldestDueSchedule, backlog: tasks, pausedTasks: pauses, ...same } = facts;
+      const inspection = { tasks, oldestDueJob, oldestDueSchedule };
+      const store = isStoreReached ? { ...same, latencyMs: same.latencyMs ?? 0, inspection, pauses } : null;
+      return new SchedulerHealth(identity, checkedAt, store, storeError);
+    }),
+  ),
+);

@@ -1,0 +1,42 @@
+import * as v from "valibot";
+import { once } from "../../core/once.ts";
+import { RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
+import type { ScheduleFacts } from "../../scheduler/views/schedule.ts";
+import { duration, flag, instant, metadata, number, oneOf, orNull, text, unlessNull, value } from "./values.ts";
+
+/** What `Schedule.toJSON()` made, as the record that it was made of. */
+export const scheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts> = once(() =>
+  v.pipe(
+    v.object({
+      id: text(),
+      name: orNull(text()),
+      taskId: text(),
+      trigger: v.unknown(),
+      payload: value(),
+      executor: text(),
+      priority: number(),
+      coalesce: oneOf(["latest", "earliest", "all"]),
+      misfireGraceTime: orNull(duration()),
+      maxJitter: duration(),
+      maxCatchUp: orNull(number()),
+      resultExpirationTime: duration(),
+      overlap: oneOf(RUN_OVERLAP_POLICIES),
+      concurrencyKey: orNull(text()),
+      skippedCount: number(),
+      metadata: metadata(),
+      paused: flag(),
+      createdAt: instant(),
+      nextFireTime: orNull(instant()),
+      lastFireTime: orNull(instant()),
+    }),
+    v.transform(({ trigger, payload, misfireGraceTime, maxJitter, resultExpirationTime, concurrencyKey, ...same }) => ({
+      ...same,
+      trigger: JSON.stringify(trigger),
+      payload: payload ?? null,
+      misfireGraceMs: misfireGraceTime,
+      maxJitterMs: maxJitter,
+      resultExpirationMs: resultExpirationTime,
+      ...unlessNull("concurrencyKey", concurrencyKey),
+    })),
+  ),
+);

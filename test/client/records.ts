@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import type { AttemptRecord } from "../../src/records/attempt.ts";
+import type { JobRecord } from "../../src/records/job.ts";
+import type { JobResultRecord } from "../../src/records/job-result.ts";
+import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../src/records/policies.ts";
+import type { ScheduleRecord } from "../../src/records/schedule.ts";
+import type { SerializedError } from "../../src/records/serialized-error.ts";
+import type { TaskRecord } from "../../src/records/task.ts";
+import type { StoreFacts } from "../../src/scheduler/views/health.ts";
+
+// Records with any values that stores may hold.
+
+const text = fc.string({ maxLength: 20, unit: "grapheme" });
+const count = fc.nat();
+const ms = fc.integer({ min: -8.64e15, max: 8.64e15 });
+const duration = fc.integer({ min: 0, max: 31_557_600_000_000 });
+const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+const value = fc.option(json.map((given) => JSON.stringify(given)));
+const metadata = fc.dictionary(
+  text.filter((key) => key !== "__proto__"),
+  json,
+  { maxKeys: 4 },
+);
+const orNull = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(one);
+
+/** Any of the optional fields may be absent. */
+function record<T extends object, O extends object>(
+  required: { [K in keyof T]: fc.Arbitrary<T[K]> },
+  optional: { [K in keyof O]: fc.Arbitrary<O[K]> },
+): fc.Arbitrary<T & Partial<O>> {
+  const names = Object.keys(required) as never[];
+  return fc.record({ ...required, ...optional }, { requiredKeys: names }) as unknown as fc.Arbitrary<T & Partial<O>>;
+}
+
+const leafError: fc.Arbitrary<SerializedError> = record({ name: text, message: text }, { stack: text, code: text });
+const error: fc.Arbitrary<SerializedError> = record(
+  { name: text, message: text },
+  { stack: text, code: text, cause: leafError },
+);
+
+const attempt: fc.Arbitrary<AttemptRecord> = fc.record({
+  number: count,
+  startedAt: orNull(ms),
+  finishedAt: ms,
+  error,
+});
+const progress = fc.record({ fraction: fc.double({ min: 0, max: 1, noNaN: true }).map(Math.abs), note: orNull(text) });
+
+export const schedules: fc.Arbitrary<ScheduleRecord> = record(
+  {
+    ...{ id: text, name: orNull(text), taskId: text, executor: text, triggerRule: text },
+    trigger: json.map((given) => JSON.stringify({ type: "t", version: 1, given })),
+    ...{ payload: value, priority: fc.integer(), coalesce: fc.constantFrom("latest", "earliest", "all") },
+    ...{ misfireGraceMs: orNull(duration), maxJitterMs: duration, maxCatchUp: orNull(count) },
+    ...{ resultExpirationMs: duration, maxRecoveries: count, overlap: fc.constantFrom(...RUN_OVERLAP_POLICIES) },
+    ...{ metadata, paused: fc.boolean(), createdAt: ms, nextFireTime: orNull(ms), lastFireTime: orNull(ms) },
+    ...{ fence: count, skippedCount: count },
+  },
+  { concurrencyKey: text },
+) as fc.Arbitrary<ScheduleRecord>;
+
+export const jobs: fc.Arbitrary<JobRecord> = record(
+  {
+    ...{ id: text, taskId: text, scheduleId: orNull(text), executor: text, payload: value, priority: fc.integer() },
+    ...{ runAt: ms, createdAt: ms, fireTime: orNull(ms), scheduledFireTime: orNull(ms), startDeadline: orNull(ms) },
+    ...{ missedCount: orNull(count), firstMissedTime: orNull(ms), lastMissedTime: orNull(ms) },
+    ...{ resultExpirationMs: duration, maxRecoveries: count, metadata, idempotencyKey: orNull(text) },
+    ...{ failedAttempts: count, recoveries: count, startedFence: count, cancelRequested: fc.boolean() },
+    ...{ acquiredBy: orNull(text), acquiredUntil: orNull(ms), fence: count },
+  },
+  {
+    ...{ retryOf: text, attemptHistory: fc.array(attempt, { maxLength: 3 }), progress, concurrencyKey: text },
+    ...{ after: fc.array(text, { maxLength: 3 }), heldBy: fc.constantFrom("limit", "parents") },
+    onParentFailure: fc.constantFrom("cancel", "run"),
+  },
+) as fc.Arbitrary<JobRecord>;
+
+const keptJob = record(
+  {
+    ...{ payload: value, metadata, executor: text, priority: fc.integer(), fireTime: orNull(ms) },
+    ...{ idempotencyKey: orNull(text), maxRecoveries: count, createdAt: ms },
+  },
+  { concurrencyKey: text },
+);
+
+export const results: fc.Arbitrary<JobResultRecord> = record(
+  {
+    ...{ jobId: text, taskId: text, scheduleId: orNull(text), scheduledFireTime: orNull(ms) },
+    ...{ outcome: fc.constantFrom(...JOB_OUTCOMES), startedAt: orNull(ms), finishedAt: ms, attempts: count },
+    ...{ returnValue: value, error: orNull(error), expiresAt: ms },
+  },
+  { job: keptJob, attemptHistory: fc.array(attempt, { maxLength: 3 }), progress, retryOf: text },
+) as fc.Arbitrary<JobResultRecord>;
+
+export const tasks: fc.Arbitrary<TaskRecord> = record(
+  {
+    ...{ id: text, executor: text, maxRunningJobs: orNull(count), misfireGraceMs: orNull(duration) },
+    ...{ maxRecoveries: count, timeoutMs: orNull(duration), resultExpirationMs: duration, metadata },
+    retry: fc.record({
+      ...{ attemptsMax: count, initialMs: duration, factor: fc.integer({ min: 1 }), maxMs: duration },
+      jitter: fc.constantFrom("full", "none"),
+    }),
+    overlap: fc.constantFrom(...RUN_OVERLAP_POLICIES),
+  },
+  {
+    ...{ maxRunningPerKey: count, fair: fc.boolean(), paused: fc.boolean(), declaration: text, version: count },
+    rateLimit: fc.record({ limit: count, perMs: duration, burst: count }),
+  },
+) as fc.Arbitrary<TaskRecord>;
+
+const smallMs = fc.integer({ min: 0, max: 4e12 });
+const role = fc.constantFrom("both" as const, "scheduler" as const, "worker" as const);
+
+/** What a look at a store found out; null where it could not be reached. */
+export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
+  fc.record({
+    inspection: fc.record({
+      tasks: fc.array(record({ taskId: text, waiting: count, running: count }, { held: count }), { maxLength: 3 }),
+      oldestDueJob: orNull(fc.record({ id: text, taskId: text, runAt: smallMs })),
+      oldestDueSchedule: orNull(fc.record({ id: text, taskId: text, nextFireTime: smallMs })),
+    }),
+    schedulers: fc.array(
+      fc.record({
+        ...{ identity: text, role, isResident: fc.boolean(), aliveUntil: smallMs },
+        ...{ tasks: fc.array(text, { maxLength: 3 }), executors: fc.array(text, { maxLength: 2 }) },
+      }),
+      { maxLength: 3 },
+    ),
+    backloggedSchedules: fc.array(fc.record({ scheduleId: text, taskId: text, unfinished: count }), { maxLength: 2 }),
+    pauses: fc.array(fc.record({ taskId: text, key: orNull(text) }), { maxLength: 2 }),
+    latencyMs: count,
+    clockSkewMs: orNull(fc.integer()),
+  }),
+) as fc.Arbitrary<StoreFacts | null>;

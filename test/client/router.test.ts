@@ -1,0 +1,326 @@
+import { describe, expect, test } from "vitest";
+import {
+  ConflictingIdError,
+  CronSyntaxError,
+  CronTrigger,
+  DateTrigger,
+  defineTasks,
+  IntervalTrigger,
+  JobCancelledError,
+  JobLookupError,
+  OptionsError,
+  PayloadError,
+  ScheduleLookupError,
+  type Scheduler,
+  type SchedulerClient,
+  SerializationError,
+  type StandardSchemaV1,
+  StoreRefusedError,
+  TaskLookupError,
+} from "../../src/mod.ts";
+import type { VirtualClock } from "../../src/testing/mod.ts";
+import { at, rejectionOf, setUp } from "../scheduler/support.ts";
+import { setUpBehindRouter } from "./support.ts";
+
+/** A scheduler, and a client of it: the scheduler itself, or one behind a router. */
+interface Side {
+  readonly client: SchedulerClient;
+  readonly scheduler: Scheduler;
+  readonly clock: VirtualClock;
+}
+
+/** Does the same with a scheduler in this process, and with one behind a router, and compares what was returned. */
+async function expectSame(script: (side: Side) => Promise<unknown>): Promise<void> {
+  const near = setUp();
+  const far = setUpBehindRouter();
+  const asJSON = async (side: Side): Promise<unknown> => JSON.parse(JSON.stringify(await script(side)));
+  expect(await asJSON(far)).toEqual(await asJSON({ ...near, client: near.scheduler }));
+}
+
+/** What went wrong, as a value. */
+async function refusal(promise: Promise<unknown>): Promise<unknown> {
+  const error = (await rejectionOf(promise)) as Error & { issues?: unknown; id?: unknown };
+  const { name, message, issues, id } = error;
+  return { class: error.constructor.name, name, message, issues, id, own: { ...error } };
+}
+
+describe("a client behind a router does what a scheduler does:", () => {
+  test("schedules are added, read, changed, paused, run, previewed and removed", async () => {
+    await expectSame(async ({ client, scheduler }) => {
+      scheduler.task("report", () => {});
+      const said: unknown[] = [
+        await client.addSchedule("report", "0 9 * * mon-fri", {
+          ...{ id: "a/b.c %é", name: "Weekdays", payload: { a: [1, null] }, coalesce: "all", misfireGraceTime: "5m" },
+          ...{ maxJitter: { seconds: 1 }, maxCatchUp: 3, overlap: "skip", metadata: { owner: "x" }, priority: 2 },
+          ...{ resultExpirationTime: "PT1H", concurrencyKey: "k", executor: "inline", conflictPolicy: "error" },
+        }),
+        await client.addSchedule("report", new IntervalTrigger({ minutes: 5 }), { id: "i", paused: true }),
+        await client.addSchedule("report", new DateTrigger(at(9)), { id: "d" }),
+      ];
+      said.push(await client.getSchedule("a/b.c %é"));
+      said.push(await client.getSchedules({ limit: 2 }), await client.getSchedules({ paused: true, taskId: "report" }));
+      said.push(await client.updateSchedule("i", { trigger: "*/5 * * * *", payload: null, misfireGraceTime: null }));
+      said.push(await client.updateSchedule("d", { nextFireTime: at(12), concurrencyKey: null, metadata: { b: 1 } }));
+      said.push(await client.pauseSchedule("d"), await client.unpauseSchedule("d", { resumeFrom: "now" }));
+      said.push(await client.unpauseSchedule("i", { resumeFrom: at(5) }), await client.unpauseSchedule("i"));
+      said.push((await client.previewSchedule("a/b.c %é", { limit: 3 })).map(String));
+      said.push((await client.previewSchedule("i", { limit: 2, from: at(3600) })).map(String));
+      said.push(await client.previewSchedule("i", { limit: 0 }), await client.runScheduleNow("i"));
+      said.push(await client.runScheduleNow("i", { idempotencyKey: "k" }));
+      said.push(await client.runScheduleNow("i", { idempotencyKey: "k" }));
+      said.push(await client.getSchedules({ search: "WEEK", state: "active", sort: "nextFireTime" }));
+      said.push(await client.removeSchedules({ ids: ["d", "missing"] }), await client.removeSchedule("i"));
+      const lines: string[] = [];
+      await client.printSchedules({ write: (line) => lines.push(line) });
+      const all: string[] = [];
+      for await (const { id } of client.getSchedules({ limit: 1 })) all.push(id);
+      return [...said, lines, all];
+    });
+  });
+
+  test("jobs are added, read, cancelled, run, retried and removed", async () => {
+    await expectSame(async ({ client, scheduler, clock }) => {
+      scheduler.task("add", { maxRunningJobs: null }, (list: number[]) => list.reduce((sum, n) => sum + n, 0));
+      scheduler.task("fail", () => Promise.reject(new RangeError("no", { cause: new Error("why") })));
+      const said: unknown[] = [
+        await client.addJob("add", {
+          ...{ payload: [1, 2], idempotencyKey: "k1", metadata: { a: 1 }, priority: 3, resultExpirationTime: "PT1H" },
+          ...{ startDeadline: at(60), runAt: at(1), concurrencyKey: "c", executor: "inline", uniqueFor: "1h" },
+        }),
+        await client.addJob("add", { payload: [5], debounce: { key: "d", wait: "5s", maxWait: "1m" } }),
+        await client.addJob("add", { payload: [6], throttle: { key: "t", per: { minutes: 1 } } }),
+        await client.addJob("add", { payload: [7], throttle: { key: "t", per: { minutes: 1 } } }),
+      ];
+      const many = await client.addJobs([
+        { task: "add", payload: [3, 4], idempotencyKey: "k2" },
+        { task: "fail", idempotencyKey: "k3" },
+      ]);
+      const { jobs, then } = await client.addBatch([{ task: "fail", idempotencyKey: "k4" }], {
+        then: { task: "add", payload: [8], onFailure: "run", idempotencyKey: "k5", after: [many[0]] },
+      });
+      said.push(many, jobs, then, await client.getJobs({ taskId: "fail", limit: 1 }), await client.getJob(then.id));
+      said.push(await client.cancelJob(many[0].id), await client.cancelJob(many[0].id), await then.refresh());
+      said.push(await client.getJobResult(then.id), await client.addJobs([]));
+      said.push(await client.getJobs({ search: "k1", state: "queued", runAfter: at(1), runBefore: at(2) }));
+      said.push((await client.getJobs({ order: "newest" })).items.map(({ id }) => id));
+      await clock.advance("PT1M");
+      await scheduler.tick();
+      await scheduler.tick();
+      said.push(await client.getJobResults({ search: "RangeError" }));
+      said.push(await client.getJobResults(), await client.getJobResults({ outcome: "error", order: "oldest" }));
+      said.push(await client.getJobResults({ finishedAfter: at(60), finishedBefore: at(61), taskId: "add" }));
+      said.push(await client.getJobResult(many[0].id), await refusal(Promise.resolve(jobs[0]?.wait())));
+      said.push(await client.retryJob(many[1].id), await client.retryJobs({ taskId: "fail" }));
+      said.push(await client.cancelJobs({ taskId: "fail" }), await client.cancelJobs({ all: true }));
+      said.push(await client.removeJobResults({ outcome: "cancelled" }), await client.getJobResult("missing"));
+      await client.cleanup();
+      return said;
+    });
+  });
+
+  test("tasks are read, paused and removed, and the health is told", async () => {
+    await expectSame(async ({ client, scheduler }) => {
+      const settings = {
+        ...{ maxRunningPerKey: 2, rateLimit: { limit: 14, per: "1s" }, fair: true, timeout: "30s" },
+        ...{ retry: { maxAttempts: 3, backoff: { initial: "2s" } }, metadata: { a: 1 }, misfireGraceTime: "1m" },
+      } as const;
+      scheduler.task("mail", { ...settings, concurrencyKey: () => "k" }, () => {});
+      scheduler.task("other", () => {});
+      const said: unknown[] = [await client.getTasks()];
+      await client.pauseTask("mail", { key: "tenant 7" });
+      await client.pauseTask("other");
+      said.push(await client.getTasks(), (await client.health()).pausedTasks);
+      await client.unpauseTask("mail", { key: "tenant 7" });
+      await client.unpauseTask("other");
+      await client.removeTask("other");
+      const { pausedTasks, backlog, isStoreReached, schedulers, oldestDueJob, checkedAt } = await client.health();
+      return [
+        ...said,
+        await client.getTasks(),
+        { pausedTasks, backlog, isStoreReached, schedulers, oldestDueJob, checkedAt },
+      ];
+    });
+  });
+
+  test("what is refused, is refused by the same errors", async () => {
+    await expectSame(async ({ client, scheduler }) => {
+      scheduler.task("t", () => {});
+      const schema: StandardSchemaV1 = {
+        "~standard": { version: 1, vendor: "test", validate: () => ({ issues: [{ message: "is bad", path: ["a"] }] }) },
+      };
+      scheduler.task("strict", { schema }, () => {});
+      await client.addSchedule("t", "0 9 * * *", { id: "s" });
+      const job = await client.addJob("t", { idempotencyKey: "k" });
+      const done = await client.addJob("t", { idempotencyKey: "done" });
+      await client.cancelJob(done.id);
+      const retried = await client.retryJob(done.id);
+      await client.cancelJob(retried.id);
+      return Promise.all(
+        [
+          client.getSchedule("none"),
+          client.updateSchedule("none", { priority: 1 }),
+          client.removeSchedule("none"),
+          client.runScheduleNow("none"),
+          client.previewSchedule("none", { limit: 1 }),
+          client.getJob("none"),
+          client.getJobResult("none", { wait: true }),
+          client.retryJob("none"),
+          client.retryJob(job.id),
+          client.retryJob(done.id),
+          client.removeTask("none"),
+          client.removeTask("t"),
+          client.pauseTask("none"),
+          client.addJob("none"),
+          client.addSchedule("none", "0 9 * * *"),
+          client.addSchedule("t", "0 9 * * *", { id: "s", conflictPolicy: "error" }),
+          client.addSchedule("t", "0 25 * * *"),
+          client.addSchedule("t", new CronTrigger({ hour: 9 }), { priorty: 1 } as object),
+          client.updateSchedule("s", { paused: true } as object),
+          client.addJob("strict", { payload: 1 }),
+          client.addJob("t", { payload: new Date(0) }),
+          client.addJob("t", { priority: "high" } as object),
+          client.addJobs([{ task: "t" }, { task: "t", payload: Number.NaN }]),
+          client.addJobs([{ task: "t", priority: 0.5 }]),
+          client.addJob("t", { after: ["none"] }).catch(({ name }) => Promise.reject(new Error(name))),
+          client.cancelJobs({}),
+          Promise.resolve(client.getSchedules({ limit: 0 })),
+          Promise.resolve(client.getJobs({ cursor: "\0" })),
+          client.removeSchedules({}),
+        ].map(refusal),
+      );
+    });
+  });
+});
+
+describe("a client behind a router", () => {
+  test("waits for a job, and gets the value or the error of its handler", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("add", { resultExpirationTime: { seconds: 0 } }, (list: number[]) => list[0]);
+    scheduler.task("fail", () => Promise.reject(new RangeError("no")));
+    await scheduler.start();
+    expect(await client.runJob("add", { payload: [7] })).toBe(7);
+    expect(await rejectionOf(client.runJob("fail"))).toMatchObject({ name: "RangeError", message: "no" });
+    const job = await client.addJob("fail", { runAt: at(3600) });
+    const wait = rejectionOf(job.wait());
+    expect(await job.cancel()).toBe(true);
+    expect(await wait).toBeInstanceOf(JobCancelledError);
+  });
+
+  test("waits over several requests", async () => {
+    const { client, scheduler, clock } = setUpBehindRouter();
+    scheduler.task("late", () => "at last");
+    await scheduler.start();
+    const job = await client.addJob("late", { runAt: at(90) });
+    const [value] = await Promise.all([job.wait(), clock.advance("PT2M")]);
+    expect(value).toBe("at last");
+  });
+
+  test("adds jobs of shared tasks, checked before they travel, and with their key", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    const schema: StandardSchemaV1<{ tenant: string }> = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: (value) =>
+          typeof (value as { tenant?: unknown })?.tenant === "string"
+            ? { value: value as { tenant: string } }
+            : { issues: [{ message: "is missing", path: ["tenant"] }] },
+      },
+    };
+    const tasks = defineTasks({
+      sync: { schema, settings: { concurrencyKey: ({ tenant }) => tenant, maxRunningPerKey: 1 } },
+    });
+    scheduler.task("sync", { maxRunningPerKey: 1, concurrencyKey: () => null }, () => {});
+    const job = await client.addJob(tasks.sync, { payload: { tenant: "seven" } });
+    expect(job.concurrencyKey).toBe("seven");
+    expect(await rejectionOf(client.addJob(tasks.sync, { payload: {} as { tenant: string } }))).toBeInstanceOf(
+      PayloadError,
+    );
+  });
+
+  test("takes a function for the task of its name", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("greet", () => {});
+    function greet(): void {}
+    expect((await client.addJob(greet)).taskId).toBe("greet");
+    expect(await rejectionOf(client.addJob(() => {}))).toBeInstanceOf(OptionsError);
+  });
+
+  test("refuses what has no form over HTTP", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("t", () => {});
+    await client.addSchedule("t", "0 9 * * *", { id: "s", payload: 1 });
+    const error = await rejectionOf(client.updateSchedule("s", { payload: undefined }));
+    expect(error).toBeInstanceOf(OptionsError);
+    expect((error as Error).message).toBe(
+      "updateSchedule(): payload must be a value over HTTP, which has no undefined; pass null, or leave payload out " +
+        "to keep it",
+    );
+  });
+
+  test("adds one job, however often its answer is lost", async () => {
+    const { router, scheduler, clock } = setUpBehindRouter();
+    scheduler.task("t", { maxRunningJobs: null }, () => {});
+    let lost = 0;
+    const { client } = setUpBehindRouter({
+      clock,
+      fetch: async (request) => {
+        const answer = await router.fetch(request);
+        // The job has run and ended before the client asks again.
+        await scheduler.tick();
+        if (lost++ < 2) throw new TypeError("connection reset");
+        return answer;
+      },
+    });
+    const [job] = await Promise.all([client.addJob("t"), clock.advance("PT1M")]);
+    expect(job.state).toBe("ended");
+    expect((await scheduler.getJobResults()).items.map(({ jobId }) => jobId)).toEqual([job.id]);
+  });
+});
+
+/** So that the errors above are those that tests of a scheduler expect. */
+test("the errors are those of the library", async () => {
+  const { client, scheduler } = setUpBehindRouter();
+  scheduler.task("t", () => {});
+  await client.addSchedule("t", "0 9 * * *", { id: "s" });
+  const rejections: [() => Promise<unknown>, abstract new (...given: never[]) => Error][] = [
+    [() => client.getSchedule("none"), ScheduleLookupError],
+    [() => client.getJob("none"), JobLookupError],
+    [() => client.addJob("none"), TaskLookupError],
+    [() => client.addSchedule("t", "0 9 * * *", { id: "s", conflictPolicy: "error" }), ConflictingIdError],
+    [() => client.addSchedule("t", "0 25 * * *"), CronSyntaxError],
+    [() => client.addJob("t", { payload: new Map() }), SerializationError],
+    [() => client.addJob("t", { after: ["none"] }), StoreRefusedError],
+  ];
+  for (const [call, ErrorClass] of rejections) expect(await rejectionOf(call())).toBeInstanceOf(ErrorClass);
+});
+
+describe("the events of a router", () => {
+  test("reach a client that listens, also those of what the client does", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("t", () => {});
+    const added = client.nextEvent("jobAdded");
+    const job = await client.addJob("t");
+    const here = scheduler.nextEvent("taskPaused");
+    const there = client.nextEvent("taskPaused");
+    await client.pauseTask("t");
+    expect((await added).jobId).toBe(job.id);
+    expect({ ...(await there) }).toEqual({ ...(await here) });
+  });
+
+  test("go on after a stream has ended, without a loss", async () => {
+    const { client, scheduler, clock, clientLog } = setUpBehindRouter();
+    scheduler.task("t", () => {});
+    const events = client.events("jobAdded");
+    const ids = [(await client.addJob("t")).id];
+    const heard = [(await events.next()).value.jobId];
+    // The router ends streams after ten minutes.
+    await clock.advance("PT9M59S");
+    for (let count = 0; count < 5; count++) {
+      ids.push((await client.addJob("t")).id);
+      await clock.advance("PT1S");
+    }
+    while (heard.length < ids.length) heard.push((await events.next()).value.jobId);
+    expect([heard, clientLog]).toEqual([ids, []]);
+  });
+});
