@@ -12,6 +12,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   http: 5,
   "http-cron": 5,
   cloudflare: 5,
+  observability: 5,
   cli: 5,
   testing: 5,
 };
@@ -62,6 +63,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   hono: /^src\/(http|cloudflare)\//,
   "@hono/standard-validator": /^src\/http\//,
   "@valibot/to-json-schema": /^src\/http\//,
+  "@opentelemetry/api": /^src\/observability\/otel\//,
   vitest: /^src\/testing\//,
 };
 

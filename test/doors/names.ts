@@ -205,6 +205,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "EventType",
       "FailureKind",
       "HeldJob",
+      "InspectionOptions",
       "JobAddition",
       "JobCall",
       "JobExecutor",
@@ -242,6 +243,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "ScheduleAdditionChange",
       "ScheduleAdditionReport",
       "ScheduleChanges",
+      "ScheduleCounts",
       "ScheduleFilter",
       "SchedulePlan",
       "ScheduleRecord",
@@ -352,7 +354,15 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreRetryOptions",
     ],
   },
+  "./metrics": {
+    values: ["Metrics"],
+    types: ["WatchedOptions"],
+  },
   "./no-temporal": { values: ["Temporal"], types: [] },
+  "./otel": {
+    values: ["Telemetry"],
+    types: ["TelemetryOptions", "TracedOptions"],
+  },
   "./scheduler": {
     values: ["Scheduler"],
     types: ["SchedulerOptions", "StoredSchedulerOptions"],
