@@ -4,10 +4,11 @@
  *
  * @module
  */
+
+export type { Plain, PlainPage, RemoteValue } from "../scheduler/views/plain.ts";
 export { createWorker, type SchedulerWorker } from "./create-worker.ts";
 export type { AlarmTickOptions, AttachOptions } from "./durable-object/attach-options.ts";
 export { type AttachedScheduler, attachScheduler } from "./durable-object/attach-scheduler.ts";
-export type { Plain, PlainPage, RemoteValue } from "./durable-object/plain.ts";
 export type { RemoteScheduleUpdate, RemoteTrigger, RemoteVerbs } from "./durable-object/remote-verbs.ts";
 export type { AlarmStorage, ObjectContext, ObjectStorage } from "./durable-object/shapes.ts";
 export type { GivenContext, ScheduledEvent, WorkerContext } from "./shapes.ts";

@@ -168,11 +168,12 @@ export function namesOf(schema: object): readonly string[] {
 }
 
 function childOf(schema: object, name: string): v.GenericSchema {
-  const { entries, value } = unwrapped(schema) as {
+  const { entries, value, item } = unwrapped(schema) as {
     entries?: Record<string, v.GenericSchema>;
     value?: v.GenericSchema;
+    item?: v.GenericSchema;
   };
-  return (entries?.[name] ?? value ?? schema) as v.GenericSchema;
+  return (entries?.[name] ?? value ?? item ?? schema) as v.GenericSchema;
 }
 
 /** The schema within `optional` and `nullable`. */

@@ -2,7 +2,8 @@ import { hasMethods } from "../core/check.ts";
 import { EscapementError, SchedulerStateError } from "../core/errors.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { takes } from "../core/option-errors.ts";
-import { problemAnswer, reportAnswer } from "./answers.ts";
+import { problemResponse } from "../core/problem.ts";
+import { reportAnswer } from "./answers.ts";
 import { hasBearer } from "./bearer.ts";
 import { assertTicks, type CronHandlerOptions, checkCronOptions, type TickingScheduler } from "./options.ts";
 import { TickTurns } from "./tick-turns.ts";
@@ -43,13 +44,15 @@ export function createCronHandler(options: CronHandlerOptions): CronHandler {
   return async (request) => {
     if (!isRequest(request)) {
       logger.error(`escapement: the handler of createCronHandler() ${takes("a Request", request, FOR_OTHER_HANDLERS)}`);
-      return problemAnswer(500, "options");
+      return problemResponse(500, "options");
     }
     if (request.method !== "GET" && request.method !== "POST") {
-      return problemAnswer(405, "methodNotAllowed", { allow: "GET, POST" });
+      return problemResponse(405, "methodNotAllowed", { headers: { allow: "GET, POST" } });
     }
     if (secrets !== null && !(await hasBearer(request, secrets))) {
-      return problemAnswer(401, "unauthorized", { "www-authenticate": 'Bearer realm="escapement"' });
+      return problemResponse(401, "unauthorized", {
+        headers: { "www-authenticate": 'Bearer realm="escapement"' },
+      });
     }
     try {
       const made = typeof scheduler === "function" ? assertTicks(await scheduler()) : scheduler;
@@ -57,7 +60,7 @@ export function createCronHandler(options: CronHandlerOptions): CronHandler {
     } catch (error) {
       logger.error("escapement: the tick that an HTTP request asked for failed", error);
       const code = error instanceof EscapementError ? error.code : "internal";
-      return problemAnswer(error instanceof SchedulerStateError ? 409 : 500, code);
+      return problemResponse(error instanceof SchedulerStateError ? 409 : 500, code);
     }
   };
 }

@@ -9,10 +9,11 @@ export const LEVELS: Readonly<Record<string, number>> = {
   brokers: 3,
   executors: 3,
   scheduler: 4,
-  http: 5,
+  hono: 5,
+  client: 5,
+  observability: 5,
   "http-cron": 5,
   cloudflare: 5,
-  observability: 5,
   cli: 5,
   testing: 5,
 };
@@ -44,7 +45,7 @@ export const SCHEDULER_FLOORS: Readonly<Record<string, number>> = {
 
 /** Where host globals and `node:*` may stand: the outermost level, and what exists for one runtime alone. */
 export const HOST_ROOMS: readonly RegExp[] = [
-  /^src\/(http|cloudflare|cli|testing)\//,
+  /^src\/(cloudflare|cli|testing)\//,
   /^src\/executors\/(worker|process)\b/,
   /^src\/core\/host\.ts$/,
   /^src\/stores\/(node|bun)-sqlite\//,
@@ -60,9 +61,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   "@standard-schema/spec": /^src\//,
   devalue: /^src\/serializers\//,
   "@libsql/client": /^src\/stores\/libsql\//,
-  hono: /^src\/(http|cloudflare)\//,
-  "@hono/standard-validator": /^src\/http\//,
-  "@valibot/to-json-schema": /^src\/http\//,
+  hono: /^src\/(hono|cloudflare)\//,
   "@opentelemetry/api": /^src\/observability\/otel\//,
   vitest: /^src\/testing\//,
 };

@@ -324,6 +324,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["DurableObjectDataStore"],
     types: ["DurableObjectSqlStorage", "DurableObjectStoreOptions", "Row", "SqlValue", "StoreRetryOptions"],
   },
+  "./hono": {
+    values: ["createRouter"],
+    types: ["Api", "ApiSchema", "Endpoints", "MetricsSource", "RouterAuth", "RouterOptions", "RouterScheduler"],
+  },
   "./http-cron": {
     values: ["createCronHandler"],
     types: ["CronHandler", "CronHandlerOptions", "TickingScheduler"],

@@ -10,12 +10,12 @@ import type {
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import { type Plain, type PlainPage, plain, plainPage } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
 import type { TaskView } from "../../scheduler/views/task-view.ts";
 import { triggerFromJSON } from "../../triggers/codec.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { TriggerJSON } from "../../triggers/trigger-json.ts";
-import { type Plain, type PlainPage, plain, plainPage } from "./plain.ts";
 
 /** Crontab text, or what `trigger.toJSON()` returns. */
 export type RemoteTrigger = string | TriggerJSON;

@@ -13,11 +13,11 @@ import type { Scheduler } from "../../scheduler/scheduler.ts";
 import type { NewJob } from "../../scheduler/scheduler-client.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { Plain, PlainPage } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
 import type { TaskView } from "../../scheduler/views/task-view.ts";
 import type { AttachOptions } from "./attach-options.ts";
 import { type AttachedScheduler, attachScheduler } from "./attach-scheduler.ts";
-import type { Plain, PlainPage } from "./plain.ts";
 import type { RemoteScheduleUpdate, RemoteTrigger } from "./remote-verbs.ts";
 import type { ObjectContext } from "./shapes.ts";
 

@@ -1,12 +1,12 @@
 import type { Temporal } from "../../core/temporal.ts";
-import type { Page } from "../../scheduler/views/page.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { TriggerJSON } from "../../triggers/trigger-json.ts";
+import type { Page } from "./page.ts";
 
 /**
- * What a record of a scheduler is on its way out of an object: the same fields as plain values, because a remote call
- * carries no classes. Instants and durations are ISO 8601 text, triggers are their JSON, and methods are missing. A
- * payload or a value that cannot be read is a text that says so.
+ * What a record of a scheduler is on its way out of its process: the same fields as plain values, because neither a
+ * remote call nor JSON carries classes. Instants and durations are ISO 8601 text, triggers are their JSON, and methods
+ * are missing. A payload or a value that cannot be read is a text that says so.
  */
 export type Plain<T> = {
   readonly [Name in keyof T as T[Name] extends (...given: never[]) => unknown ? never : Name]: PlainValue<T[Name]>;

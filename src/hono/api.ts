@@ -1,0 +1,183 @@
+import type { Env, Hono } from "hono";
+import type { TickReport } from "../scheduler/driving/tick.ts";
+import type { LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
+import type { Job } from "../scheduler/views/job.ts";
+import type { JobResult } from "../scheduler/views/job-result.ts";
+import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
+import type { Schedule } from "../scheduler/views/schedule.ts";
+import type { TaskView } from "../scheduler/views/task-view.ts";
+import type {
+  JobBatch,
+  JobBulk,
+  JobQuery,
+  NewJobBody,
+  NewScheduleBody,
+  PreviewQuery,
+  ResultQuery,
+  ResultWait,
+  ScheduleBody,
+  ScheduleBulk,
+  ScheduleChangesBody,
+  ScheduleQuery,
+  TriggerPreviewBody,
+} from "./wire.ts";
+
+/** What a route takes and answers. `answers` has the body of each status; null is none. */
+export interface Endpoint {
+  readonly param?: string;
+  readonly query?: object;
+  readonly body?: unknown;
+  readonly answers: { readonly [status: number]: unknown };
+}
+
+/** One fire time of a preview. */
+export interface PreviewedFire {
+  /** When it fires: an instant. */
+  readonly at: string;
+  /** The same in the trigger's time zone, with its offset: `2027-03-28T03:00:00+02:00`. */
+  readonly local: string;
+  /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is the
+   *  `first` or the `second`. Null for nothing. */
+  readonly clockChange: "moved" | "first" | "second" | null;
+}
+
+/** The fire times to come. */
+export interface Preview {
+  /** The rule in words. */
+  readonly description: string;
+  readonly timeZone: string;
+  readonly items: readonly PreviewedFire[];
+  /** Times of day that do not exist because of a gap, and for which nothing fires: `2027-03-28T02:30:00`. */
+  readonly skipped: readonly string[];
+}
+
+/** How everything is, on one page. */
+export interface Overview {
+  readonly checkedAt: string;
+  readonly isStoreReached: boolean;
+  readonly counts: {
+    /** Unfinished jobs by state. A store stops counting at some number. */
+    readonly queued: number;
+    readonly held: number;
+    readonly running: number;
+    readonly schedulers: number;
+    readonly pausedTasks: number;
+  };
+  readonly oldestDueJob: Plain<SchedulerHealth>["oldestDueJob"];
+  readonly oldestDueSchedule: Plain<SchedulerHealth>["oldestDueSchedule"];
+  readonly pausedTasks: readonly Plain<PausedTask>[];
+  readonly unhandledTasks: readonly string[];
+  readonly backloggedSchedules: Plain<SchedulerHealth>["backloggedSchedules"];
+  /** The last 10 results whose outcome is `error`. */
+  readonly failures: readonly Plain<JobResult>[];
+}
+
+/** What `POST /jobs/bulk` did. */
+export interface JobBulkReport {
+  readonly action: JobBulk["action"];
+  /** How many jobs or results it was done to. */
+  readonly count: number;
+  /** Of `retry`: how many results were passed over. */
+  readonly skipped: number;
+}
+
+/** What `POST /schedules/bulk` did. */
+export interface ScheduleBulkReport {
+  readonly action: ScheduleBulk["action"];
+  readonly count: number;
+}
+
+/** What a tick did. */
+export type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
+
+/** Every route, by method and path: what it takes, and what it answers when all is well. */
+export interface Endpoints {
+  "GET /health/live": { answers: { 200: { status: "live" } } };
+  "GET /health/ready": { answers: { 200: { status: "ready" } } };
+  "GET /health": { answers: { 200: Plain<SchedulerHealth> } };
+  "GET /overview": { answers: { 200: Overview } };
+  "GET /schedulers": { answers: { 200: PlainPage<LiveScheduler> } };
+  "POST /cleanup": { answers: { 204: null } };
+  "POST /tick": { answers: { 200: PlainTickReport } };
+
+  "GET /tasks": { answers: { 200: PlainPage<TaskView> } };
+  "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
+  "POST /tasks/:id/pause": { param: "id"; body: { readonly key?: string }; answers: { 204: null } };
+  "POST /tasks/:id/unpause": { param: "id"; body: { readonly key?: string }; answers: { 204: null } };
+
+  "GET /schedules": { query: ScheduleQuery; answers: { 200: PlainPage<Schedule> } };
+  "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };
+  "POST /schedules/bulk": { body: ScheduleBulk; answers: { 200: ScheduleBulkReport } };
+  "GET /schedules/:id": { param: "id"; answers: { 200: Plain<Schedule> } };
+  "PUT /schedules/:id": { param: "id"; body: ScheduleBody; answers: { 200: Plain<Schedule> } };
+  "PATCH /schedules/:id": { param: "id"; body: ScheduleChangesBody; answers: { 200: Plain<Schedule> } };
+  "DELETE /schedules/:id": { param: "id"; answers: { 204: null } };
+  "POST /schedules/:id/pause": { param: "id"; answers: { 200: Plain<Schedule> } };
+  "POST /schedules/:id/unpause": {
+    param: "id";
+    body: { readonly resumeFrom?: string };
+    answers: { 200: Plain<Schedule> };
+  };
+  "POST /schedules/:id/run": { param: "id"; answers: { 202: Plain<Job> } };
+  "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: Preview } };
+  "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: Preview } };
+
+  "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> } };
+  "POST /jobs": { body: NewJobBody; answers: { 202: Plain<Job> } };
+  "POST /jobs/batch": {
+    body: JobBatch;
+    answers: { 202: { readonly items: readonly Plain<Job>[]; readonly then: Plain<Job> | null } };
+  };
+  "POST /jobs/bulk": { body: JobBulk; answers: { 200: JobBulkReport } };
+  "GET /jobs/:id": { param: "id"; answers: { 200: Plain<Job> } };
+  "POST /jobs/:id/cancel": { param: "id"; answers: { 202: { readonly id: string; readonly cancelled: true } } };
+  "POST /jobs/:id/retry": { param: "id"; body: { readonly payload?: unknown }; answers: { 202: Plain<Job> } };
+  "GET /jobs/:id/result": {
+    param: "id";
+    query: ResultWait;
+    answers: { 200: Plain<JobResult>; 202: Plain<Job> };
+  };
+  "GET /results": { query: ResultQuery; answers: { 200: PlainPage<JobResult> } };
+}
+
+type PathOf<Key> = Key extends `${string} ${infer Path}` ? Path : never;
+
+type InputOf<E extends Endpoint> = (E extends { param: infer Name extends string }
+  ? { param: Record<Name, string> }
+  : unknown) &
+  (E extends { query: infer Query } ? { query: { [Name in keyof Query]?: string } } : unknown) &
+  (E extends { body: infer Body } ? { json: Optional<Body> } : unknown);
+
+/** The bodies with what has a default left out. */
+type Optional<Body> = Body extends { conflictPolicy: unknown }
+  ? Omit<Body, "conflictPolicy"> & Partial<Pick<Body, "conflictPolicy">>
+  : Body extends { limit: unknown }
+    ? Omit<Body, "limit"> & Partial<Pick<Body, "limit">>
+    : Body;
+
+type AnswersOf<E extends Endpoint> = {
+  [Status in keyof E["answers"]]: {
+    input: InputOf<E>;
+    output: E["answers"][Status] extends null ? Record<never, never> : E["answers"][Status];
+    outputFormat: "json";
+    status: Status;
+  };
+}[keyof E["answers"]];
+
+/** {@link Endpoints} in the form that Hono's client reads. */
+export type ApiSchema = {
+  [Path in PathOf<keyof Endpoints>]: {
+    [Key in keyof Endpoints as Key extends `${infer Method} ${Path}` ? `$${Lowercase<Method>}` : never]: AnswersOf<
+      Endpoints[Key]
+    >;
+  };
+};
+
+/**
+ * The type of the router, for Hono's own client.
+ * @example
+ * const client = hc<Api>("https://example.org/scheduler");
+ * const answer = await client.schedules.$get({ query: { limit: "10" } });
+ * const { items } = await answer.json();
+ */
+export type Api = Hono<Env, ApiSchema, "/">;

@@ -1,0 +1,73 @@
+import { instantText } from "../core/temporal.ts";
+import type { Trigger } from "../triggers/trigger.ts";
+import { isoIn } from "../triggers/words.ts";
+import type { Preview } from "./api.ts";
+import { type ClockChange, clockChanges } from "./clock-changes.ts";
+import { wallTrigger } from "./wall-trigger.ts";
+
+/** Most times of one gap that are listed. A rule that fires every second has 3,600 of them. */
+const SKIPPED_PER_GAP_MAX = 10;
+/** How far a preview looks for gaps when the rule has fewer fire times than were asked for. */
+const YEAR_MS = 366 * 86_400_000;
+
+/**
+ * Fire times of a trigger, with what changes of the clocks do to them.
+ * @param times in epoch milliseconds and in order
+ * @param fromMs the instant from which on the trigger was asked
+ * @param isWhole whether the trigger has no later fire time
+ */
+export function previewOf(trigger: Trigger, times: readonly number[], fromMs: number, isWhole: boolean): Preview {
+  const { timeZone } = trigger;
+  const lastMs = times.at(-1) ?? fromMs;
+  const marks = new Map<number, "moved" | "first" | "second">();
+  const skipped: string[] = [];
+  const untilMs = isWhole ? lastMs + YEAR_MS : lastMs;
+  for (const change of clockChanges(timeZone, fromMs, untilMs)) {
+    const { atMs, shiftMs } = change;
+    if (shiftMs < 0) markRepeated(change, times, marks);
+    else if (atMs >= fromMs - shiftMs && atMs <= untilMs) lookIntoGap(trigger, change, times, marks, skipped);
+  }
+  return {
+    description: trigger.describe(),
+    timeZone,
+    items: times.map((at) => ({
+      at: instantText(at),
+      local: isoIn(at, timeZone),
+      clockChange: marks.get(at) ?? null,
+    })),
+    skipped,
+  };
+}
+
+type Marks = Map<number, "moved" | "first" | "second">;
+
+/** Clocks go back: the times of day before the change come once more after it. */
+function markRepeated({ atMs, shiftMs }: ClockChange, times: readonly number[], marks: Marks): void {
+  for (const time of times) {
+    if (time >= atMs + shiftMs && time < atMs) marks.set(time, "first");
+    if (time >= atMs && time < atMs - shiftMs) marks.set(time, "second");
+  }
+}
+
+/** Clocks go forward: what the rule names in the gap fires at its end, or as much later as the gap is long, or never.
+ *  A fire time that the rule names itself was not moved. */
+function lookIntoGap(
+  trigger: Trigger,
+  { atMs, shiftMs, offsetMs }: ClockChange,
+  times: readonly number[],
+  marks: Marks,
+  skipped: string[],
+): void {
+  const rule = wallTrigger(trigger, atMs);
+  if (rule === null) return;
+  const endMs = atMs + offsetMs;
+  let count = 0;
+  for (let wallMs = rule.nextMs(endMs - shiftMs - 1); wallMs !== null && wallMs < endMs; wallMs = rule.nextMs(wallMs)) {
+    const isMovedTo = (at: number): boolean => times.includes(at) && !rule.matchesMs(at + offsetMs);
+    const movedTo = [atMs, wallMs + shiftMs - offsetMs].find(isMovedTo);
+    if (movedTo !== undefined) marks.set(movedTo, "moved");
+    else skipped.push(instantText(wallMs).replace("Z", ""));
+    count++;
+    if (count >= SKIPPED_PER_GAP_MAX) return;
+  }
+}

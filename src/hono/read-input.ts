@@ -1,0 +1,105 @@
+import type { GenericSchema } from "valibot";
+import { type Checker, checker } from "../core/check.ts";
+import { OptionsError } from "../core/errors.ts";
+import { optionsError } from "../core/option-errors.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Largest body of a request, in bytes: a payload of the largest size, and what goes with it. */
+export const BODY_BYTES_MAX = 1_100_000;
+
+/** Reads the input of one route. */
+export interface InputReader {
+  /** @throws {Refusal} */
+  query(url: URL): unknown;
+  /** @throws {OptionsError} @throws {Refusal} */
+  body(request: Request): Promise<unknown>;
+}
+
+/** @param where the route, such as `POST /jobs`: the messages of errors begin with it */
+export function inputReader(
+  where: string,
+  querySchema: (() => GenericSchema) | undefined,
+  bodySchema: (() => GenericSchema) | undefined,
+  bodyBytesMax: number,
+): InputReader {
+  const checkQuery = querySchema === undefined ? null : checker(querySchema, { takes: "a query" });
+  const checkBody = bodySchema === undefined ? null : checker(bodySchema, { takes: "a JSON object" });
+  return {
+    query: (url) => (checkQuery === null ? undefined : queryOf(url, checkQuery, querySchema?.(), where)),
+    async body(request) {
+      if (checkBody === null) return undefined;
+      const text = await bodyText(request, bodyBytesMax);
+      if (text === "") return checkBody({}, where);
+      if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
+        throw new Refusal(415, "unsupportedMediaType", "send the body as application/json");
+      }
+      return checkBody(jsonOf(text), where);
+    },
+  };
+}
+
+function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, where: string): unknown {
+  const { entries = {} } = (schema ?? {}) as { entries?: Record<string, object> };
+  const query: Record<string, unknown> = {};
+  for (const [name, text] of url.searchParams) {
+    if (Object.hasOwn(query, name)) throw badQuery(optionsError(where, [{ path: name, message: "is given twice" }]));
+    const kind = Object.hasOwn(entries, name) ? kindOf(entries[name]) : null;
+    // Defined, because a parameter may be called `__proto__`.
+    Object.defineProperty(query, name, { value: converted(text, kind), enumerable: true });
+  }
+  try {
+    return check(query, where);
+  } catch (error) {
+    throw error instanceof OptionsError ? badQuery(error) : error;
+  }
+}
+
+function badQuery({ code, message, issues }: OptionsError): Refusal {
+  return new Refusal(400, code, message, issues);
+}
+
+/** The type of an entry, within `optional`. */
+function kindOf(schema: object | undefined): unknown {
+  const { wrapped, type } = (schema ?? {}) as { wrapped?: object; type?: string };
+  return wrapped === undefined ? type : kindOf(wrapped);
+}
+
+/** A parameter is text. What it should be and is not stays text, which the schema then refuses. */
+function converted(text: string, kind: unknown): unknown {
+  if (kind === "number" && /^-?\d{1,16}$/.test(text)) return Number(text);
+  if (kind === "boolean" && /^(true|false)$/.test(text)) return text === "true";
+  return text;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message of the parser shows a part of the body.
+    throw new Refusal(400, "badRequest", "the body is not JSON");
+  }
+}
+
+/** The body as text. It stops reading when there is too much. */
+async function bodyText(request: Request, bytesMax: number): Promise<string> {
+  const tooLarge = () => new Refusal(413, "tooLarge", `the body has more than ${bytesMax} bytes`);
+  if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
+  if (request.body === null) return "";
+  const reader = request.body.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      bytes += value?.byteLength ?? 0;
+      if (bytes > bytesMax) throw tooLarge();
+      text += done ? decoder.decode() : decoder.decode(value, { stream: true });
+      if (done) return text;
+    }
+  } catch (error) {
+    void reader.cancel().catch(() => {});
+    if (error instanceof TypeError) throw new Refusal(400, "badRequest", "the body is not text in UTF-8");
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+import { JobLookupError } from "../../core/errors.ts";
+import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import type { Job } from "../../scheduler/views/job.ts";
+import type { JobBulkReport } from "../api.ts";
+import type { Routes } from "../route.ts";
+import * as schemas from "../schemas.ts";
+import { shownJob, shownPage } from "../show.ts";
+import type { JobBulk, NewJobBody, ResultFilterQuery } from "../wire.ts";
+
+/** Everything about jobs, except their results. */
+export const jobRoutes: Routes<
+  | "GET /jobs"
+  | "POST /jobs"
+  | "POST /jobs/batch"
+  | "POST /jobs/bulk"
+  | "GET /jobs/:id"
+  | "POST /jobs/:id/cancel"
+  | "POST /jobs/:id/retry"
+> = {
+  "GET /jobs": {
+    scope: "read",
+    query: schemas.jobQuery,
+    handle: async ({ client, query, scope }) => ({
+      status: 200,
+      body: shownPage(await client.getJobs(query), shownJob, scope),
+    }),
+  },
+  "POST /jobs": {
+    scope: "write",
+    body: schemas.newJobBody,
+    handle: async ({ client, body, idempotencyKey, scope, pathTo }) => {
+      const { taskId, ...options } = withKey(body, idempotencyKey);
+      return added(await client.addJob(taskId, options), scope, pathTo);
+    },
+  },
+  "POST /jobs/batch": {
+    scope: "write",
+    body: schemas.jobBatchBody,
+    handle: async ({ client, body: { jobs, then }, idempotencyKey: key, scope }) => {
+      // Each job has a key of its own, which follows from that of the request.
+      const list = jobs.map((job, index) => newJob(withKey(job, key === undefined ? key : `${key}#${index}`)));
+      if (then === undefined) {
+        const items = await client.addJobs(list);
+        return { status: 202, body: { items: items.map((job) => shownJob(job, scope)), then: null } };
+      }
+      const last = newJob(withKey(then, key === undefined ? key : `${key}#then`));
+      const batch = await client.addBatch(list, { then: last });
+      return {
+        status: 202,
+        body: { items: batch.jobs.map((job) => shownJob(job, scope)), then: shownJob(batch.then, scope) },
+      };
+    },
+  },
+  "POST /jobs/bulk": {
+    scope: "write",
+    body: schemas.jobBulkBody,
+    handle: async ({ client, body, request }) => ({ status: 200, body: await bulk(client, body, request.signal) }),
+  },
+  "GET /jobs/:id": {
+    scope: "read",
+    handle: async ({ client, params, scope }) => ({
+      status: 200,
+      body: shownJob(await client.getJob(params.id), scope),
+    }),
+  },
+  "POST /jobs/:id/cancel": {
+    scope: "write",
+    handle: async ({ client, params: { id } }) => {
+      if (!(await client.cancelJob(id))) throw new JobLookupError(`there is no unfinished job "${id}"`, id);
+      return { status: 202, body: { id, cancelled: true } };
+    },
+  },
+  "POST /jobs/:id/retry": {
+    scope: "write",
+    body: schemas.retryBody,
+    handle: async ({ client, params: { id }, body, scope, pathTo }) =>
+      added("payload" in body ? await repeated(client, id, body.payload) : await client.retryJob(id), scope, pathTo),
+  },
+};
+
+function added(
+  job: Job,
+  scope: Parameters<typeof shownJob>[1],
+  pathTo: (...segments: readonly string[]) => string,
+): { status: 202; body: ReturnType<typeof shownJob>; headers: { location: string } } {
+  return { status: 202, body: shownJob(job, scope), headers: { location: pathTo("jobs", job.id) } };
+}
+
+/** The key of the request is that of the job, unless the job has one, or something else that lets only one in. */
+function withKey(body: NewJobBody, idempotencyKey: string | undefined): NewJobBody {
+  const hasOther = body.idempotencyKey !== undefined || body.debounce !== undefined;
+  return idempotencyKey === undefined || hasOther ? body : { ...body, idempotencyKey };
+}
+
+function newJob({ taskId, ...options }: NewJobBody): NewJob<string> {
+  return { task: taskId, ...options };
+}
+
+/** The job once more, with another payload: a new job, which is no retry of the old one. */
+async function repeated(client: SchedulerClient, id: string, payload: unknown): Promise<Job> {
+  const result = await client.getJobResult(id);
+  if (result === null) throw new JobLookupError(`there is no result of job "${id}"`, id);
+  const { taskId, metadata, concurrencyKey } = result;
+  return client.addJob(taskId, { payload, metadata, ...(concurrencyKey === null ? {} : { concurrencyKey }) });
+}
+
+async function bulk(
+  client: SchedulerClient,
+  { action, filter = {}, all = false }: JobBulk,
+  signal: AbortSignal,
+): Promise<JobBulkReport> {
+  switch (action) {
+    case "retry": {
+      const { retried, skipped } = await client.retryJobs({ ...selectionOf(filter), all, signal });
+      return { action, count: retried, skipped };
+    }
+    case "purge": {
+      const { removed } = await client.removeJobResults({ ...selectionOf(filter), all, signal });
+      return { action, count: removed, skipped: 0 };
+    }
+    case "cancel": {
+      const { cancelled } = await client.cancelJobs({ ...selectionOf(filter), all, signal });
+      return { action, count: cancelled, skipped: 0 };
+    }
+    default:
+      return action satisfies never;
+  }
+}
+
+/** The filter of results in the words of the verbs. */
+export function selectionOf<Filter extends ResultFilterQuery>({
+  since,
+  until,
+  ...filter
+}: Filter): Omit<Filter, "since" | "until"> & { finishedAfter?: string; finishedBefore?: string } {
+  return {
+    ...filter,
+    ...(since === undefined ? {} : { finishedAfter: since }),
+    ...(until === undefined ? {} : { finishedBefore: until }),
+  };
+}

@@ -1,0 +1,55 @@
+import { OptionsError, ScheduleLookupError } from "../../core/errors.ts";
+import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
+import { optionsError } from "../../core/option-errors.ts";
+import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import { Refusal } from "../refusal.ts";
+import type { ScheduleBulk } from "../wire.ts";
+
+/**
+ * Pauses, unpauses or removes many schedules, one after the other. A schedule that is gone meanwhile is passed over.
+ * @returns how many schedules it was done to
+ * @throws {OptionsError} @throws {Refusal} when another number of schedules fits than was expected
+ */
+export async function changeMany(client: SchedulerClient, bulk: ScheduleBulk): Promise<number> {
+  const { action, expectedCount, resumeFrom } = bulk;
+  const ids = await idsOf(client, bulk);
+  if (expectedCount !== undefined && expectedCount !== ids.length) {
+    const detail = `${ids.length} schedules fit, and ${expectedCount} were expected; look at them again`;
+    throw new Refusal(409, "unexpectedCount", detail);
+  }
+  if (action === "remove") return ids.length === 0 ? 0 : client.removeSchedules({ ids });
+  const change = (id: string) =>
+    action === "pause"
+      ? client.pauseSchedule(id)
+      : client.unpauseSchedule(id, resumeFrom === undefined ? {} : { resumeFrom });
+  let count = 0;
+  for (const id of ids) {
+    try {
+      await change(id);
+      count++;
+    } catch (error) {
+      if (!(error instanceof ScheduleLookupError)) throw error;
+    }
+  }
+  return count;
+}
+
+async function idsOf(client: SchedulerClient, { action, ids, filter, resumeFrom }: ScheduleBulk): Promise<string[]> {
+  const where = "POST /schedules/bulk";
+  if (resumeFrom !== undefined && action !== "unpause") {
+    throw optionsError(where, [{ path: "resumeFrom", message: 'goes with the action "unpause" alone' }]);
+  }
+  if ((ids === undefined) === (filter === undefined)) {
+    throw optionsError(where, [{ path: "", message: "takes ids or a filter, one of the two; {} takes all schedules" }]);
+  }
+  if (ids !== undefined) return [...new Set(ids)];
+  const found: string[] = [];
+  for await (const { id } of client.getSchedules({ ...filter, limit: PAGE_SIZE_MAX })) {
+    found.push(id);
+    if (found.length > BULK_ADD_MAX) {
+      const message = `takes more than ${BULK_ADD_MAX} schedules; narrow it`;
+      throw new OptionsError(`${where}: filter ${message}`, [{ path: "filter", message }]);
+    }
+  }
+  return found;
+}

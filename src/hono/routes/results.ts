@@ -1,0 +1,66 @@
+import { type Clock, sleepFor } from "../../core/clock.ts";
+import { JobLookupError } from "../../core/errors.ts";
+import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { Routes } from "../route.ts";
+import * as schemas from "../schemas.ts";
+import { shownJob, shownPage, shownResult } from "../show.ts";
+import { selectionOf } from "./jobs.ts";
+
+/** When to ask again for the result of a job that has not ended, in seconds. */
+const RETRY_AFTER_S = 1;
+
+/** How jobs ended. */
+export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
+  "GET /jobs/:id/result": {
+    scope: "read",
+    query: schemas.resultWait,
+    handle: async ({ client, clock, params: { id }, query: { wait = 0 }, scope, request }) => {
+      const result = await (wait > 0
+        ? resultWithin(client, id, wait * 1000, clock, request.signal)
+        : client.getJobResult(id));
+      if (result !== null) return { status: 200, body: shownResult(result, scope) };
+      try {
+        const headers = { "retry-after": String(RETRY_AFTER_S) };
+        return { status: 202, body: shownJob(await client.getJob(id), scope), headers };
+      } catch (error) {
+        // The job may have ended between the two looks.
+        const ended = error instanceof JobLookupError ? await client.getJobResult(id) : null;
+        if (ended === null) throw error;
+        return { status: 200, body: shownResult(ended, scope) };
+      }
+    },
+  },
+  "GET /results": {
+    scope: "read",
+    query: schemas.resultQuery,
+    handle: async ({ client, query, scope }) => ({
+      status: 200,
+      body: shownPage(await client.getJobResults(selectionOf(query)), shownResult, scope),
+    }),
+  },
+};
+
+/** The result of a job that ends within the time; null when it does not, or when nobody waits any more. */
+async function resultWithin(
+  client: SchedulerClient,
+  id: string,
+  waitMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<JobResult | null> {
+  const wait = new AbortController();
+  const sleep = new AbortController();
+  const endWait = (): void => wait.abort();
+  signal.addEventListener("abort", endWait);
+  void sleepFor(clock, waitMs, sleep.signal).then(endWait);
+  try {
+    return await client.getJobResult(id, { wait: true, signal: wait.signal });
+  } catch (error) {
+    if (wait.signal.aborted) return null;
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", endWait);
+    sleep.abort();
+  }
+}

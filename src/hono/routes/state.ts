@@ -1,0 +1,109 @@
+import { hasMethods } from "../../core/check.ts";
+import { instantTextOrNull } from "../../core/temporal.ts";
+import type { TickReport } from "../../scheduler/driving/tick.ts";
+import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import type { SchedulerHealth } from "../../scheduler/views/health.ts";
+import { type Plain, plain } from "../../scheduler/views/plain.ts";
+import type { Overview } from "../api.ts";
+import { Refusal } from "../refusal.ts";
+import type { Routes, Scope } from "../route.ts";
+import { shownPage, shownResult, wholePage } from "../show.ts";
+
+/** Most failures of an overview. */
+const FAILURES_SHOWN_MAX = 10;
+
+/** How the store and its schedulers are, and what keeps them going. */
+export const stateRoutes: Routes<
+  | "GET /health/live"
+  | "GET /health/ready"
+  | "GET /health"
+  | "GET /overview"
+  | "GET /schedulers"
+  | "POST /cleanup"
+  | "POST /tick"
+> = {
+  "GET /health/live": {
+    scope: "none",
+    handle: async () => ({ status: 200, body: { status: "live" } }),
+  },
+  "GET /health/ready": {
+    scope: "none",
+    handle: async ({ client }) => {
+      const { isStoreReached } = await client.health();
+      if (!isStoreReached) throw new Refusal(503, "storeUnavailable", "the store cannot be reached; try again");
+      return { status: 200, body: { status: "ready" } };
+    },
+  },
+  "GET /health": {
+    scope: "read",
+    handle: async ({ client }) => ({ status: 200, body: shownHealth(await client.health()) }),
+  },
+  "GET /overview": {
+    scope: "read",
+    handle: async ({ client, scope }) => ({ status: 200, body: await overview(client, scope) }),
+  },
+  "GET /schedulers": {
+    scope: "read",
+    handle: async ({ client }) => ({ status: 200, body: wholePage(shownHealth(await client.health()).schedulers) }),
+  },
+  "POST /cleanup": {
+    scope: "write",
+    handle: async ({ client }) => {
+      await client.cleanup();
+      return { status: 204, body: null };
+    },
+  },
+  "POST /tick": {
+    scope: "write",
+    handle: async ({ client }) => {
+      if (!ticks(client)) throw new Refusal(404, "notFound", "the scheduler of this router does no ticks");
+      const { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAtMs, exhausted, roundTrips } =
+        await client.tick();
+      const nextWakeAt = instantTextOrNull(nextWakeAtMs);
+      return {
+        status: 200,
+        body: { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAt, exhausted, roundTrips },
+      };
+    },
+  },
+};
+
+function ticks(client: SchedulerClient): client is SchedulerClient & { tick(): Promise<TickReport> } {
+  return hasMethods(client, ["tick"]);
+}
+
+/** The message of the database says more than a caller needs, such as its address. */
+function shownHealth(health: SchedulerHealth): Plain<SchedulerHealth> {
+  const shown = plain(health);
+  if (shown.storeError === null) return shown;
+  const { name, code } = shown.storeError;
+  const storeError = { name, message: "the store cannot be reached", ...(code === undefined ? {} : { code }) };
+  return { ...shown, storeError };
+}
+
+async function overview(client: SchedulerClient, scope: Scope): Promise<Overview> {
+  const health = shownHealth(await client.health());
+  const { checkedAt, isStoreReached, oldestDueJob, oldestDueSchedule, backlog, schedulers, pausedTasks } = health;
+  const failures = isStoreReached
+    ? await client.getJobResults({ outcome: "error", limit: FAILURES_SHOWN_MAX })
+    : { items: [], cursor: null };
+  const sum = (count: (task: (typeof backlog)[number]) => number) =>
+    backlog.reduce((total, task) => total + count(task), 0);
+  return {
+    checkedAt,
+    isStoreReached,
+    counts: {
+      queued: sum(({ waiting, held }) => waiting - held),
+      held: sum(({ held }) => held),
+      running: sum(({ running }) => running),
+      schedulers: schedulers.length,
+      pausedTasks: pausedTasks.length,
+    },
+    oldestDueJob,
+    oldestDueSchedule,
+    pausedTasks,
+    unhandledTasks: health.unhandledTasks,
+    backloggedSchedules: health.backloggedSchedules,
+    failures: shownPage(failures, shownResult, scope).items,
+  };
+}

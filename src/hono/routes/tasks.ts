@@ -1,0 +1,37 @@
+import { plain } from "../../scheduler/views/plain.ts";
+import type { Routes } from "../route.ts";
+import * as schemas from "../schemas.ts";
+import { wholePage } from "../show.ts";
+
+/** The tasks that the store knows. */
+export const taskRoutes: Routes<
+  "GET /tasks" | "DELETE /tasks/:id" | "POST /tasks/:id/pause" | "POST /tasks/:id/unpause"
+> = {
+  "GET /tasks": {
+    scope: "read",
+    handle: async ({ client }) => ({ status: 200, body: wholePage((await client.getTasks()).map(plain)) }),
+  },
+  "DELETE /tasks/:id": {
+    scope: "write",
+    handle: async ({ client, params }) => {
+      await client.removeTask(params.id);
+      return { status: 204, body: null };
+    },
+  },
+  "POST /tasks/:id/pause": {
+    scope: "write",
+    body: schemas.taskPauseBody,
+    handle: async ({ client, params, body }) => {
+      await client.pauseTask(params.id, body);
+      return { status: 204, body: null };
+    },
+  },
+  "POST /tasks/:id/unpause": {
+    scope: "write",
+    body: schemas.taskPauseBody,
+    handle: async ({ client, params, body }) => {
+      await client.unpauseTask(params.id, body);
+      return { status: 204, body: null };
+    },
+  },
+};

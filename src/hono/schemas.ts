@@ -1,0 +1,204 @@
+import * as v from "valibot";
+import { anything, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
+import {
+  BULK_ADD_MAX,
+  CATCH_UP_MAX,
+  ID_LENGTH_MAX,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  PARENTS_MAX,
+  PREVIEW_LENGTH_MAX,
+} from "../core/limits.ts";
+import { once } from "../core/once.ts";
+import { isPlain, mustBe } from "../core/option-errors.ts";
+import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
+import type {
+  JobBatch,
+  JobBulk,
+  JobQuery,
+  NewJobBody,
+  NewScheduleBody,
+  PreviewQuery,
+  ResultQuery,
+  ResultWait,
+  ScheduleBody,
+  ScheduleBulk,
+  ScheduleChangesBody,
+  ScheduleQuery,
+  TriggerPreviewBody,
+  WireTrigger,
+} from "./wire.ts";
+
+// What requests carry. These schemas check, type and document it. What a value means is checked by the verb that gets
+// it, for example whether a text is an instant.
+
+/** Longest text of an instant, a duration or a cursor, in UTF-16 units. A cursor has an id in it. */
+const TEXT_LENGTH_MAX = 2048;
+
+/** Most fire times of one preview of a trigger that is not stored. */
+export const TRIGGER_PREVIEW_MAX = 100;
+
+/** An id of a task, schedule or job, or the name of an executor. */
+export const idText: () => v.GenericSchema<string> = once(() => textUpTo(ID_LENGTH_MAX));
+/** An instant: ISO 8601 text with an offset. */
+export const instantText: () => v.GenericSchema<string> = once(() => textUpTo(TEXT_LENGTH_MAX));
+/** A duration: `PT5M` or `5m`. */
+export const durationText: () => v.GenericSchema<string> = once(() => textUpTo(TEXT_LENGTH_MAX));
+export const cursorText: () => v.GenericSchema<string> = once(() => textUpTo(TEXT_LENGTH_MAX));
+
+/** A value that is read when the request is answered. Its kind is told by {@link WireTrigger}. */
+export const trigger: () => v.GenericSchema<WireTrigger> = once(() =>
+  v.custom<WireTrigger>(isPlain, ({ input }) => mustBe("{ cron }, { every }, { at } or the JSON of a trigger", input)),
+);
+
+export const metadata: () => v.GenericSchema<Readonly<Record<string, unknown>>> = once(() =>
+  v.custom<Readonly<Record<string, unknown>>>(isPlain, ({ input }) => mustBe("an object", input)),
+);
+
+const optional = <T>(schema: v.GenericSchema<T>) => v.exactOptional(schema);
+const orNull = <T>(schema: v.GenericSchema<T>) => v.exactOptional(v.nullable(schema));
+
+const listOf = <T>(schema: v.GenericSchema<T>, min: number, max: number) => {
+  const message = ({ input }: { input: unknown }) => mustBe(`a list of ${min} to ${max}`, input);
+  return v.pipe(v.array(schema, message), v.minLength(min, message), v.maxLength(max, message));
+};
+
+const page = once(() => ({
+  limit: v.exactOptional(wholeNumber(1, PAGE_SIZE_MAX), PAGE_SIZE_DEFAULT),
+  cursor: optional(cursorText()),
+}));
+
+// ---- queries
+
+const scheduleFilter = once(() => ({ taskId: optional(idText()), paused: optional(trueOrFalse) }));
+const jobFilter = once(() => ({ taskId: optional(idText()), scheduleId: optional(idText()) }));
+const resultFilter = once(() => ({
+  ...jobFilter(),
+  outcome: optional(oneOf(JOB_OUTCOMES)),
+  since: optional(instantText()),
+  until: optional(instantText()),
+}));
+
+export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
+  v.strictObject({ ...scheduleFilter(), ...page() }),
+);
+
+export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
+  v.strictObject({ ...jobFilter(), ...page() }),
+);
+
+export const resultQuery: () => v.GenericSchema<unknown, ResultQuery> = once(() =>
+  v.strictObject({ ...resultFilter(), order: optional(oneOf(["newest", "oldest"])), ...page() }),
+);
+
+export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>
+  v.strictObject({ wait: optional(wholeNumber(1, 30)) }),
+);
+
+export const previewQuery: () => v.GenericSchema<unknown, PreviewQuery> = once(() =>
+  v.strictObject({ limit: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX), 10), from: optional(instantText()) }),
+);
+
+// ---- bodies
+
+const inherited = once(() => ({
+  payload: optional(anything),
+  executor: optional(idText()),
+  metadata: optional(metadata()),
+  resultExpirationTime: optional(durationText()),
+  concurrencyKey: orNull(idText()),
+}));
+
+const scheduleSettings = once(() => ({
+  ...inherited(),
+  name: orNull(idText()),
+  coalesce: optional(oneOf(["latest", "earliest", "all"])),
+  misfireGraceTime: orNull(durationText()),
+  maxJitter: optional(durationText()),
+  priority: optional(wholeNumber()),
+  overlap: optional(oneOf(RUN_OVERLAP_POLICIES)),
+  maxCatchUp: orNull(wholeNumber(1, CATCH_UP_MAX)),
+}));
+
+const scheduleEntries = once(() => ({
+  ...scheduleSettings(),
+  taskId: idText(),
+  trigger: trigger(),
+  paused: optional(trueOrFalse),
+}));
+
+export const scheduleBody: () => v.GenericSchema<unknown, ScheduleBody> = once(() => v.strictObject(scheduleEntries()));
+
+export const newScheduleBody: () => v.GenericSchema<unknown, NewScheduleBody> = once(() =>
+  v.strictObject({
+    ...scheduleEntries(),
+    id: optional(idText()),
+    conflictPolicy: v.exactOptional(oneOf(["update", "doNothing", "replace", "error"]), "error"),
+  }),
+);
+
+export const scheduleChangesBody: () => v.GenericSchema<unknown, ScheduleChangesBody> = once(() =>
+  v.strictObject({ ...scheduleSettings(), trigger: optional(trigger()), nextFireTime: optional(instantText()) }),
+);
+
+/** A body that may be left out. */
+export const unpauseBody: () => v.GenericSchema<unknown, { readonly resumeFrom?: string }> = once(() =>
+  v.strictObject({ resumeFrom: optional(instantText()) }),
+);
+
+export const taskPauseBody: () => v.GenericSchema<unknown, { readonly key?: string }> = once(() =>
+  v.strictObject({ key: optional(idText()) }),
+);
+
+export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = once(() =>
+  v.strictObject({
+    action: oneOf(["pause", "unpause", "remove"]),
+    ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
+    filter: optional(objectOf(scheduleFilter())),
+    expectedCount: optional(wholeNumber(0)),
+    resumeFrom: optional(instantText()),
+  }),
+);
+
+const jobEntries = once(() => ({
+  ...inherited(),
+  taskId: idText(),
+  runAt: optional(instantText()),
+  priority: optional(wholeNumber()),
+  idempotencyKey: optional(idText()),
+  uniqueFor: optional(durationText()),
+  debounce: optional(objectOf({ key: idText(), wait: durationText(), maxWait: optional(durationText()) })),
+  throttle: optional(objectOf({ key: idText(), per: durationText() })),
+  startDeadline: optional(instantText()),
+  after: optional(listOf(idText(), 1, PARENTS_MAX)),
+  onFailure: optional(oneOf(["cancel", "run"])),
+}));
+
+export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() => v.strictObject(jobEntries()));
+
+export const jobBatchBody: () => v.GenericSchema<unknown, JobBatch> = once(() =>
+  v.strictObject({
+    jobs: listOf(objectOf(jobEntries()), 1, BULK_ADD_MAX),
+    then: optional(objectOf(jobEntries())),
+  }),
+);
+
+export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
+  v.strictObject({
+    action: oneOf(["retry", "cancel", "purge"]),
+    filter: optional(objectOf(resultFilter())),
+    all: optional(trueOrFalse),
+  }),
+);
+
+export const retryBody: () => v.GenericSchema<unknown, { readonly payload?: unknown }> = once(() =>
+  v.strictObject({ payload: optional(anything) }),
+);
+
+export const triggerPreviewBody: () => v.GenericSchema<unknown, TriggerPreviewBody> = once(() =>
+  v.strictObject({
+    trigger: trigger(),
+    limit: v.exactOptional(wholeNumber(1, TRIGGER_PREVIEW_MAX), 10),
+    from: optional(instantText()),
+  }),
+);

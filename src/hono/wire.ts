@@ -1,0 +1,137 @@
+import type { CoalescePolicy, ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
+import type { TriggerJSON } from "../triggers/trigger-json.ts";
+
+// The types of what requests carry. `schemas.ts` checks values against them.
+
+/**
+ * A trigger as requests carry it: crontab text (in `timeZone`; default: the scheduler's), a period such as `"PT5M"` or
+ * `"5m"`, one instant (or, with `timeZone`, a civil time), or what `trigger.toJSON()` returns.
+ */
+export type WireTrigger =
+  | { readonly cron: string; readonly timeZone?: string }
+  | { readonly every: string }
+  | { readonly at: string; readonly timeZone?: string }
+  | TriggerJSON;
+
+/** What each list takes: the size of the page (1 to 1,000; default: 100), and the `cursor` of the page before. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface ScheduleFilterQuery {
+  readonly taskId?: string;
+  readonly paused?: boolean;
+}
+
+export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {}
+
+export interface JobFilterQuery {
+  readonly taskId?: string;
+  readonly scheduleId?: string;
+}
+
+export interface JobQuery extends JobFilterQuery, PageQuery {}
+
+export interface ResultFilterQuery extends JobFilterQuery {
+  readonly outcome?: JobOutcome;
+  /** Jobs that ended at this instant or later. */
+  readonly since?: string;
+  /** Jobs that ended before this instant. */
+  readonly until?: string;
+}
+
+export interface ResultQuery extends ResultFilterQuery, PageQuery {
+  readonly order?: "newest" | "oldest";
+}
+
+export interface ResultWait {
+  /** How long the answer may wait for the end of the job, in seconds: 1 to 30. Default: not at all. */
+  readonly wait?: number;
+}
+
+export interface PreviewQuery {
+  /** Most fire times. Default: 10. */
+  readonly limit: number;
+  readonly from?: string;
+}
+
+interface Inherited {
+  readonly payload?: unknown;
+  readonly executor?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly resultExpirationTime?: string;
+  readonly concurrencyKey?: string | null;
+}
+
+interface ScheduleSettings extends Inherited {
+  readonly name?: string | null;
+  readonly coalesce?: CoalescePolicy;
+  readonly misfireGraceTime?: string | null;
+  readonly maxJitter?: string;
+  readonly priority?: number;
+  readonly overlap?: RunOverlapPolicy;
+  readonly maxCatchUp?: number | null;
+}
+
+/** A whole schedule: what is left out gets its default. */
+export interface ScheduleBody extends ScheduleSettings {
+  readonly taskId: string;
+  readonly trigger: WireTrigger;
+  readonly paused?: boolean;
+}
+
+export interface NewScheduleBody extends ScheduleBody {
+  readonly id?: string;
+  /** Default: `"error"`, so that an id that exists is a conflict. */
+  readonly conflictPolicy: ConflictPolicy;
+}
+
+/** What is left out stays as it is. */
+export interface ScheduleChangesBody extends ScheduleSettings {
+  readonly trigger?: WireTrigger;
+  readonly nextFireTime?: string;
+}
+
+/** What happens to many schedules: to those with the `ids`, or to those that fit the `filter` (`{}`: to all). */
+export interface ScheduleBulk {
+  readonly action: "pause" | "unpause" | "remove";
+  readonly ids?: readonly string[];
+  readonly filter?: ScheduleFilterQuery;
+  /** Nothing happens unless so many schedules fit. Default: any number. */
+  readonly expectedCount?: number;
+  /** Of `unpause`: `"now"` or an instant. */
+  readonly resumeFrom?: string;
+}
+
+export interface NewJobBody extends Inherited {
+  readonly taskId: string;
+  readonly runAt?: string;
+  readonly priority?: number;
+  readonly idempotencyKey?: string;
+  readonly uniqueFor?: string;
+  readonly debounce?: { readonly key: string; readonly wait: string; readonly maxWait?: string };
+  readonly throttle?: { readonly key: string; readonly per: string };
+  readonly startDeadline?: string;
+  /** The ids of the jobs that this job comes after. */
+  readonly after?: readonly string[];
+  readonly onFailure?: "cancel" | "run";
+}
+
+/** Jobs that are added in one commit, and one that comes after all of them. */
+export interface JobBatch {
+  readonly jobs: readonly NewJobBody[];
+  readonly then?: NewJobBody;
+}
+
+/** What happens to many jobs: `retry` and `purge` are about results, `cancel` is about unfinished jobs. */
+export interface JobBulk {
+  readonly action: "retry" | "cancel" | "purge";
+  readonly filter?: ResultFilterQuery;
+  /** Everything: without it, a filter that names nothing is refused. */
+  readonly all?: boolean;
+}
+
+export interface TriggerPreviewBody extends PreviewQuery {
+  readonly trigger: WireTrigger;
+}
