@@ -267,6 +267,15 @@ describe("the text of metrics", () => {
 });
 
 describe("watch", () => {
+  test("takes a store that is a frozen object, and leaves absent what the store lacks", async () => {
+    const memory = new MemoryDataStore();
+    const own = { serializer: memory.serializer, getTasks: () => memory.getTasks() };
+    const { dataStore } = new Metrics().watch({ dataStore: Object.freeze(own) as unknown as DataStore });
+    expect(await dataStore.getTasks()).toEqual([]);
+    expect(["getTasks" in dataStore, "prepareAddition" in dataStore]).toEqual([true, false]);
+    expect([dataStore.serializer, dataStore.prepareAddition]).toEqual([memory.serializer, undefined]);
+  });
+
   test("refuses to watch no store, and to watch a second one", () => {
     const metrics = new Metrics();
     expect(() => metrics.watch({} as { dataStore: DataStore })).toThrow(

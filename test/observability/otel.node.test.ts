@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { context, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
@@ -8,10 +9,17 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { MemoryDataStore, Scheduler, type SchedulerOptions } from "../../src/mod.ts";
+import { Scheduler, type SchedulerOptions } from "../../src/mod.ts";
 import { Telemetry } from "../../src/observability/otel/mod.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
+import { run } from "../package/run.ts";
+import { ROOT, temporaryFolder } from "../package/stage.ts";
 import { everySecond, heldHandler, recordingLogger, rejectionOf, START } from "../scheduler/support.ts";
+import { bundleProcess } from "../support/bundle-process.ts";
+
+/** After every instant of the host's clock. */
+const LATER = "2200-01-01T00:00:00Z";
 
 beforeAll(() => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -41,6 +49,14 @@ function setUpTraced(options: SchedulerOptions & { clock?: VirtualClock } = {}):
   });
   const spans = (): ReadableSpan[] => exporter.getFinishedSpans();
   return { clock, scheduler, client: telemetry.client(scheduler), provider, spans };
+}
+
+/** Runs `adding-process.ts` in a folder. Returns where it added the job. */
+async function addInAnotherProcess(folder: string, url: string): Promise<object> {
+  const program = join(folder, "adding-process.mjs");
+  await bundleProcess(join(ROOT, "test/observability/adding-process.ts"), program);
+  const { stdout, output } = await run(["node", program, url], { cwd: folder });
+  return stdout.startsWith("{") ? JSON.parse(stdout) : expect.unreachable(output);
 }
 
 /** What a span says, as one value. */
@@ -105,18 +121,19 @@ describe("a job that is added by a traced client", () => {
     expect(metadata).toEqual({ team: "a", customer: 7, traceparent: `00-${traceId}-${spanId}-01` });
   });
 
-  test("is linked when another process runs it", async () => {
-    const dataStore = new MemoryDataStore();
-    const clock = new VirtualClock(START);
-    const web = setUpTraced({ dataStore, clock });
-    const worker = setUpTraced({ dataStore, clock });
-    worker.scheduler.task("mail", () => {});
-    web.scheduler.task("mail", () => {});
-    await web.client.addJob("mail");
-    await drain(worker.scheduler);
-    const [added, ran] = [spanNamed(web.spans(), "add mail"), spanNamed(worker.spans(), "run mail")];
-    expect(ran.links.map(({ context: place }) => [place.traceId, place.spanId, place.isRemote])).toEqual([
-      [added.spanContext().traceId, added.spanContext().spanId, true],
+  test("is linked when it was added by another process", async () => {
+    await using folder = await temporaryFolder("otel");
+    const url = `file:${join(folder.path, "jobs.db")}`;
+    const added = await addInAnotherProcess(folder.path, url);
+    const { scheduler, spans } = setUpTraced({
+      dataStore: new LibsqlDataStore({ url }),
+      clock: new VirtualClock(LATER),
+    });
+    scheduler.task("mail", () => {});
+    await drain(scheduler);
+    const { links } = spanNamed(spans(), "run mail");
+    expect(links.map(({ context: { traceId, spanId, isRemote } }) => ({ traceId, spanId, isRemote }))).toEqual([
+      { ...added, isRemote: true },
     ]);
   });
 

@@ -15,14 +15,16 @@ export interface Openness {
  */
 export function watchedStore(store: DataStore, tally: Tally, clock: Clock, openness: Openness): DataStore {
   const calls = new Map<PropertyKey, { readonly method: unknown; readonly call: Method }>();
-  return new Proxy(store, {
-    get(target, name) {
+  // Not the store is the target, because a proxy must show frozen methods as they are.
+  return new Proxy(Object.create(Object.getPrototypeOf(store)) as DataStore, {
+    has: (_, name) => Reflect.has(store, name),
+    get(_, name) {
       // Of the store itself, because its private fields are not those of the proxy.
-      const method: unknown = Reflect.get(target, name, target);
+      const method: unknown = Reflect.get(store, name, store);
       if (typeof method !== "function" || name === "constructor") return method;
       const known = calls.get(name);
       if (known?.method === method) return known.call;
-      const call = watchedCall(name, (...given) => Reflect.apply(method, target, given));
+      const call = watchedCall(name, (...given) => Reflect.apply(method, store, given));
       calls.set(name, { method, call });
       return call;
     },

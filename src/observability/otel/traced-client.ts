@@ -11,14 +11,16 @@ type Verb = (...given: unknown[]) => unknown;
  *  of the given client, what it has besides the interface included. */
 export function tracedClient<Client extends SchedulerClient>(client: Client, tracer: () => Tracer): Client {
   const kept = new Map<PropertyKey, { readonly of: unknown; readonly verb: Verb }>();
-  return new Proxy(client, {
-    get(target, name) {
+  // Not the client is the target, because a proxy must show frozen methods as they are.
+  return new Proxy(Object.create(Object.getPrototypeOf(client)) as Client, {
+    has: (_, name) => Reflect.has(client, name),
+    get(_, name) {
       // Of the client itself, because its private fields are not those of the proxy.
-      const value: unknown = Reflect.get(target, name, target);
+      const value: unknown = Reflect.get(client, name, client);
       if (typeof value !== "function" || name === "constructor") return value;
       const known = kept.get(name);
       if (known?.of === value) return known.verb;
-      const plain: Verb = (...given) => Reflect.apply(value, target, given);
+      const plain: Verb = (...given) => Reflect.apply(value, client, given);
       const wrap = typeof name === "string" && Object.hasOwn(ADDING, name) ? ADDING[name] : undefined;
       const verb = wrap === undefined ? plain : wrap(plain, tracer);
       kept.set(name, { of: value, verb });
