@@ -15,6 +15,7 @@ const OF_THE_BUILD = { npm_config_ignore_scripts: "true", npm_config_offline: "t
 /** @type {Check[]} */
 export const CHECKS = [
   { name: "wasm/dist is fresh", command: ["node", "scripts/build-wasm.mjs", "--check"] },
+  { name: "the OpenAPI document is fresh", command: ["node", "scripts/build-openapi.mjs", "--check"] },
   { name: "types of src", command: [`${BIN}/tsc`, "-p", "tsconfig.json", "--noEmit"] },
   { name: "types of tests and examples", command: [`${BIN}/tsc`, "-p", "test/tsconfig.json"] },
   { name: "types of examples on Bun", command: [`${BIN}/tsc`, "-p", "examples/bun/tsconfig.json"] },

@@ -99,6 +99,7 @@ export interface Endpoints {
   "GET /schedulers": { answers: { 200: PlainPage<LiveScheduler> } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
+  "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
 
   "GET /tasks": { answers: { 200: PlainPage<TaskView> } };
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };

@@ -55,10 +55,10 @@ export const metadata: () => v.GenericSchema<Readonly<Record<string, unknown>>> 
   v.custom<Readonly<Record<string, unknown>>>(isPlain, ({ input }) => mustBe("an object", input)),
 );
 
-const optional = <T>(schema: v.GenericSchema<T>) => v.exactOptional(schema);
-const orNull = <T>(schema: v.GenericSchema<T>) => v.exactOptional(v.nullable(schema));
+const optional = <I, O>(schema: v.GenericSchema<I, O>) => v.exactOptional(schema);
+const orNull = <I, O>(schema: v.GenericSchema<I, O>) => v.exactOptional(v.nullable(schema));
 
-const listOf = <T>(schema: v.GenericSchema<T>, min: number, max: number) => {
+const listOf = <I, O>(schema: v.GenericSchema<I, O>, min: number, max: number) => {
   const message = ({ input }: { input: unknown }) => mustBe(`a list of ${min} to ${max}`, input);
   return v.pipe(v.array(schema, message), v.minLength(min, message), v.maxLength(max, message));
 };
@@ -160,26 +160,26 @@ export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = on
   }),
 );
 
-const jobEntries = once(() => ({
-  ...inherited(),
-  taskId: idText(),
-  runAt: optional(instantText()),
-  priority: optional(wholeNumber()),
-  idempotencyKey: optional(idText()),
-  uniqueFor: optional(durationText()),
-  debounce: optional(objectOf({ key: idText(), wait: durationText(), maxWait: optional(durationText()) })),
-  throttle: optional(objectOf({ key: idText(), per: durationText() })),
-  startDeadline: optional(instantText()),
-  after: optional(listOf(idText(), 1, PARENTS_MAX)),
-  onFailure: optional(oneOf(["cancel", "run"])),
-}));
-
-export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() => v.strictObject(jobEntries()));
+export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
+  objectOf({
+    ...inherited(),
+    taskId: idText(),
+    runAt: optional(instantText()),
+    priority: optional(wholeNumber()),
+    idempotencyKey: optional(idText()),
+    uniqueFor: optional(durationText()),
+    debounce: optional(objectOf({ key: idText(), wait: durationText(), maxWait: optional(durationText()) })),
+    throttle: optional(objectOf({ key: idText(), per: durationText() })),
+    startDeadline: optional(instantText()),
+    after: optional(listOf(idText(), 1, PARENTS_MAX)),
+    onFailure: optional(oneOf(["cancel", "run"])),
+  }),
+);
 
 export const jobBatchBody: () => v.GenericSchema<unknown, JobBatch> = once(() =>
   v.strictObject({
-    jobs: listOf(objectOf(jobEntries()), 1, BULK_ADD_MAX),
-    then: optional(objectOf(jobEntries())),
+    jobs: listOf(newJobBody(), 1, BULK_ADD_MAX),
+    then: optional(newJobBody()),
   }),
 );
 

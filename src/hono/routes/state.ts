@@ -21,6 +21,7 @@ export const stateRoutes: Routes<
   | "GET /schedulers"
   | "POST /cleanup"
   | "POST /tick"
+  | "GET /openapi.json"
 > = {
   "GET /health/live": {
     scope: "none",
@@ -51,6 +52,13 @@ export const stateRoutes: Routes<
     handle: async ({ client }) => {
       await client.cleanup();
       return { status: 204, body: null };
+    },
+  },
+  "GET /openapi.json": {
+    scope: "read",
+    handle: async () => {
+      const { openApiDocument } = await import("../openapi/document.ts");
+      return { status: 200, body: JSON.parse(openApiDocument) };
     },
   },
   "POST /tick": {

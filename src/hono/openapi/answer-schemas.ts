@@ -1,0 +1,282 @@
+import * as v from "valibot";
+import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
+
+// What answers carry. No running router needs these schemas: the document is made of them when it is built, and tests
+// hold every answer against them.
+
+export const instant: v.GenericSchema = v.pipe(v.string(), v.isoTimestamp());
+export const duration: v.GenericSchema = v.pipe(v.string(), v.regex(/^PT(\d|\.)[\dHMS.]*$/));
+const instantOrNull = v.nullable(instant);
+const textOrNull = v.nullable(v.string());
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const countOrNull = v.nullable(count);
+const whole = v.pipe(v.number(), v.integer());
+export const metadata: v.GenericSchema = v.record(v.string(), v.unknown());
+
+export const storedTrigger: v.GenericSchema = v.looseObject({
+  type: v.string(),
+  version: v.pipe(v.number(), v.integer(), v.minValue(1)),
+});
+
+/** An error that a handler threw. Callers with the scope `read` see no `stack`. */
+const error: v.GenericSchema = v.strictObject({
+  name: v.string(),
+  message: v.string(),
+  stack: v.exactOptional(v.string()),
+  code: v.exactOptional(v.string()),
+  cause: v.exactOptional(v.lazy(() => error)),
+});
+
+const attempt: v.GenericSchema = v.strictObject({
+  number: count,
+  startedAt: instantOrNull,
+  finishedAt: instant,
+  error: v.nullable(error),
+});
+
+const schedule: v.GenericSchema = v.strictObject({
+  id: v.string(),
+  name: textOrNull,
+  taskId: v.string(),
+  trigger: storedTrigger,
+  payload: v.exactOptional(v.unknown()),
+  executor: v.string(),
+  priority: whole,
+  coalesce: v.picklist(["latest", "earliest", "all"]),
+  misfireGraceTime: v.nullable(duration),
+  maxJitter: duration,
+  maxCatchUp: countOrNull,
+  resultExpirationTime: duration,
+  overlap: v.picklist(RUN_OVERLAP_POLICIES),
+  concurrencyKey: textOrNull,
+  skippedCount: count,
+  metadata,
+  paused: v.boolean(),
+  createdAt: instant,
+  nextFireTime: instantOrNull,
+  lastFireTime: instantOrNull,
+});
+
+const job: v.GenericSchema = v.strictObject({
+  id: v.string(),
+  taskId: v.string(),
+  scheduleId: textOrNull,
+  executor: v.string(),
+  payload: v.exactOptional(v.unknown()),
+  priority: whole,
+  runAt: instant,
+  createdAt: instant,
+  scheduledFireTime: instantOrNull,
+  fireTime: instantOrNull,
+  startDeadline: instantOrNull,
+  missedCount: countOrNull,
+  firstMissedTime: instantOrNull,
+  lastMissedTime: instantOrNull,
+  metadata,
+  idempotencyKey: textOrNull,
+  concurrencyKey: textOrNull,
+  after: v.array(v.string()),
+  onFailure: v.nullable(v.picklist(["cancel", "run"])),
+  heldBy: v.nullable(v.picklist(["limit", "parents"])),
+  state: v.picklist(["queued", "held", "running", "ended"]),
+  failedAttempts: count,
+  recoveries: count,
+  acquiredBy: textOrNull,
+  acquiredUntil: instantOrNull,
+  cancelRequested: v.boolean(),
+  retryOf: textOrNull,
+  attemptHistory: v.array(attempt),
+  progress: v.nullable(v.number()),
+  progressNote: textOrNull,
+});
+
+const jobResult: v.GenericSchema = v.strictObject({
+  jobId: v.string(),
+  taskId: v.string(),
+  scheduleId: textOrNull,
+  scheduledFireTime: instantOrNull,
+  outcome: v.picklist(JOB_OUTCOMES),
+  startedAt: instantOrNull,
+  finishedAt: instant,
+  expiresAt: instant,
+  attempts: count,
+  attemptHistory: v.array(attempt),
+  payload: v.exactOptional(v.unknown()),
+  metadata,
+  concurrencyKey: textOrNull,
+  progress: v.nullable(v.number()),
+  progressNote: textOrNull,
+  retryOf: textOrNull,
+  returnValue: v.exactOptional(v.unknown()),
+  error: v.nullable(error),
+});
+
+const task: v.GenericSchema = v.strictObject({
+  id: v.string(),
+  executor: v.string(),
+  maxRunningJobs: countOrNull,
+  maxRunningPerKey: countOrNull,
+  rateLimit: v.nullable(v.strictObject({ limit: count, per: duration, burst: count })),
+  fair: v.boolean(),
+  isPaused: v.boolean(),
+  misfireGraceTime: v.nullable(duration),
+  maxRecoveries: count,
+  timeout: v.nullable(duration),
+  resultExpirationTime: duration,
+  retry: v.strictObject({
+    maxAttempts: count,
+    backoff: v.strictObject({
+      initial: duration,
+      factor: v.number(),
+      max: duration,
+      jitter: v.picklist(["full", "none"]),
+    }),
+  }),
+  overlap: v.picklist(RUN_OVERLAP_POLICIES),
+  metadata,
+});
+
+const scheduler: v.GenericSchema = v.strictObject({
+  identity: v.string(),
+  role: v.picklist(["both", "scheduler", "worker"]),
+  isResident: v.boolean(),
+  tasks: v.array(v.string()),
+  executors: v.array(v.string()),
+  aliveUntil: instant,
+});
+
+const oldestDueJob = v.nullable(
+  v.strictObject({ id: v.string(), taskId: v.string(), runAt: instant, lateMs: v.number() }),
+);
+const oldestDueSchedule = v.nullable(
+  v.strictObject({ id: v.string(), taskId: v.string(), nextFireTime: instant, lateMs: v.number() }),
+);
+const pausedTasks = v.array(v.strictObject({ taskId: v.string(), key: textOrNull }));
+const backloggedSchedules = v.array(v.strictObject({ scheduleId: v.string(), taskId: v.string(), unfinished: count }));
+
+const health: v.GenericSchema = v.strictObject({
+  identity: v.string(),
+  checkedAt: instant,
+  isStoreReached: v.boolean(),
+  storeError: v.nullable(error),
+  latencyMs: v.nullable(v.number()),
+  clockSkewMs: v.nullable(v.number()),
+  oldestDueJob,
+  oldestDueSchedule,
+  backlog: v.array(v.strictObject({ taskId: v.string(), waiting: count, held: count, running: count })),
+  pausedTasks,
+  schedulers: v.array(scheduler),
+  unhandledTasks: v.array(v.string()),
+  backloggedSchedules,
+});
+
+const overview: v.GenericSchema = v.strictObject({
+  checkedAt: instant,
+  isStoreReached: v.boolean(),
+  counts: v.strictObject({ queued: count, held: count, running: count, schedulers: count, pausedTasks: count }),
+  oldestDueJob,
+  oldestDueSchedule,
+  pausedTasks,
+  unhandledTasks: v.array(v.string()),
+  backloggedSchedules,
+  failures: v.array(jobResult),
+});
+
+const preview: v.GenericSchema = v.strictObject({
+  description: v.string(),
+  timeZone: v.string(),
+  items: v.array(
+    v.strictObject({
+      at: instant,
+      local: v.string(),
+      clockChange: v.nullable(v.picklist(["moved", "first", "second"])),
+    }),
+  ),
+  skipped: v.array(v.string()),
+});
+
+const tickReport: v.GenericSchema = v.strictObject({
+  schedulesProcessed: count,
+  jobsAdded: count,
+  jobsRun: count,
+  outcomes: v.record(v.picklist(JOB_OUTCOMES), count),
+  nextWakeAt: instantOrNull,
+  exhausted: v.boolean(),
+  roundTrips: count,
+});
+
+/** What went wrong, after RFC 9457. */
+const problem: v.GenericSchema = v.looseObject({
+  type: v.string(),
+  title: v.string(),
+  status: whole,
+  code: v.string(),
+  detail: v.exactOptional(v.string()),
+  issues: v.exactOptional(
+    v.array(v.strictObject({ path: v.string(), message: v.string(), suggestion: v.exactOptional(v.string()) })),
+  ),
+});
+
+const pageOf = (item: v.GenericSchema): v.GenericSchema => v.strictObject({ items: v.array(item), cursor: textOrNull });
+
+/** The name of a schema of an answer. */
+export type AnswerName =
+  | "Live"
+  | "Ready"
+  | "SerializedError"
+  | "Attempt"
+  | "Schedule"
+  | "SchedulePage"
+  | "ScheduleBulkReport"
+  | "Job"
+  | "JobPage"
+  | "JobBatchReport"
+  | "JobBulkReport"
+  | "JobCancellation"
+  | "JobResult"
+  | "JobResultPage"
+  | "Task"
+  | "TaskPage"
+  | "Scheduler"
+  | "SchedulerPage"
+  | "Health"
+  | "Overview"
+  | "Preview"
+  | "TickReport"
+  | "OpenApi"
+  | "Problem";
+
+/** The schemas of answers, by the name that the document gives them. */
+export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
+  Live: v.strictObject({ status: v.literal("live") }),
+  Ready: v.strictObject({ status: v.literal("ready") }),
+  SerializedError: error,
+  Attempt: attempt,
+  Schedule: schedule,
+  SchedulePage: pageOf(schedule),
+  ScheduleBulkReport: v.strictObject({
+    action: v.picklist(["pause", "unpause", "remove"]),
+    count,
+  }),
+  Job: job,
+  JobPage: pageOf(job),
+  JobBatchReport: v.strictObject({ items: v.array(job), then: v.nullable(job) }),
+  JobBulkReport: v.strictObject({
+    action: v.picklist(["retry", "cancel", "purge"]),
+    count,
+    skipped: count,
+  }),
+  JobCancellation: v.strictObject({ id: v.string(), cancelled: v.literal(true) }),
+  JobResult: jobResult,
+  JobResultPage: pageOf(jobResult),
+  Task: task,
+  TaskPage: pageOf(task),
+  Scheduler: scheduler,
+  SchedulerPage: pageOf(scheduler),
+  Health: health,
+  Overview: overview,
+  Preview: preview,
+  TickReport: tickReport,
+  OpenApi: v.looseObject({ openapi: v.string() }),
+  Problem: problem,
+};

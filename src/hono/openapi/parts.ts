@@ -1,0 +1,5 @@
+// What the document is made of, for the script that makes it and for tests.
+export { routes } from "../routes/mod.ts";
+export * as schemas from "../schemas.ts";
+export { answerSchemas, duration, instant, metadata } from "./answer-schemas.ts";
+export { routeDocs } from "./route-docs.ts";

@@ -1,0 +1,144 @@
+import type { Endpoints } from "../api.ts";
+import type { AnswerName } from "./answer-schemas.ts";
+
+/** What the document says of a route besides its schemas. */
+export interface RouteDocs<Key extends keyof Endpoints = keyof Endpoints> {
+  readonly summary: string;
+  /** The schema of each answer; null for an answer without a body. */
+  readonly answers: { readonly [Status in keyof Endpoints[Key]["answers"]]: AnswerName | null };
+  /** The problems that the route may answer, besides those of every route. */
+  readonly problems: readonly number[];
+}
+
+/** Every route has its words, so that a new route cannot be left out. */
+export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = {
+  "GET /health/live": { summary: "Whether the process answers", answers: { 200: "Live" }, problems: [] },
+  "GET /health/ready": { summary: "Whether the store can be reached", answers: { 200: "Ready" }, problems: [503] },
+  "GET /health": {
+    summary: "How the store and the schedulers on it are. An outage is one of the facts",
+    answers: { 200: "Health" },
+    problems: [],
+  },
+  "GET /overview": { summary: "How everything is, on one page", answers: { 200: "Overview" }, problems: [503] },
+  "GET /schedulers": { summary: "The living schedulers", answers: { 200: "SchedulerPage" }, problems: [] },
+  "POST /cleanup": {
+    summary: "Remove expired results and ended schedules now",
+    answers: { 204: null },
+    problems: [503],
+  },
+  "POST /tick": {
+    summary: "Do what is due, once. A conflict when the scheduler was started",
+    answers: { 200: "TickReport" },
+    problems: [404, 409, 503],
+  },
+  "GET /openapi.json": { summary: "This document", answers: { 200: "OpenApi" }, problems: [] },
+  "GET /tasks": { summary: "The tasks that the store knows", answers: { 200: "TaskPage" }, problems: [503] },
+  "DELETE /tasks/:id": {
+    summary: "Remove a task that no schedule and no unfinished job refers to",
+    answers: { 204: null },
+    problems: [404, 409, 422, 503],
+  },
+  "POST /tasks/:id/pause": {
+    summary: "Pause a task, or one concurrency key of it",
+    answers: { 204: null },
+    problems: [404, 422, 503],
+  },
+  "POST /tasks/:id/unpause": {
+    summary: "Let a task, or one concurrency key of it, go on",
+    answers: { 204: null },
+    problems: [404, 422, 503],
+  },
+  "GET /schedules": {
+    summary: "The schedules, ordered by id",
+    answers: { 200: "SchedulePage" },
+    problems: [400, 503],
+  },
+  "POST /schedules": {
+    summary: "Add a schedule",
+    answers: { 201: "Schedule" },
+    problems: [404, 409, 422, 503],
+  },
+  "POST /schedules/bulk": {
+    summary: "Pause, unpause or remove many schedules",
+    answers: { 200: "ScheduleBulkReport" },
+    problems: [409, 422, 503],
+  },
+  "GET /schedules/:id": { summary: "One schedule", answers: { 200: "Schedule" }, problems: [400, 404, 503] },
+  "PUT /schedules/:id": {
+    summary: "Replace a schedule; its history stays",
+    answers: { 200: "Schedule" },
+    problems: [404, 422, 503],
+  },
+  "PATCH /schedules/:id": {
+    summary: "Change a schedule; what is left out stays as it is",
+    answers: { 200: "Schedule" },
+    problems: [404, 422, 503],
+  },
+  "DELETE /schedules/:id": {
+    summary: "Remove a schedule; its jobs stay",
+    answers: { 204: null },
+    problems: [404, 422, 503],
+  },
+  "POST /schedules/:id/pause": {
+    summary: "Pause a schedule",
+    answers: { 200: "Schedule" },
+    problems: [404, 422, 503],
+  },
+  "POST /schedules/:id/unpause": {
+    summary: "Let a schedule go on",
+    answers: { 200: "Schedule" },
+    problems: [404, 422, 503],
+  },
+  "POST /schedules/:id/run": {
+    summary: "Add one extra job of a schedule, which runs now",
+    answers: { 202: "Job" },
+    problems: [404, 422, 503],
+  },
+  "GET /schedules/:id/preview": {
+    summary: "The fire times to come of a schedule",
+    answers: { 200: "Preview" },
+    problems: [400, 404, 503],
+  },
+  "POST /triggers/preview": {
+    summary: "The fire times of a trigger that is not stored",
+    answers: { 200: "Preview" },
+    problems: [422],
+  },
+  "GET /jobs": { summary: "The unfinished jobs, ordered by id", answers: { 200: "JobPage" }, problems: [400, 503] },
+  "POST /jobs": {
+    summary: "Add a job",
+    answers: { 202: "Job" },
+    problems: [404, 422, 503],
+  },
+  "POST /jobs/batch": {
+    summary: "Add many jobs in one commit, and perhaps one that comes after all of them",
+    answers: { 202: "JobBatchReport" },
+    problems: [404, 422, 503],
+  },
+  "POST /jobs/bulk": {
+    summary: "Retry or purge what has ended, or cancel what has not, by a filter",
+    answers: { 200: "JobBulkReport" },
+    problems: [422, 503],
+  },
+  "GET /jobs/:id": { summary: "One unfinished job", answers: { 200: "Job" }, problems: [400, 404, 503] },
+  "POST /jobs/:id/cancel": {
+    summary: "Cancel a job: a queued one ends at once, a running one is asked to end",
+    answers: { 202: "JobCancellation" },
+    problems: [404, 422, 503],
+  },
+  "POST /jobs/:id/retry": {
+    summary: "Run a job that has ended once more, perhaps with another payload",
+    answers: { 202: "Job" },
+    problems: [404, 409, 422, 503],
+  },
+  "GET /jobs/:id/result": {
+    summary: "How a job ended; 202 while it is unfinished",
+    answers: { 200: "JobResult", 202: "Job" },
+    problems: [400, 404, 503],
+  },
+  "GET /results": {
+    summary: "The results, the newest first",
+    answers: { 200: "JobResultPage" },
+    problems: [400, 503],
+  },
+};
