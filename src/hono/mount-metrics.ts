@@ -8,7 +8,7 @@ export function mountMetrics<E extends Env>(
   gate: readonly MiddlewareHandler<E>[],
   metrics: MetricsSource,
 ): void {
-  app.get("/metrics", ...gate, async () => {
+  app.on("GET", ["/metrics"], ...gate, async () => {
     const headers = { "cache-control": "no-store", "content-type": metrics.contentType };
     return new Response(await metrics.text(), { headers });
   });

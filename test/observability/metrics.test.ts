@@ -1,7 +1,7 @@
 import parsePrometheusTextFormat from "parse-prometheus-text-format";
 import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/contracts.ts";
-import { LocalEventBroker, MemoryDataStore, OptionsError } from "../../src/mod.ts";
+import { type JobContext, LocalEventBroker, MemoryDataStore, OptionsError } from "../../src/mod.ts";
 import { Metrics } from "../../src/observability/metrics/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, heldHandler, leaseAndDie, START, START_MS } from "../scheduler/support.ts";
@@ -75,8 +75,9 @@ describe("the metrics of a scheduler", () => {
   test("count jobs that are recovered and leases that are lost", async () => {
     const dataStore = new MemoryDataStore();
     const { scheduler, clock, metrics } = setUpWatched({ dataStore, leaseDuration: "30s" });
-    const { handler } = heldHandler();
-    scheduler.task("t", { maxRunningJobs: null }, handler);
+    const untilAborted = (_: unknown, { signal }: JobContext): Promise<never> =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    scheduler.task("t", { maxRunningJobs: null }, untilAborted);
     await scheduler.addJob("t");
     await leaseAndDie(dataStore, START_MS);
     await scheduler.start();

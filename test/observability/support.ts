@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import type { DataStore } from "../../src/contracts.ts";
 import { MemoryDataStore, Scheduler, type SchedulerOptions } from "../../src/mod.ts";
 import { Metrics } from "../../src/observability/metrics/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
@@ -13,7 +14,11 @@ export interface WatchedSetup {
 
 /** A scheduler on a virtual clock, watched by metrics and stopped when the test ends. */
 export function setUpWatched(
-  options: SchedulerOptions & { clock?: VirtualClock; metrics?: Metrics } = {},
+  options: Omit<SchedulerOptions, "dataStore"> & {
+    dataStore?: DataStore;
+    clock?: VirtualClock;
+    metrics?: Metrics;
+  } = {},
 ): WatchedSetup {
   const { metrics = new Metrics(), ...rest } = options;
   const clock = options.clock ?? new VirtualClock(START);

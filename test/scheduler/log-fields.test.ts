@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Logger, SchedulerOptions } from "../../src/mod.ts";
+import type { Logger } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { everySecond, type Setup, setUp } from "./support.ts";
 
@@ -10,7 +10,7 @@ interface Line {
 }
 
 /** A scheduler with a structured logger that remembers its lines with their fields. */
-function setUpFields(options: SchedulerOptions = {}): Setup & { readonly lines: Line[] } {
+function setUpFields(options: Parameters<typeof setUp>[0] = {}): Setup & { readonly lines: Line[] } {
   const lines: Line[] = [];
   const loggerWith = (fields: object): Logger => {
     const at =

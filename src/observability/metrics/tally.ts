@@ -28,15 +28,15 @@ export class Tally {
         this.#added(event);
         break;
       case "occurrenceSkipped":
-        occurrencesSkipped.add(`${this.labels.of(event.taskId)},${label("reason", event.reason)}`, event.count);
+        occurrencesSkipped.add(this.labels.with(event.taskId, "reason", event.reason), event.count);
         break;
       case "jobRetried":
         (event.error === null ? jobsRecovered : attemptsFailed).add(this.labels.of(event.taskId));
         break;
       case "jobReleased": {
-        const task = this.labels.of(event.taskId);
-        jobsFinished.add(`${task},${label("outcome", event.outcome)}`);
-        if (event.outcome === "error" || event.outcome === "deserializationFailed") attemptsFailed.add(task);
+        const { taskId, outcome } = event;
+        jobsFinished.add(this.labels.with(taskId, "outcome", outcome));
+        if (outcome === "error" || outcome === "deserializationFailed") attemptsFailed.add(this.labels.of(taskId));
         break;
       }
       default:
@@ -44,7 +44,7 @@ export class Tally {
   }
 
   #added({ jobId, taskId, timestampMs }: EventRecord<"jobAdded">): void {
-    const fire = this.#fires.get(jobId);
+    const fire = this.#fires.size === 0 ? undefined : this.#fires.get(jobId);
     if (fire === undefined) return;
     this.#fires.delete(jobId);
     const task = this.labels.of(taskId);
@@ -53,7 +53,7 @@ export class Tally {
     fireDelay.observe(task, timestampMs - fire.scheduledFireTime);
     const { missedCount } = fire;
     if (missedCount !== null && missedCount > 0) {
-      occurrencesSkipped.add(`${task},${label("reason", "coalesced")}`, missedCount);
+      occurrencesSkipped.add(this.labels.with(taskId, "reason", "coalesced"), missedCount);
     }
   }
 
@@ -68,16 +68,16 @@ export class Tally {
     if (scheduledFireTime !== null && isFirst) startLateness.observe(task, now - scheduledFireTime);
   }
 
-  /** An attempt is to end early. */
+  /** An attempt has ended. */
+  ended({ taskId }: JobRecord, durationMs: number): void {
+    this.instruments.jobDuration.observe(this.labels.of(taskId), durationMs);
+  }
+
+  /** An attempt was to end early, and has ended. */
   aborted({ id, taskId }: JobRecord, reason: unknown): void {
     if (!(reason instanceof LeaseLostError)) return;
     this.#begun.delete(id);
     this.instruments.leasesLost.add(this.labels.of(taskId));
-  }
-
-  /** An attempt has ended. */
-  ended({ taskId }: JobRecord, durationMs: number): void {
-    this.instruments.jobDuration.observe(this.labels.of(taskId), durationMs);
   }
 
   /** A step is sent to the store. */

@@ -19,11 +19,16 @@ export class WatchedExecutor implements JobExecutor {
   }
 
   execute(call: JobCall): Promise<unknown> {
-    const { job, signal } = call;
+    const { job } = call;
     const begunAt = this.#clock.now();
     this.#tally.begins(job, begunAt);
-    signal.addEventListener("abort", () => this.#tally.aborted(job, signal.reason), { once: true });
-    const ended = (): void => this.#tally.ended(job, this.#clock.now() - begunAt);
+    const ended = (): void => {
+      const durationMs = this.#clock.now() - begunAt;
+      this.#tally.ended(job, durationMs);
+      // An attempt has its signal made when somebody reads it, which costs more than the rest. Within a millisecond no
+      // lease is lost.
+      if (durationMs > 0 && call.signal.aborted) this.#tally.aborted(job, call.signal.reason);
+    };
     const work = this.#executor.execute(call);
     work.then(ended, ended);
     return work;
