@@ -15,7 +15,7 @@ const commands = {
 };
 
 /** Benches that compare with nobody. */
-const WITHOUT_PEERS = ["triggers", "lists"];
+const WITHOUT_PEERS = ["lists", "observability", "triggers"];
 const isOursAlone = rest.includes("--ours") || WITHOUT_PEERS.includes(name);
 if (!isOursAlone && !existsSync(`${here}node_modules/croner`)) {
   console.error("The peers are not installed: run npm ci in bench/ first, or leave them out with --ours.");

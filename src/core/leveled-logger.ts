@@ -25,12 +25,12 @@ const silent = (): void => {};
 /** The logger that a scheduler uses: the given one at every level, or `console` from `info` on. A level that is given
  *  counts for both. `console` may be given, too. */
 export function leveledLogger(given: Logger = console, level?: LogLevel): LeveledLogger {
-  return given === console ? atLevel(literalConsole, level ?? "info") : atLevel(adapted(given), level ?? "debug");
+  return given === console ? atLevel(literalConsole, level ?? "info") : atLevel(adaptedLogger(given), level ?? "debug");
 }
 
 /** Loggers of pino and of LogTape have the methods of a `Logger`, and drop an error that comes after the message. So
  *  they get their adapter here, where the caller did not give it to them. */
-function adapted(logger: Logger): Logger {
+export function adaptedLogger(logger: Logger): Logger {
   if (hasMethods(logger, ["bindings", "isLevelEnabled", "child"])) return fromPino(logger as unknown as PinoLike);
   if (hasMethods(logger, ["getChild", "getSibling", "with"])) return fromLogTape(logger as unknown as LogTapeLike);
   return logger;

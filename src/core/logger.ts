@@ -1,7 +1,7 @@
 /** Where a scheduler tells what it does, and what goes wrong. `console` is a `Logger`. An error is the last argument.
  *  `fromPino` and `fromLogTape` make loggers of theirs into one. A method that throws, or whose promise rejects,
- *  disturbs nobody. If the logger has a method `child`, handlers get a child with `taskId`, `jobId`, `scheduleId` and
- *  `attempt` as `context.logger`.
+ *  disturbs nobody. If the logger has a method `child`, lines about a job get a child with the
+ *  facts about the job as bindings, and so does `context.logger` of handlers.
  *
  *  @example
  *  const scheduler = new Scheduler({ logger: console, logLevel: "warn" });

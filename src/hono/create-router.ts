@@ -7,6 +7,7 @@ import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { createGate } from "./auth/gate.ts";
 import type { GateEnv } from "./auth/gate-env.ts";
 import { EventStreams } from "./events/event-streams.ts";
+import { mountMetrics } from "./mount-metrics.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
 import { problemOf } from "./problem-of.ts";
 import { inputReader } from "./read-input.ts";
@@ -65,6 +66,7 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
     };
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
+  if (options.metrics !== undefined) mountMetrics(app, [gate.admit("read")], options.metrics);
   refuseOtherMethods(app);
   app.notFound(async (context) => {
     context.res = problemResponse(404, "notFound");

@@ -7,6 +7,14 @@ import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { authSchema, type RouterAuth } from "./auth/auth-options.ts";
 import type { Redact } from "./redaction.ts";
 
+/** What the router needs of a `Metrics`. */
+export interface MetricsSource {
+  /** The media type of `text`. */
+  readonly contentType: string;
+  /** All numbers. */
+  text(): Promise<string>;
+}
+
 /** Options of `createRouter`. */
 export interface RouterOptions {
   /** Who may do what. It is required, because whoever may write may run every task. */
@@ -18,6 +26,9 @@ export interface RouterOptions {
   readonly basePath?: string | undefined;
   /** Hides secrets of payloads and returned values, from callers of both scopes. Default: nothing is hidden. */
   readonly redact?: Redact | undefined;
+  /** What `GET /metrics` answers, for those who may read: a `Metrics` of `escapement/metrics`. Default: there is no
+   *  such route. */
+  readonly metrics?: MetricsSource | undefined;
   /** Where waits and sessions get the time from. Default: `systemClock`. */
   readonly clock?: Clock | undefined;
 }
@@ -53,6 +64,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),
     basePath: v.optional(textUpTo(1024)),
     redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
+    metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   });
 }

@@ -481,7 +481,8 @@ export interface JobContext {
   /** The scheduler that runs the attempt. For example, add the next job with it. */
   readonly scheduler: LocalSchedulerClient;
   /** The logger of the scheduler. Its lines name the task and the job: as bindings (`taskId`, `jobId`, `scheduleId`,
-   *  `attempt`) where the scheduler's logger is structured, else as text in front. */
+   *  `schedulerId`, `attempt`, `fence` and `scheduledFireTime`) where the scheduler's logger is structured, else as
+   *  text in front. */
   readonly logger: Logger;
   /**
    * The results of the jobs that this job comes after (`after` of `addJob`, or `addBatch`), in the order of `after`,

@@ -262,8 +262,10 @@ export interface DataStore extends AsyncDisposable {
   // ---- what people see
 
   /** What is in the store, for people who watch over it, as of one instant. The counts cost about as much as there are
-   *  tasks, however many jobs wait. Nothing else reads these counts: the limits of tasks count leases anew. */
-  inspect(now: number): Promise<StoreInspection>;
+   *  tasks, however many jobs wait. Nothing else reads these counts: the limits of tasks count leases anew.
+   *  @param options.countsSchedules whether to count the schedules too, which costs as much as there are. Default:
+   *    false */
+  inspect(now: number, options?: InspectionOptions): Promise<StoreInspection>;
 }
 
 /** What became of a task that was put. */
@@ -699,6 +701,25 @@ export interface StoreInspection {
   readonly oldestDueSchedule: { readonly id: string; readonly taskId: string; readonly nextFireTime: number } | null;
   /** What the clock of the store's own machine says, in epoch milliseconds; null for a store without a clock. */
   readonly storeNow: number | null;
+  /** How many schedules there are; absent unless asked for, and where a store does not count them. */
+  readonly schedules?: ScheduleCounts;
+}
+
+/** What an inspection is to find out besides the rest. */
+export interface InspectionOptions {
+  readonly countsSchedules?: boolean;
+}
+
+/** How many schedules are in which state. A store may count each to 10,000 only: 10,000 then means as many or more. */
+export interface ScheduleCounts {
+  /** Schedules that have a fire time and are not paused. */
+  readonly active: number;
+  /** Schedules that have a fire time and are paused. */
+  readonly paused: number;
+  /** Schedules that have no fire time left. */
+  readonly ended: number;
+  /** How many of the active ones are due. */
+  readonly overdue: number;
 }
 
 /** How many unfinished jobs a task has. */

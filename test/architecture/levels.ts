@@ -62,6 +62,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   devalue: /^src\/serializers\//,
   "@libsql/client": /^src\/stores\/libsql\//,
   hono: /^src\/(hono|cloudflare)\//,
+  "@opentelemetry/api": /^src\/observability\/otel\//,
   vitest: /^src\/testing\//,
 };
 

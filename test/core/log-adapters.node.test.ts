@@ -27,12 +27,14 @@ describe("a logger of pino", () => {
       { write: (line) => written.push(JSON.parse(line)) },
     );
     const jobId = await runFailing(adapter(logger));
-    const facts = { taskId: "pay", jobId, scheduleId: null, attempt: 1 };
+    const facts = { taskId: "pay", jobId, scheduleId: null, schedulerId: "me", attempt: 1, fence: 1 };
+    const end = { outcome: "error", durationMs: expect.any(Number), errorCode: "TypeError" };
     expect(written).toEqual([
       { level: 30, ...facts, details: [{ amount: 7 }], msg: "pays {now}" },
       {
         level: 50,
         ...facts,
+        ...end,
         err: {
           type: "TypeError",
           message: "cannot pay: no such account",
@@ -63,7 +65,8 @@ describe("a logger of LogTape", () => {
       ],
     });
     const jobId = await runFailing(fromLogTape(getLogger("app")));
-    const facts = { taskId: "pay", jobId, scheduleId: null, attempt: 1 };
+    const facts = { taskId: "pay", jobId, scheduleId: null, schedulerId: "me", attempt: 1, fence: 1 };
+    const end = { outcome: "error", durationMs: expect.any(Number), errorCode: "TypeError" };
     expect(
       records.map(({ level, message, properties }) => ({ level, text: message.map(String).join(""), properties })),
     ).toEqual([
@@ -71,7 +74,7 @@ describe("a logger of LogTape", () => {
       {
         level: "error",
         text: `escapement: job ${jobId} of task "pay" failed (attempt 1): TypeError: cannot pay`,
-        properties: { ...facts, error: expect.objectContaining({ message: "cannot pay" }) },
+        properties: { ...facts, ...end, error: expect.objectContaining({ message: "cannot pay" }) },
       },
     ]);
   });

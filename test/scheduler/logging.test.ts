@@ -222,12 +222,12 @@ describe("the logger of a handler", () => {
       bound.push(bindings);
       return logger;
     };
-    const { scheduler } = setUp({ logger: Object.assign({ child }, logger) });
+    const { scheduler } = setUp({ identity: "me", logger: Object.assign({ child }, logger) });
     scheduler.task("t", (_: object, { logger }) => logger.warn("careful"));
     const { id } = await scheduler.addJob("t", { payload: {} });
     await drain(scheduler);
     expect(entries).toEqual([{ level: "warn", message: "careful", details: [] }]);
-    expect(bound).toEqual([{ taskId: "t", jobId: id, scheduleId: null, attempt: 1 }]);
+    expect(bound).toEqual([{ taskId: "t", jobId: id, scheduleId: null, schedulerId: "me", attempt: 1, fence: 1 }]);
   });
 
   test("writes the text in front where the child is no logger, or making it fails", async () => {

@@ -1,5 +1,6 @@
 import type { Logger } from "../../core/logger.ts";
 import { mustBe, optionError } from "../../core/option-errors.ts";
+import { instantText } from "../../core/temporal.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
 import type { JobContext, LocalSchedulerClient } from "../scheduler-client.ts";
@@ -54,9 +55,7 @@ export class AttemptContext implements JobContext {
     return this.#scheduler;
   }
   get logger(): Logger {
-    const { id: jobId, taskId, scheduleId } = this.#attempt.job;
-    const bindings = { taskId, jobId, scheduleId, attempt: this.attempt };
-    this.#logger ??= this.#env.logger.child(bindings, `[${taskId} ${jobId}]`);
+    this.#logger ??= this.#childLogger();
     return this.#logger;
   }
 
@@ -68,6 +67,15 @@ export class AttemptContext implements JobContext {
   /** A bound function, so that it may be taken out of the context. */
   get getParentResults(): JobContext["getParentResults"] {
     return () => this.#readParentResults();
+  }
+
+  #childLogger(): Logger {
+    const { id: jobId, taskId, scheduleId, fence, scheduledFireTime } = this.#attempt.job;
+    const bindings = {
+      ...{ taskId, jobId, scheduleId, schedulerId: this.#env.identity, attempt: this.attempt, fence },
+      ...(scheduledFireTime === null ? {} : { scheduledFireTime: instantText(scheduledFireTime) }),
+    };
+    return this.#env.logger.child(bindings, `[${taskId} ${jobId}]`);
   }
 
   async #readParentResults(): Promise<(JobResult | null)[]> {

@@ -1,6 +1,9 @@
+import type { Logger } from "../../core/logger.ts";
 import { instantText } from "../../core/temporal.ts";
+import type { AttemptRecord } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobOutcome } from "../../records/policies.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
@@ -10,6 +13,21 @@ interface JobFacts {
   readonly jobId: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
+}
+
+/** What else a line has as fields, where that is known and the logger is structured. */
+interface LineFields {
+  readonly attempt?: number;
+  readonly fence?: number;
+  /** ISO 8601. */
+  readonly scheduledFireTime?: string;
+  /** From the fire time to the beginning of the first attempt. */
+  readonly latenessMs?: number;
+  /** Run time of the attempt. */
+  readonly durationMs?: number;
+  readonly outcome?: JobOutcome;
+  /** The `code` of the error, or its name where it has none. */
+  readonly errorCode?: string;
 }
 
 /** Why a job failed: what was thrown, where that is known, and what is kept of it. */
@@ -23,11 +41,15 @@ const NO_FAILURE: Failure = Object.freeze({ thrown: undefined, error: null });
 /** Tells the log what becomes of jobs: each failure once, with its stack and its causes. */
 export class JobLog {
   readonly #logger: Environment["logger"];
+  readonly #clock: Environment["clock"];
+  readonly #schedulerId: string;
   /** Jobs whose error somebody here awaits (`runJob`), with the number of those who do. */
   readonly #awaited = new Map<string, number>();
 
-  constructor({ logger }: Environment) {
+  constructor({ logger, clock, identity }: Environment) {
     this.#logger = logger;
+    this.#clock = clock;
+    this.#schedulerId = identity;
   }
 
   /** Somebody here awaits a job, and is thrown its error. So the error is no line of its own above `debug`. */
@@ -49,14 +71,14 @@ export class JobLog {
       if (!isNew || heldBy === undefined) continue;
       const key = concurrencyKey === undefined ? "" : ` of key "${concurrencyKey}"`;
       const reason = heldBy === "limit" ? `by a limit or a pause${key}` : "until its parents have ended";
-      this.#logger.debug(`${nameOf({ jobId, taskId, scheduleId })} is held ${reason}`);
+      this.#line({ jobId, taskId, scheduleId }).debug(`${nameOf({ jobId, taskId, scheduleId })} is held ${reason}`);
     }
   }
 
   /** Jobs are no longer held. */
   promoted(jobs: readonly JobFacts[]): void {
     if (!this.#logger.showsDebug) return;
-    for (const job of jobs) this.#logger.debug(`${nameOf(job)} is no longer held`);
+    for (const job of jobs) this.#line(job).debug(`${nameOf(job)} is no longer held`);
   }
 
   /** Jobs were cancelled, because jobs that they come after did not succeed. Said once for all of them. */
@@ -65,52 +87,91 @@ export class JobLog {
     if (first === undefined) return;
     const more = results.length === 1 ? "was" : `and ${results.length - 1} more were`;
     const message = `${nameOf(first)} ${more} cancelled, because a job before it did not succeed (see onFailure)`;
-    const { jobId, taskId, scheduleId } = first;
-    this.#logger.child({ taskId, jobId, scheduleId }, "").warn(message);
+    this.#line(first, { outcome: first.outcome }).warn(message);
   }
 
   /** An attempt begins. */
-  begins({ id: jobId, taskId, scheduleId }: JobRecord, attempt: number): void {
-    if (this.#logger.showsDebug)
-      this.#logger.debug(`${nameOf({ jobId, taskId, scheduleId })} begins (attempt ${attempt})`);
+  begins(record: JobRecord, attempt: number): void {
+    if (!this.#logger.showsDebug) return;
+    const { id: jobId, taskId, scheduleId, fence, scheduledFireTime } = record;
+    const job = { jobId, taskId, scheduleId };
+    const lateness = latenessField(scheduledFireTime, this.#clock.now(), attempt);
+    const fields = { attempt, fence, ...fireTimeField(scheduledFireTime), ...lateness };
+    this.#line(job, fields).debug(`${nameOf(job)} begins (attempt ${attempt})`);
   }
 
   /** An attempt failed, and the job runs again at `runAt` (epoch milliseconds). */
-  retried(job: JobFacts, attempt: number, runAt: number, failure: Failure): void {
+  retried(record: JobRecord, attempt: number, { runAt, attemptHistory }: RetryFacts, failure: Failure): void {
+    const { id: jobId, taskId, scheduleId, fence, scheduledFireTime } = record;
+    const last = attemptHistory?.at(-1);
+    const fields = {
+      ...{ attempt, fence, ...fireTimeField(scheduledFireTime) },
+      ...(last?.number === attempt ? durationField(last.startedAt, last.finishedAt) : {}),
+    };
     const text = `failed (attempt ${attempt}), and runs again at ${instantText(runAt)}`;
-    this.#tell("warn", job, attempt, text, failure);
+    this.#tell("warn", { jobId, taskId, scheduleId }, fields, text, failure);
   }
 
   /** An attempt was lost with its process, or was given back by this scheduler, and the job runs again. */
   recovered(job: JobFacts, attempt: number, isGivenBack: boolean): void {
     const what = isGivenBack ? "was given back to the queue" : "was lost with its process";
-    this.#tell("warn", job, attempt, `${what} (attempt ${attempt}), and runs again`, NO_FAILURE);
+    this.#tell("warn", job, { attempt }, `${what} (attempt ${attempt}), and runs again`, NO_FAILURE);
   }
 
-  /** The job ended. */
-  ended(result: JobResultRecord, thrown?: unknown): void {
+  /** The job ended. `fence` is that of the attempt that ended it, if one did. */
+  ended(result: JobResultRecord, fence?: number, thrown?: unknown): void {
     const { outcome, attempts, error } = result;
-    if (outcome === "success") {
-      if (this.#logger.showsDebug) this.#logger.debug(`${nameOf(result)} has ended (attempt ${attempts})`);
-      return;
-    }
-    const level = outcome === "error" && this.#awaited.has(result.jobId) ? "debug" : LEVELS[outcome];
-    this.#tell(level, result, attempts, TEXTS[outcome](attempts), { thrown, error });
+    const isSuccess = outcome === "success";
+    if (isSuccess && !this.#logger.showsDebug) return;
+    const isAwaited = outcome === "error" && this.#awaited.has(result.jobId);
+    const fields = { ...endFields(result), ...(fence === undefined ? {} : { fence }) };
+    const level = isAwaited ? "debug" : LEVELS[outcome];
+    this.#tell(level, result, fields, TEXTS[outcome](attempts), isSuccess ? NO_FAILURE : { thrown, error });
   }
 
   #tell(
     level: "debug" | "warn" | "error",
     job: JobFacts,
-    attempt: number,
+    fields: LineFields,
     text: string,
     { thrown, error }: Failure,
   ): void {
-    const { jobId, taskId, scheduleId } = job;
-    const logger = this.#logger.child({ taskId, jobId, scheduleId, attempt }, "");
+    const logger = this.#line(job, { ...fields, ...(error === null ? {} : { errorCode: error.code ?? error.name }) });
     const message = `${nameOf(job)} ${text}`;
     if (error === null) logger[level](message);
     else logger[level](message, isReadableError(thrown) ? thrown : reviveError(error));
   }
+
+  /** The logger of a line about a job. */
+  #line({ taskId, jobId, scheduleId }: JobFacts, fields: LineFields = {}): Logger {
+    return this.#logger.child({ taskId, jobId, scheduleId, schedulerId: this.#schedulerId, ...fields }, "");
+  }
+}
+
+/** What the log is told of a retry. */
+interface RetryFacts {
+  readonly runAt: number;
+  readonly attemptHistory?: readonly AttemptRecord[];
+}
+
+function endFields({ outcome, attempts, scheduledFireTime, startedAt, finishedAt }: JobResultRecord): LineFields {
+  return {
+    ...{ attempt: attempts, outcome, ...fireTimeField(scheduledFireTime) },
+    ...(startedAt === null ? {} : latenessField(scheduledFireTime, startedAt, attempts)),
+    ...durationField(startedAt, finishedAt),
+  };
+}
+
+function fireTimeField(scheduledFireTime: number | null): LineFields {
+  return scheduledFireTime === null ? {} : { scheduledFireTime: instantText(scheduledFireTime) };
+}
+
+function latenessField(scheduledFireTime: number | null, startedAt: number, attempt: number): LineFields {
+  return scheduledFireTime === null || attempt !== 1 ? {} : { latenessMs: startedAt - scheduledFireTime };
+}
+
+function durationField(startedAt: number | null, finishedAt: number): LineFields {
+  return startedAt === null ? {} : { durationMs: finishedAt - startedAt };
 }
 
 /** Whether a logger can show a thrown value. A Proxy throws at `instanceof`, and a getter throws where its error is
@@ -124,6 +185,7 @@ function isReadableError(thrown: unknown): thrown is Error {
 }
 
 const LEVELS = {
+  success: "debug",
   error: "error",
   deserializationFailed: "error",
   abandoned: "error",
@@ -132,6 +194,7 @@ const LEVELS = {
 } as const;
 
 const TEXTS = {
+  success: (attempts: number) => `has ended (attempt ${attempts})`,
   error: (attempts: number) => `failed (attempt ${attempts})`,
   deserializationFailed: () => "never runs, because its payload cannot be read",
   abandoned: (attempts: number) => `was lost with its process ${times(attempts)}, and is given up (see maxRecoveries)`,

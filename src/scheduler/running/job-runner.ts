@@ -406,11 +406,11 @@ export class JobRunner {
       env.logger.warn(`escapement: the outcome of job ${jobId} does not count, because its lease was lost`);
     } else if (release.kind === "finish") {
       this.#outcomes[release.result.outcome]++;
-      this.log.ended(release.result, attempt.thrown);
+      this.log.ended(release.result, attempt.job.fence, attempt.thrown);
       happened.push(jobReleased(env, release.result, env.identity));
     } else if (release.kind === "retry") {
       const { runAt: runAtMs } = release;
-      this.log.retried({ jobId, taskId, scheduleId }, attempt.number, runAtMs, { thrown: attempt.thrown, error });
+      this.log.retried(attempt.job, attempt.number, release, { thrown: attempt.thrown, error });
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
     } else {
       this.#givenBack.add(jobId);

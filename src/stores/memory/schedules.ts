@@ -7,6 +7,7 @@ import type {
   ScheduleAdditionChange,
   ScheduleAdditionReport,
   ScheduleChanges,
+  ScheduleCounts,
   ScheduleFilter,
   SchedulePlan,
   Seen,
@@ -134,6 +135,17 @@ export class MemorySchedules {
       },
     );
     return oldest;
+  }
+
+  /** How many schedules are in which state. */
+  counts(now: number): ScheduleCounts {
+    const counts = { active: 0, paused: 0, ended: 0, overdue: 0 };
+    for (const { record } of this.#byId.values()) {
+      const { paused, nextFireTime } = record;
+      counts[nextFireTime === null ? "ended" : paused ? "paused" : "active"]++;
+      if (nextFireTime !== null && !paused && nextFireTime <= now) counts.overdue++;
+    }
+    return counts;
   }
 
   /** Commits a plan. Returns the changed schedule (no copy); null when the plan does not count. */

@@ -227,9 +227,10 @@ export class MemoryDataStore implements contract.DataStore {
     };
   }
 
-  async inspect(now: number): Promise<contract.StoreInspection> {
+  async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
     const { tasks, oldestDueJob } = this.#jobs.inspect(now);
-    return { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
+    const seen = { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
+    return options.countsSchedules === true ? { ...seen, schedules: this.#schedules.counts(now) } : seen;
   }
 
   /** If there are several plans of one schedule, only the first can count. */

@@ -1,7 +1,7 @@
-import type { StoreInspection } from "../data-store.ts";
+import type { InspectionOptions, ScheduleCounts, StoreInspection } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX } from "./limits.ts";
+import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { IS_HELD_OR_BLOCKED, JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -9,30 +9,34 @@ const { delayed, ready, leased } = JOB_STATE;
 
 export interface InspectionStatements {
   readonly inspect: string;
+  /** The same with the counts of schedules. */
+  readonly inspectAll: string;
 }
 
 /** What {@link InspectionStatements.inspect} yields for each task. */
 type CountRow = [taskId: string, waiting: number, running: number, held: number];
 /** What it yields for the oldest job and for the oldest schedule that are due. */
 type DueRow = [id: string, taskId: string, at: number];
+/** What `inspectAll` yields besides. */
+type ScheduleCountRow = [active: number, paused: number, ended: number, overdue: number];
 
 /** The statement of an inspection: one, so that everything in it is of one instant. ?1 now. */
 export function inspectionStatements(names: TableNames): InspectionStatements {
-  return {
-    inspect:
-      `SELECT (${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
-      `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
-      "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now",
-  };
+  const inspect =
+    `SELECT (${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
+    `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
+    "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now";
+  return { inspect, inspectAll: `${inspect}, ${scheduleCounts(names)} AS schedules` };
 }
 
 /** What is in a `SqlDataStore`, for people. */
 export async function inspect(
   connection: Connection,
-  { inspect: sql }: InspectionStatements,
+  { inspect: sql, inspectAll }: InspectionStatements,
   now: number,
+  { countsSchedules = false }: InspectionOptions,
 ): Promise<StoreInspection> {
-  const rows = await connection.readFresh(statement(sql, now));
+  const rows = await connection.readFresh(statement(countsSchedules ? inspectAll : sql, now));
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
   return {
@@ -43,7 +47,13 @@ export async function inspect(
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
     storeNow: numberOrNull(rows, "store_now"),
+    ...(countsSchedules ? { schedules: countsOf(jsonArray<ScheduleCountRow>(rows, "schedules")) } : {}),
   };
+}
+
+function countsOf([row = [0, 0, 0, 0]]: readonly ScheduleCountRow[]): ScheduleCounts {
+  const [active, paused, ended, overdue] = row;
+  return { active, paused, ended, overdue };
 }
 
 /**
@@ -102,4 +112,19 @@ function oldestDueSchedule({ schedules }: TableNames): string {
     `SELECT id, task_id, next_fire_time FROM ${schedules} WHERE paused = 0 AND acquired_until IS NULL ` +
     "AND next_fire_time IS NOT NULL AND next_fire_time <= ?1 ORDER BY next_fire_time, id LIMIT 1)"
   );
+}
+
+/** Each state is counted in its index, up to a bound. */
+function scheduleCounts({ schedules }: TableNames): string {
+  const count = (condition: string): string =>
+    `(SELECT count(*) FROM (SELECT 1 FROM ${schedules} WHERE ${condition} LIMIT ${INSPECTED_SCHEDULES_MAX}))`;
+  const isActive = "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL";
+  // Each has a range, because a statement without one would read like a scan of the whole table.
+  const counts = [
+    count(`${isActive} AND next_fire_time > -1e18`),
+    count("paused = 1 AND id > '' AND +next_fire_time IS NOT NULL"),
+    count("next_fire_time IS NULL AND id > ''"),
+    count(`${isActive} AND next_fire_time <= ?1`),
+  ];
+  return `json_array(json_array(${counts.join(", ")}))`;
 }

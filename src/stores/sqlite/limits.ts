@@ -111,6 +111,8 @@ export const WAL_CHECKPOINT_PAGES = 4000;
 /** Most combinations of task, executor and priority in which an inspection looks for the oldest job. Each costs some
  *  microseconds, so that hostile priorities cost a tenth of a second at most. */
 export const INSPECTED_QUEUES_MAX = 10_000;
+/** Most schedules of each state that an inspection counts, because databases that bill count each as a row read. */
+export const INSPECTED_SCHEDULES_MAX = 10_000;
 
 /** Queues and priorities of tasks with a rate or turns in which one clean-up looks for jobs without a key. */
 export const CAPTURED_QUEUES_MAX = 1000;

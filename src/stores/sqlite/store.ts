@@ -55,7 +55,7 @@ interface OpenStore {
   readonly leases: SqliteLeases;
   readonly steps: SqliteSteps;
   readonly results: SqliteResults;
-  readonly inspect: (now: number) => Promise<contract.StoreInspection>;
+  readonly inspect: (now: number, options: contract.InspectionOptions) => Promise<contract.StoreInspection>;
 }
 
 /** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
@@ -211,8 +211,8 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.cleanup(request));
   }
 
-  async inspect(now: number): Promise<contract.StoreInspection> {
-    return this.#use((open) => open.inspect(now));
+  async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
+    return this.#use((open) => open.inspect(now, options));
   }
 
   get #opened(): OpenStore {
@@ -254,7 +254,7 @@ export class SqlDataStore implements contract.DataStore {
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, { statements, names, awareness, cleanUp }),
         results: new SqliteResults(connection, statements, cleanUp),
-        inspect: (at) => inspect(connection, statements, at),
+        inspect: (at, options) => inspect(connection, statements, at, options),
       };
     } catch (error) {
       // An opening that overlapped has succeeded, on the same driver.

@@ -133,4 +133,29 @@ export const inspectionCases: readonly DataStoreCase[] = [
       equal(await oldest(store, T0 + 9), { ...none, oldestDueSchedule: due }, "when two are due");
     },
   },
+  {
+    name: "inspection: counts schedules by state when asked to, and only then",
+    async run(context) {
+      const [store, other] = await openTwo(context);
+      await store.addSchedules(
+        add(
+          makeSchedule({ id: "paused", nextFireTime: T0 - 9, paused: true }),
+          makeSchedule({ id: "ended", nextFireTime: null }),
+          makeSchedule({ id: "both", nextFireTime: null, paused: true }),
+          makeSchedule({ id: "due", nextFireTime: T0 }),
+          makeSchedule({ id: "later", nextFireTime: T0 + 5 }),
+          makeSchedule({ id: "latest", nextFireTime: T0 + 9 }),
+        ),
+      );
+      equal((await other.inspect(T0)).schedules, undefined, "unless asked for");
+      const { schedules } = await other.inspect(T0, { countsSchedules: true });
+      // A store need not count them.
+      if (schedules === undefined) return;
+      equal(schedules, { active: 3, paused: 1, ended: 2, overdue: 1 }, "the counts");
+      await store.removeSchedule("later");
+      await store.updateSchedule("paused", { paused: false });
+      const counted = await other.inspect(T0 + 9, { countsSchedules: true });
+      equal(counted.schedules, { active: 3, paused: 0, ended: 2, overdue: 3 }, "after changes, when all are due");
+    },
+  },
 ];

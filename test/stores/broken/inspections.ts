@@ -38,6 +38,23 @@ class ShowsEarlyJobs extends MemoryDataStore {
   }
 }
 
+/** Counts schedules without a look at whether they are paused. */
+class CountsPausedSchedulesAsActive extends MemoryDataStore {
+  override async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
+    const { schedules, ...seen } = await super.inspect(now, options);
+    if (schedules === undefined) return seen;
+    return { ...seen, schedules: { ...schedules, active: schedules.active + schedules.paused, paused: 0 } };
+  }
+}
+
+/** Counts schedules whether it is asked to or not. */
+class AlwaysCountsSchedules extends MemoryDataStore {
+  override inspect(now: number): Promise<contract.StoreInspection> {
+    return super.inspect(now, { countsSchedules: true });
+  }
+}
+
 export const brokenInspections: readonly BrokenStore[] = [
   ...caughtBy("inspection", CountsRunningJobsAsWaiting, CountsAdditionsTwice, ShowsEarlyJobs),
+  ...caughtBy("inspection", CountsPausedSchedulesAsActive, AlwaysCountsSchedules),
 ];

@@ -1,0 +1,128 @@
+import type { EventBroker } from "../../brokers/event-broker.ts";
+import { type Clock, sleepFor, systemClock } from "../../core/clock.ts";
+import { OptionsError } from "../../core/errors.ts";
+import { HEALTH_ANSWER_MS } from "../../core/limits.ts";
+import { InlineExecutor } from "../../executors/inline.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
+import { defaultBroker } from "../../scheduler/driving/default-broker.ts";
+import type { DataStore, StoreInspection } from "../../stores/data-store.ts";
+import { gaugesText } from "./gauges.ts";
+import { Tally } from "./tally.ts";
+import { WatchedBroker } from "./watched-broker.ts";
+import { WatchedExecutor } from "./watched-executor.ts";
+import { type Openness, watchedStore } from "./watched-store.ts";
+
+/** The options of a `Scheduler` that `Metrics.watch` reads. */
+export interface WatchedOptions {
+  /** The store, which must be given, because it is what is watched. */
+  dataStore: DataStore;
+  eventBroker?: EventBroker | undefined;
+  executors?: Record<string, JobExecutor> | undefined;
+  clock?: Clock | undefined;
+}
+
+/** The store of a `Metrics`, as it was given and as it is watched. */
+interface Watched {
+  readonly store: DataStore;
+  readonly proxy: DataStore;
+  readonly clock: Clock;
+  readonly openness: Openness;
+}
+
+/**
+ * What schedulers of this process do, as numbers that Prometheus and those who speak its format collect. It counts what
+ * this process does itself, so that the numbers of several processes can be added up; the gauges tell of the store, and
+ * are the same in all of them.
+ *
+ * Numbers of a task have the label `task`: the first 200 tasks that come have their own, and the rest share `other`.
+ *
+ * @example
+ * const metrics = new Metrics();
+ * const scheduler = new Scheduler(metrics.watch({ dataStore }));
+ * const answer = new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } });
+ */
+export class Metrics {
+  /** The media type of {@link text}. */
+  readonly contentType: string = "text/plain; version=0.0.4; charset=utf-8";
+  readonly #tally = new Tally();
+  readonly #brokers = new WeakMap<EventBroker, EventBroker>();
+  readonly #executors = new WeakMap<JobExecutor, JobExecutor>();
+  #watched: Watched | null = null;
+
+  /**
+   * Options for a `Scheduler` that is watched: the given ones, with a store, a broker and executors that count and pass
+   * everything on. Several schedulers of a process may be watched by one `Metrics`, if they have one store object.
+   * @throws {OptionsError} without a `dataStore`, and for another store than that of an earlier call
+   * @example
+   * const scheduler = new Scheduler(metrics.watch({ dataStore: new MemoryDataStore(), timeZone: "Europe/Berlin" }));
+   */
+  watch<Options extends WatchedOptions>(options: Options): Options {
+    const { dataStore, clock = systemClock, executors = {} } = options;
+    const { proxy } = this.#watchedStore(dataStore, clock);
+    const all = { inline: new InlineExecutor(), ...executors };
+    const watchedExecutors = Object.entries(all).map(([name, executor]) => [name, this.#executor(executor, clock)]);
+    return {
+      ...options,
+      dataStore: proxy,
+      // The one that the scheduler would take, which other schedulers on this store object share.
+      eventBroker: this.#broker(options.eventBroker ?? defaultBroker(dataStore)),
+      executors: Object.fromEntries(watchedExecutors),
+    };
+  }
+
+  /**
+   * All numbers in the text format of Prometheus (version 0.0.4). It costs one read of the store, in which each
+   * schedule counts, and answers within 5 s: of a store that does not answer, `escapement_store_up` is 0. The gauges
+   * are left out while no scheduler has opened the store. Never rejects.
+   */
+  async text(): Promise<string> {
+    const counted = this.#tally.instruments.text();
+    const watched = this.#watched;
+    if (watched?.openness.isOpen !== true) return counted;
+    const now = watched.clock.now();
+    const inspection = await inspected(watched, now);
+    return counted + gaugesText(inspection, now, this.#tally.labels);
+  }
+
+  #watchedStore(store: DataStore | undefined, clock: Clock): Watched {
+    const known = this.#watched;
+    // Options that were watched before may be given again, for another scheduler.
+    if (known !== null && (store === known.store || store === known.proxy)) return known;
+    if (store === undefined) throw wrongStore("must be given, because the store is what is watched");
+    if (known !== null) throw wrongStore("must be that of the earlier call; make a Metrics for each store");
+    const openness: Openness = { isOpen: false };
+    this.#watched = { store, clock, openness, proxy: watchedStore(store, this.#tally, clock, openness) };
+    return this.#watched;
+  }
+
+  #broker(broker: EventBroker): EventBroker {
+    if (broker instanceof WatchedBroker) return broker;
+    const known = this.#brokers.get(broker) ?? new WatchedBroker(broker, this.#tally);
+    this.#brokers.set(broker, known);
+    return known;
+  }
+
+  #executor(executor: JobExecutor, clock: Clock): JobExecutor {
+    if (executor instanceof WatchedExecutor) return executor;
+    const known = this.#executors.get(executor) ?? new WatchedExecutor(executor, this.#tally, clock);
+    this.#executors.set(executor, known);
+    return known;
+  }
+}
+
+/** What is in the store; null when the store fails, or does not answer in time. */
+async function inspected({ store, clock }: Watched, now: number): Promise<StoreInspection | null> {
+  const answered = new AbortController();
+  try {
+    const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => null);
+    return await Promise.race([store.inspect(now, { countsSchedules: true }), late]);
+  } catch {
+    return null;
+  } finally {
+    answered.abort();
+  }
+}
+
+function wrongStore(problem: string): OptionsError {
+  return new OptionsError(`watch(): dataStore ${problem}`, [{ path: "dataStore", message: problem }]);
+}

@@ -1,0 +1,58 @@
+import type { Clock } from "../../core/clock.ts";
+import { isThenable } from "../../core/logger.ts";
+import type { DataStore, StepReport, StepRequest } from "../../stores/data-store.ts";
+import type { Tally } from "./tally.ts";
+
+/** Tells whether a store is open. */
+export interface Openness {
+  /** Whether somebody has opened the store, or tried to, and nobody has closed it since. */
+  isOpen: boolean;
+}
+
+/**
+ * A store whose calls are timed. It is a `Proxy`, so that what a store has besides the contract stays reachable, and
+ * what it lacks (`prepareAddition`) stays absent.
+ */
+export function watchedStore(store: DataStore, tally: Tally, clock: Clock, openness: Openness): DataStore {
+  const calls = new Map<PropertyKey, { readonly method: unknown; readonly call: Method }>();
+  // Not the store is the target, because a proxy must show frozen methods as they are.
+  return new Proxy(Object.create(Object.getPrototypeOf(store)) as DataStore, {
+    has: (_, name) => Reflect.has(store, name),
+    get(_, name) {
+      // Of the store itself, because its private fields are not those of the proxy.
+      const method: unknown = Reflect.get(store, name, store);
+      if (typeof method !== "function" || name === "constructor") return method;
+      const known = calls.get(name);
+      if (known?.method === method) return known.call;
+      const call = watchedCall(name, (...given) => Reflect.apply(method, store, given));
+      calls.set(name, { method, call });
+      return call;
+    },
+  });
+
+  function watchedCall(name: string | symbol, method: Method): Method {
+    if (typeof name !== "string") return method;
+    return (...given) => {
+      if (name === "open" || name === "close") openness.isOpen = name === "open";
+      const step = name === "step" ? (given[0] as StepRequest) : null;
+      if (step !== null) tally.stepping(step);
+      const begunAt = clock.now();
+      const answer = method(...given);
+      if (!isThenable(answer)) return answer;
+      const ended = (): void => tally.requested(name, clock.now() - begunAt);
+      answer.then(
+        (report) => {
+          ended();
+          if (step !== null) tally.stepped(step, report as StepReport);
+        },
+        () => {
+          ended();
+          if (step !== null) tally.stepFailed(step);
+        },
+      );
+      return answer;
+    };
+  }
+}
+
+type Method = (...given: unknown[]) => unknown;

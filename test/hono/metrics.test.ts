@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { createRouter } from "../../src/hono/mod.ts";
+import { OptionsError } from "../../src/mod.ts";
+import { setUpWatched } from "../observability/support.ts";
+import { problem, setUpRouter } from "./support.ts";
+
+describe("GET /metrics", () => {
+  test("answers the text of the metrics that the router was given", async () => {
+    const { scheduler, metrics, clock } = setUpWatched();
+    scheduler.task("t", () => {});
+    await scheduler.addJob("t");
+    const router = createRouter(scheduler, { auth: "none", metrics, clock });
+    const answer = await router.request("https://example.org/metrics", {
+      headers: { "sec-fetch-site": "same-origin" },
+    });
+    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")]).toEqual([
+      200,
+      "text/plain; version=0.0.4; charset=utf-8",
+      "no-store",
+    ]);
+    expect((await answer.text()).split("\n")).toContain('escapement_jobs{task="t",state="queued"} 1');
+  });
+
+  test("is for those who may read", async () => {
+    const { scheduler, metrics, clock } = setUpWatched();
+    const router = createRouter(scheduler, { auth: () => null, metrics, clock });
+    const answer = await router.request("https://example.org/metrics");
+    expect(answer.status).toBe(401);
+    expect(await answer.text()).not.toContain("escapement_");
+  });
+
+  test("is refused by other methods, and does not exist without metrics", async () => {
+    const { metrics } = setUpWatched();
+    const { ask } = setUpRouter({ metrics });
+    const { status, body, headers } = await ask("POST /metrics");
+    expect([status, body, headers.get("allow")]).toEqual([
+      405,
+      expect.objectContaining(problem(405, "Method Not Allowed", "methodNotAllowed")),
+      "GET",
+    ]);
+    expect((await setUpRouter().ask("GET /metrics")).status).toBe(404);
+  });
+
+  test("is not made of what gives no text", () => {
+    const { scheduler } = setUpWatched();
+    expect(() => createRouter(scheduler, { auth: "none", metrics: {} as never })).toThrow(OptionsError);
+  });
+});
