@@ -89,4 +89,10 @@ export const CAUGHT_BY: Readonly<Record<string, number>> = {
   "the store lets a burst begin that is larger by one": 1,
   "the store gives no turns": 20,
   "the store forgets a pause when it recovers a job": 23,
+  "the store pauses whole tasks alone": 22,
+  "the store lets a window last through its last instant": 0,
+  "the store forgets windows": 0,
+  "the store takes the first payload of a burst": 0,
+  "the store lets a burst put off its job without end": 0,
+  "the store lets a burst go on whose job runs": 0,
 };
