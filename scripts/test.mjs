@@ -1,7 +1,7 @@
 // @ts-check
 
-// Everything a contributor needs before a commit. Runs every part even when an earlier one failed, two at once, and ends
-// with a line per runtime and the total. `npm test -- --help` names the options.
+// Everything a contributor needs before a commit. Runs every part even when an earlier one failed, two at once, and
+// ends with a line per runtime and the total. `npm test -- --help` names the options.
 
 import { PARTS, parseOptions, USAGE } from "./check-options.mjs";
 import { RUNTIMES, STARTING_ORDER, vitestArguments } from "./check-parts.mjs";

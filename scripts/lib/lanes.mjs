@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * Works on items in their order, on `lanes` of them at once: a part that waits for a server or for a minute of the clock
- * leaves the processor to another one.
+ * Works on items in their order, on `lanes` of them at once. An item that waits, for a server or for a minute of the
+ * clock, then leaves the processor to another one.
  *
  * @template T, R
  * @param {readonly T[]} items

@@ -8,8 +8,8 @@ import { BUN_BINARY, Child, denoBinary, ROOT } from "../support/child.ts";
 import { freePort } from "../support/free-port.ts";
 import { Sqld } from "../support/sqld.ts";
 
-// Every program here runs examples/tasks.ts as it is, on a database of its own. The Worker is in cloudflare.node.test.ts.
-// They run at once, because they wait more than they work: Bun.cron for the next minute.
+// Every program here runs examples/tasks.ts as it is, on a database of its own. The Worker is in
+// cloudflare.node.test.ts. They run at once, because they wait more than they work: Bun.cron for the next minute.
 
 const example = (name: string): string => join(ROOT, "examples", name);
 
