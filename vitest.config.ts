@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { TEST_HANG_MS } from "./test/support/hang.ts";
 
@@ -11,6 +12,7 @@ export default defineConfig({
       "test/**/*.workerd.test.ts",
       ...(isNode ? [] : ["test/**/*.{node,browser}.test.ts", "test/**/!(libsql-http).server.test.ts"]),
     ],
+    globalSetup: fileURLToPath(new URL("./test/support/run-folder.ts", import.meta.url)),
     // Processes rather than threads: a crash in libSQL's native code then fails a test instead of ending the run.
     pool: "forks",
     maxWorkers: 2,

@@ -28,6 +28,17 @@ export function formatSeconds(durationMs) {
 }
 
 /**
+ * What is shown of a command that failed.
+ *
+ * @param {readonly string[]} command
+ * @param {{ exitCode: number | null, output: string, problem: string | null }} ended
+ */
+export function formatFailure(command, { exitCode, output, problem }) {
+  const end = problem ?? `exit code ${exitCode}`;
+  return [`$ ${command.join(" ")}`, output.trimEnd(), end].join("\n").replace(/^/gm, "  ");
+}
+
+/**
  * Counts of a runtime's run. A run that ended badly counts at least one failure, whatever its report says, and so does
  * one without a report: a runtime that cannot run never passes.
  *

@@ -1,15 +1,19 @@
 // @ts-check
 
-// Runs the suite on every runtime and version that is supported, one after the other, and ends with a table.
+// Runs the suite on every runtime and version that is supported, two at once, and ends with a table.
 // `npm run test:matrix -- --help` names the options.
 
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { vitestArguments } from "./check-parts.mjs";
-import { endCommandsOnSignal } from "./check-process.mjs";
+import { inLanes } from "./lib/lanes.mjs";
 import { MATRIX, prepareRuntime } from "./lib/matrix-runtimes.mjs";
 import { formatMatrix, isGreen, rowWithoutRun } from "./lib/matrix-table.mjs";
+import { ROOT, runMain } from "./lib/run-main.mjs";
 import { runSuite } from "./lib/run-suite.mjs";
+
+/** @typedef {import("./lib/matrix-runtimes.mjs").MatrixRuntime} MatrixRuntime */
+
+const LANES = 2;
 
 /** What tells most about a runtime in a few seconds: the wasm, zones by Temporal, and a store. */
 const SHORT = ["test/runtime/", "test/cron/zone.test.ts", "test/stores/memory.test.ts"];
@@ -23,17 +27,7 @@ const USAGE = `npm run test:matrix -- [options] [file filter ...]
 A file filter is a part of a test file's path. Chromium has tests of its own, and takes no filter. The exit code is 1 when
 a test fails or a runtime cannot run.`;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-process.chdir(root);
-endCommandsOnSignal();
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  console.error(`\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runMain(main, USAGE);
 
 async function main() {
   const { values, positionals } = parseArgs({
@@ -53,23 +47,34 @@ async function main() {
     if (!MATRIX.includes(name)) throw new Error(`--only knows ${MATRIX.join(", ")}; got ${JSON.stringify(name)}`);
   }
   const filters = [...(values.short ? SHORT : []), ...positionals];
-  const rows = [];
-  for (const name of MATRIX) if (named.length === 0 || named.includes(name)) rows.push(await runOn(name, filters));
+  const chosen = MATRIX.filter((name) => named.length === 0 || named.includes(name));
+  // One after the other, because npm installs the versions of Node.
+  const prepared = [];
+  for (const name of chosen) prepared.push({ name, runtime: await prepare(name) });
+  const rows = await inLanes(prepared, LANES, ({ name, runtime }) => runOn(name, runtime, filters));
   console.log(`\n${formatMatrix(rows)}`);
   return isGreen(rows) ? 0 : 1;
 }
 
-/** @param {string} name @param {string[]} filters */
-async function runOn(name, filters) {
+/** @param {string} name @returns {Promise<MatrixRuntime | string>} the runtime, or why it cannot run here */
+async function prepare(name) {
   try {
-    const runtime = await prepareRuntime(root, name);
-    const { version, temporal, only, without } = runtime;
-    const args = [...vitestArguments({ isFast: false, filters: only.length > 0 ? only : filters }), ...without];
-    const row = await runSuite(runtime, { root, args, mayBeEmpty: false });
-    return { ...row, version, temporal, problem: null };
+    return await prepareRuntime(ROOT, name);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    console.log(`\nSuite on ${name}: did not run: ${problem}`);
-    return rowWithoutRun(name, problem);
+    return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** @param {string} name @param {MatrixRuntime | string} runtime @param {string[]} filters */
+async function runOn(name, runtime, filters) {
+  if (typeof runtime === "string") {
+    console.log(`\nSuite on ${name}: did not run: ${runtime}`);
+    return rowWithoutRun(name, runtime);
+  }
+  const { version, temporal, only, without } = runtime;
+  const args = [...vitestArguments({ isFast: false, filters: only.length > 0 ? only : filters }), ...without];
+  const lines = /** @type {string[]} */ ([]);
+  const row = await runSuite(runtime, { root: ROOT, args, mayBeEmpty: false, print: (line) => lines.push(line) });
+  console.log(lines.join("\n"));
+  return { ...row, version, temporal, problem: null };
 }

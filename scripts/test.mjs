@@ -1,32 +1,20 @@
 // @ts-check
 
-// Everything a contributor needs before a commit. Runs every part even when an earlier one failed, and ends with a
-// line per runtime and the total. `npm test -- --help` names the options.
+// Everything a contributor needs before a commit. Runs every part even when an earlier one failed, two at once, and
+// ends with a line per runtime and the total. `npm test -- --help` names the options.
 
-import { fileURLToPath } from "node:url";
-import { parseOptions, USAGE } from "./check-options.mjs";
-import { CHECKS, RUNTIMES, vitestArguments } from "./check-parts.mjs";
-import { endCommandsOnSignal, runCommand } from "./check-process.mjs";
-import { formatRow, formatSeconds, formatTotal } from "./check-summary.mjs";
+import { PARTS, parseOptions, USAGE } from "./check-options.mjs";
+import { RUNTIMES, STARTING_ORDER, vitestArguments } from "./check-parts.mjs";
+import { formatRow, formatTotal } from "./check-summary.mjs";
 import { startBusyLoops } from "./lib/busy-loops.mjs";
-import { printFailure, runSuite } from "./lib/run-suite.mjs";
+import { inLanes } from "./lib/lanes.mjs";
+import { runChecks } from "./lib/run-checks.mjs";
+import { ROOT, runMain } from "./lib/run-main.mjs";
+import { runSuite } from "./lib/run-suite.mjs";
 
-// Far beyond what a healthy check takes, on a busy machine too: it ends one that hangs.
-const CHECK_HANG_MS = 900_000;
+const LANES = 2;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-process.chdir(root);
-endCommandsOnSignal();
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  console.error(`\n${USAGE}`);
-  process.exitCode = 2;
-}
-
-async function main() {
+await runMain(async () => {
   const options = parseOptions(process.argv.slice(2));
   if (options.isHelp) {
     console.log(USAGE);
@@ -41,39 +29,33 @@ async function main() {
   for (const row of rows) console.log(formatRow(row));
   console.log(formatTotal(rows));
   return isNothingRun || rows.some(({ failed }) => failed > 0) ? 1 : 0;
+}, USAGE);
+
+/** @param {ReturnType<typeof parseOptions>} options @returns the rows in the order of the summary */
+async function runParts({ parts, isFast, filters }) {
+  const started = STARTING_ORDER.filter((name) => parts.has(name));
+  if (started.length > LANES) console.log(`${started.join(", ")}: ${LANES} at a time`);
+  const rows = await inLanes(started, LANES, (name) =>
+    runPart(name, { isFast, filters, isAlone: started.length === 1 }),
+  );
+  return rows.sort((a, b) => PARTS.indexOf(a.name) - PARTS.indexOf(b.name));
 }
 
-/** @param {ReturnType<typeof parseOptions>} options */
-async function runParts(options) {
-  const rows = [];
-  if (options.parts.has("checks")) rows.push(await runChecks(options));
-  const suite = { root, args: vitestArguments(options), mayBeEmpty: options.filters.length > 0 };
-  for (const runtime of RUNTIMES) if (options.parts.has(runtime.name)) rows.push(await runSuite(runtime, suite));
-  return rows;
-}
-
-/** @param {{ isFast: boolean }} options */
-async function runChecks({ isFast }) {
-  const row = { name: "checks", passed: 0, failed: 0, skipped: 0, durationMs: 0 };
-  console.log("Checks");
-  for (const { name, command, isSlow, env } of CHECKS) {
-    if (isFast && isSlow) {
-      row.skipped++;
-      console.log(`  ${name}: skipped, because of --fast`);
-      continue;
-    }
-    const startedAt = Date.now();
-    process.stdout.write(`  ${name}: `);
-    const ended = await runCommand(command, { cwd: root, timeoutMs: CHECK_HANG_MS, ...(env && { env }) });
-    const durationMs = Date.now() - startedAt;
-    row.durationMs += durationMs;
-    if (ended.exitCode === 0 && ended.problem === null) {
-      row.passed++;
-      console.log(`ok (${formatSeconds(durationMs)})`);
-    } else {
-      row.failed++;
-      printFailure(durationMs, command, ended);
-    }
-  }
+/** @param {string} name @param {{ isFast: boolean, filters: string[], isAlone: boolean }} options */
+async function runPart(name, { isFast, filters, isAlone }) {
+  const lines = /** @type {string[]} */ ([]);
+  // The lines of two parts would mix.
+  const print = isAlone ? console.log : (/** @type {string} */ line) => lines.push(line);
+  const runtime = RUNTIMES.find((candidate) => candidate.name === name);
+  const row =
+    runtime === undefined
+      ? await runChecks(ROOT, { isFast, print })
+      : await runSuite(runtime, {
+          root: ROOT,
+          args: vitestArguments({ filters, isFast }),
+          mayBeEmpty: filters.length > 0,
+          print,
+        });
+  if (lines.length > 0) console.log(lines.join("\n"));
   return row;
 }

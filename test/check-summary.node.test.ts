@@ -1,6 +1,8 @@
-import { describe, expect, test } from "vitest";
-import { parseOptions } from "../scripts/check-options.mjs";
-import { countRun, formatRow, formatTotal } from "../scripts/check-summary.mjs";
+import { describe, expect, test, vi } from "vitest";
+import { PARTS, parseOptions } from "../scripts/check-options.mjs";
+import { STARTING_ORDER } from "../scripts/check-parts.mjs";
+import { countRun, formatFailure, formatRow, formatTotal } from "../scripts/check-summary.mjs";
+import { inLanes } from "../scripts/lib/lanes.mjs";
 
 describe("the summary of npm test", () => {
   const ended = { exitCode: 0, problem: null };
@@ -24,6 +26,35 @@ describe("the summary of npm test", () => {
     expect(countRun({ exitCode: 1, problem: null }, report, { mayBeEmpty: false }).failed).toBe(1);
     expect(countRun({ exitCode: null, problem: "hung" }, report, { mayBeEmpty: false }).failed).toBe(1);
     expect(countRun(ended, empty, { mayBeEmpty: true }).failed).toBe(0);
+  });
+});
+
+describe("a command that failed", () => {
+  test("is shown with its output and how it ended, a little to the right", () => {
+    const ended = { exitCode: 2, output: "one\ntwo\n\n", problem: null };
+    expect(formatFailure(["tsc", "-p", "."], ended)).toBe("  $ tsc -p .\n  one\n  two\n  exit code 2");
+    expect(formatFailure(["tsc"], { ...ended, problem: "hung" })).toBe("  $ tsc\n  one\n  two\n  hung");
+  });
+});
+
+describe("parts that run in lanes", () => {
+  test("begin in their order as lanes become free, and answer in that order", async () => {
+    const log: string[] = [];
+    const ends = new Map<string, () => void>();
+    const running = inLanes(["node", "checks", "workerd"], 2, (name) => {
+      log.push(name);
+      return new Promise<string>((resolve) => ends.set(name, () => resolve(`${name} ended`)));
+    });
+    expect(log).toEqual(["node", "checks"]);
+    ends.get("checks")?.();
+    await vi.waitUntil(() => ends.has("workerd"));
+    ends.get("workerd")?.();
+    ends.get("node")?.();
+    expect(await running).toEqual(["node ended", "checks ended", "workerd ended"]);
+  });
+
+  test("include every part that there is", () => {
+    expect([...STARTING_ORDER].sort()).toEqual([...PARTS].sort());
   });
 });
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../check-process.mjs";
-import { countRun, formatSeconds } from "../check-summary.mjs";
+import { countRun, formatFailure, formatSeconds } from "../check-summary.mjs";
 
 // Far beyond what a healthy run takes, on a busy machine too: it ends a run that hangs. A test that hangs ends before,
 // unless it blocks its process.
@@ -20,16 +20,16 @@ const RUNTIME_HANG_MS = 3_600_000;
  * Runs vitest in a runtime, and prints how it went.
  *
  * @param {import("../check-parts.mjs").Runtime} runtime
- * @param {{ root: string, args: string[], mayBeEmpty: boolean }} options `args` are vitest's
+ * @param {{ root: string, args: string[], mayBeEmpty: boolean, print: (line: string) => void }} options `args` are
+ *   vitest's; `print` gets the lines once the run has ended
  * @returns {Promise<{ name: string, passed: number, failed: number, skipped: number, durationMs: number,
  *   reasons: string[] }>} `reasons` has one for each test that was skipped
  */
-export async function runSuite({ name, run, env }, { root, args, mayBeEmpty }) {
+export async function runSuite({ name, run, env }, { root, args, mayBeEmpty, print }) {
   const folder = mkdtempSync(join(tmpdir(), "escapement-test-"));
   const reportPath = join(folder, "report.json");
   const command = run(args);
   const startedAt = Date.now();
-  process.stdout.write(`\nSuite on ${name}: `);
   const ended = await runCommand(command, {
     cwd: root,
     timeoutMs: RUNTIME_HANG_MS,
@@ -40,20 +40,12 @@ export async function runSuite({ name, run, env }, { root, args, mayBeEmpty }) {
   rmSync(folder, { recursive: true, force: true });
   const durationMs = Date.now() - startedAt;
   const counts = countRun(ended, report, { mayBeEmpty });
-  if (counts.failed === 0) console.log(`ok (${formatSeconds(durationMs)})`);
-  else printFailure(durationMs, command, ended);
+  print(`\nSuite on ${name}: ${counts.failed === 0 ? "ok" : "FAILED"} (${formatSeconds(durationMs)})`);
+  if (counts.failed > 0) print(formatFailure(command, ended));
   const skipped = (report?.skipped ?? []).map(({ name, reason }) => ({ name, reason: reason ?? "no reason given" }));
-  for (const { name, reason } of skipped) console.log(`  skipped: ${name}: ${reason}`);
-  for (const line of report?.notes ?? []) console.log(`  ${line}`);
+  for (const { name, reason } of skipped) print(`  skipped: ${name}: ${reason}`);
+  for (const line of report?.notes ?? []) print(`  ${line}`);
   return { name, ...counts, durationMs, reasons: skipped.map(({ reason }) => reason) };
-}
-
-/** @param {number} durationMs @param {string[]} command @param {{ exitCode: number | null, output: string, problem: string | null }} ended */
-export function printFailure(durationMs, command, { exitCode, output, problem }) {
-  console.log(`FAILED (${formatSeconds(durationMs)})`);
-  console.log(`  $ ${command.join(" ")}`);
-  console.log(output.trimEnd().replace(/^/gm, "  "));
-  console.log(`  ${problem ?? `exit code ${exitCode}`}`);
 }
 
 /** @param {string} path @returns {Report | null} */

@@ -1,29 +1,22 @@
 import { createClient } from "@libsql/client/web";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { IntervalTrigger, Scheduler, type SchedulerOptions, type Task } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
+import { sharedSqld } from "../support/shared-sqld.ts";
 
-// Runs on Node and inside workerd, where a file cannot start the server: vitest.workerd.config.ts does it there.
+// Runs on Node and inside workerd.
 
-let url = "";
-let stop = async (): Promise<void> => {};
+let server: Awaited<ReturnType<typeof sharedSqld>>;
 const used: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  const provided = inject("sqld");
-  if (provided === undefined) {
-    const { Sqld } = await import("../support/sqld.ts");
-    const server = await Sqld.start();
-    url = server.httpUrl;
-    stop = () => server.stop();
-  } else if ("url" in provided) url = provided.url;
-  else throw new Error(provided.problem);
+  server = await sharedSqld();
 });
 afterEach(async () => {
   for (const scheduler of used.splice(0)) await scheduler.stop();
 });
-afterAll(() => stop());
+afterAll(() => server?.stop());
 
 /** What an invocation of a platform may fetch, and what its database did. */
 class Subrequests {
@@ -56,7 +49,7 @@ class Subrequests {
 
 /** A scheduler as a new isolate has it. */
 function isolate(database: string, requests: Subrequests, options: SchedulerOptions = {}): Scheduler {
-  const client = createClient({ url, fetch: requests.fetch });
+  const client = createClient({ url: server.url, fetch: requests.fetch });
   const dataStore = new LibsqlDataStore({ client }, { tablePrefix: `${database}_` });
   const scheduler = new Scheduler({ dataStore, logLevel: "error", ...options });
   used.push(scheduler);

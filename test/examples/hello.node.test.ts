@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import process from "node:process";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BUN_BINARY, Child, denoBinary, ROOT } from "../support/child.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -10,22 +10,29 @@ const commands = {
   Bun: [BUN_BINARY, "run", join(ROOT, "examples/hello.ts")],
 } as const;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let children: Child[];
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  children = [];
-});
-afterEach(async () => {
-  for (const child of children) child.process.kill("SIGKILL");
-  await folder.remove();
-});
+/** A folder for a database, and the processes that run the example on it. */
+class Stage {
+  readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  readonly #children: Child[] = [];
 
-/** The example in a process of its own. */
-function startExample(runtime: keyof typeof commands): Child {
-  const child = new Child([...commands[runtime], "--database", join(folder.path, "hello.db")]);
-  children.push(child);
-  return child;
+  private constructor(folder: Awaited<ReturnType<typeof temporaryFolder>>) {
+    this.#folder = folder;
+  }
+
+  static async open(): Promise<Stage> {
+    return new Stage(await temporaryFolder());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#children) child.process.kill("SIGKILL");
+    await this.#folder.remove();
+  }
+
+  start(runtime: keyof typeof commands): Child {
+    const child = new Child([...commands[runtime], "--database", join(this.#folder.path, "hello.db")]);
+    this.#children.push(child);
+    return child;
+  }
 }
 
 /** Follows the link of the example, as a browser does. */
@@ -41,10 +48,13 @@ async function signIn(example: Child): Promise<void> {
   expect([answer.status, overview.status, await overview.json()]).toMatchObject([302, 200, { isStoreReached: true }]);
 }
 
-test.each(["Node", "Deno", "Bun"] as const)(
+// They run at once, because they wait for schedules most of the time.
+
+test.concurrent.each(["Node", "Deno", "Bun"] as const)(
   "on %s it fires its schedules, and drains when it is asked to stop",
   async (runtime) => {
-    const example = startExample(runtime);
+    await using stage = await Stage.open();
+    const example = stage.start(runtime);
     await example.prints(/every 5 s, Berlin/);
     await example.prints(/a job run by hand returned: world was greeted/);
     await signIn(example);
@@ -56,14 +66,15 @@ test.each(["Node", "Deno", "Bun"] as const)(
   },
 );
 
-test("killed with a job under way and started again, it goes on, says what was missed, and runs the lost job again", async () => {
-  const killed = startExample("Node");
+test.concurrent("killed with a job under way and started again, it goes on, says what was missed, and runs the lost job again", async () => {
+  await using stage = await Stage.open();
+  const killed = stage.start("Node");
   await killed.prints(/every 8 s started, takes 1\.5 s/);
   killed.process.kill("SIGKILL");
   await killed.ended;
   // Longer than the period of a schedule, so that something is missed.
   await new Promise((resolve) => setTimeout(resolve, 5500));
-  const restarted = startExample("Node");
+  const restarted = stage.start("Node");
   await restarted.prints(/schedules are there from an earlier start/);
   await restarted.prints(/every 5 s, Berlin \(.*\) missed [1-9]\d*, the first at/);
   await restarted.prints(

@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
-import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { HranaHttpDriver, type HttpFetch } from "../../src/stores/libsql-http/driver.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql-http/mod.ts";
 import { LibsqlDataStore as WorkerdDataStore } from "../../src/stores/libsql-workerd/mod.ts";
 import { makeJob, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
-import { VirtualClock } from "../../src/testing/mod.ts";
 import { sharedSqld } from "../support/shared-sqld.ts";
+import { expectTicksToFire } from "../support/ticks.ts";
 
 // Runs on every runtime.
 
@@ -168,22 +167,7 @@ describe("a tick on a server", () => {
     ["escapement/libsql/http", LibsqlDataStore],
     ["escapement/libsql as workerd gets it", WorkerdDataStore],
   ] as const) {
-    test(`fires the schedule that is due (${name})`, async () => {
-      const dataStore = new Store({ url: server.url }, { tablePrefix: `tick_${Store === LibsqlDataStore}_` });
-      const clock = new VirtualClock("2030-01-01T00:00:00Z");
-      const scheduler = new Scheduler({ dataStore, clock });
-      try {
-        const fired: string[] = [];
-        const task = scheduler.task("report", (_, { job }) => {
-          fired.push(String(job.fireTime));
-        });
-        await scheduler.addSchedule(task, new IntervalTrigger({ minutes: 5 }), { id: "reports" });
-        expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });
-        expect(fired).toEqual(["2030-01-01T00:00:00Z"]);
-        expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 });
-      } finally {
-        await scheduler.stop();
-      }
-    });
+    test(`fires the schedule that is due (${name})`, () =>
+      expectTicksToFire(new Store({ url: server.url }, { tablePrefix: `tick_${Store === LibsqlDataStore}_` })));
   }
 });

@@ -1,40 +1,32 @@
 import { createClient } from "@libsql/client/web";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
-import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { type LibsqlClient, LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
-import { VirtualClock } from "../../src/testing/mod.ts";
+import { sharedSqld } from "../support/shared-sqld.ts";
+import { expectTicksToFire } from "../support/ticks.ts";
 import { expectPortable, StatementRecord } from "./statement-rules.ts";
 
-// Runs on Node and inside workerd, where a file cannot start the server: vitest.workerd.config.ts does it there.
+// Runs on Node and inside workerd.
 
-let url = "";
-let stop = async (): Promise<void> => {};
+let server: Awaited<ReturnType<typeof sharedSqld>>;
 const used: { close(): unknown }[] = [];
 
 beforeAll(async () => {
-  const provided = inject("sqld");
-  if (provided === undefined) {
-    const { Sqld } = await import("../support/sqld.ts");
-    const server = await Sqld.start();
-    url = server.httpUrl;
-    stop = () => server.stop();
-  } else if ("url" in provided) url = provided.url;
-  else throw new Error(provided.problem);
+  server = await sharedSqld();
 });
 afterEach(async () => {
   for (const closable of used.splice(0).reverse()) await closable.close();
 });
-afterAll(() => stop());
+afterAll(() => server?.stop());
 
 const record = new StatementRecord();
 
 function newStore(tablePrefix: string, protocol: "http" | "ws" = "http"): LibsqlDataStore {
-  const client = createClient({ url: url.replace(/^http/, protocol) });
+  const client = createClient({ url: server.url.replace(/^http/, protocol) });
   const store = new LibsqlDataStore({ client: recordingClient(client) }, { tablePrefix });
   used.push(client, store);
   return store;
@@ -68,7 +60,7 @@ async function openStore(tablePrefix: string): Promise<LibsqlDataStore> {
 
 /** Empties the tables of the contract, if there are any: quicker than new ones for every case. */
 async function clear(): Promise<void> {
-  const client = createClient({ url });
+  const client = createClient({ url: server.url });
   try {
     await client.batch(
       ["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"].map(
@@ -98,23 +90,8 @@ describe("LibsqlDataStore with a client of @libsql/client/web keeps the contract
 
 describe("a tick on a client of @libsql/client/web", () => {
   for (const protocol of ["http", "ws"] as const) {
-    test(`fires the schedule that is due (${protocol})`, async () => {
-      const clock = new VirtualClock("2030-01-01T00:00:00Z");
-      const scheduler = new Scheduler({ dataStore: newStore(`tick_${protocol}_`, protocol), clock });
-      try {
-        const fired: string[] = [];
-        const task = scheduler.task("report", (_, { job }) => {
-          fired.push(String(job.fireTime));
-        });
-        await scheduler.addSchedule(task, new IntervalTrigger({ minutes: 5 }), { id: "reports" });
-        expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsAdded: 1, jobsRun: 1 });
-        expect(fired).toEqual(["2030-01-01T00:00:00Z"]);
-        expect((await scheduler.getSchedule("reports")).nextFireTime?.toString()).toBe("2030-01-01T00:05:00Z");
-        expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 0, jobsAdded: 0, jobsRun: 0 });
-      } finally {
-        await scheduler.stop();
-      }
-    });
+    test(`fires the schedule that is due (${protocol})`, () =>
+      expectTicksToFire(newStore(`tick_${protocol}_`, protocol)));
   }
 });
 
