@@ -9,7 +9,7 @@ import { type LogEntry, recordingLogger, START } from "../scheduler/support.ts";
 export const URL_OF_ROUTER = "http://scheduler.test/mounted";
 
 /** A request as a server of a test saw it. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly route: string;
   readonly body: unknown;
   readonly headers: Headers;
