@@ -32,7 +32,7 @@ export interface Endpoint {
 }
 
 /** One fire time of a preview. */
-export interface PreviewedFire {
+interface PreviewedFire {
   /** When it fires: an instant. */
   readonly at: string;
   /** The same in the trigger's time zone, with its offset: `2027-03-28T03:00:00+02:00`. */
@@ -85,13 +85,13 @@ export interface JobBulkReport {
 }
 
 /** What `POST /schedules/bulk` did. */
-export interface ScheduleBulkReport {
+interface ScheduleBulkReport {
   readonly action: ScheduleBulk["action"];
   readonly count: number;
 }
 
 /** What a tick did. */
-export type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
+type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
 
 /** Every route, by method and path: what it takes, and what it answers when all is well. */
 export interface Endpoints {

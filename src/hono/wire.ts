@@ -14,7 +14,7 @@ export type WireTrigger =
   | TriggerJSON;
 
 /** What each list takes: the size of the page (1 to 1,000; default: 100), and the `cursor` of the page before. */
-export interface PageQuery {
+interface PageQuery {
   readonly limit: number;
   readonly cursor?: string;
 }
@@ -24,7 +24,7 @@ export interface SearchQuery {
   readonly q?: string;
 }
 
-export interface ScheduleFilterQuery extends SearchQuery {
+interface ScheduleFilterQuery extends SearchQuery {
   readonly taskId?: string;
   readonly paused?: boolean;
   /** `ended` schedules have no fire time left; of the others, `paused` are those that are paused. */
@@ -36,7 +36,7 @@ export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {
   readonly sort?: "id" | "nextFireTime";
 }
 
-export interface JobFilterQuery {
+interface JobFilterQuery {
   readonly taskId?: string;
   readonly scheduleId?: string;
 }

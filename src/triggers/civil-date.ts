@@ -1,4 +1,4 @@
-import { OptionsError, TemporalMissingError } from "../core/errors.ts";
+import { TemporalMissingError } from "../core/errors.ts";
 import { mustBe, valueError } from "../core/option-errors.ts";
 import { Temporal } from "../core/temporal.ts";
 

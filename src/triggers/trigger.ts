@@ -1,4 +1,4 @@
-import { BrokenTriggerError, OptionsError } from "../core/errors.ts";
+import { BrokenTriggerError } from "../core/errors.ts";
 import { printAsJSON } from "../core/inspect.ts";
 import { mustBe, valueError } from "../core/option-errors.ts";
 import {

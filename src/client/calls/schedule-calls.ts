@@ -109,7 +109,7 @@ export class ScheduleCalls {
       const message = mustBe("text that a header can carry: ASCII, without spaces around it", key);
       throw optionsError("runScheduleNow()", [{ path: "idempotencyKey", message }]);
     }
-    const headers = key === undefined ? {} : { "idempotency-key": key };
+    const headers: Readonly<Record<string, string>> = key === undefined ? {} : { "idempotency-key": key };
     const path = pathOf("schedules", id, "run");
     const call = { method: "POST", path, headers, about: id, isRepeatable: key !== undefined } as const;
     return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
