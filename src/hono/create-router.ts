@@ -18,8 +18,8 @@ import { showFor } from "./show.ts";
 
 /** The scheduler, or what makes one for a request, where requests must not share a connection (Workers), or where the
  *  connection is known only when a request comes. */
-// deno-lint-ignore no-explicit-any
 // biome-ignore lint/suspicious/noExplicitAny: the router may be mounted in an application of any environment
+// deno-lint-ignore no-explicit-any
 export type RouterScheduler = SchedulerClient | ((context: Context<any>) => SchedulerClient | Promise<SchedulerClient>);
 
 /**

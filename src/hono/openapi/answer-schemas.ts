@@ -13,7 +13,7 @@ const countOrNull = v.nullable(count);
 const whole = v.pipe(v.number(), v.integer());
 export const metadata: v.GenericSchema = v.record(v.string(), v.unknown());
 
-export const storedTrigger: v.GenericSchema = v.looseObject({
+const storedTrigger: v.GenericSchema = v.looseObject({
   type: v.string(),
   version: v.pipe(v.number(), v.integer(), v.minValue(1)),
 });
