@@ -1,4 +1,4 @@
-import { type Context, Hono } from "hono";
+import { type Context, type Env, Hono } from "hono";
 import { systemClock } from "../core/clock.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { BODY_BYTES_MAX } from "../core/limits.ts";
@@ -17,10 +17,10 @@ import { routes } from "./routes/mod.ts";
 import { showFor } from "./show.ts";
 
 /** The scheduler, or what makes one for a request, where requests must not share a connection (Workers), or where the
- *  connection is known only when a request comes. */
-// biome-ignore lint/suspicious/noExplicitAny: the router may be mounted in an application of any environment
-// deno-lint-ignore no-explicit-any
-export type RouterScheduler = SchedulerClient | ((context: Context<any>) => SchedulerClient | Promise<SchedulerClient>);
+ *  connection is known only when a request comes. `E` is the environment of the application, as Hono has it. */
+export type RouterScheduler<E extends Env = Env> =
+  | SchedulerClient
+  | ((context: Context<E>) => SchedulerClient | Promise<SchedulerClient>);
 
 /**
  * Makes the routes that control a scheduler over HTTP, as a Hono app: mount it in another one, or serve it alone.
@@ -31,7 +31,10 @@ export type RouterScheduler = SchedulerClient | ((context: Context<any>) => Sche
  * const router = createRouter(scheduler, { auth: { tokens: [{ token: process.env.TOKEN, scope: "write" }] } });
  * app.route("/scheduler", router);
  */
-export function createRouter(scheduler: RouterScheduler, options: RouterOptions): Hono<GateEnv> {
+export function createRouter<E extends Env = Env>(
+  scheduler: RouterScheduler<E>,
+  options: RouterOptions,
+): Hono<GateEnv> {
   const { auth, basePath, clock = systemClock, redact } = checkRouterOptions(scheduler, options);
   const logger = leveledLogger(options.logger);
   const streams = new EventStreams({ clock });
@@ -52,7 +55,8 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
         const url = new URL(request.url);
         const query = read.query(url);
         const body = await read.body(request);
-        const client = typeof scheduler === "function" ? assertClient(await scheduler(context)) : scheduler;
+        const client =
+          typeof scheduler === "function" ? assertClient(await scheduler(context as unknown as Context<E>)) : scheduler;
         const call: Call = {
           ...{ client, clock, request, streams, query, body },
           show: showFor(context.var.scope, hide),
