@@ -29,7 +29,8 @@ export default createWorker<Env>({
   tick: { maxRoundTrips: 40 },
   router: (request, scheduler, { SCHEDULER_TOKEN: token }) => {
     // The router is one for all requests, and each request brings its own scheduler.
-    router ??= createRouter(({ env }) => env.scheduler, { auth: { tokens: [{ token, scope: "write" }] } });
+    const auth = { tokens: [{ token, scope: "write" as const }] };
+    router ??= createRouter<{ Bindings: { scheduler: Scheduler } }>(({ env }) => env.scheduler, { auth });
     return router.fetch(request, { scheduler });
   },
   // So that a job need not wait for the next minute.
