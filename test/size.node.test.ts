@@ -118,12 +118,12 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
 
   test.each([
     ["cron in Berlin", CRON, 44_900, 25_800],
-    ["a scheduler with the memory store", ticking("", "", "escapement"), 122_000, 102_500],
-    ["a scheduler in a Durable Object", OBJECT, 146_400, 126_700],
-    ["a scheduler with D1", D1, 146_400, 126_700],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 148_000, 128_400],
-    ["a scheduler with libSQL by a url", BY_URL, 149_300, 129_600],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 168_500, 149_000],
+    ["a scheduler with the memory store", ticking("", "", "escapement"), 122_600, 103_200],
+    ["a scheduler in a Durable Object", OBJECT, 148_400, 129_000],
+    ["a scheduler with D1", D1, 148_400, 129_000],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 150_100, 130_700],
+    ["a scheduler with libSQL by a url", BY_URL, 151_300, 131_900],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 170_600, 151_400],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);

@@ -35,7 +35,8 @@ export function optionError(where: string, path: string, message: string, option
   return optionsError(where, [{ path, message }], options);
 }
 
-/** The error of one value: `timeZone must be ...`. @param name the option or the argument; empty for the value itself */
+/** The error of one value: `timeZone must be ...`.
+ *  @param name the option or the argument; empty for the value itself */
 export function valueError(name: string, message: string, cause?: unknown): OptionsError {
   return new OptionsError(name === "" ? message : `${name} ${message}`, [{ path: name, message }], { cause });
 }

@@ -4,8 +4,8 @@ import { type Labels, label } from "./families.ts";
  *  every series. */
 const LABELLED_TASKS_MAX = 200;
 
-/** The labels of tasks: the first 200 that come have one of their own, and the rest share `other`. They are kept, because
- *  every job needs some of them. */
+/** The labels of tasks: the first 200 that come have one of their own, and the rest share `other`. They are kept,
+ *  because every job needs some of them. */
 export class TaskLabels {
   readonly #byTask = new Map<string, Kept>();
   readonly #other = new Kept("other");

@@ -170,7 +170,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     removeIdle:
       `DELETE FROM ${gates} WHERE (task_id, key) IN (SELECT g.task_id, g.key FROM ${gates} g ` +
       `LEFT JOIN ${tasks} t ON t.id = g.task_id WHERE g.task_id > '' AND g.key <> '' AND g.paused = 0 ` +
-      `AND (t.rate_limit IS NULL OR g.tat IS NULL OR g.tat <= (CAST(?1 AS INTEGER) - ${BUCKET_KEPT_MS}) * t.rate_limit) ` +
+      "AND (t.rate_limit IS NULL OR g.tat IS NULL " +
+      `OR g.tat <= (CAST(?1 AS INTEGER) - ${BUCKET_KEPT_MS}) * t.rate_limit) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key ` +
       `AND state IN (${delayed}, ${ready}, ${leased}, ${held}, ${blocked})) LIMIT +?2)`,
   };
