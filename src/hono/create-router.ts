@@ -67,7 +67,10 @@ export function createRouter(scheduler: RouterScheduler, options: RouterOptions)
     };
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
-  if (options.metrics !== undefined) mountMetrics(app, [gate.admit("read")], options.metrics);
+  if (options.metrics !== undefined) {
+    app.use("/metrics", gate.headers);
+    mountMetrics(app, [gate.admit("read")], options.metrics);
+  }
   refuseOtherMethods(app);
   app.notFound(async (context) => {
     context.res = problemResponse(404, "notFound");

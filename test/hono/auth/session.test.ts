@@ -1,3 +1,4 @@
+import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import { bearer, GRANTS, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
 
@@ -31,6 +32,20 @@ describe("a sign-in", () => {
     const setup = setUpGate({ tokens: GRANTS }, { basePath });
     const answer = await setup.ask("POST", "/session", {}, { token: READ });
     expect(answer.headers.get("set-cookie")).toContain(`; Path=${path};`);
+  });
+
+  test.each([
+    ["/日本", "/%E6%97%A5%E6%9C%AC"],
+    ["/a b", "/a%20b"],
+    ["/a%3Bb", "/a%3Bb"],
+  ])("mounted at %j has the path %s, as browsers send it", async (mount, path) => {
+    const app = new Hono().route("/:name", setUpGate().app);
+    const answer = await app.request(`https://example.org${mount}/admin/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token: READ }),
+    });
+    expect([answer.status, answer.headers.get("set-cookie")?.split("; ")[2]]).toEqual([204, `Path=${path}/admin`]);
   });
 
   test.each([
