@@ -129,8 +129,11 @@ export class JobCalls {
 
   async cancel(id: string): Promise<boolean> {
     try {
-      await this.#context.requester.call({ method: "POST", path: pathOf("jobs", id, "cancel"), about: id });
-      return true;
+      const call: Call = { method: "POST", path: pathOf("jobs", id, "cancel"), about: id, isRemoval: true };
+      const { status } = await this.#context.requester.call(call);
+      // The answer to an earlier request was lost, and the job has ended since.
+      const isGone = status === 204;
+      return !isGone || ((await this.result(id, {}))?.outcome ?? "cancelled") === "cancelled";
     } catch (error) {
       if (error instanceof JobLookupError) return false;
       throw error;
@@ -228,7 +231,9 @@ export class JobCalls {
   ): Promise<{ count: number; skipped: number }> {
     signal?.throwIfAborted();
     const body = { action, filter: wireFilter(selection), all };
-    const call: Call = { method: "POST", path: "/jobs/bulk", body, signal, waitMs: BULK_MS };
+    // Jobs that a retry added may have failed by the time of a repetition, which would retry them once more.
+    const isRepeatable = action !== "retry";
+    const call: Call = { method: "POST", path: "/jobs/bulk", body, signal, isRepeatable, waitMs: BULK_MS };
     return this.#context.requester.read(call, v.object({ count: v.number(), skipped: v.number() }));
   }
 }
