@@ -101,6 +101,20 @@ describe("a session", () => {
     expect(await read(await setup.ask("GET", "/thing", cookie))).toEqual([401, "unauthorized"]);
   });
 
+  test("that a clock began which was far ahead ends when that clock is set right", async () => {
+    const ahead = setUpGate();
+    await ahead.clock.advance("P1D");
+    const cookie = await signIn(ahead, READ);
+    expect((await ahead.ask("GET", "/thing", cookie)).status).toBe(200);
+    expect(await read(await setUpGate().ask("GET", "/thing", cookie))).toEqual([401, "unauthorized"]);
+  });
+
+  test("is known to a process whose clock is some minutes behind", async () => {
+    const ahead = setUpGate();
+    await ahead.clock.advance("PT5M");
+    expect((await setUpGate().ask("GET", "/thing", await signIn(ahead, READ))).status).toBe(200);
+  });
+
   test("is not made longer by a change of its expiry", async () => {
     const setup = setUpGate();
     const { cookie } = await signIn(setup, READ);
