@@ -158,6 +158,19 @@ describe("a write is repeated without doing anything twice:", () => {
   });
 
   test.each([
+    ["P1D", 5, "PT120H5M"],
+    ["PT30S", 100, "PT2H30M"],
+    ["P36500D", 1_000_000, "PT8766000H"],
+  ])(
+    "a job's key is kept for as long as requests of %s are made up to %i times",
+    async (timeout, maxAttempts, kept) => {
+      const { client, seen } = setUpClient(() => problem(409, "schedulerState"), { timeout, retry: { maxAttempts } });
+      await rejectionOf(client.addJob("mail"));
+      expect(seen.map(({ body }) => (body as { uniqueFor: string }).uniqueFor)).toEqual([kept]);
+    },
+  );
+
+  test.each([
     ["an idempotency key", { idempotencyKey: "k" }],
     ["a debounce", { debounce: { key: "k", wait: "PT5S" } }],
     ["a throttle", { throttle: { key: "k", per: "PT5S" } }],

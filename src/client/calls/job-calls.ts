@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, PayloadError, SerializationError } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
+import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, DURATION_MS_MAX, PARENTS_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import {
   type CheckedJobOptions,
@@ -41,8 +41,8 @@ import { taskIdOf, travelling } from "./task-reference.ts";
 /** How long one request waits for the end of a job, in seconds. Longer waits are made of several requests. */
 const WAIT_S = 20;
 
-/** How long the key of an addition is kept, in milliseconds: longer than the call is repeated. */
-const KEY_KEPT_MS = 600_000;
+/** How long the key of an addition is kept at least, in milliseconds. It has to be longer than the call is repeated. */
+const KEY_KEPT_MS_MIN = 600_000;
 
 /** What a client does with jobs and results; documented at `SchedulerClient`. */
 export class JobCalls {
@@ -190,8 +190,9 @@ export class JobCalls {
     const key = await travelling(task, checked.payload, checked.concurrencyKey);
     const { idempotencyKey, debounce, throttle } = checked;
     const isRepeatable = idempotencyKey !== undefined || debounce !== undefined || throttle !== undefined;
-    const { ids, clock } = this.#context;
-    const ownKey = isRepeatable ? {} : { idempotencyKey: ids.next(clock.now()), uniqueFor: durationText(KEY_KEPT_MS) };
+    const { ids, clock, requester } = this.#context;
+    const keptMs = Math.min(DURATION_MS_MAX, Math.max(KEY_KEPT_MS_MIN, requester.repetitionMs));
+    const ownKey = isRepeatable ? {} : { idempotencyKey: ids.next(clock.now()), uniqueFor: durationText(keptMs) };
     return {
       ...wireOptions(given, checked),
       ...ownKey,

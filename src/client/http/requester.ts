@@ -70,6 +70,12 @@ export class Requester {
     this.#options = options;
   }
 
+  /** How long a call and its repetitions take at most, in milliseconds. */
+  get repetitionMs(): number {
+    const { retry, timeoutMs } = this.#options;
+    return retry.attemptsMax * (timeoutMs + Math.max(retry.maxMs, RETRY_AFTER_MS_MAX));
+  }
+
   /** Ends all calls, and refuses further ones. */
   close(): void {
     this.#closing.close(new SchedulerStateError(`the client of ${this.#transport.url} is closed`));
