@@ -104,6 +104,13 @@ describe("a call whose request fails for a reason that passes", () => {
     expect(page).toEqual(EMPTY);
   });
 
+  test("is made again when the answer was cut off by a connection that does not say so", async () => {
+    const cut = (): Response => new Response('{"items": [', { headers: { "content-type": "application/json" } });
+    const { client, clock, seen } = setUpClient(failingTimes(1, cut));
+    const [page] = await Promise.all([client.getJobs(), clock.advance("PT10S")]);
+    expect([page, seen.length]).toEqual([EMPTY, 2]);
+  });
+
   test("fails after five attempts, with what went wrong", async () => {
     const { client, clock, seen } = setUpClient(() => {
       throw new TypeError("fetch failed", { cause: new Error("ECONNREFUSED") });

@@ -145,7 +145,7 @@ export class Requester {
       const { response, text } = await this.#transport.send(sending, this.#options.timeoutMs + waitMs, signals);
       const { status } = response;
       const retryAfterMs = retryAfterOf(response, this.#options.clock);
-      if (status >= 200 && status < 300) return { status, body: jsonOf(text, call), retryAfterMs };
+      if (status >= 200 && status < 300) return { status, body: jsonOf(text, response, call), retryAfterMs };
       const error = errorOf(status, text, call.about ?? "", nameOf(call));
       return { error, passes: PASSING.includes(status), retryAfterMs };
     } catch (error) {
@@ -180,11 +180,16 @@ export function retryAfterOf({ headers }: Response, clock: Clock): number | null
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
-function jsonOf(text: string, call: Call): unknown {
+/** @throws {StoreUnavailableError} for JSON that was cut @throws {DeserializationError} for what never was JSON */
+function jsonOf(text: string, { headers }: Response, call: Call): unknown {
   if (text === "") return null;
   try {
     return JSON.parse(text);
   } catch (cause) {
+    // A connection that ends each answer by closing itself does not tell an end from a loss.
+    if (/^application\/json\b/i.test(headers.get("content-type") ?? "")) {
+      throw new StoreUnavailableError(`the answer to ${nameOf(call)} was cut off`, { cause });
+    }
     throw new DeserializationError(`the answer to ${nameOf(call)} is not JSON; is url the address of a router?`, {
       cause,
     });
