@@ -17,7 +17,7 @@ import type { Logger } from "../core/logger.ts";
 import { isPlain, mustBe, shown } from "../core/option-errors.ts";
 import type { RetryPolicy } from "../records/policies.ts";
 import type { RetryOptions } from "../scheduler/options/options.ts";
-import type { ClientFetch, TransportOptions } from "./http/transport.ts";
+import { type ClientFetch, isToken, mustBeToken, type TransportOptions } from "./http/transport.ts";
 
 /** Options of `connect`. */
 export interface ConnectOptions {
@@ -31,8 +31,8 @@ export interface ConnectOptions {
   /** What sends the requests. Default: the global `fetch`. For a router in the same program: `router.fetch`; for a
    *  service binding: `(request) => env.SCHEDULER.fetch(request)`. */
   readonly fetch?: ClientFetch | undefined;
-  /** How long one request may take, in all. Waits for a job are made of as many requests as they take. Default:
-   *  30 s. */
+  /** How long one request may take, in all: some 24 days at most. Waits for a job are made of as many requests as they
+   *  take. Default: 30 s. */
   readonly timeout?: Duration | undefined;
   /** How often a request is made at most when it fails for a reason that passes, and the pauses in between. Default: 5
    *  attempts, with pauses from 200 ms to 5 s. */
@@ -80,9 +80,6 @@ export function checkConnectOptions(options: ConnectOptions): CheckedConnection 
 
 const SYNONYMS = { uri: "url", address: "url", baseurl: "url", authtoken: "token", apikey: "token", secret: "token" };
 
-/** A token that a header can carry. A line break at the end comes from a file. */
-const TOKEN = /^\s*[!-~]+\s*$/;
-
 function schema(): v.GenericSchema<unknown, Checked> {
   return v.strictObject({
     url: v.custom<string | URL>(
@@ -92,8 +89,8 @@ function schema(): v.GenericSchema<unknown, Checked> {
     ),
     token: v.optional(
       v.custom<string | (() => string)>(
-        (value) => typeof value === "function" || (typeof value === "string" && TOKEN.test(value)),
-        ({ input }) => mustBe("text that a header can carry: ASCII without spaces", input, input === "" ? "" : "token"),
+        (value) => typeof value === "function" || isToken(value),
+        ({ input }) => mustBeToken(input),
       ),
     ),
     headers: v.optional(

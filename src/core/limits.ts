@@ -311,6 +311,10 @@ export const TOKEN_LENGTH_MIN = 16;
 /** How long a session of a page lasts, in milliseconds: a working day. */
 export const SESSION_MS = 43_200_000;
 
+/** How far the clocks of the processes behind one address may be apart, in milliseconds, for a session that one of them
+ *  began. A session that ends later than a new one would was begun by a clock that was wrong. */
+export const SESSION_SKEW_MS = 300_000;
+
 /** Failed sign-ins that may come in a row, and the time after which there may be one more, in milliseconds. */
 export const SIGN_INS_MAX = 10;
 export const SIGN_IN_REFILL_MS = 6000;

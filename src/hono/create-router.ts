@@ -11,7 +11,7 @@ import { mountMetrics } from "./mount-metrics.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
 import { problemOf } from "./problem-of.ts";
 import { inputReader } from "./read-input.ts";
-import { guardedRedact } from "./redaction.ts";
+import { guardedRedact, jsonText } from "./redaction.ts";
 import type { Call, Reply, Route } from "./route.ts";
 import { routes } from "./routes/mod.ts";
 import { showFor } from "./show.ts";
@@ -71,7 +71,10 @@ export function createRouter<E extends Env = Env>(
     };
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
-  if (options.metrics !== undefined) mountMetrics(app, [gate.admit("read")], options.metrics);
+  if (options.metrics !== undefined) {
+    app.use("/metrics", gate.headers);
+    mountMetrics(app, [gate.admit("read")], options.metrics);
+  }
   refuseOtherMethods(app);
   app.notFound(async (context) => {
     context.res = problemResponse(404, "notFound");
@@ -97,15 +100,10 @@ function answerOf(reply: Reply): Response {
   if (reply instanceof Response) return reply;
   const { status, body, headers } = reply;
   if (body === null) return new Response(null, { status, headers: { "cache-control": "no-store", ...headers } });
-  return new Response(jsonOf(body), {
+  return new Response(jsonText(body), {
     status,
     headers: { "cache-control": "no-store", "content-type": "application/json", ...headers },
   });
-}
-
-/** A payload of another serializer may hold what JSON has no form for. */
-function jsonOf(body: unknown): string {
-  return JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }
 
 /** Answers the methods that a path does not have. It comes last, because the first route that fits counts. */

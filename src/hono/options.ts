@@ -62,7 +62,13 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
   return v.strictObject({
     auth: authSchema(),
     logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),
-    basePath: v.optional(textUpTo(1024)),
+    // A path that follows brings its own slash, and the address `//jobs` would name a host.
+    basePath: v.optional(
+      v.pipe(
+        textUpTo(1024),
+        v.transform((path) => path.replace(/\/+$/, "")),
+      ),
+    ),
     redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
     metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),

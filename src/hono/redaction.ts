@@ -11,8 +11,9 @@ export interface ShownValue {
 }
 
 /**
- * Returns what answers show in the place of a payload or a returned value. It must not change the value itself. When it
- * throws, the answer shows `"[redacted]"`, and the log tells why.
+ * Returns what answers show in the place of a payload or a returned value. It must not change the value itself, and must
+ * not be `async`. When it throws, or returns a promise or what JSON cannot carry, the answer shows `"[redacted]"`, and
+ * the log tells why.
  * @example
  * const redact: Redact = (value, { taskId }) => (taskId === "charge" ? { ...Object(value), card: "****" } : value);
  */
@@ -25,10 +26,26 @@ const REDACTED = "[redacted]";
 export function guardedRedact(redact: Redact, logger: Logger): Redact {
   return (value, shown) => {
     try {
-      return redact(value, shown);
+      return showable(redact(value, shown));
     } catch (error) {
       logger.error(`escapement: the function redact of the router failed for task "${shown.taskId}"`, error);
       return REDACTED;
     }
   };
+}
+
+/** @throws for what no answer can show, so that one value does not spoil a list */
+function showable(value: unknown): unknown {
+  if (value instanceof Promise) {
+    // Nobody awaits it, and a rejection that nobody handles would end the process.
+    value.catch(() => {});
+    throw new TypeError("redact must not be async: it returned a promise");
+  }
+  if (typeof value === "object") jsonText(value);
+  return value;
+}
+
+/** The text of a value in an answer. A payload of another serializer may hold what JSON has no form for. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? String(item) : item));
 }

@@ -171,6 +171,30 @@ describe("a stream that ends or breaks", () => {
     expect(ids).toEqual(["a", "b"]);
   });
 
+  test("begins anew after a position that no header can bring back", async () => {
+    const { client, clock, stream } = setUpStreams();
+    const { note, come } = recorder();
+    client.subscribe("jobAdded", note);
+    const first = await stream(0);
+    first.send(added(1, "a").replace("e.1", "☃"));
+    await come(1);
+    first.end();
+    const [second] = await Promise.all([stream(1), clock.advance("PT10S")]);
+    expect(second.lastEventId).toBe(null);
+  });
+
+  test("is opened anew within a minute, however long a pause the router asks for", async () => {
+    const { client, clock, stream } = setUpStreams();
+    const { note, come } = recorder();
+    client.subscribe("jobAdded", note);
+    const first = await stream(0);
+    first.send(`retry: 99999999999999999999\n${added(1, "a")}`);
+    await come(1);
+    first.end();
+    const [second] = await Promise.all([stream(1), clock.advance("PT1M")]);
+    expect(second.lastEventId).toBe("e.1");
+  });
+
   test("goes on after the last beat", async () => {
     const { client, clock, stream } = setUpStreams();
     const { note, come } = recorder();

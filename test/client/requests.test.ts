@@ -13,6 +13,7 @@ import {
   StoreUnavailableError,
   TaskLookupError,
 } from "../../src/mod.ts";
+import { setUpRouter } from "../hono/support.ts";
 import { rejectionOf } from "../scheduler/support.ts";
 import { json, setUpClient, URL_OF_ROUTER } from "./support.ts";
 
@@ -47,6 +48,31 @@ describe("a request", () => {
     expect(seen.map(({ headers }) => headers.get("authorization"))).toEqual(["Bearer token-1", "Bearer token-2"]);
   });
 
+  test("that has no token, because the function tells none, is not made, and no error shows what it told", async () => {
+    const { client, seen } = setUpClient(() => json(EMPTY), { token: () => "secret\nsecret" });
+    const error = (await rejectionOf(client.getJobs())) as OptionsError;
+    expect(error).toBeInstanceOf(OptionsError);
+    expect(error.message).not.toContain("secret");
+    expect(seen).toEqual([]);
+  });
+
+  test("is made again when the function fails to tell the token", async () => {
+    let count = 0;
+    const token = (): string => {
+      count++;
+      if (count < 3) throw new Error("no vault");
+      return "told";
+    };
+    const { client, clock, seen } = setUpClient(() => json(EMPTY), { token });
+    await Promise.all([client.getJobs(), clock.advance("PT10S")]);
+    expect(seen.map(({ headers }) => headers.get("authorization"))).toEqual(["Bearer told"]);
+  });
+
+  test("may take longer than a timer of a host can count", async () => {
+    const { client } = setUpClient(() => json(EMPTY), { timeout: "36500d" });
+    expect(await client.getJobs()).toEqual(EMPTY);
+  });
+
   test("names ids with any characters in its path", async () => {
     const { client, seen } = setUpClient(() => new Response(null, { status: 204 }));
     await client.removeSchedule("a/b.c %?#é/..");
@@ -76,6 +102,13 @@ describe("a call whose request fails for a reason that passes", () => {
     });
     const [page] = await Promise.all([client.getJobs(), clock.advance("PT10S")]);
     expect(page).toEqual(EMPTY);
+  });
+
+  test("is made again when the answer was cut off by a connection that does not say so", async () => {
+    const cut = (): Response => new Response('{"items": [', { headers: { "content-type": "application/json" } });
+    const { client, clock, seen } = setUpClient(failingTimes(1, cut));
+    const [page] = await Promise.all([client.getJobs(), clock.advance("PT10S")]);
+    expect([page, seen.length]).toEqual([EMPTY, 2]);
   });
 
   test("fails after five attempts, with what went wrong", async () => {
@@ -132,6 +165,19 @@ describe("a write is repeated without doing anything twice:", () => {
   });
 
   test.each([
+    ["P1D", 5, "PT120H5M"],
+    ["PT30S", 100, "PT2H30M"],
+    ["P36500D", 1_000_000, "PT8766000H"],
+  ])(
+    "a job's key is kept for as long as requests of %s are made up to %i times",
+    async (timeout, maxAttempts, kept) => {
+      const { client, seen } = setUpClient(() => problem(409, "schedulerState"), { timeout, retry: { maxAttempts } });
+      await rejectionOf(client.addJob("mail"));
+      expect(seen.map(({ body }) => (body as { uniqueFor: string }).uniqueFor)).toEqual([kept]);
+    },
+  );
+
+  test.each([
     ["an idempotency key", { idempotencyKey: "k" }],
     ["a debounce", { debounce: { key: "k", wait: "PT5S" } }],
     ["a throttle", { throttle: { key: "k", per: "PT5S" } }],
@@ -157,6 +203,7 @@ describe("a write is repeated without doing anything twice:", () => {
     ],
     ["a next fire time", (c: Client) => c.updateSchedule("s", { nextFireTime: "2030-01-01T00:00:00Z" })],
     ["an extra run of a schedule", (c: Client) => c.runScheduleNow("s")],
+    ["a retry of many jobs", (c: Client) => c.retryJobs({ all: true })],
   ])("%s is written once, because nobody could tell what became of it", async (_, write) => {
     const { client, seen } = setUpClient(() => problem(503, "storeUnavailable"));
     expect(await rejectionOf(write(client))).toBeInstanceOf(StoreUnavailableError);
@@ -169,6 +216,30 @@ describe("a write is repeated without doing anything twice:", () => {
     );
     await Promise.all([client.removeSchedule("s"), clock.advance("PT10S")]);
     expect(await rejectionOf(client.removeSchedule("s"))).toBeInstanceOf(ScheduleLookupError);
+  });
+
+  test("a job whose cancellation was answered to nobody counts as cancelled, unless it ended otherwise", async () => {
+    const { scheduler, ask, router, clock } = setUpRouter();
+    scheduler.task("mail", () => {});
+    let lost: "request" | "answer" | "nothing" = "nothing";
+    const fetch = async (request: Request): Promise<Response> => {
+      const isLost = lost;
+      lost = "nothing";
+      if (isLost === "request") await scheduler.tick();
+      const answer = isLost === "request" ? null : await router.fetch(request);
+      if (answer === null || isLost === "answer") throw new TypeError("connection reset");
+      return answer;
+    };
+    const { client } = setUpClient(() => json(EMPTY), { url: "http://scheduler.test", fetch, clock });
+    const cancelledWith = async (given: typeof lost): Promise<unknown> => {
+      const { id } = await client.addJob("mail");
+      lost = given;
+      const [isCancelled] = await Promise.all([client.cancelJob(id), clock.advance("PT10S")]);
+      return [isCancelled, (await ask(`GET /jobs/${id}/result`)).body];
+    };
+    expect(await cancelledWith("answer")).toEqual([true, expect.objectContaining({ outcome: "cancelled" })]);
+    expect(await cancelledWith("request")).toEqual([false, expect.objectContaining({ outcome: "success" })]);
+    expect(await client.cancelJob("no job")).toBe(false);
   });
 });
 

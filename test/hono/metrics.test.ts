@@ -21,6 +21,16 @@ describe("GET /metrics", () => {
     expect((await answer.text()).split("\n")).toContain('escapement_jobs{task="t",state="queued"} 1');
   });
 
+  test("is answered with the headers of security, as every route is", async () => {
+    const { router } = setUpRouter({ metrics: setUpWatched().metrics });
+    const headersOf = async (path: string): Promise<unknown[]> => {
+      const { headers } = await router.request(path);
+      return ["content-security-policy", "x-content-type-options", "x-frame-options"].map((name) => headers.get(name));
+    };
+    expect(await headersOf("/metrics")).toEqual(await headersOf("/health/live"));
+    expect(await headersOf("/metrics")).toEqual([expect.stringContaining("default-src 'none'"), "nosniff", "DENY"]);
+  });
+
   test("is for those who may read", async () => {
     const { scheduler, metrics, clock } = setUpWatched();
     const router = createRouter(scheduler, { auth: () => null, metrics, clock });

@@ -169,6 +169,22 @@ describe("API3, broken object property level authorization:", () => {
     expect(seen).toContainEqual({ taskId: "echo", field: "returnValue", scope: "write" });
   });
 
+  test.each<[string, () => unknown]>([
+    ["a promise", async () => "secret"],
+    ["a promise that is rejected", () => Promise.reject(new Error("secret"))],
+    ["a cycle", circle],
+    ["what fails on its way to JSON", () => ({ toJSON: circle().fail })],
+  ])("redact that returns %s hides the value, and spoils neither a list nor the process", async (_, redact) => {
+    const { ask, scheduler } = setUpRouter({ redact });
+    scheduler.task("echo", () => {});
+    await scheduler.addJob("echo", { payload: "secret" });
+    const { status, body } = await ask("GET /jobs");
+    expect([status, (body as { items: { payload: unknown }[] }).items.map(({ payload }) => payload)]).toEqual([
+      200,
+      ["[redacted]"],
+    ]);
+  });
+
   test("redact that throws hides the whole value, and the log tells why", async () => {
     const failure = new Error("redact is broken");
     const { logger, entries } = recordingLogger();
@@ -462,3 +478,13 @@ describe("API10, unsafe consumption of APIs:", () => {
     }
   });
 });
+
+/** An object that holds itself, and a function that throws. */
+function circle(): { own: unknown; fail: () => never } {
+  const fail = (): never => {
+    throw new Error("secret");
+  };
+  const value: { own: unknown; fail: () => never } = { own: null, fail };
+  value.own = value;
+  return value;
+}

@@ -76,6 +76,19 @@ describe("a path", () => {
     expect(await asker(app)("GET /other")).toMatchObject({ status: 404, body: "nowhere" });
   });
 
+  test.each([
+    ["/", "/schedules/s"],
+    ["/proxy/", "/proxy/schedules/s"],
+  ])(
+    "begins with the base path %s without its last slash, because two slashes begin a host",
+    async (basePath, path) => {
+      const { ask, scheduler } = setUpRouter({ basePath });
+      scheduler.task("t", () => {});
+      const added = await ask("POST /schedules", { id: "s", taskId: "t", trigger: { every: "5m" } });
+      expect(added.headers.get("location")).toBe(path);
+    },
+  );
+
   test("is told by the option where the router cannot see it", async () => {
     const { ask, scheduler } = setUpRouter({ basePath: "/behind/a/proxy" });
     scheduler.task("t", () => {});

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, PayloadError, SerializationError } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
+import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, DURATION_MS_MAX, PARENTS_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import {
   type CheckedJobOptions,
@@ -41,8 +41,8 @@ import { taskIdOf, travelling } from "./task-reference.ts";
 /** How long one request waits for the end of a job, in seconds. Longer waits are made of several requests. */
 const WAIT_S = 20;
 
-/** How long the key of an addition is kept, in milliseconds: longer than the call is repeated. */
-const KEY_KEPT_MS = 600_000;
+/** How long the key of an addition is kept at least, in milliseconds. It has to be longer than the call is repeated. */
+const KEY_KEPT_MS_MIN = 600_000;
 
 /** What a client does with jobs and results; documented at `SchedulerClient`. */
 export class JobCalls {
@@ -129,8 +129,11 @@ export class JobCalls {
 
   async cancel(id: string): Promise<boolean> {
     try {
-      await this.#context.requester.call({ method: "POST", path: pathOf("jobs", id, "cancel"), about: id });
-      return true;
+      const call: Call = { method: "POST", path: pathOf("jobs", id, "cancel"), about: id, isRemoval: true };
+      const { status } = await this.#context.requester.call(call);
+      // The answer to an earlier request was lost, and the job has ended since.
+      const isGone = status === 204;
+      return !isGone || ((await this.result(id, {}))?.outcome ?? "cancelled") === "cancelled";
     } catch (error) {
       if (error instanceof JobLookupError) return false;
       throw error;
@@ -187,8 +190,9 @@ export class JobCalls {
     const key = await travelling(task, checked.payload, checked.concurrencyKey);
     const { idempotencyKey, debounce, throttle } = checked;
     const isRepeatable = idempotencyKey !== undefined || debounce !== undefined || throttle !== undefined;
-    const { ids, clock } = this.#context;
-    const ownKey = isRepeatable ? {} : { idempotencyKey: ids.next(clock.now()), uniqueFor: durationText(KEY_KEPT_MS) };
+    const { ids, clock, requester } = this.#context;
+    const keptMs = Math.min(DURATION_MS_MAX, Math.max(KEY_KEPT_MS_MIN, requester.repetitionMs));
+    const ownKey = isRepeatable ? {} : { idempotencyKey: ids.next(clock.now()), uniqueFor: durationText(keptMs) };
     return {
       ...wireOptions(given, checked),
       ...ownKey,
@@ -228,7 +232,9 @@ export class JobCalls {
   ): Promise<{ count: number; skipped: number }> {
     signal?.throwIfAborted();
     const body = { action, filter: wireFilter(selection), all };
-    const call: Call = { method: "POST", path: "/jobs/bulk", body, signal, waitMs: BULK_MS };
+    // Jobs that a retry added may have failed by the time of a repetition, which would retry them once more.
+    const isRepeatable = action !== "retry";
+    const call: Call = { method: "POST", path: "/jobs/bulk", body, signal, isRepeatable, waitMs: BULK_MS };
     return this.#context.requester.read(call, v.object({ count: v.number(), skipped: v.number() }));
   }
 }

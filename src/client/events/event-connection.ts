@@ -10,6 +10,9 @@ import { type SseBlock, SseParser } from "./sse-parser.ts";
 /** How long a stream may be silent, in milliseconds: routers send a beat every 15 s. */
 const SILENCE_MS_MAX = 45_000;
 
+/** A position that a header can bring back. With another one, no request could be made. */
+const POSITION = /^[!-~]{1,1024}$/;
+
 /** Why a stream ended. */
 export interface Failure {
   readonly error: Error;
@@ -162,7 +165,7 @@ export class EventConnection {
   }
 
   #move({ id, retryMs }: SseBlock): void {
-    if (id !== null) this.#position = id === "" ? null : id;
+    if (id !== null) this.#position = POSITION.test(id) ? id : null;
     this.#openedAt ??= this.#position;
     if (retryMs !== null) this.#retryMs = retryMs;
   }

@@ -98,8 +98,10 @@ export class EventFeed implements Pick<EventBroker, "publish" | "subscribe"> {
       if (end.failure?.isRefusal === true) onRefused(end.failure.error);
       const grownMs = PAUSE_MS_MIN * 2 ** Math.max(0, failures - 1);
       const pauseMs = end.failure?.isRefusal === true ? PAUSE_MS_MAX : Math.min(PAUSE_MS_MAX, grownMs);
+      // The stream of a router that asks for a longer pause would be as good as lost.
+      const askedMs = Math.min(PAUSE_MS_MAX, end.retryMs ?? 0);
       // Clients whose streams broke together come back one after the other.
-      await sleepFor(clock, Math.max(pauseMs, end.retryMs ?? 0) * (1 + random() / 2), connection.signal);
+      await sleepFor(clock, Math.max(pauseMs, askedMs) * (1 + random() / 2), connection.signal);
     }
     this.#connections = this.#connections.filter((other) => other !== connection);
   }

@@ -24,6 +24,9 @@ export interface Call extends Pick<Sending, "method"> {
   readonly signal?: AbortSignal | undefined;
   /** Whether the call may be made once more when its answer was lost. Default: true. */
   readonly isRepeatable?: boolean;
+  /** Whether the call ends what it is about, so that a repetition does not find it any more. Default: true for
+   *  DELETE. */
+  readonly isRemoval?: boolean;
   /** How long the router may take beyond the usual time, in milliseconds. */
   readonly waitMs?: number;
 }
@@ -53,6 +56,9 @@ const RETRY_AFTER_MS_MAX = 60_000;
 /** Statuses after which the same call may succeed. */
 const PASSING: readonly number[] = [408, 425, 429, 502, 503, 504];
 
+/** The codes of errors that say that what a call is about does not exist. */
+const LOOKUPS: readonly string[] = ["scheduleLookup", "taskLookup", "jobLookup"];
+
 /** Makes calls, and repeats those that may be repeated when they fail for a reason that passes. */
 export class Requester {
   readonly #transport: Transport;
@@ -64,6 +70,12 @@ export class Requester {
     this.#options = options;
   }
 
+  /** How long a call and its repetitions take at most, in milliseconds. */
+  get repetitionMs(): number {
+    const { retry, timeoutMs } = this.#options;
+    return retry.attemptsMax * (timeoutMs + Math.max(retry.maxMs, RETRY_AFTER_MS_MAX));
+  }
+
   /** Ends all calls, and refuses further ones. */
   close(): void {
     this.#closing.close(new SchedulerStateError(`the client of ${this.#transport.url} is closed`));
@@ -72,7 +84,7 @@ export class Requester {
   /** @throws what the router answered as a problem @throws {StoreUnavailableError} @throws the signal's reason */
   async call(call: Call): Promise<Answer> {
     const { retry, random, mayWrite } = this.#options;
-    const { signal, isRepeatable = true } = call;
+    const { signal, isRepeatable = true, isRemoval = call.method === "DELETE" } = call;
     if (call.method !== "GET") await mayWrite();
     for (let tries = 1; ; tries++) {
       throwIfAborted(this.#closing);
@@ -81,7 +93,7 @@ export class Requester {
       if (!("error" in outcome)) return outcome;
       const { error, passes, retryAfterMs } = outcome;
       // Somebody has removed what this call was to remove: most likely this call itself, whose answer was lost.
-      if (call.method === "DELETE" && tries > 1 && isLookup(error)) return { status: 204, body: null, retryAfterMs };
+      if (isRemoval && tries > 1 && isLookup(error)) return { status: 204, body: null, retryAfterMs };
       if (!passes || !isRepeatable || tries >= retry.attemptsMax || (retryAfterMs ?? 0) > RETRY_AFTER_MS_MAX) {
         throw error;
       }
@@ -133,7 +145,7 @@ export class Requester {
       const { response, text } = await this.#transport.send(sending, this.#options.timeoutMs + waitMs, signals);
       const { status } = response;
       const retryAfterMs = retryAfterOf(response, this.#options.clock);
-      if (status >= 200 && status < 300) return { status, body: jsonOf(text, call), retryAfterMs };
+      if (status >= 200 && status < 300) return { status, body: jsonOf(text, response, call), retryAfterMs };
       const error = errorOf(status, text, call.about ?? "", nameOf(call));
       return { error, passes: PASSING.includes(status), retryAfterMs };
     } catch (error) {
@@ -157,7 +169,7 @@ function backoffMs(retry: RetryPolicy, tries: number, random: RandomSource): num
 }
 
 function isLookup(error: unknown): boolean {
-  return error instanceof EscapementError && (error.code === "scheduleLookup" || error.code === "taskLookup");
+  return error instanceof EscapementError && LOOKUPS.includes(error.code);
 }
 
 /** What `Retry-After` says: seconds, or a date. */
@@ -168,11 +180,16 @@ export function retryAfterOf({ headers }: Response, clock: Clock): number | null
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
-function jsonOf(text: string, call: Call): unknown {
+/** @throws {StoreUnavailableError} for JSON that was cut @throws {DeserializationError} for what never was JSON */
+function jsonOf(text: string, { headers }: Response, call: Call): unknown {
   if (text === "") return null;
   try {
     return JSON.parse(text);
   } catch (cause) {
+    // A connection that ends each answer by closing itself does not tell an end from a loss.
+    if (/^application\/json\b/i.test(headers.get("content-type") ?? "")) {
+      throw new StoreUnavailableError(`the answer to ${nameOf(call)} was cut off`, { cause });
+    }
     throw new DeserializationError(`the answer to ${nameOf(call)} is not JSON; is url the address of a router?`, {
       cause,
     });

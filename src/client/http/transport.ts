@@ -1,9 +1,25 @@
-import { StoreUnavailableError } from "../../core/errors.ts";
+import { OptionsError, StoreUnavailableError } from "../../core/errors.ts";
+import { mustBe } from "../../core/option-errors.ts";
 import type { AbortSource } from "./closing.ts";
 import { LinkedSignal } from "./linked-signal.ts";
 
 /** What sends requests. The global `fetch` fits, and so do `router.fetch` and a service binding of Workers. */
 export type ClientFetch = (request: Request) => Response | Promise<Response>;
+
+/** A token that a header can carry. A line break at the end comes from a file. */
+const TOKEN = /^\s*[!-~]+\s*$/;
+
+export function isToken(value: unknown): value is string {
+  return typeof value === "string" && TOKEN.test(value);
+}
+
+/** What a value that is no token must be. It does not show the value, which may be nearly one. */
+export function mustBeToken(value: unknown): string {
+  return mustBe("text that a header can carry: ASCII without spaces", value, value === "" ? "" : "token");
+}
+
+/** Longest time-out of a request, in milliseconds: timers of hosts overflow at 2^31 ms, which is 24.8 days. */
+const TIMEOUT_MS_MAX = 2_147_483_647;
 
 /** Where requests go, and what they carry. */
 export interface TransportOptions {
@@ -61,13 +77,14 @@ export class Transport {
     timeoutMs: number,
     signals: readonly (AbortSource | undefined)[],
   ): Promise<{ response: Response; text: string }> {
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(Math.min(timeoutMs, TIMEOUT_MS_MAX));
     const linked = new LinkedSignal([...signals, timeout]);
     try {
       const response = await this.open(sending, linked.signal);
       return { response, text: await unlessAborted(response.text(), linked.signal) };
     } catch (error) {
-      if (signals.some((signal) => signal?.aborted === true) || error instanceof StoreUnavailableError) throw error;
+      if (signals.some((signal) => signal?.aborted === true)) throw error;
+      if (error instanceof StoreUnavailableError || error instanceof OptionsError) throw error;
       if (!timeout.aborted) throw failureOf(this.url, error, linked.signal);
       throw new StoreUnavailableError(`${this.url} has not answered within ${timeoutMs} ms`, { cause: error });
     } finally {
@@ -78,7 +95,23 @@ export class Transport {
   async #authorization(): Promise<Record<string, string>> {
     const { token } = this.#options;
     if (token === null) return {};
-    return { authorization: `Bearer ${typeof token === "function" ? await token() : token}` };
+    return { authorization: `Bearer ${typeof token === "function" ? await this.#told(token) : token}` };
+  }
+
+  /** @throws {StoreUnavailableError} when the function fails, because it may have asked a server for the token
+   *  @throws {OptionsError} for what is no token */
+  async #told(token: () => string | Promise<string>): Promise<string> {
+    let value: unknown;
+    try {
+      value = await token();
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new StoreUnavailableError(`the function token of connect() failed: ${reason}`, { cause });
+    }
+    if (isToken(value)) return value.trim();
+    // Headers would refuse it with a message that shows it.
+    const message = `must tell ${mustBeToken(value).replace(/^must be /, "")}`;
+    throw new OptionsError(`connect(): token ${message}`, [{ path: "token", message }]);
   }
 
   async #fetch(request: Request): Promise<Response> {

@@ -1,3 +1,5 @@
+import { SESSION_MS, SESSION_SKEW_MS } from "../../core/limits.ts";
+
 /** The name of the cookie. */
 export const SESSION_COOKIE = "escapement_session";
 
@@ -13,11 +15,14 @@ export async function sealSession(token: string, expiresAtMs: number): Promise<s
   return `${expiresAtMs}.${hex}`;
 }
 
-/** Which of the tokens a session belongs to; none of them when it has expired at `nowMs`, or was not made here. Each
+/** Which of the tokens a session belongs to; none of them when it has expired at `nowMs`, ends
+ *  later than one that begins then, or was not made here. Each
  *  signature is compared in constant time, and always all of them. */
 export async function openSession(value: string, tokens: readonly string[], nowMs: number): Promise<boolean[]> {
   const [, expiry = "", hex = ""] = FORM.exec(value) ?? [];
-  if (expiry === "" || Number(expiry) <= nowMs) return tokens.map(() => false);
+  const restMs = expiry === "" ? 0 : Number(expiry) - nowMs;
+  // A clock that was set back must not give a session more time than it was to have.
+  if (restMs <= 0 || restMs > SESSION_MS + SESSION_SKEW_MS) return tokens.map(() => false);
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
   const message = messageOf(expiry);
   return Promise.all(

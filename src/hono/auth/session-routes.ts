@@ -29,7 +29,8 @@ export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePa
   const limit = new SignInLimit();
   const read = inputReader("POST /session", undefined, sessionBody, SESSION_BODY_BYTES_MAX);
   const cookieOf = (c: Context) => ({
-    path: cookiePath(basePath ?? c.req.path.slice(0, -PATH.length)),
+    // The path as it was sent: browsers compare cookies with that, and a header cannot carry every character decoded.
+    path: cookiePath(basePath ?? new URL(c.req.url).pathname.slice(0, -PATH.length)),
     httpOnly: true,
     sameSite: "Strict" as const,
     secure: isHttps(c.req.raw),

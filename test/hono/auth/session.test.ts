@@ -1,3 +1,4 @@
+import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import { bearer, GRANTS, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
 
@@ -31,6 +32,20 @@ describe("a sign-in", () => {
     const setup = setUpGate({ tokens: GRANTS }, { basePath });
     const answer = await setup.ask("POST", "/session", {}, { token: READ });
     expect(answer.headers.get("set-cookie")).toContain(`; Path=${path};`);
+  });
+
+  test.each([
+    ["/日本", "/%E6%97%A5%E6%9C%AC"],
+    ["/a b", "/a%20b"],
+    ["/a%3Bb", "/a%3Bb"],
+  ])("mounted at %j has the path %s, as browsers send it", async (mount, path) => {
+    const app = new Hono().route("/:name", setUpGate().app);
+    const answer = await app.request(`https://example.org${mount}/admin/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token: READ }),
+    });
+    expect([answer.status, answer.headers.get("set-cookie")?.split("; ")[2]]).toEqual([204, `Path=${path}/admin`]);
   });
 
   test.each([
@@ -84,6 +99,20 @@ describe("a session", () => {
     expect((await setup.ask("GET", "/thing", cookie)).status).toBe(200);
     await setup.clock.advance("PT0.001S");
     expect(await read(await setup.ask("GET", "/thing", cookie))).toEqual([401, "unauthorized"]);
+  });
+
+  test("that a clock began which was far ahead ends when that clock is set right", async () => {
+    const ahead = setUpGate();
+    await ahead.clock.advance("P1D");
+    const cookie = await signIn(ahead, READ);
+    expect((await ahead.ask("GET", "/thing", cookie)).status).toBe(200);
+    expect(await read(await setUpGate().ask("GET", "/thing", cookie))).toEqual([401, "unauthorized"]);
+  });
+
+  test("is known to a process whose clock is some minutes behind", async () => {
+    const ahead = setUpGate();
+    await ahead.clock.advance("PT5M");
+    expect((await setUpGate().ask("GET", "/thing", await signIn(ahead, READ))).status).toBe(200);
   });
 
   test("is not made longer by a change of its expiry", async () => {
