@@ -26,23 +26,20 @@ const REDACTED = "[redacted]";
 export function guardedRedact(redact: Redact, logger: Logger): Redact {
   return (value, shown) => {
     try {
-      return showable(redact(value, shown));
+      const given = redact(value, shown);
+      // Nobody awaits it, and a rejection that nobody handles would end the process.
+      if (given instanceof Promise) {
+        given.catch(() => {});
+        throw new TypeError("it is async");
+      }
+      // One value that no answer can show must not spoil a list.
+      jsonText(given);
+      return given;
     } catch (error) {
       logger.error(`escapement: the function redact of the router failed for task "${shown.taskId}"`, error);
       return REDACTED;
     }
   };
-}
-
-/** @throws for what no answer can show, so that one value does not spoil a list */
-function showable(value: unknown): unknown {
-  if (value instanceof Promise) {
-    // Nobody awaits it, and a rejection that nobody handles would end the process.
-    value.catch(() => {});
-    throw new TypeError("redact must not be async: it returned a promise");
-  }
-  if (typeof value === "object") jsonText(value);
-  return value;
 }
 
 /** The text of a value in an answer. A payload of another serializer may hold what JSON has no form for. */

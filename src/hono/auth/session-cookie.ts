@@ -20,7 +20,8 @@ export async function sealSession(token: string, expiresAtMs: number): Promise<s
  *  signature is compared in constant time, and always all of them. */
 export async function openSession(value: string, tokens: readonly string[], nowMs: number): Promise<boolean[]> {
   const [, expiry = "", hex = ""] = FORM.exec(value) ?? [];
-  const restMs = expiry === "" ? 0 : Number(expiry) - nowMs;
+  // No expiry is 0, which is long past.
+  const restMs = Number(expiry) - nowMs;
   // A clock that was set back must not give a session more time than it was to have.
   if (restMs <= 0 || restMs > SESSION_MS + SESSION_SKEW_MS) return tokens.map(() => false);
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
