@@ -56,7 +56,10 @@ async function compareRequests(folder: string): Promise<void> {
   const redis = servers.get("redis");
   const measured = new Map<string, RowFigures[]>();
   try {
-    for (let round = 0; round < ROUNDS; round++) await runRound(folder, redis, measured);
+    for (let round = 1; round <= ROUNDS; round++) {
+      await runRound(folder, redis, measured);
+      console.log(`round ${round} of ${ROUNDS} is done, load ${load()}`);
+    }
   } finally {
     await redis?.stop();
   }
@@ -103,18 +106,23 @@ function reportRequests(measured: ReadonlyMap<string, RowFigures[]>): void {
   const figureOf = (kind: ServerKind, title: string, key: keyof RowFigures): number =>
     median((measured.get(`${kind}: ${title}`) ?? []).map((figures) => figures[key]));
   const shown = (value: number): string => (Number.isNaN(value) ? "-" : value.toFixed(0));
-  const table = (title: string, key: keyof RowFigures): void => {
-    const ratios = kinds.filter((kind) => kind !== "raw");
-    const header = ["", ...kinds.map((kind) => NAMES[kind]), ...ratios.map((kind) => `${NAMES[kind]} / plain`)];
+  // How many times as slow, or as much.
+  const ratioOf = (kind: ServerKind, title: string, key: keyof RowFigures): number => {
+    const ratio = figureOf(kind, title, key) / figureOf("raw", title, key);
+    return key === "perSecond" ? 1 / ratio : ratio;
+  };
+  const table = (title: string, key: keyof RowFigures, word: string): void => {
+    const compared = kinds.filter((kind) => kind !== "raw");
+    const header = ["", ...kinds.map((kind) => NAMES[kind]), ...compared.map((kind) => `${NAMES[kind]}: ${word}`)];
     const rows = ROWS.map(({ title: row }) => [
       row,
       ...kinds.map((kind) => shown(figureOf(kind, row, key))),
-      ...ratios.map((kind) => formatRatio(figureOf(kind, row, key) / figureOf("raw", row, key))),
+      ...compared.map((kind) => formatRatio(ratioOf(kind, row, key))),
     ]);
     printTable(title, header, rows);
   };
-  table(`Requests a second, 10 connections, medians of ${ROUNDS} rounds`, "perSecond");
-  table("CPU of the server, us a request", "cpuUs");
+  table(`Requests a second, 10 connections, medians of ${ROUNDS} rounds`, "perSecond", "slower");
+  table("CPU of the server, us a request", "cpuUs", "more");
 }
 
 async function compareStreams(): Promise<void> {
@@ -130,7 +138,7 @@ async function compareStreams(): Promise<void> {
         measured.set(key, [...(measured.get(key) ?? []), figures]);
         await child.stop();
       }
-      if (new Set(texts).size > 1) throw new Error(`the streams differ: ${texts.map((text) => text.slice(0, 300))}`);
+      if (new Set(texts).size > 1) throw new Error(`the streams differ: ${differenceOf(texts)}`);
     }
   }
   const figureOf = (kind: ServerKind, title: string, key: keyof StreamFigures): number =>
@@ -147,4 +155,11 @@ async function compareStreams(): Promise<void> {
     ["", NAMES.raw, "Escapement", "ratio"],
     rows,
   );
+}
+
+/** Where two texts part. */
+function differenceOf([one = "", other = ""]: readonly string[]): string {
+  const index = [...one].findIndex((character, place) => character !== other[place]);
+  const from = Math.max(index < 0 ? one.length : index, 100) - 100;
+  return JSON.stringify([one.slice(from, from + 300), other.slice(from, from + 300)]);
 }
