@@ -66,7 +66,9 @@ describe.each(["Node", "Deno", "Bun"] as const)("on %s", (runtime) => {
     await child.prints(/waits for 1 job/);
     child.process.kill("SIGTERM");
     expect(await endOf(child)).toBe(0);
-    expect(child.output).toMatch(/SIGTERM again: aborts running jobs[\s\S]*the job is aborted[\s\S]*after the stop/);
+    // Lines of the log come by another pipe than those of the program, so that their order is not known.
+    expect(child.output).toContain("SIGTERM again: aborts running jobs");
+    expect(child.output).toMatch(/the job is aborted[\s\S]*after the stop/);
   });
 
   test("the third signal ends a process that a job still holds, because nobody listens any more", async () => {
@@ -77,7 +79,8 @@ describe.each(["Node", "Deno", "Bun"] as const)("on %s", (runtime) => {
     await child.prints(/after the stop, with 0 listeners/);
     child.process.kill("SIGINT");
     expect(await child.ended).toBe("SIGINT");
-    expect(child.output).toMatch(/SIGINT again: aborts running jobs[\s\S]*the job is aborted/);
+    expect(child.output).toContain("SIGINT again: aborts running jobs");
+    expect(child.output).toContain("the job is aborted");
     expect(child.output).not.toContain("the job ends");
   });
 
