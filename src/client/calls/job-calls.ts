@@ -16,6 +16,7 @@ import {
   checkRunJobOptions,
   checkThenJob,
 } from "../../scheduler/options/check-options.ts";
+import { tellJobAdded } from "../../scheduler/options/job-added.ts";
 import type {
   BatchOptions,
   BulkJobOptions,
@@ -91,6 +92,7 @@ export class JobCalls {
       job.resultExpirationTime = durationText(AWAITED_RESULT_MS_MIN);
     }
     const { id } = await this.#add(job, signal);
+    tellJobAdded(options, id);
     return (await this.#waitFor(id, signal).catch((error) => throwAbout(id, error, signal))).unwrap();
   }
 
