@@ -52,7 +52,8 @@ export class Metrics {
 
   /**
    * Options for a `Scheduler` that is watched: the given ones, with a store, a broker and executors that count and pass
-   * everything on. `dataStore` must be among them, also where a `Scheduler` without metrics would make its own. Several schedulers of a process may be watched by one `Metrics`, if they have one store object.
+   * everything on. `dataStore` must be among them, also where a `Scheduler` without metrics would make its own. Several
+   * schedulers of a process may be watched by one `Metrics`, if they have one store object.
    * @throws {OptionsError} without a `dataStore`, and for another store than that of an earlier call
    * @example
    * const scheduler = new Scheduler(metrics.watch({ dataStore: new MemoryDataStore(), timeZone: "Europe/Berlin" }));
