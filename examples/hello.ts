@@ -30,7 +30,8 @@ const paint = (code: number) => (text: string) => (isTerminal ? `\u001b[${code}m
 const [bold, dim, green, yellow, cyan] = [1, 2, 32, 33, 36].map(paint) as [Paint, Paint, Paint, Paint, Paint];
 type Paint = (text: string) => string;
 
-// An identity of its own lets a scheduler that was killed take its unfinished jobs back at once.
+// An identity that is the same at every start lets a start give back what an earlier run left that was killed. That run
+// counts as dead when its last sign of life has ended: within a minute (the leaseDuration).
 const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: `file:${file}` }), identity: "hello" });
 const counts = { fired: 0, missed: 0, recovered: 0 };
 
@@ -76,8 +77,16 @@ scheduler.subscribe("jobRetried", () => {
 });
 if (options.for !== undefined) setTimeout(() => void scheduler.stop(), Number(options.for) * 1000);
 
-const { link, stop } = await control(scheduler, Number(options.port));
+const { link, router, authorization, stop } = await control(scheduler, Number(options.port));
 console.log(`  control it at ${cyan(link)}`);
+console.log(dim(`  or from a shell (${router}/openapi.json and docs/http.md have all routes):`));
+for (const call of [
+  `${router}/schedules`,
+  `-X POST ${router}/schedules/every%208%20s/pause`,
+  `${router}/jobs -H 'content-type: application/json' -d '{"taskId": "greet", "payload": "Ada"}'`,
+]) {
+  console.log(dim(`    curl -H '${authorization}' ${call}`));
+}
 console.log(dim("  local time         scheduled                 started                   late"));
 await scheduler.start();
 scheduler.runJob(greet, { payload: "world" }).then(

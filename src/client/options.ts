@@ -34,10 +34,12 @@ export interface ConnectOptions {
   /** How long one request may take, in all: some 24 days at most. Waits for a job are made of as many requests as they
    *  take. Default: 30 s. */
   readonly timeout?: Duration | undefined;
-  /** How often a request is made at most when it fails for a reason that passes, and the pauses in between. Default: 5
-   *  attempts, with pauses from 200 ms to 5 s. */
+  /** How often a request is made at most when it fails for a reason that passes, and the pauses in between. Default: 12
+   *  attempts, with pauses that grow from 200 ms to 5 s and have a random length up to that: some 20 s in all, and 36 s
+   *  at most, so that a restart of the router is ridden out. Waits for the end of a job go on beyond that, until their
+   *  signal ends them. */
   readonly retry?: RetryOptions | undefined;
-  /** Gets interruptions of the events, and errors of listeners. Default: `console`. */
+  /** Gets interruptions of the events and of waits, and errors of listeners. Default: `console`. */
   readonly logger?: Logger | undefined;
   /** Where pauses get the time from. Default: `systemClock`. */
   readonly clock?: Clock | undefined;
@@ -100,7 +102,7 @@ function schema(): v.GenericSchema<unknown, Checked> {
     timeout: v.optional(durationMs(1), { seconds: 30 }),
     retry: v.optional(
       objectOf({
-        maxAttempts: v.optional(wholeNumber(1), 5),
+        maxAttempts: v.optional(wholeNumber(1), 12),
         backoff: v.optional(
           objectOf({
             initial: v.optional(durationMs(), { milliseconds: 200 }),

@@ -11,6 +11,8 @@ export class RemoteError extends EscapementError {
   readonly code: string;
   /** The status of the answer. */
   readonly status: number;
+  /** The job that `runJob` has added, whose end it could not wait for; absent for every other call. */
+  declare readonly jobId?: string;
 
   constructor(message: string, facts: { code: string; status: number; cause?: unknown }) {
     super(message, facts);

@@ -59,6 +59,9 @@ import { healthSchema } from "./wire/health.ts";
  *
  * - Every method may reject with `StoreUnavailableError` when the router cannot be reached, and with
  *   {@link RemoteError} when the router refuses the client.
+ * - Waits for the end of a job (`runJob`, `Job.wait`, `getJobResult` with `wait`) go on while the router cannot be
+ *   reached, until their signal or {@link close} ends them. When the wait of `runJob` ends otherwise, its error has the
+ *   id of the job as `jobId`.
  * - Payloads and returned values travel as JSON, whatever the serializer of the store.
  * - The events of {@link subscribe}, {@link nextEvent} and {@link events} come from the first of them on, over one
  *   connection, which is opened anew when it breaks. Calls that write wait for it, so that a client that listens hears
@@ -87,7 +90,7 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
     this.identity = connection.url;
     this.#clock = clock;
     const mayWrite = (): Promise<void> => this.#feed.ready();
-    this.#requester = new Requester(transport, { ...connection, clock, random, mayWrite });
+    this.#requester = new Requester(transport, { ...connection, clock, random, logger, mayWrite });
     [this.#feed, this.#hub] = this.#events(transport, random, logger);
     const context: CallContext = { requester: this.#requester, ids: new IdGenerator(random), clock, client: this };
     this.#tasks = new TaskCalls(context);
@@ -272,7 +275,7 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
    *  `isStoreReached` is false, and `storeError` says why. */
   async health(): Promise<SchedulerHealth> {
     try {
-      return await this.#requester.read({ method: "GET", path: "/health" }, healthSchema());
+      return await this.#requester.read({ method: "GET", path: "/health", patience: "short" }, healthSchema());
     } catch (error) {
       return new SchedulerHealth(this.identity, this.#clock.now(), null, serializedError(error));
     }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { connect, RemoteError } from "../../src/client/mod.ts";
 import {
   ConflictingIdError,
@@ -14,7 +14,7 @@ import {
   TaskLookupError,
 } from "../../src/mod.ts";
 import { setUpRouter } from "../hono/support.ts";
-import { rejectionOf } from "../scheduler/support.ts";
+import { rejectionOf, START_MS } from "../scheduler/support.ts";
 import { json, setUpClient, URL_OF_ROUTER } from "./support.ts";
 
 const EMPTY = { items: [], cursor: null };
@@ -26,6 +26,17 @@ function failingTimes(times: number, failure: () => Response) {
 
 function problem(status: number, code: string, more: object = {}, headers: Record<string, string> = {}): Response {
   return json({ type: "about:blank", title: "T", status, code, ...more }, status, headers);
+}
+
+/** A client of a router that takes jobs, and answers to waits as a function says. */
+function setUpLostWait(answer: () => Response) {
+  const all = setUpRouter();
+  const fetch = async (request: Request): Promise<Response> =>
+    request.url.includes("/result") ? answer() : all.router.fetch(request);
+  const client = connect({ url: "http://scheduler.test", fetch, clock: all.clock });
+  onTestFinished(() => client.close());
+  const jobId = async (): Promise<string | undefined> => (await all.scheduler.getJobs()).items[0]?.id;
+  return { ...all, client, jobId };
 }
 
 describe("a request", () => {
@@ -111,14 +122,23 @@ describe("a call whose request fails for a reason that passes", () => {
     expect([page, seen.length]).toEqual([EMPTY, 2]);
   });
 
-  test("fails after five attempts, with what went wrong", async () => {
+  test("fails after twelve attempts, with what went wrong", async () => {
     const { client, clock, seen } = setUpClient(() => {
       throw new TypeError("fetch failed", { cause: new Error("ECONNREFUSED") });
     });
     const [error] = await Promise.all([rejectionOf(client.getTasks()), clock.advance("PT1M")]);
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect((error as Error).message).toBe(`${URL_OF_ROUTER} cannot be reached: ECONNREFUSED`);
-    expect(seen).toHaveLength(5);
+    expect(seen).toHaveLength(12);
+  });
+
+  test("rides out a restart of the router", async () => {
+    const { client, clock } = setUpClient(() => {
+      if (clock.now() < START_MS + 15_000) throw new TypeError("fetch failed");
+      return json(EMPTY);
+    });
+    const [page] = await Promise.all([client.getJobs(), clock.advance("PT1M")]);
+    expect(page).toEqual(EMPTY);
   });
 
   test("waits as long as the answer asks for", async () => {
@@ -314,6 +334,70 @@ describe("an answer that no router sends", () => {
   });
 });
 
+describe("a wait for the end of a job", () => {
+  test.each([
+    ["as the options say", {}],
+    ["at once", { retry: { maxAttempts: 1, backoff: { initial: "0s", max: "0s" } } }],
+  ] as const)(
+    "rides out ten minutes of outage when requests are repeated %s, and the log tells once",
+    async (_, options) => {
+      const { client, clock, log } = setUpClient(() => {
+        if (clock.now() < START_MS + 600_000) throw new TypeError("fetch failed");
+        return problem(404, "jobLookup", { id: "j" });
+      }, options);
+      const [error] = await Promise.all([
+        rejectionOf(client.getJobResult("j", { wait: true })),
+        clock.advance("PT20M"),
+      ]);
+      expect(error).toBeInstanceOf(JobLookupError);
+      expect(log.map(({ level, message }) => [level, message])).toEqual([
+        ["warn", "escapement: GET /jobs/j/result fails, and is made again until it is answered"],
+      ]);
+    },
+  );
+
+  test("asks again after a minute, when it is to wait longer", async () => {
+    const { client, clock, seen } = setUpClient((_, count) =>
+      count === 0 ? problem(503, "storeUnavailable", {}, { "retry-after": "7200" }) : problem(404, "jobLookup"),
+    );
+    const wait = rejectionOf(client.getJobResult("j", { wait: true }));
+    await clock.advance("PT59S");
+    expect(seen).toHaveLength(1);
+    await clock.advance("PT1S");
+    expect(await wait).toBeInstanceOf(JobLookupError);
+  });
+
+  test("ends with its signal during an outage", async () => {
+    const { client, clock } = setUpClient(() => problem(503, "storeUnavailable"));
+    const controller = new AbortController();
+    const wait = rejectionOf(client.getJobResult("j", { wait: true, signal: controller.signal }));
+    await clock.advance("PT10M");
+    controller.abort("enough");
+    expect(await wait).toBe("enough");
+  });
+});
+
+describe("runJob, when it cannot wait for the job that it added,", () => {
+  test("names the job in the error of the router", async () => {
+    const { client, scheduler, jobId } = setUpLostWait(() => problem(401, "unauthorized"));
+    scheduler.task("t", () => {});
+    const error = await rejectionOf(client.runJob("t"));
+    expect(error).toBeInstanceOf(RemoteError);
+    expect(error).toMatchObject({ code: "unauthorized", jobId: await jobId() });
+  });
+
+  test("names the job in the error of a client that is closed", async () => {
+    const { client, scheduler, jobId } = setUpLostWait(() => {
+      void client.close();
+      return problem(503, "storeUnavailable");
+    });
+    scheduler.task("t", () => {});
+    const error = await rejectionOf(client.runJob("t"));
+    expect(error).toBeInstanceOf(SchedulerStateError);
+    expect(error).toMatchObject({ jobId: await jobId() });
+  });
+});
+
 describe("a signal", () => {
   test("ends a wait for a result, with its reason", async () => {
     const { client } = setUpClient(() => new Promise<Response>(() => {}));
@@ -347,6 +431,12 @@ test("a closed client refuses calls, and may be closed again", async () => {
   expect(await rejectionOf(client.getTasks())).toBeInstanceOf(SchedulerStateError);
   expect(() => client.subscribe(null, () => {})).toThrow(SchedulerStateError);
   expect(seen).toEqual([]);
+});
+
+test("the health of a router that is away is told after few attempts", async () => {
+  const { client, clock, seen } = setUpClient(() => problem(503, "storeUnavailable"));
+  const [health] = await Promise.all([client.health(), clock.advance("PT1M")]);
+  expect([health.isStoreReached, seen.length]).toEqual([false, 5]);
 });
 
 test("the health says why a router is not reached, and never rejects", async () => {

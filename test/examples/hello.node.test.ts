@@ -48,6 +48,22 @@ async function signIn(example: Child): Promise<void> {
   expect([answer.status, overview.status, await overview.json()]).toMatchObject([302, 200, { isStoreReached: true }]);
 }
 
+/** Does what the printed lines for a shell do. */
+async function followLines(example: Child): Promise<void> {
+  const lines = example.output.matchAll(
+    /curl -H 'authorization: (?<token>[^']+)' (?<post>-X POST )?(?<url>\S+)(?<rest>.*)/g,
+  );
+  const statuses: number[] = [];
+  for (const { groups: { token = "", post, url = "", rest = "" } = {} } of lines) {
+    const body = / -d '(?<body>.*)'/.exec(rest)?.groups?.body;
+    const headers = { authorization: token, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const method = post === undefined && body === undefined ? "GET" : "POST";
+    statuses.push((await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) })).status);
+  }
+  expect(statuses).toEqual([200, 200, 202]);
+  await example.prints(/Hello, Ada!/);
+}
+
 // They run at once, because they wait for schedules most of the time.
 
 test.concurrent.each(["Node", "Deno", "Bun"] as const)(
@@ -58,6 +74,7 @@ test.concurrent.each(["Node", "Deno", "Bun"] as const)(
     await example.prints(/every 5 s, Berlin/);
     await example.prints(/a job run by hand returned: world was greeted/);
     await signIn(example);
+    await followLines(example);
     example.process.kill("SIGINT");
     expect([await example.ended, example.output]).toEqual([0, expect.stringContaining("Stopped.")]);
     expect(example.output).toMatch(new RegExp(`Escapement on ${runtime} `));

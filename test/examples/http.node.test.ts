@@ -76,7 +76,8 @@ const onDeno = (port: number) => {
     "--allow-env=DATABASE_URL,SCHEDULER_TOKEN,PORT",
     `--allow-net=127.0.0.1:${server.port},127.0.0.1:${port}`,
   ];
-  return [denoBinary(), "run", "--cached-only", "--no-prompt", ...permissions, example("deno.ts")];
+  const flags = ["--cached-only", "--no-prompt", "--unstable-no-legacy-abort"];
+  return [denoBinary(), "run", ...flags, ...permissions, example("deno.ts")];
 };
 
 describe("the router is served", () => {
@@ -90,6 +91,7 @@ describe("the router is served", () => {
     const { child, call } = await start(command);
     const { result, ...facts } = (await drive(call, mount)) as { result: () => Promise<unknown> };
     expect([facts, await result()]).toEqual([wanted(mount), "Hello, Ada!"]);
+    expect(child.output).not.toMatch(/legacy|warning/i);
     if (mount !== "") expect(await (await call("/")).text()).toBe("the page of the application");
     child.process.kill("SIGINT");
     expect(await child.ended).toBe(0);

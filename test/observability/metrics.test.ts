@@ -280,7 +280,9 @@ describe("watch", () => {
   test("refuses to watch no store, and to watch a second one", () => {
     const metrics = new Metrics();
     expect(() => metrics.watch({} as { dataStore: DataStore })).toThrow(
-      refusal("must be given, because the store is what is watched"),
+      refusal(
+        "must be given, because the store is what is watched; where there is no database, pass new MemoryDataStore()",
+      ),
     );
     const watched = metrics.watch({ dataStore: new MemoryDataStore() });
     expect(metrics.watch(watched)).toEqual(watched);

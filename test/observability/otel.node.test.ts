@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { context, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -9,7 +10,9 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { Scheduler, type SchedulerOptions } from "../../src/mod.ts";
+import { connect } from "../../src/client/mod.ts";
+import { createRouter } from "../../src/hono/mod.ts";
+import { Scheduler, type SchedulerClient, type SchedulerOptions } from "../../src/mod.ts";
 import { Telemetry } from "../../src/observability/otel/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
@@ -30,6 +33,7 @@ interface Traced {
   readonly clock: VirtualClock;
   readonly scheduler: Scheduler;
   readonly client: Scheduler;
+  readonly telemetry: Telemetry;
   readonly provider: BasicTracerProvider;
   readonly spans: () => ReadableSpan[];
 }
@@ -48,7 +52,16 @@ function setUpTraced(options: SchedulerOptions & { clock?: VirtualClock } = {}):
     await stopping;
   });
   const spans = (): ReadableSpan[] => exporter.getFinishedSpans();
-  return { clock, scheduler, client: telemetry.client(scheduler), provider, spans };
+  return { clock, scheduler, client: telemetry.client(scheduler), telemetry, provider, spans };
+}
+
+function behindRouter(scheduler: Scheduler, clock: VirtualClock): SchedulerClient {
+  const client = connect({
+    ...{ url: "http://scheduler.test", clock },
+    fetch: createRouter(scheduler, { auth: "none" }).fetch,
+  });
+  onTestFinished(() => client.close());
+  return client;
 }
 
 /** Runs `adding-process.ts` in a folder. Returns where it added the job. */
@@ -165,6 +178,33 @@ describe("a job that is added by a traced client", () => {
     expect(await rejectionOf(client.addJob("sum", 5 as never))).toMatchObject({ code: "options" });
     const failed = spanNamed(spans(), "add unknown");
     expect([failed.status.code, failed.attributes["error.type"]]).toEqual([SpanStatusCode.ERROR, "taskLookup"]);
+  });
+
+  test.each([
+    ["of a scheduler", (scheduler: Scheduler) => scheduler],
+    ["over HTTP", behindRouter],
+  ])("and awaited by runJob %s is added by a span that ends before the job, without its error", async (_, reach) => {
+    const { scheduler, clock, telemetry, spans } = setUpTraced();
+    const { handler, held } = heldHandler();
+    scheduler.task("fail", handler);
+    await scheduler.start();
+    const failure = rejectionOf(telemetry.client<SchedulerClient>(reach(scheduler, clock)).runJob("fail"));
+    await clock.advance("PT1S");
+    expect(spans().map(({ name }) => name)).toEqual(["add fail"]);
+    held[0]?.fail(new RangeError("no"));
+    await clock.advance("PT1M");
+    expect(await failure).toMatchObject({ name: "RangeError", message: "no" });
+    const { status, events, attributes } = spanNamed(spans(), "add fail");
+    const jobId = held[0]?.context.job.id;
+    expect([status.code, events, attributes["messaging.message.id"]]).toEqual([SpanStatusCode.UNSET, [], jobId]);
+  });
+
+  test("comes from a tracer that tells the version of the package", async () => {
+    const { scheduler, client, spans } = setUpTraced();
+    scheduler.task("mail", () => {});
+    await client.addJob("mail");
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(spans()[0]?.instrumentationScope).toMatchObject({ name: "escapement", version });
   });
 
   test("has no link, and no metadata, where nobody traces", async () => {
@@ -300,11 +340,10 @@ describe("the log of a traced scheduler", () => {
 
   test("is as it was where the logger makes no children", () => {
     const { logger } = recordingLogger();
-    const { watch } = Telemetry.prototype;
     const telemetry = new Telemetry();
-    expect(watch.call(telemetry, { logger }).logger).toBe(logger);
-    expect(watch.call(telemetry, { logger: console }).logger).toBe(console);
-    expect(watch.call(telemetry, {})).not.toHaveProperty("logger");
+    expect(telemetry.watch({ logger }).logger).toBe(logger);
+    expect(telemetry.watch({ logger: console }).logger).toBe(console);
+    expect(telemetry.watch({})).not.toHaveProperty("logger");
   });
 });
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
-import { JobLookupError, PayloadError, SerializationError } from "../../core/errors.ts";
+import { JobLookupError, PayloadError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, DURATION_MS_MAX, PARENTS_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import {
@@ -16,6 +16,7 @@ import {
   checkRunJobOptions,
   checkThenJob,
 } from "../../scheduler/options/check-options.ts";
+import { tellJobAdded } from "../../scheduler/options/job-added.ts";
 import type {
   BatchOptions,
   BulkJobOptions,
@@ -91,7 +92,8 @@ export class JobCalls {
       job.resultExpirationTime = durationText(AWAITED_RESULT_MS_MIN);
     }
     const { id } = await this.#add(job, signal);
-    return (await this.#waitFor(id, signal)).unwrap();
+    tellJobAdded(options, id);
+    return (await this.#waitFor(id, signal).catch((error) => throwAbout(id, error, signal))).unwrap();
   }
 
   async get(id: string): Promise<Job> {
@@ -215,7 +217,8 @@ export class JobCalls {
     const { requester, clock } = this.#context;
     const path = pathOf("jobs", id, "result");
     const waitMs = (waitS ?? 0) * 1000;
-    const call: Call = { method: "GET", path, query: { wait: waitS }, about: id, signal, waitMs };
+    const patience = waitS === null ? {} : ({ patience: "endless" } as const);
+    const call: Call = { method: "GET", path, query: { wait: waitS }, about: id, signal, waitMs, ...patience };
     const startedAt = clock.now();
     const { status, body, retryAfterMs } = await requester.call(call);
     if (status !== 202) return resultOf(requester.parse(call, body, jobResultSchema()));
@@ -248,6 +251,15 @@ function batchCall(body: object): Call {
 
 const batchSchema = <T = unknown>(then: v.GenericSchema<unknown, T> = v.unknown() as v.GenericSchema<unknown, T>) =>
   v.object({ items: v.array(jobSchema()), then });
+
+/** Throws what ended the wait for a job, with the id of the job, which its caller does not know. The reason of a signal
+ *  is the caller's own, and stays as it is. */
+function throwAbout(jobId: string, error: unknown, signal: AbortSignal | undefined): never {
+  if (signal?.aborted === true || !(error instanceof Error)) throw error;
+  // All calls that a closed client ends have one error.
+  const own = error instanceof SchedulerStateError ? new SchedulerStateError(error.message, { cause: error }) : error;
+  throw Object.assign(own, { jobId });
+}
 
 /** An error about one job of many that does not say which job. */
 function saysWhere(error: unknown, where: string): unknown {

@@ -7,6 +7,7 @@ import {
   StoreUnavailableError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
+import type { Logger } from "../../core/logger.ts";
 import type { RetryPolicy } from "../../records/policies.ts";
 import { type AbortSource, Closing, throwIfAborted } from "./closing.ts";
 import { errorOf } from "./problem.ts";
@@ -29,6 +30,9 @@ export interface Call extends Pick<Sending, "method"> {
   readonly isRemoval?: boolean;
   /** How long the router may take beyond the usual time, in milliseconds. */
   readonly waitMs?: number;
+  /** How long the call is repeated: a `short` one asks five times at most, because whoever asks wants an answer soon;
+   *  an `endless` one goes on until its signal or the client ends it. Default: as the options say. */
+  readonly patience?: "short" | "endless";
 }
 
 /** What a router answered, other than an error. */
@@ -46,12 +50,20 @@ export interface RequesterOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly random: RandomSource;
+  readonly logger: Logger;
   /** Resolves when writes may be sent: a client that listens hears of what it does. */
   readonly mayWrite: () => Promise<void>;
 }
 
 /** Longest pause that an answer may ask for, in milliseconds. When it asks for a longer one, the call fails. */
 const RETRY_AFTER_MS_MAX = 60_000;
+
+/** Most attempts of a call that wants an answer soon. */
+const SHORT_ATTEMPTS_MAX = 5;
+
+/** Shortest pause of an endless call once it has used up the attempts of the options, in milliseconds. The options may
+ *  have no pauses at all. */
+const ENDLESS_PAUSE_MS_MIN = 1000;
 
 /** Statuses after which the same call may succeed. */
 const PASSING: readonly number[] = [408, 425, 429, 502, 503, 504];
@@ -83,8 +95,10 @@ export class Requester {
 
   /** @throws what the router answered as a problem @throws {StoreUnavailableError} @throws the signal's reason */
   async call(call: Call): Promise<Answer> {
-    const { retry, random, mayWrite } = this.#options;
-    const { signal, isRepeatable = true, isRemoval = call.method === "DELETE" } = call;
+    const { retry, mayWrite } = this.#options;
+    const { signal, isRepeatable = true, isRemoval = call.method === "DELETE", patience } = call;
+    const attemptsMax = patience === "short" ? Math.min(SHORT_ATTEMPTS_MAX, retry.attemptsMax) : retry.attemptsMax;
+    const isEndless = patience === "endless";
     if (call.method !== "GET") await mayWrite();
     for (let tries = 1; ; tries++) {
       throwIfAborted(this.#closing);
@@ -94,11 +108,22 @@ export class Requester {
       const { error, passes, retryAfterMs } = outcome;
       // Somebody has removed what this call was to remove: most likely this call itself, whose answer was lost.
       if (isRemoval && tries > 1 && isLookup(error)) return { status: 204, body: null, retryAfterMs };
-      if (!passes || !isRepeatable || tries >= retry.attemptsMax || (retryAfterMs ?? 0) > RETRY_AFTER_MS_MAX) {
-        throw error;
-      }
-      await this.pause(Math.max(retryAfterMs ?? 0, backoffMs(retry, tries, random)), signal);
+      const isLast = tries >= attemptsMax || (retryAfterMs ?? 0) > RETRY_AFTER_MS_MAX;
+      if (!passes || !isRepeatable || (isLast && !isEndless)) throw error;
+      if (isEndless && tries === attemptsMax) this.#tellOfOutage(call, error);
+      await this.pause(this.#pauseMs(tries, retryAfterMs ?? 0), signal);
     }
+  }
+
+  #tellOfOutage(call: Call, error: unknown): void {
+    this.#options.logger.warn(`escapement: ${nameOf(call)} fails, and is made again until it is answered`, error);
+  }
+
+  /** @param tries how many attempts have failed @param askedMs the pause that the router asks for, in milliseconds */
+  #pauseMs(tries: number, askedMs: number): number {
+    const { retry, random } = this.#options;
+    const leastMs = tries >= retry.attemptsMax ? ENDLESS_PAUSE_MS_MIN : 0;
+    return Math.max(leastMs, Math.min(askedMs, RETRY_AFTER_MS_MAX), backoffMs(retry, tries, random));
   }
 
   /** The answer to a call, read by a schema. @throws {DeserializationError} for an answer of another form */

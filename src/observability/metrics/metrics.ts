@@ -14,7 +14,8 @@ import { type Openness, watchedStore } from "./watched-store.ts";
 
 /** The options of a `Scheduler` that `Metrics.watch` reads. */
 export interface WatchedOptions {
-  /** The store, which must be given, because it is what is watched. */
+  /** The store, which must be given, because it is what is watched: `new MemoryDataStore()` is what a `Scheduler` takes
+   *  where none is given. */
   dataStore: DataStore;
   eventBroker?: EventBroker | undefined;
   executors?: Record<string, JobExecutor> | undefined;
@@ -51,12 +52,13 @@ export class Metrics {
 
   /**
    * Options for a `Scheduler` that is watched: the given ones, with a store, a broker and executors that count and pass
-   * everything on. Several schedulers of a process may be watched by one `Metrics`, if they have one store object.
+   * everything on. `dataStore` must be among them, also where a `Scheduler` without metrics would make its own. Several
+   * schedulers of a process may be watched by one `Metrics`, if they have one store object.
    * @throws {OptionsError} without a `dataStore`, and for another store than that of an earlier call
    * @example
    * const scheduler = new Scheduler(metrics.watch({ dataStore: new MemoryDataStore(), timeZone: "Europe/Berlin" }));
    */
-  watch<Options extends WatchedOptions>(options: Options): Options {
+  watch<const Options extends object>(options: Options & WatchedOptions): Options {
     const { dataStore, clock = systemClock, executors = {} } = options;
     const { proxy } = this.#watchedStore(dataStore, clock);
     const all = { inline: new InlineExecutor(), ...executors };
@@ -88,7 +90,7 @@ export class Metrics {
     const known = this.#watched;
     // Options that were watched before may be given again, for another scheduler.
     if (known !== null && (store === known.store || store === known.proxy)) return known;
-    if (store === undefined) throw wrongStore("must be given, because the store is what is watched");
+    if (store === undefined) throw wrongStore(STORE_MISSING);
     if (known !== null) throw wrongStore("must be that of the earlier call; make a Metrics for each store");
     const openness: Openness = { isOpen: false };
     this.#watched = { store, clock, openness, proxy: watchedStore(store, this.#tally, clock, openness) };
@@ -122,6 +124,9 @@ async function inspected({ store, clock }: Watched, now: number): Promise<StoreI
     answered.abort();
   }
 }
+
+const STORE_MISSING =
+  "must be given, because the store is what is watched; where there is no database, pass new MemoryDataStore()";
 
 function wrongStore(problem: string): OptionsError {
   return new OptionsError(`watch(): dataStore ${problem}`, [{ path: "dataStore", message: problem }]);

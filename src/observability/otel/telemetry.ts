@@ -8,11 +8,12 @@ import { RecentRuns } from "./recent-runs.ts";
 import { tracedClient } from "./traced-client.ts";
 import { TracedExecutor } from "./traced-executor.ts";
 import { tracedLogger } from "./traced-logger.ts";
+import { VERSION } from "./version.ts";
 
 /** Options of a `Telemetry`. */
 export interface TelemetryOptions {
-  /** Makes the tracer, whose name is `escapement`. Default: the provider that is registered globally when a span
-   *  begins. */
+  /** Makes the tracer, whose name is `escapement` and whose version is that of this package. Default: the provider that
+   *  is registered globally when a span begins. */
   tracerProvider?: TracerProvider | undefined;
 }
 
@@ -41,7 +42,7 @@ export class Telemetry {
 
   constructor(options: TelemetryOptions = {}) {
     const { tracerProvider = trace } = options;
-    this.#tracer = () => tracerProvider.getTracer("escapement");
+    this.#tracer = () => tracerProvider.getTracer("escapement", VERSION);
   }
 
   /**
@@ -50,7 +51,7 @@ export class Telemetry {
    * @example
    * const scheduler = new Scheduler(telemetry.watch({ dataStore, logger: pino() }));
    */
-  watch<Options extends TracedOptions>(options: Options): Options {
+  watch<const Options extends object>(options: Options & TracedOptions): Options {
     const { clock = systemClock, executors = {}, logger } = options;
     const all = { inline: new InlineExecutor(), ...executors };
     const traced = Object.entries(all).map(([name, executor]) => [name, this.#executor(executor, clock)]);
@@ -64,8 +65,9 @@ export class Telemetry {
   /**
    * A client that makes a span of each addition: `addJob`, `addJobs`, `addBatch`, `runJob` and `prepareJob`. Where the
    * addition was is stored with the job, as `traceparent` (and `tracestate`) of its metadata. `addJobs` and `addBatch`
-   * are one span; that of `runJob` ends with the job. Everything else is that of the given client, be it a `Scheduler`
-   * or an object that reaches one over a network.
+   * are one span; that of `runJob` ends when the job is added, and knows nothing of what the handler throws. (A client
+   * that is none of this package does not tell of the addition; there the span ends with the job.) Everything else is
+   * that of the given client, be it a `Scheduler` or an object that reaches one over a network.
    *
    * The scheduler itself stays as it is, and so does `context.scheduler` of handlers: a handler adds jobs by the client
    * if they are to be linked to its attempt.

@@ -1,5 +1,6 @@
 import { context, type Span, SpanKind, type Tracer, trace } from "@opentelemetry/api";
 import { isPlain } from "../../core/option-errors.ts";
+import { JOB_ADDED } from "../../scheduler/options/job-added.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { messagingAttributes } from "./messaging.ts";
 import { recordError } from "./span-ends.ts";
@@ -33,8 +34,8 @@ export function tracedClient<Client extends SchedulerClient>(client: Client, tra
 const ADDING: Readonly<Record<string, (verb: Verb, tracer: () => Tracer) => Verb>> = {
   addJob: (verb, tracer) => addOne(verb, tracer, (job) => idOf(job)),
   prepareJob: (verb, tracer) => addOne(verb, tracer, (prepared) => idOf(Reflect.get(prepared, "job"))),
-  // It resolves with what the handler returned.
-  runJob: (verb, tracer) => addOne(verb, tracer, () => null),
+  runJob: (verb, tracer) => (task, options) =>
+    inSpan(tracer(), [taskIdOf(task)], (span, end) => verb(task, endedByAddition(withTrace(options, span), span, end))),
   addJobs: (verb, tracer) => (jobs) => inSpan(tracer(), tasksOf(jobs), async (span) => verb(withTraces(jobs, span))),
   addBatch: (verb, tracer) => (jobs, options) =>
     inSpan(tracer(), tasksOf(jobs), async (span) => {
@@ -54,24 +55,42 @@ function addOne(verb: Verb, tracer: () => Tracer, jobIdOf: (answer: object) => s
     });
 }
 
-/** Makes a span of an addition. What is called within it is part of it. */
+/** The options of `runJob`, whose wait for the job is no part of the span. A client that is none of this package does
+ *  not tell of the addition; then the span ends with the wait. */
+function endedByAddition(options: unknown, span: Span, end: () => void): unknown {
+  if (options !== undefined && !isPlain(options)) return options;
+  const onAdded = (jobId: string): void => {
+    span.setAttribute("messaging.message.id", jobId);
+    end();
+  };
+  return { ...options, [JOB_ADDED]: onAdded };
+}
+
+/** Makes a span of an addition, which ends with it, or earlier when `add` says so. What is called within the span is
+ *  part of it. */
 async function inSpan(
   tracer: Tracer,
   taskIds: readonly string[],
-  add: (span: Span) => Promise<unknown>,
+  add: (span: Span, end: () => void) => unknown,
 ): Promise<unknown> {
   const names = [...new Set(taskIds)];
   const name = names.length === 1 ? (names[0] ?? "") : "jobs";
   const count = taskIds.length === 1 ? {} : { "messaging.batch.message_count": taskIds.length };
   const attributes = { ...messagingAttributes("add", name, null), ...count };
   const span = tracer.startSpan(`add ${name}`, { kind: SpanKind.PRODUCER, attributes });
+  let hasEnded = false;
+  const end = (): void => {
+    if (!hasEnded) span.end();
+    hasEnded = true;
+  };
   try {
-    return await context.with(trace.setSpan(context.active(), span), () => add(span));
+    return await context.with(trace.setSpan(context.active(), span), () => add(span, end));
   } catch (error) {
-    recordError(span, error);
+    // The error of a handler is none of the addition.
+    if (!hasEnded) recordError(span, error);
     throw error;
   } finally {
-    span.end();
+    end();
   }
 }
 

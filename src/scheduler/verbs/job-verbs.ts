@@ -23,6 +23,7 @@ import {
   checkRunJobOptions,
   checkThenJob,
 } from "../options/check-options.ts";
+import { tellJobAdded } from "../options/job-added.ts";
 import type {
   BatchOptions,
   JobFilterOptions,
@@ -134,6 +135,7 @@ export class JobVerbs {
         awaitedId = job.id;
         log.awaits(awaitedId);
       }
+      tellJobAdded(options, job.id);
       return { jobId: job.id, isUnfinished: !hasEnded, keepsResult: job.resultExpirationMs > 0 };
     }).finally(() => log.awaitsNoMore(awaitedId));
     return this.#resultOf(result).unwrap();
