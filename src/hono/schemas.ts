@@ -188,6 +188,7 @@ export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = on
     action: oneOf(["pause", "unpause", "remove"]),
     ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
     filter: optional(objectOf(scheduleFilter())),
+    all: optional(trueOrFalse),
     expectedCount: optional(wholeNumber(0)),
     resumeFrom: optional(instantText()),
   }),

@@ -117,11 +117,13 @@ export interface ScheduleChangesBody extends ScheduleSettings {
   readonly nextFireTime?: string;
 }
 
-/** What happens to many schedules: to those with the `ids`, or to those that fit the `filter` (`{}`: to all). */
+/** What happens to many schedules: to those with the `ids`, to those that fit the `filter`, or to all. */
 export interface ScheduleBulk {
   readonly action: "pause" | "unpause" | "remove";
   readonly ids?: readonly string[];
   readonly filter?: ScheduleFilterQuery;
+  /** Everything: without it, a filter that names nothing is refused. */
+  readonly all?: boolean;
   /** Nothing happens unless so many schedules fit. Default: any number. */
   readonly expectedCount?: number;
   /** Of `unpause`: `"now"` or an instant. */

@@ -188,13 +188,13 @@ describe("many schedules", () => {
 
   test("go on and are removed", async () => {
     const { ask } = await withSchedules("a", "b");
-    await ask("POST /schedules/bulk", { action: "pause", filter: {} });
+    await ask("POST /schedules/bulk", { action: "pause", all: true });
     const unpaused = await ask("POST /schedules/bulk", {
       action: "unpause",
       filter: { paused: true },
       resumeFrom: "now",
     });
-    const removed = await ask("POST /schedules/bulk", { action: "remove", filter: {} });
+    const removed = await ask("POST /schedules/bulk", { action: "remove", all: true });
     expect([unpaused.body, removed.body]).toEqual([
       { action: "unpause", count: 2 },
       { action: "remove", count: 2 },
@@ -204,7 +204,7 @@ describe("many schedules", () => {
 
   test("stay as they are when another number of them fits than the caller saw", async () => {
     const { ask } = await withSchedules("a", "b");
-    const answer = await ask("POST /schedules/bulk", { action: "remove", filter: {}, expectedCount: 1 });
+    const answer = await ask("POST /schedules/bulk", { action: "remove", all: true, expectedCount: 1 });
     expect(answer).toMatchObject({ status: 409, body: { code: "unexpectedCount" } });
     expect(idsOf(await ask("GET /schedules"))).toEqual(["a", "b"]);
   });
@@ -212,6 +212,11 @@ describe("many schedules", () => {
   test.each([
     [{ action: "pause" }, ""],
     [{ action: "pause", ids: ["a"], filter: {} }, ""],
+    [{ action: "remove", filter: {} }, ""],
+    [{ action: "pause", filter: {} }, ""],
+    [{ action: "unpause", filter: {}, all: false }, ""],
+    [{ action: "remove", ids: ["a"], all: true }, ""],
+    [{ action: "remove", filter: { q: "a" }, all: true }, ""],
     [{ action: "pause", ids: ["a"], resumeFrom: "now" }, "resumeFrom"],
     [{ action: "explode", ids: ["a"] }, "action"],
     [{ action: "pause", filter: { task: "report" } }, "filter.task"],
@@ -221,6 +226,13 @@ describe("many schedules", () => {
       status: 422,
       body: { code: "options", issues: [{ path }] },
     });
+    expect(await ask("GET /schedules/a")).toMatchObject({ body: { paused: false } });
+  });
+
+  test("are told how to mean all of them", async () => {
+    const { ask } = await withSchedules("a");
+    const { body } = await ask("POST /schedules/bulk", { action: "remove", filter: {} });
+    expect(body).toMatchObject({ detail: expect.stringContaining("write { all: true }") });
   });
 });
 
