@@ -45,6 +45,14 @@ describe("a path", () => {
     ]);
   });
 
+  test("tells the method that it does not have", async () => {
+    const { body } = await setUpRouter().ask("PUT /jobs");
+    expect(body).toEqual({
+      ...problem(405, "Method Not Allowed", "methodNotAllowed"),
+      detail: "the path has no method PUT; its methods are GET, POST",
+    });
+  });
+
   test("may be asked by HEAD where it may be read", async () => {
     const { ask } = setUpRouter();
     expect(await ask("HEAD /schedules")).toMatchObject({ status: 200, body: null });
@@ -74,6 +82,34 @@ describe("a path", () => {
     const mine = await asker(app)("GET /mine");
     expect([mine.body, mine.headers.get("content-security-policy")]).toEqual(["mine", null]);
     expect(await asker(app)("GET /other")).toMatchObject({ status: 404, body: "nowhere" });
+  });
+
+  test.each([
+    ["/scheduler", "/scheduler/nothing"],
+    ["/scheduler", "/scheduler"],
+    ["/a/:tenant/b", "/a/x/b/schedules/s/t"],
+  ])("is not found as a problem below the mount %s", async (mount, path) => {
+    const app = new Hono().route(mount, createRouter(setUp().scheduler, { auth: "none" }));
+    const { status, body, headers } = await asker(app)(`GET ${path}`);
+    expect([status, headers.get("content-type"), headers.get("x-content-type-options")]).toEqual([
+      404,
+      "application/problem+json",
+      "nosniff",
+    ]);
+    expect(body).toEqual({ ...problem(404, "Not Found", "notFound"), detail: "the router has no such path" });
+  });
+
+  test("below the mount may be another one of the application", async () => {
+    const app = new Hono()
+      .get("/scheduler/before", (context) => context.text('"before"'))
+      .route("/scheduler", createRouter(setUp().scheduler, { auth: "none" }))
+      .get("/scheduler/after", (context) => context.text('"after"'))
+      .notFound((context) => context.text('"nowhere"', 404));
+    const ask = asker(app);
+    const bodies = [];
+    for (const path of ["/scheduler/before", "/scheduler/after", "/elsewhere"])
+      bodies.push((await ask(`GET ${path}`)).body);
+    expect(bodies).toEqual(["before", "after", "nowhere"]);
   });
 
   test.each([
