@@ -238,6 +238,7 @@ function triggerSchema() {
   return {
     description: TRIGGER_HELP,
     anyOf: [
+      { ...text, description: "The same as `{ cron }`" },
       kind("cron", { timeZone: text }),
       kind("every", {}),
       kind("at", { timeZone: text }),

@@ -50,7 +50,10 @@ export const cursorText: () => v.GenericSchema<string> = once(() => textUpTo(TEX
 
 /** A value that is read when the request is answered. Its kind is told by {@link WireTrigger}. */
 export const trigger: () => v.GenericSchema<WireTrigger> = once(() =>
-  v.custom<WireTrigger>(isPlain, ({ input }) => mustBe("{ cron }, { every }, { at } or the JSON of a trigger", input)),
+  v.custom<WireTrigger>(
+    (value) => typeof value === "string" || isPlain(value),
+    ({ input }) => mustBe("crontab text, { cron }, { every }, { at } or the JSON of a trigger", input),
+  ),
 );
 
 export const metadata: () => v.GenericSchema<Readonly<Record<string, unknown>>> = once(() =>
@@ -178,6 +181,9 @@ export const scheduleChangesBody: () => v.GenericSchema<unknown, ScheduleChanges
 export const unpauseBody: () => v.GenericSchema<unknown, { readonly resumeFrom?: string }> = once(() =>
   v.strictObject({ resumeFrom: optional(instantText()) }),
 );
+
+/** What a route without a body takes: none, or an empty one. */
+export const nothing: () => v.GenericSchema<unknown, object> = once(() => v.strictObject({}));
 
 export const taskPauseBody: () => v.GenericSchema<unknown, { readonly key?: string }> = once(() =>
   v.strictObject({ key: optional(idText()) }),

@@ -80,10 +80,21 @@ describe("a schedule over HTTP", () => {
     [{ every: "5" }, "options", { issues: [{ path: "trigger.every" }] }],
     [{ every: "0s" }, "options", {}],
     [{ every: 5 }, "options", { issues: [{ path: "trigger.every" }] }],
+    [
+      { every: { minutes: 5 } },
+      "options",
+      { issues: [{ path: "trigger.every", message: expect.stringContaining('"every": "5m"') }] },
+    ],
+    ["61 * * * *", "cronSyntax", { field: "minute" }],
+    [
+      { type: "solar", version: 1 },
+      "deserialization",
+      { detail: expect.stringContaining("date, interval, calendarInterval, cron, or, and, excluding") },
+    ],
     [{ at: "tomorrow" }, "options", { issues: [{ path: "trigger.at" }] }],
     [{ cron: "0 9 * * *", zone: "UTC" }, "options", { issues: [{ path: "trigger.zone" }] }],
     [{}, "options", { issues: [{ path: "trigger" }] }],
-    ["0 9 * * *", "options", { issues: [{ path: "trigger" }] }],
+    [5, "options", { issues: [{ path: "trigger" }] }],
     [{ type: "moon", version: 1 }, "deserialization", {}],
   ])("refuses the trigger %j", async (trigger, code, facts) => {
     const { ask } = await withSchedules();
@@ -171,6 +182,19 @@ describe("the list of schedules", () => {
     const { ask } = await withSchedules();
     const { status, body } = await ask(`GET /schedules?${query}`);
     expect([status, body]).toMatchObject([400, { code: "options", issues: [{ path, message }] }]);
+  });
+});
+
+describe("a trigger that is text", () => {
+  test("is crontab text", async () => {
+    const { ask, scheduler } = setUpRouter();
+    scheduler.task("t", () => {});
+    const added = await ask("POST /schedules", { id: "s", taskId: "t", trigger: "0 9 * * *" });
+    const { body } = await ask("POST /schedules", { id: "o", taskId: "t", trigger: { cron: "0 9 * * *" } });
+    const { trigger } = body as { trigger: object };
+    expect(added).toMatchObject({ status: 201, body: { trigger } });
+    const preview = await ask("POST /triggers/preview", { trigger: "0 9 * * *", limit: 1 });
+    expect(preview).toMatchObject({ status: 200, body: { timeZone: "UTC" } });
   });
 });
 
