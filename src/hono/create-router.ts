@@ -14,8 +14,10 @@ import { assertClient, checkRouterOptions, type RouterOptions } from "./options.
 import { problemOf } from "./problem-of.ts";
 import { inputReader } from "./read-input.ts";
 import { guardedRedact, jsonText } from "./redaction.ts";
+import { inRequestWords } from "./request-words.ts";
 import type { Call, Reply, Route } from "./route.ts";
 import { routes } from "./routes/mod.ts";
+import { nothing } from "./schemas.ts";
 import { showFor } from "./show.ts";
 
 /** The scheduler, or what makes one for a request, where requests must not share a connection (Workers), or where the
@@ -50,7 +52,8 @@ export function createRouter<E extends Env = Env>(
   gate.session(app);
   for (const [key, route] of Object.entries(routes) as [string, Route][]) {
     const { method, path } = partsOf(key);
-    const read = inputReader(key, route.query, route.body, route.bodyBytesMax ?? BODY_BYTES_MAX);
+    const body = route.body ?? (method === "POST" ? nothing : undefined);
+    const read = inputReader(key, route.query, body, route.bodyBytesMax ?? BODY_BYTES_MAX);
     const handle = async (context: Context<GateEnv>): Promise<Response> => {
       const request = context.req.raw;
       try {
@@ -68,7 +71,7 @@ export function createRouter<E extends Env = Env>(
         } as Call;
         return answerOf(await route.handle(call));
       } catch (error) {
-        return problemOf(error, request, logger);
+        return problemOf(inRequestWords(error, key), request, logger);
       }
     };
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);

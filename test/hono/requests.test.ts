@@ -158,6 +158,27 @@ describe("a body", () => {
     expect(await post("/jobs", body, type)).toEqual([status, code]);
   });
 
+  test.each([
+    ["POST /schedules/s/run", { payload: 1 }, "payload", "POST /jobs with { taskId, payload }"],
+    ["POST /schedules/s/run", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /schedules/s/pause", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /schedules/s/unpause", { foo: 1 }, "foo", "the only option is resumeFrom"],
+    ["POST /tasks/t/pause", { foo: 1 }, "foo", "the only option is key"],
+    ["POST /jobs/j/cancel", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /cleanup", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /tick", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /cleanup", [], "", "no body"],
+  ])("of %s is refused for what the route does not know: %j", async (route, body, path, advice) => {
+    expect(await setUpRouter().ask(route, body)).toMatchObject({
+      status: 422,
+      body: { code: "options", issues: [{ path, message: expect.stringContaining(advice) }] },
+    });
+  });
+
+  test("may be empty where a route takes none", async () => {
+    expect(await setUpRouter().ask("POST /cleanup", {})).toMatchObject({ status: 204 });
+  });
+
   test("has 1.1 MB at most, and 16 KB where it is a trigger to preview", async () => {
     const large = JSON.stringify({ taskId: "t", payload: "x".repeat(1_100_001) });
     const nested = JSON.stringify({ trigger: { cron: "x".repeat(16_385) } });
@@ -304,5 +325,34 @@ describe("createRouter", () => {
     expect(await ask("GET /tasks")).toMatchObject({ status: 200 });
     expect(await ask("GET /jobs")).toMatchObject({ status: 500, body: { code: "internal" } });
     expect(calls).toBe(2);
+  });
+});
+
+describe("a message", () => {
+  test.each([
+    ["GET /results?since=soon", undefined, "GET /results: since must be", "since"],
+    ["GET /results?until=soon", undefined, "GET /results: until must be", "until"],
+    [
+      "POST /jobs/bulk",
+      { action: "purge", filter: { since: "soon" } },
+      "POST /jobs/bulk: filter.since must be",
+      "filter.since",
+    ],
+    ["POST /jobs", { taskId: "t", runAt: "soon" }, "POST /jobs: runAt must be", "runAt"],
+  ])("about %s names what the request has", async (route, body, detail, path) => {
+    const { ask, scheduler } = setUpRouter();
+    scheduler.task("t", () => {});
+    const answer = await ask(route, body);
+    expect(answer.body).toMatchObject({ detail: expect.stringContaining(detail), issues: [{ path }] });
+  });
+
+  test.each([
+    ["GET /jobs/none", 'there is no unfinished job "none"; see GET /jobs/ID/result for finished ones'],
+    [
+      "GET /jobs/none/result",
+      'there is no job "none" and no result of it: it never existed, its result expired, or none was to be kept',
+    ],
+  ])("about %s names routes, and not calls", async (route, detail) => {
+    expect((await setUpRouter().ask(route)).body).toMatchObject({ status: 404, detail });
   });
 });
