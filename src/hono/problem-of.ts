@@ -2,7 +2,6 @@ import { CronSyntaxError, EscapementError, type Issue, OptionsError, PayloadErro
 import type { Logger } from "../core/logger.ts";
 import { problemResponse } from "../core/problem.ts";
 import { Refusal } from "./refusal.ts";
-import { withRoutes } from "./request-words.ts";
 
 const STATUSES: Readonly<Record<string, number>> = {
   taskLookup: 404,
@@ -39,7 +38,7 @@ export function problemOf(error: unknown, request: Request, logger: Logger): Res
   }
   if (!(error instanceof EscapementError) || known === undefined) return problemResponse(500, "internal");
   return problemResponse(status, error.code, {
-    detail: DETAILS[error.code] ?? withRoutes(error.message),
+    detail: DETAILS[error.code] ?? error.message,
     issues: issuesOf(error),
     facts: factsOf(error),
     headers: status === 503 ? { "retry-after": "1" } : {},

@@ -10,10 +10,6 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 /** What a verb takes by name and this route takes within `filter`. */
 const WITH_FILTER = "POST /jobs/bulk";
 const OUTSIDE_FILTER = /^(|all|action|filter)(\.|$)/;
-const ROUTES: ReadonlyMap<string, string> = new Map([
-  ["getJobResult()", "GET /jobs/ID/result"],
-  ["cancelJob()", "POST /jobs/ID/cancel"],
-]);
 
 /** The error of a verb in the words of the request: the route, and the paths as the request has them. Other errors stay
  *  as they are. @param route such as `GET /results` */
@@ -21,11 +17,6 @@ export function inRequestWords(error: unknown, route: string): unknown {
   if (!(error instanceof OptionsError) || error.issues.length === 0) return error;
   const issues = error.issues.map((issue) => ({ ...issue, path: requestPath(issue.path, route) }));
   return optionsError(route, issues, { cause: error });
-}
-
-/** A sentence for callers of the library, with routes in the place of calls. */
-export function withRoutes(sentence: string): string {
-  return [...ROUTES].reduce((text, [call, route]) => text.replaceAll(call, route), sentence);
 }
 
 function requestPath(path: string, route: string): string {

@@ -347,12 +347,12 @@ describe("a message", () => {
   });
 
   test.each([
-    ["GET /jobs/none", 'there is no unfinished job "none"; see GET /jobs/ID/result for finished ones'],
+    ["GET /jobs/none", 'there is no unfinished job "none"; one that has ended has a result alone'],
     [
       "GET /jobs/none/result",
       'there is no job "none" and no result of it: it never existed, its result expired, or none was to be kept',
     ],
-  ])("about %s names routes, and not calls", async (route, detail) => {
+  ])("about %s names no call of the library", async (route, detail) => {
     expect((await setUpRouter().ask(route)).body).toMatchObject({ status: 404, detail });
   });
 });
