@@ -4,8 +4,9 @@ import type { TriggerJSON } from "../triggers/trigger-json.ts";
 // The types of what requests carry. `schemas.ts` checks values against them.
 
 /**
- * A trigger as requests carry it: crontab text (in `timeZone`; default: the scheduler's), which may stand alone, a period such as `"PT5M"` or
- * `"5m"`, one instant (or, with `timeZone`, a civil time), or what `trigger.toJSON()` returns.
+ * A trigger as requests carry it: crontab text (in `timeZone`; default: the scheduler's), which may stand alone, a
+ * period such as `"PT5M"` or `"5m"`, one instant (or, with `timeZone`, a civil time), or what `trigger.toJSON()`
+ * returns.
  */
 export type WireTrigger =
   | string
