@@ -211,8 +211,26 @@ function converter({ schemas, instant, duration, metadata }, definitions) {
       overrideSchema: ({ valibotSchema }) => (names.has(valibotSchema) ? undefined : formats.get(valibotSchema)),
       overrideRef: ({ referenceId }) => refOf(referenceId),
     });
-    return json;
+    return withoutDefaults(json);
   };
+}
+
+/**
+ * JSON Schema whose defaults are words of the description, because generators of clients make required what has a
+ * `default`.
+ *
+ * @param {any} json
+ * @returns {any}
+ */
+function withoutDefaults(json) {
+  if (Array.isArray(json)) return json.map(withoutDefaults);
+  if (typeof json !== "object" || json === null) return json;
+  const entries = Object.entries(json).map(([name, value]) => [name, withoutDefaults(value)]);
+  const { default: value, description, ...schema } = Object.fromEntries(entries);
+  // A property may be called so, too: then it is a schema.
+  if (value === undefined || typeof value === "object") return Object.fromEntries(entries);
+  const said = `Default: ${JSON.stringify(value)}`;
+  return { ...schema, description: description === undefined ? said : `${description}. ${said}` };
 }
 
 /** Another object for the same schema, so that the top of a definition is not a reference to itself.
@@ -238,6 +256,7 @@ function triggerSchema() {
   return {
     description: TRIGGER_HELP,
     anyOf: [
+      { ...text, description: "The same as `{ cron }`" },
       kind("cron", { timeZone: text }),
       kind("every", {}),
       kind("at", { timeZone: text }),

@@ -1,4 +1,5 @@
 import type { Env, Hono } from "hono";
+import type { Issue } from "../core/errors.ts";
 import type { TickReport } from "../scheduler/driving/tick.ts";
 import type { LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
@@ -93,6 +94,25 @@ interface ScheduleBulkReport {
 /** What a tick did. */
 type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
 
+/** The statuses of problems. */
+type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
+
+/** What a router answers when not all is well: a problem after RFC 9457. */
+export interface Problem {
+  readonly type: string;
+  /** The status in words. */
+  readonly title: string;
+  readonly status: ProblemStatus;
+  /** What went wrong: the code of the library's error, or a word such as `"unauthorized"`. Match this. */
+  readonly code: string;
+  /** A sentence for people. */
+  readonly detail?: string;
+  /** What is wrong with the request, by path. */
+  readonly issues?: readonly Issue[];
+  /** The id of what there is not, or of what there is already. */
+  readonly id?: string;
+}
+
 /** Every route, by method and path: what it takes, and what it answers when all is well. */
 export interface Endpoints {
   "GET /health/live": { answers: { 200: { status: "live" } } };
@@ -150,11 +170,15 @@ export interface Endpoints {
 
 type PathOf<Key> = Key extends `${string} ${infer Path}` ? Path : never;
 
+/** The input of a route: an object also where a route takes nothing, because Hono's client has no method else. */
 type InputOf<E extends Endpoint> = (E extends { param: infer Name extends string }
   ? { param: Record<Name, string> }
-  : unknown) &
-  (E extends { query: infer Query } ? { query: { [Name in keyof Query]?: string } } : unknown) &
-  (E extends { body: infer Body } ? { json: Optional<Body> } : unknown);
+  : Record<never, never>) &
+  (E extends { query: infer Query } ? { query?: { [Name in keyof Query]?: string } } : Record<never, never>) &
+  (E extends { body: infer Body } ? JsonOf<Optional<Body>> : Record<never, never>);
+
+/** A body that may be empty may be left out. */
+type JsonOf<Body> = Record<never, never> extends Body ? { json?: Body } : { json: Body };
 
 /** The bodies with what has a default left out. */
 type Optional<Body> = Body extends { conflictPolicy: unknown }
@@ -163,18 +187,21 @@ type Optional<Body> = Body extends { conflictPolicy: unknown }
     ? Omit<Body, "limit"> & Partial<Pick<Body, "limit">>
     : Body;
 
-type AnswersOf<E extends Endpoint> = {
-  [Status in keyof E["answers"]]: {
-    input: InputOf<E>;
-    output: E["answers"][Status] extends Response
-      ? string
-      : E["answers"][Status] extends null
-        ? Record<never, never>
-        : E["answers"][Status];
-    outputFormat: E["answers"][Status] extends Response ? "text" : "json";
-    status: Status;
-  };
-}[keyof E["answers"]];
+/** A route answers what it has, or a problem. */
+type AnswersOf<E extends Endpoint> =
+  | {
+      [Status in keyof E["answers"]]: {
+        input: InputOf<E>;
+        output: E["answers"][Status] extends Response
+          ? string
+          : E["answers"][Status] extends null
+            ? Record<never, never>
+            : E["answers"][Status];
+        outputFormat: E["answers"][Status] extends Response ? "text" : "json";
+        status: Status;
+      };
+    }[keyof E["answers"]]
+  | { input: InputOf<E>; output: Problem; outputFormat: "json"; status: ProblemStatus };
 
 /** {@link Endpoints} in the form that Hono's client reads. */
 export type ApiSchema = {
@@ -190,6 +217,7 @@ export type ApiSchema = {
  * @example
  * const client = hc<Api>("https://example.org/scheduler");
  * const answer = await client.schedules.$get({ query: { limit: "10" } });
+ * if (!answer.ok) throw new Error((await answer.json()).detail);
  * const { items } = await answer.json();
  */
 export type Api = Hono<Env, ApiSchema, "/">;

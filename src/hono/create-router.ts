@@ -1,4 +1,5 @@
 import { type Context, type Env, Hono } from "hono";
+import { matchedRoutes, routePath } from "hono/route";
 import { systemClock } from "../core/clock.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { BODY_BYTES_MAX } from "../core/limits.ts";
@@ -7,13 +8,16 @@ import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { createGate } from "./auth/gate.ts";
 import type { GateEnv } from "./auth/gate-env.ts";
 import { EventStreams } from "./events/event-streams.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
 import { mountMetrics } from "./mount-metrics.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
 import { problemOf } from "./problem-of.ts";
 import { inputReader } from "./read-input.ts";
 import { guardedRedact, jsonText } from "./redaction.ts";
+import { inRequestWords } from "./request-words.ts";
 import type { Call, Reply, Route } from "./route.ts";
 import { routes } from "./routes/mod.ts";
+import { nothing } from "./schemas.ts";
 import { showFor } from "./show.ts";
 
 /** The scheduler, or what makes one for a request, where requests must not share a connection (Workers), or where the
@@ -48,7 +52,8 @@ export function createRouter<E extends Env = Env>(
   gate.session(app);
   for (const [key, route] of Object.entries(routes) as [string, Route][]) {
     const { method, path } = partsOf(key);
-    const read = inputReader(key, route.query, route.body, route.bodyBytesMax ?? BODY_BYTES_MAX);
+    const body = route.body ?? (method === "POST" ? nothing : undefined);
+    const read = inputReader(key, route.query, body, route.bodyBytesMax ?? BODY_BYTES_MAX);
     const handle = async (context: Context<GateEnv>): Promise<Response> => {
       const request = context.req.raw;
       try {
@@ -66,7 +71,7 @@ export function createRouter<E extends Env = Env>(
         } as Call;
         return answerOf(await route.handle(call));
       } catch (error) {
-        return problemOf(error, request, logger);
+        return problemOf(inRequestWords(error, key), request, logger);
       }
     };
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
@@ -76,10 +81,18 @@ export function createRouter<E extends Env = Env>(
     mountMetrics(app, [gate.admit("read")], options.metrics);
   }
   refuseOtherMethods(app);
-  app.notFound(async (context) => {
-    context.res = problemResponse(404, "notFound");
+  const notFound = async (context: Context<GateEnv>): Promise<Response> => {
+    context.res = problemResponse(404, "notFound", { detail: "the router has no such path" });
     await gate.headers(context, async () => {});
     return context.res;
+  };
+  app.notFound(notFound);
+  // An application that the router is mounted in answers by its own `notFound`. What lies below the path of the mount
+  // is the router's, unless the application has a route there.
+  app.all("*", (context, next) => {
+    const isMountedAtRoot = routePath(context) === "/*";
+    const hasOther = matchedRoutes(context).length > context.req.routeIndex + 1;
+    return isMountedAtRoot || hasOther ? next() : notFound(context);
   });
   app.onError((error, { req }) => problemOf(error, req.raw, logger));
   return app;
@@ -113,6 +126,6 @@ function refuseOtherMethods(app: Hono<GateEnv>): void {
     methods.set(path, [...(methods.get(path) ?? []), method]);
   }
   for (const [path, allowed] of methods) {
-    app.all(path, () => problemResponse(405, "methodNotAllowed", { headers: { allow: allowed.join(", ") } }));
+    app.all(path, ({ req }) => methodNotAllowed(req.method, allowed));
   }
 }

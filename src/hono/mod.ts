@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { Api, ApiSchema, Endpoints } from "./api.ts";
+export type { Api, ApiSchema, Endpoints, Problem } from "./api.ts";
 export type { Authenticate, RouterAuth, Scope, TokenGrant } from "./auth/auth-options.ts";
 export { createRouter, type RouterScheduler } from "./create-router.ts";
 export type { MetricsSource, RouterOptions } from "./options.ts";

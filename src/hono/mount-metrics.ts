@@ -1,5 +1,5 @@
 import type { Env, Hono, MiddlewareHandler } from "hono";
-import { problemResponse } from "../core/problem.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
 import type { MetricsSource } from "./options.ts";
 
 /** Answers `GET /metrics`, whose text is no JSON. @param gate who may read */
@@ -12,5 +12,5 @@ export function mountMetrics<E extends Env>(
     const headers = { "cache-control": "no-store", "content-type": metrics.contentType };
     return new Response(await metrics.text(), { headers });
   });
-  app.all("/metrics", () => problemResponse(405, "methodNotAllowed", { headers: { allow: "GET" } }));
+  app.all("/metrics", ({ req }) => methodNotAllowed(req.method, ["GET"]));
 }

@@ -1,8 +1,12 @@
 import type { GenericSchema } from "valibot";
-import { type Checker, checker } from "../core/check.ts";
+import { type Checker, checker, type Hints } from "../core/check.ts";
 import { OptionsError } from "../core/errors.ts";
 import { optionsError } from "../core/option-errors.ts";
 import { Refusal } from "./refusal.ts";
+import { nothing } from "./schemas.ts";
+
+const PAYLOAD_ADVICE =
+  "the job gets the payload of the schedule; POST /jobs with { taskId, payload } adds a job with another payload";
 
 /** Reads the input of one route. */
 export interface InputReader {
@@ -20,7 +24,7 @@ export function inputReader(
   bodyBytesMax: number,
 ): InputReader {
   const checkQuery = querySchema === undefined ? null : checker(querySchema, { takes: "a query" });
-  const checkBody = bodySchema === undefined ? null : checker(bodySchema, { takes: "a JSON object" });
+  const checkBody = bodySchema === undefined ? null : checker(bodySchema, hintsFor(where, bodySchema));
   return {
     query: (url) => (checkQuery === null ? undefined : queryOf(url, checkQuery, querySchema?.(), where)),
     async body(request) {
@@ -32,6 +36,16 @@ export function inputReader(
       }
       return checkBody(jsonOf(text), where);
     },
+  };
+}
+
+/** What a caller should do about a property of the body of a route that takes none. */
+function hintsFor(where: string, bodySchema: () => GenericSchema): Hints {
+  if (bodySchema !== nothing) return { takes: "a JSON object" };
+  const isPayloadOfRun = (name: string) => where === "POST /schedules/:id/run" && name === "payload";
+  return {
+    takes: "no body",
+    elsewhere: (name) => (isPayloadOfRun(name) ? PAYLOAD_ADVICE : "this request takes none; leave the body out"),
   };
 }
 

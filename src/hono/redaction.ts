@@ -11,9 +11,9 @@ export interface ShownValue {
 }
 
 /**
- * Returns what answers show in the place of a payload or a returned value. It must not change the value itself, and must
- * not be `async`. When it throws, or returns a promise or what JSON cannot carry, the answer shows `"[redacted]"`, and
- * the log tells why.
+ * Returns what answers show in the place of a payload or a returned value. It must not change the value itself, and
+ * must not be `async`. When it throws, or returns a promise or what JSON cannot carry, the answer shows
+ * `"[redacted]"`, and the log tells why.
  * @example
  * const redact: Redact = (value, { taskId }) => (taskId === "charge" ? { ...Object(value), card: "****" } : value);
  */

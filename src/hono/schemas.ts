@@ -50,7 +50,10 @@ export const cursorText: () => v.GenericSchema<string> = once(() => textUpTo(TEX
 
 /** A value that is read when the request is answered. Its kind is told by {@link WireTrigger}. */
 export const trigger: () => v.GenericSchema<WireTrigger> = once(() =>
-  v.custom<WireTrigger>(isPlain, ({ input }) => mustBe("{ cron }, { every }, { at } or the JSON of a trigger", input)),
+  v.custom<WireTrigger>(
+    (value) => typeof value === "string" || isPlain(value),
+    ({ input }) => mustBe("crontab text, { cron }, { every }, { at } or the JSON of a trigger", input),
+  ),
 );
 
 export const metadata: () => v.GenericSchema<Readonly<Record<string, unknown>>> = once(() =>
@@ -179,6 +182,9 @@ export const unpauseBody: () => v.GenericSchema<unknown, { readonly resumeFrom?:
   v.strictObject({ resumeFrom: optional(instantText()) }),
 );
 
+/** What a route without a body takes: none, or an empty one. */
+export const nothing: () => v.GenericSchema<unknown, object> = once(() => v.strictObject({}));
+
 export const taskPauseBody: () => v.GenericSchema<unknown, { readonly key?: string }> = once(() =>
   v.strictObject({ key: optional(idText()) }),
 );
@@ -188,6 +194,7 @@ export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = on
     action: oneOf(["pause", "unpause", "remove"]),
     ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
     filter: optional(objectOf(scheduleFilter())),
+    all: optional(trueOrFalse),
     expectedCount: optional(wholeNumber(0)),
     resumeFrom: optional(instantText()),
   }),

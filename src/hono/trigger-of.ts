@@ -14,6 +14,7 @@ import type { WireTrigger } from "./wire.ts";
  * @throws {OptionsError} @throws {CronSyntaxError} @throws {DeserializationError}
  */
 export function triggerOf(wire: WireTrigger, where: string): Trigger | string {
+  if (typeof wire === "string") return wire;
   try {
     if ("type" in wire) return triggerFromJSON(wire);
     const { cron, every, at, timeZone } = textsOf(wire, where);
@@ -28,18 +29,23 @@ export function triggerOf(wire: WireTrigger, where: string): Trigger | string {
 }
 
 const KINDS = ["cron", "every", "at"] as const;
+const ADVICE: Readonly<Record<(typeof KINDS)[number], string>> = {
+  cron: 'write such as { "cron": "0 9 * * *" }',
+  every: 'write a period as text, such as { "every": "5m" } or { "every": "PT5M" }',
+  at: 'write an instant as text, such as { "at": "2030-01-31T09:00:00Z" }',
+};
 
 function textsOf(wire: object, where: string): Partial<Record<(typeof KINDS)[number] | "timeZone", string>> {
   const kind = KINDS.find((name) => name in wire);
   if (kind === undefined) {
-    const message = mustBe("{ cron }, { every }, { at } or the JSON of a trigger", wire);
+    const message = mustBe("crontab text, { cron }, { every }, { at } or the JSON of a trigger", wire);
     throw optionsError(where, [{ path: "trigger", message }]);
   }
   const known = kind === "every" ? [kind] : [kind, "timeZone"];
   for (const [name, value] of Object.entries(wire)) {
     if (!known.includes(name)) throw optionsError(where, [unknownOption(`trigger.${name}`, known)]);
     if (typeof value === "string") continue;
-    throw optionsError(where, [{ path: `trigger.${name}`, message: mustBe("text", value, name) }]);
+    throw optionsError(where, [{ path: `trigger.${name}`, message: mustBe("text", value, name, ADVICE[kind]) }]);
   }
   return wire;
 }

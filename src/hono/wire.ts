@@ -4,10 +4,12 @@ import type { TriggerJSON } from "../triggers/trigger-json.ts";
 // The types of what requests carry. `schemas.ts` checks values against them.
 
 /**
- * A trigger as requests carry it: crontab text (in `timeZone`; default: the scheduler's), a period such as `"PT5M"` or
- * `"5m"`, one instant (or, with `timeZone`, a civil time), or what `trigger.toJSON()` returns.
+ * A trigger as requests carry it: crontab text (in `timeZone`; default: the scheduler's), which may stand alone, a
+ * period such as `"PT5M"` or `"5m"`, one instant (or, with `timeZone`, a civil time), or what `trigger.toJSON()`
+ * returns.
  */
 export type WireTrigger =
+  | string
   | { readonly cron: string; readonly timeZone?: string }
   | { readonly every: string }
   | { readonly at: string; readonly timeZone?: string }
@@ -117,11 +119,13 @@ export interface ScheduleChangesBody extends ScheduleSettings {
   readonly nextFireTime?: string;
 }
 
-/** What happens to many schedules: to those with the `ids`, or to those that fit the `filter` (`{}`: to all). */
+/** What happens to many schedules: to those with the `ids`, to those that fit the `filter`, or to all. */
 export interface ScheduleBulk {
   readonly action: "pause" | "unpause" | "remove";
   readonly ids?: readonly string[];
   readonly filter?: ScheduleFilterQuery;
+  /** Everything: without it, a filter that names nothing is refused. */
+  readonly all?: boolean;
   /** Nothing happens unless so many schedules fit. Default: any number. */
   readonly expectedCount?: number;
   /** Of `unpause`: `"now"` or an instant. */

@@ -96,7 +96,9 @@ function readAt(json: unknown, path: string, depth: number): Trigger {
   const { type, version } = json;
   const codec = Object.hasOwn(builtIn, type) ? builtIn[type] : registered.get(type);
   if (codec === undefined) {
-    throw refuse(`the type ${quoted(type)} is unknown; call registerTrigger for it before the store is read`);
+    const types = [...Object.keys(builtIn), ...registered.keys()].join(", ");
+    const advice = "call registerTrigger for another before the store is read";
+    throw refuse(`the type ${quoted(type)} is unknown; the types are ${types}; ${advice}`);
   }
   if (version > codec.version) {
     throw refuse(`${quoted(type)} has version ${version}, newer than ${codec.version}, the newest known; update first`);

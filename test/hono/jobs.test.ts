@@ -51,6 +51,36 @@ describe("a job over HTTP", () => {
   });
 
   test.each([
+    ["POST /jobs", (job: object) => job],
+    ["POST /jobs/batch", (job: object) => ({ jobs: [job] })],
+  ])("is added once by %s with a key, also when it has ended", async (route, bodyOf) => {
+    const { ask, scheduler } = withTasks();
+    const headers = { "idempotency-key": "request" };
+    const add = () => ask(route, bodyOf({ taskId: "add", payload: [1, 2] }), headers);
+    await add();
+    const first = await scheduler.tick();
+    await add();
+    const second = await scheduler.tick();
+    expect([first.jobsRun, second.jobsRun]).toEqual([1, 0]);
+  });
+
+  test("keeps the key of the request as long as it says", async () => {
+    const { ask, scheduler, clock } = withTasks();
+    const add = () =>
+      ask("POST /jobs", { taskId: "add", payload: [1, 2], uniqueFor: "1m" }, { "idempotency-key": "k" });
+    await add();
+    await scheduler.tick();
+    await clock.advance("PT1M");
+    await add();
+    expect(await scheduler.tick()).toMatchObject({ jobsRun: 1 });
+  });
+
+  test("takes a key together with a throttle", async () => {
+    const job = { taskId: "add", payload: [1, 2], throttle: { key: "k", per: "1m" } };
+    expect(await withTasks().ask("POST /jobs", job, { "idempotency-key": "k" })).toMatchObject({ status: 202 });
+  });
+
+  test.each([
     [{ taskId: "none" }, 404, "taskLookup"],
     [{ payload: 1 }, 422, "options"],
     [{ taskId: "add", runAt: "soon" }, 422, "options"],

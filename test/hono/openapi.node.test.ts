@@ -29,6 +29,11 @@ describe("the document of the router", () => {
     expect(listed.sort()).toEqual(expect.arrayContaining(Object.keys(routes).sort()));
   });
 
+  test("says defaults in words, because generators make required what has one", async () => {
+    const text = JSON.stringify(await served());
+    expect([text.includes('"default"'), text.includes('"description":"Default: 100"')]).toEqual([false, true]);
+  });
+
   test("refers to nothing that it has not", async () => {
     const document = await served();
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = ""]) => path);

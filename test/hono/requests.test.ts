@@ -45,6 +45,14 @@ describe("a path", () => {
     ]);
   });
 
+  test("tells the method that it does not have", async () => {
+    const { body } = await setUpRouter().ask("PUT /jobs");
+    expect(body).toEqual({
+      ...problem(405, "Method Not Allowed", "methodNotAllowed"),
+      detail: "the path has no method PUT; its methods are GET, POST",
+    });
+  });
+
   test("may be asked by HEAD where it may be read", async () => {
     const { ask } = setUpRouter();
     expect(await ask("HEAD /schedules")).toMatchObject({ status: 200, body: null });
@@ -74,6 +82,34 @@ describe("a path", () => {
     const mine = await asker(app)("GET /mine");
     expect([mine.body, mine.headers.get("content-security-policy")]).toEqual(["mine", null]);
     expect(await asker(app)("GET /other")).toMatchObject({ status: 404, body: "nowhere" });
+  });
+
+  test.each([
+    ["/scheduler", "/scheduler/nothing"],
+    ["/scheduler", "/scheduler"],
+    ["/a/:tenant/b", "/a/x/b/schedules/s/t"],
+  ])("is not found as a problem below the mount %s", async (mount, path) => {
+    const app = new Hono().route(mount, createRouter(setUp().scheduler, { auth: "none" }));
+    const { status, body, headers } = await asker(app)(`GET ${path}`);
+    expect([status, headers.get("content-type"), headers.get("x-content-type-options")]).toEqual([
+      404,
+      "application/problem+json",
+      "nosniff",
+    ]);
+    expect(body).toEqual({ ...problem(404, "Not Found", "notFound"), detail: "the router has no such path" });
+  });
+
+  test("below the mount may be another one of the application", async () => {
+    const app = new Hono()
+      .get("/scheduler/before", (context) => context.text('"before"'))
+      .route("/scheduler", createRouter(setUp().scheduler, { auth: "none" }))
+      .get("/scheduler/after", (context) => context.text('"after"'))
+      .notFound((context) => context.text('"nowhere"', 404));
+    const ask = asker(app);
+    const bodies = [];
+    for (const path of ["/scheduler/before", "/scheduler/after", "/elsewhere"])
+      bodies.push((await ask(`GET ${path}`)).body);
+    expect(bodies).toEqual(["before", "after", "nowhere"]);
   });
 
   test.each([
@@ -120,6 +156,27 @@ describe("a body", () => {
     ['"t"', "application/json", 422, "options"],
   ])("of %j as %s is %i", async (body, type, status, code) => {
     expect(await post("/jobs", body, type)).toEqual([status, code]);
+  });
+
+  test.each([
+    ["POST /schedules/s/run", { payload: 1 }, "payload", "POST /jobs with { taskId, payload }"],
+    ["POST /schedules/s/run", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /schedules/s/pause", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /schedules/s/unpause", { foo: 1 }, "foo", "the only option is resumeFrom"],
+    ["POST /tasks/t/pause", { foo: 1 }, "foo", "the only option is key"],
+    ["POST /jobs/j/cancel", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /cleanup", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /tick", { foo: 1 }, "foo", "leave the body out"],
+    ["POST /cleanup", [], "", "no body"],
+  ])("of %s is refused for what the route does not know: %j", async (route, body, path, advice) => {
+    expect(await setUpRouter().ask(route, body)).toMatchObject({
+      status: 422,
+      body: { code: "options", issues: [{ path, message: expect.stringContaining(advice) }] },
+    });
+  });
+
+  test("may be empty where a route takes none", async () => {
+    expect(await setUpRouter().ask("POST /cleanup", {})).toMatchObject({ status: 204 });
   });
 
   test("has 1.1 MB at most, and 16 KB where it is a trigger to preview", async () => {
@@ -268,5 +325,34 @@ describe("createRouter", () => {
     expect(await ask("GET /tasks")).toMatchObject({ status: 200 });
     expect(await ask("GET /jobs")).toMatchObject({ status: 500, body: { code: "internal" } });
     expect(calls).toBe(2);
+  });
+});
+
+describe("a message", () => {
+  test.each([
+    ["GET /results?since=soon", undefined, "GET /results: since must be", "since"],
+    ["GET /results?until=soon", undefined, "GET /results: until must be", "until"],
+    [
+      "POST /jobs/bulk",
+      { action: "purge", filter: { since: "soon" } },
+      "POST /jobs/bulk: filter.since must be",
+      "filter.since",
+    ],
+    ["POST /jobs", { taskId: "t", runAt: "soon" }, "POST /jobs: runAt must be", "runAt"],
+  ])("about %s names what the request has", async (route, body, detail, path) => {
+    const { ask, scheduler } = setUpRouter();
+    scheduler.task("t", () => {});
+    const answer = await ask(route, body);
+    expect(answer.body).toMatchObject({ detail: expect.stringContaining(detail), issues: [{ path }] });
+  });
+
+  test.each([
+    ["GET /jobs/none", 'there is no unfinished job "none"; one that has ended has a result alone'],
+    [
+      "GET /jobs/none/result",
+      'there is no job "none" and no result of it: it never existed, its result expired, or none was to be kept',
+    ],
+  ])("about %s names no call of the library", async (route, detail) => {
+    expect((await setUpRouter().ask(route)).body).toMatchObject({ status: 404, detail });
   });
 });

@@ -80,10 +80,21 @@ describe("a schedule over HTTP", () => {
     [{ every: "5" }, "options", { issues: [{ path: "trigger.every" }] }],
     [{ every: "0s" }, "options", {}],
     [{ every: 5 }, "options", { issues: [{ path: "trigger.every" }] }],
+    [
+      { every: { minutes: 5 } },
+      "options",
+      { issues: [{ path: "trigger.every", message: expect.stringContaining('"every": "5m"') }] },
+    ],
+    ["61 * * * *", "cronSyntax", { field: "minute" }],
+    [
+      { type: "solar", version: 1 },
+      "deserialization",
+      { detail: expect.stringContaining("date, interval, calendarInterval, cron, or, and, excluding") },
+    ],
     [{ at: "tomorrow" }, "options", { issues: [{ path: "trigger.at" }] }],
     [{ cron: "0 9 * * *", zone: "UTC" }, "options", { issues: [{ path: "trigger.zone" }] }],
     [{}, "options", { issues: [{ path: "trigger" }] }],
-    ["0 9 * * *", "options", { issues: [{ path: "trigger" }] }],
+    [5, "options", { issues: [{ path: "trigger" }] }],
     [{ type: "moon", version: 1 }, "deserialization", {}],
   ])("refuses the trigger %j", async (trigger, code, facts) => {
     const { ask } = await withSchedules();
@@ -174,6 +185,19 @@ describe("the list of schedules", () => {
   });
 });
 
+describe("a trigger that is text", () => {
+  test("is crontab text", async () => {
+    const { ask, scheduler } = setUpRouter();
+    scheduler.task("t", () => {});
+    const added = await ask("POST /schedules", { id: "s", taskId: "t", trigger: "0 9 * * *" });
+    const { body } = await ask("POST /schedules", { id: "o", taskId: "t", trigger: { cron: "0 9 * * *" } });
+    const { trigger } = body as { trigger: object };
+    expect(added).toMatchObject({ status: 201, body: { trigger } });
+    const preview = await ask("POST /triggers/preview", { trigger: "0 9 * * *", limit: 1 });
+    expect(preview).toMatchObject({ status: 200, body: { timeZone: "UTC" } });
+  });
+});
+
 describe("many schedules", () => {
   test.each([
     ["ids", { action: "pause", ids: ["a", "c", "none"] }, 2, [true, false, true]],
@@ -188,13 +212,13 @@ describe("many schedules", () => {
 
   test("go on and are removed", async () => {
     const { ask } = await withSchedules("a", "b");
-    await ask("POST /schedules/bulk", { action: "pause", filter: {} });
+    await ask("POST /schedules/bulk", { action: "pause", all: true });
     const unpaused = await ask("POST /schedules/bulk", {
       action: "unpause",
       filter: { paused: true },
       resumeFrom: "now",
     });
-    const removed = await ask("POST /schedules/bulk", { action: "remove", filter: {} });
+    const removed = await ask("POST /schedules/bulk", { action: "remove", all: true });
     expect([unpaused.body, removed.body]).toEqual([
       { action: "unpause", count: 2 },
       { action: "remove", count: 2 },
@@ -204,7 +228,7 @@ describe("many schedules", () => {
 
   test("stay as they are when another number of them fits than the caller saw", async () => {
     const { ask } = await withSchedules("a", "b");
-    const answer = await ask("POST /schedules/bulk", { action: "remove", filter: {}, expectedCount: 1 });
+    const answer = await ask("POST /schedules/bulk", { action: "remove", all: true, expectedCount: 1 });
     expect(answer).toMatchObject({ status: 409, body: { code: "unexpectedCount" } });
     expect(idsOf(await ask("GET /schedules"))).toEqual(["a", "b"]);
   });
@@ -212,6 +236,11 @@ describe("many schedules", () => {
   test.each([
     [{ action: "pause" }, ""],
     [{ action: "pause", ids: ["a"], filter: {} }, ""],
+    [{ action: "remove", filter: {} }, ""],
+    [{ action: "pause", filter: {} }, ""],
+    [{ action: "unpause", filter: {}, all: false }, ""],
+    [{ action: "remove", ids: ["a"], all: true }, ""],
+    [{ action: "remove", filter: { q: "a" }, all: true }, ""],
     [{ action: "pause", ids: ["a"], resumeFrom: "now" }, "resumeFrom"],
     [{ action: "explode", ids: ["a"] }, "action"],
     [{ action: "pause", filter: { task: "report" } }, "filter.task"],
@@ -221,6 +250,13 @@ describe("many schedules", () => {
       status: 422,
       body: { code: "options", issues: [{ path }] },
     });
+    expect(await ask("GET /schedules/a")).toMatchObject({ body: { paused: false } });
+  });
+
+  test("are told how to mean all of them", async () => {
+    const { ask } = await withSchedules("a");
+    const { body } = await ask("POST /schedules/bulk", { action: "remove", filter: {} });
+    expect(body).toMatchObject({ detail: expect.stringContaining("write { all: true }") });
   });
 });
 

@@ -49,6 +49,9 @@ describe("a trigger's JSON", () => {
     }
   });
 
+  const KNOWN =
+    "the types are date, interval, calendarInterval, cron, or, and, excluding; call registerTrigger for another " +
+    "before the store is read";
   const or = (...triggers: unknown[]): object => ({ type: "or", version: 1, triggers });
   test.each<[unknown, string]>([
     [null, "trigger: expected an object with a text `type` and a whole-number `version`"],
@@ -56,14 +59,8 @@ describe("a trigger's JSON", () => {
     [{ type: "cron" }, "trigger: expected an object with a text `type` and a whole-number `version`"],
     [{ type: "cron", version: 0 }, "trigger: expected an object with a text `type` and a whole-number `version`"],
     [{ type: "cron", version: "1" }, "trigger: expected an object with a text `type` and a whole-number `version`"],
-    [
-      { type: "solar", version: 1 },
-      'trigger: the type "solar" is unknown; call registerTrigger for it before the store is read',
-    ],
-    [
-      { type: "toString", version: 1 },
-      'trigger: the type "toString" is unknown; call registerTrigger for it before the store is read',
-    ],
+    [{ type: "solar", version: 1 }, `trigger: the type "solar" is unknown; ${KNOWN}`],
+    [{ type: "toString", version: 1 }, `trigger: the type "toString" is unknown; ${KNOWN}`],
     [{ type: "cron", version: 2 }, 'trigger: "cron" has version 2, newer than 1, the newest known; update first'],
     [{ type: "cron", version: 1 }, "trigger: expression: expected text"],
     [
@@ -76,8 +73,7 @@ describe("a trigger's JSON", () => {
     ],
     [
       or({ type: "excluding", version: 1, trigger: or({ type: "x", version: 1 }), excluded: [] }),
-      'trigger at triggers.0.trigger.triggers.0: the type "x" is unknown; call registerTrigger for it before ' +
-        "the store is read",
+      `trigger at triggers.0.trigger.triggers.0: the type "x" is unknown; ${KNOWN}`,
     ],
     [or(), "trigger: OrTrigger: triggers must be a list of 1 to 100 triggers; got a list of 0"],
     [{ type: "or", version: 1 }, "trigger: triggers: expected a list"],

@@ -14,6 +14,12 @@ import { openSession, SESSION_COOKIE } from "./session-cookie.ts";
 import { mountSession } from "./session-routes.ts";
 
 const CHALLENGE = 'Bearer realm="escapement"';
+const ASK_FOR_TOKEN = "nobody is signed in; send a token of the router in the header `Authorization: Bearer TOKEN`";
+const WRONG_TOKEN = "the bearer token is none of the router's tokens";
+const NEEDS_WRITE = "this needs the scope `write`, and the caller has the scope `read`";
+/** What to do about a request that another site made a browser send. */
+const CROSS_ORIGIN =
+  "another site sent this request; send a bearer token, or ask from a page of the router's own origin";
 
 /** What a gate needs; `auth` has been checked by `authSchema()`. */
 export interface GateOptions {
@@ -48,7 +54,9 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
         const request = c.req.raw;
         const isGet = request.method === "GET" || request.method === "HEAD";
         // A page of another site can make a browser send cookies, and passwords that it knows, but no bearer token.
-        if (!isGet && bearerOf(request) === null && !isSameOrigin(request)) return problemResponse(403, "crossOrigin");
+        if (!isGet && bearerOf(request) === null && !isSameOrigin(request)) {
+          return problemResponse(403, "crossOrigin", { detail: CROSS_ORIGIN });
+        }
         let scope: unknown;
         try {
           scope = await scopeOf(c);
@@ -57,10 +65,10 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
           return problemResponse(500, "internal");
         }
         if (scope !== "read" && scope !== "write") {
-          return problemResponse(401, "unauthorized", { headers: { "www-authenticate": CHALLENGE } });
+          return unauthorized(auth, request);
         }
         if (scope === "read" && (needed ?? (isGet ? "read" : "write")) === "write") {
-          return problemResponse(403, "forbidden");
+          return problemResponse(403, "forbidden", { detail: NEEDS_WRITE });
         }
         c.set("scope", scope);
         return next();
@@ -71,6 +79,14 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
       mountSession(app, { tokens, clock, logger, basePath: basePath ?? null });
     },
   };
+}
+
+/** The answer for a caller who is not let in. With a function for `auth`, nobody knows here what that caller lacks. */
+function unauthorized(auth: RouterAuth, request: Request): Response {
+  const isWrong = typeof auth === "object" && bearerOf(request) !== null;
+  const detail = isWrong ? WRONG_TOKEN : typeof auth === "object" ? ASK_FOR_TOKEN : "the caller is not signed in";
+  const challenge = isWrong ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE;
+  return problemResponse(401, "unauthorized", { detail, headers: { "www-authenticate": challenge } });
 }
 
 function scopeReader(auth: RouterAuth, clock: Clock): (c: Context) => unknown {

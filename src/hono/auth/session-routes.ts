@@ -38,7 +38,9 @@ export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePa
 
   app.use(PATH, async (c, next) => {
     if (c.req.method === "GET" || isSameOrigin(c.req.raw)) return next();
-    return problemResponse(403, "crossOrigin");
+    return problemResponse(403, "crossOrigin", {
+      detail: "another site sent this request; sign in on a page of this one",
+    });
   });
 
   app.post(PATH, async (c) => {
@@ -57,7 +59,8 @@ export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePa
     // Without the spaces and line breaks that come along when a token is pasted.
     const matches = await matching(body.token.trim(), tokens);
     const known = tokens.find((_, index) => matches[index]);
-    if (known === undefined) return problemResponse(401, "unauthorized");
+    if (known === undefined)
+      return problemResponse(401, "unauthorized", { detail: "the token is none of the router's tokens" });
     limit.giveBack();
     const value = await sealSession(known, clock.now() + SESSION_MS);
     setCookie(c, SESSION_COOKIE, value, { ...cookieOf(c), maxAge: SESSION_MS / 1000 });

@@ -88,10 +88,16 @@ function added(
   return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
 }
 
+/** The key of a request stays taken so long, because a request may be repeated after its job has ended. */
+const KEY_KEPT = "PT10M";
+
 /** The key of the request is that of the job, unless the job has one, or something else that lets only one in. */
 function withKey(body: NewJobBody, idempotencyKey: string | undefined): NewJobBody {
-  const hasOther = body.idempotencyKey !== undefined || body.debounce !== undefined;
-  return idempotencyKey === undefined || hasOther ? body : { ...body, idempotencyKey };
+  const { debounce, throttle, uniqueFor = KEY_KEPT } = body;
+  const hasOther = body.idempotencyKey !== undefined || debounce !== undefined;
+  if (idempotencyKey === undefined || hasOther) return body;
+  // A throttle keeps its own key taken, and does not go together with `uniqueFor`.
+  return { ...body, idempotencyKey, ...(throttle === undefined ? { uniqueFor } : {}) };
 }
 
 function newJob({ taskId, ...options }: NewJobBody): NewJob<string> {

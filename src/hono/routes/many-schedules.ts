@@ -6,6 +6,8 @@ import { Refusal } from "../refusal.ts";
 import { searched } from "../search.ts";
 import type { ScheduleBulk } from "../wire.ts";
 
+const WHERE = "POST /schedules/bulk";
+
 /**
  * Pauses, unpauses or removes many schedules, one after the other. A schedule that is gone meanwhile is passed over.
  * @returns how many schedules it was done to
@@ -35,21 +37,23 @@ export async function changeMany(client: SchedulerClient, bulk: ScheduleBulk): P
   return count;
 }
 
-async function idsOf(client: SchedulerClient, { action, ids, filter, resumeFrom }: ScheduleBulk): Promise<string[]> {
-  const where = "POST /schedules/bulk";
+async function idsOf(client: SchedulerClient, bulk: ScheduleBulk): Promise<string[]> {
+  const { action, ids, filter = {}, all = false, resumeFrom } = bulk;
   if (resumeFrom !== undefined && action !== "unpause") {
-    throw optionsError(where, [{ path: "resumeFrom", message: 'goes with the action "unpause" alone' }]);
+    throw optionsError(WHERE, [{ path: "resumeFrom", message: 'goes with the action "unpause" alone' }]);
   }
-  if ((ids === undefined) === (filter === undefined)) {
-    throw optionsError(where, [{ path: "", message: "takes ids or a filter, one of the two; {} takes all schedules" }]);
+  const hasFilter = Object.keys(filter).length > 0;
+  if ([ids !== undefined, hasFilter, all].filter(Boolean).length !== 1 || (ids !== undefined && bulk.filter)) {
+    const message = "takes ids, or a filter that names something; write { all: true } if you mean every schedule";
+    throw optionsError(WHERE, [{ path: "", message }]);
   }
   if (ids !== undefined) return [...new Set(ids)];
   const found: string[] = [];
-  for await (const { id } of client.getSchedules({ ...searched(filter ?? {}), limit: PAGE_SIZE_MAX })) {
+  for await (const { id } of client.getSchedules({ ...searched(filter), limit: PAGE_SIZE_MAX })) {
     found.push(id);
     if (found.length > BULK_ADD_MAX) {
       const message = `takes more than ${BULK_ADD_MAX} schedules; narrow it`;
-      throw new OptionsError(`${where}: filter ${message}`, [{ path: "filter", message }]);
+      throw new OptionsError(`${WHERE}: filter ${message}`, [{ path: "filter", message }]);
     }
   }
   return found;

@@ -27,7 +27,7 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
       } catch (error) {
         // The job may have ended between the two looks.
         const ended = error instanceof JobLookupError ? await client.getJobResult(id) : null;
-        if (ended === null) throw error;
+        if (ended === null) throw error instanceof JobLookupError ? nothingOf(id) : error;
         return { status: 200, body: show.result(ended) };
       }
     },
@@ -41,6 +41,11 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
     }),
   },
 };
+
+function nothingOf(id: string): JobLookupError {
+  const why = "it never existed, its result expired, or none was to be kept";
+  return new JobLookupError(`there is no job "${id}" and no result of it: ${why}`, id);
+}
 
 /** The result of a job that ends within the time; null when it does not, or when nobody waits any more. */
 async function resultWithin(

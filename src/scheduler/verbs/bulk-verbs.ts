@@ -133,7 +133,7 @@ export class BulkVerbs {
     const job = await this.#context.env.store.getJob(id);
     return job === null
       ? new JobLookupError(`there is no result of job "${id}": it never existed, or its result has expired`, id)
-      : new ConflictingIdError(`job "${id}" has not ended; cancelJob() ends it`, id);
+      : new ConflictingIdError(`job "${id}" has not ended; cancel it to end it`, id);
   }
 }
 

@@ -146,7 +146,7 @@ export class JobVerbs {
     await this.#context.ready();
     const record = await this.#context.env.store.getJob(id);
     if (record !== null) return this.#jobOf(record);
-    throw new JobLookupError(`there is no unfinished job "${id}"; see getJobResult() for finished ones`, id);
+    throw new JobLookupError(`there is no unfinished job "${id}"; one that has ended has a result alone`, id);
   }
 
   list(filter: JobFilterOptions): Listing<Job> {

@@ -36,6 +36,26 @@ describe("a gate with tokens", () => {
     ]);
   });
 
+  test("tells a wrong bearer token from a missing one, and a scope that is not enough", async () => {
+    const { ask } = setUpGate();
+    const said = async (answer: Response) => [
+      answer.headers.get("www-authenticate"),
+      ((await answer.json()) as { detail: string }).detail,
+    ];
+    expect([
+      await said(await ask("GET", "/thing")),
+      await said(await ask("GET", "/thing", bearer("wrong"))),
+      await said(await ask("POST", "/thing", bearer(READ))),
+    ]).toEqual([
+      [
+        'Bearer realm="escapement"',
+        "nobody is signed in; send a token of the router in the header `Authorization: Bearer TOKEN`",
+      ],
+      ['Bearer realm="escapement", error="invalid_token"', "the bearer token is none of the router's tokens"],
+      [null, "this needs the scope `write`, and the caller has the scope `read`"],
+    ]);
+  });
+
   test("takes no token from the query", async () => {
     expect(await read(await setUpGate().ask("GET", `/thing?token=${WRITE}`))).toEqual([401, "unauthorized"]);
   });

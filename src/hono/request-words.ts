@@ -1,0 +1,25 @@
+import { OptionsError } from "../core/errors.ts";
+import { optionsError } from "../core/option-errors.ts";
+
+/** What requests call otherwise than verbs do. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ["finishedAfter", "since"],
+  ["finishedBefore", "until"],
+  ["search", "q"],
+]);
+/** What a verb takes by name and this route takes within `filter`. */
+const WITH_FILTER = "POST /jobs/bulk";
+const OUTSIDE_FILTER = /^(|all|action|filter)(\.|$)/;
+
+/** The error of a verb in the words of the request: the route, and the paths as the request has them. Other errors stay
+ *  as they are. @param route such as `GET /results` */
+export function inRequestWords(error: unknown, route: string): unknown {
+  if (!(error instanceof OptionsError) || error.issues.length === 0) return error;
+  const issues = error.issues.map((issue) => ({ ...issue, path: requestPath(issue.path, route) }));
+  return optionsError(route, issues, { cause: error });
+}
+
+function requestPath(path: string, route: string): string {
+  const name = NAMES.get(path) ?? path;
+  return route === WITH_FILTER && !OUTSIDE_FILTER.test(name) ? `filter.${name}` : name;
+}
