@@ -50,7 +50,7 @@ for (const [name, source, bytesMax] of [
 }
 
 /** What there is plus a little: routes, checks, sign-in and streams of events. */
-const ROUTER_BYTES_MAX = 12_032;
+const ROUTER_BYTES_MAX = 13_056;
 
 test("the router stays small beyond its peers: hono, valibot and a scheduler", async ({ annotate }) => {
   const scheduler = ["mod", "contracts"]

@@ -337,6 +337,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "Authenticate",
       "Endpoints",
       "MetricsSource",
+      "Problem",
       "Redact",
       "RouterAuth",
       "RouterOptions",
