@@ -80,7 +80,10 @@ describe("a trigger's JSON", () => {
     [{ type: "date", version: 1, runTime: 5 }, "trigger: runTime: expected text"],
     [{ type: "interval", version: 1, milliseconds: 5, anchor: 7 }, "trigger: anchor: expected text"],
   ])("%j is refused", (json, message) => {
-    expect(() => triggerFromJSON(json)).toThrow(expect.objectContaining({ code: "deserialization", message }));
+    const refusal = catchError(() => triggerFromJSON(json));
+    expect(refusal).toMatchObject({ code: "deserialization", message: expect.any(String) });
+    // Other files of the same run may have registered types of their own.
+    expect((refusal as Error).message.replace(/excluding, [^;]*;/, "excluding;")).toBe(message);
   });
 
   test("the reason of a refusal is kept as its cause", () => {
