@@ -149,6 +149,11 @@ describe("a client behind a router does what a scheduler does:", () => {
         "~standard": { version: 1, vendor: "test", validate: () => ({ issues: [{ message: "is bad", path: ["a"] }] }) },
       };
       scheduler.task("strict", { schema }, () => {});
+      // The key of one of many jobs is told here by a function that fails.
+      const { keyed } = defineTasks({
+        keyed: { settings: { concurrencyKey: () => 7 as unknown as string }, handler: () => {} },
+      });
+      scheduler.use({ keyed });
       await client.addSchedule("t", "0 9 * * *", { id: "s" });
       const job = await client.addJob("t", { idempotencyKey: "k" });
       const done = await client.addJob("t", { idempotencyKey: "done" });
@@ -181,6 +186,7 @@ describe("a client behind a router does what a scheduler does:", () => {
           client.addJob("t", { priority: "high" } as object),
           client.addJobs([{ task: "t" }, { task: "t", payload: Number.NaN }]),
           client.addJobs([{ task: "t", priority: 0.5 }]),
+          client.addJobs([{ task: "t" }, { task: keyed }]),
           client.addJob("t", { after: ["none"] }).catch(({ name }) => Promise.reject(new Error(name))),
           client.cancelJobs({}),
           Promise.resolve(client.getSchedules({ limit: 0 })),

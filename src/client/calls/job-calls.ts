@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
-import { JobLookupError, PayloadError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
+import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, DURATION_MS_MAX, PARENTS_MAX } from "../../core/limits.ts";
 import { optionsError, takes } from "../../core/option-errors.ts";
 import {
@@ -11,11 +11,11 @@ import {
   checkJobFilter,
   checkJobOptions,
   checkJobResultFilter,
-  checkNewJob,
   checkResultOptions,
   checkRunJobOptions,
   checkThenJob,
 } from "../../scheduler/options/check-options.ts";
+import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import { tellJobAdded } from "../../scheduler/options/job-added.ts";
 import type {
   BatchOptions,
@@ -168,18 +168,8 @@ export class JobCalls {
     return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
   }
 
-  async #newJobs(jobs: readonly NewJob[], call: string): Promise<Record<string, unknown>[]> {
-    const list: Record<string, unknown>[] = [];
-    for (const [index, job] of jobs.entries()) {
-      const where = `${call}, job ${index}`;
-      const { task, ...checked } = checkNewJob(job, where);
-      try {
-        list.push(await this.#newJob(task as Task, job, checked));
-      } catch (error) {
-        throw saysWhere(error, where);
-      }
-    }
-    return list;
+  #newJobs(jobs: readonly NewJob[], call: string): Promise<Record<string, unknown>[]> {
+    return eachNewJob(jobs, call, (task, options, _where, job) => this.#newJob(task as Task, job, options));
   }
 
   /** A job as it travels. Where nothing that the caller gave makes the addition repeatable, a key does. */
@@ -259,11 +249,4 @@ function throwAbout(jobId: string, error: unknown, signal: AbortSignal | undefin
   // All calls that a closed client ends have one error.
   const own = error instanceof SchedulerStateError ? new SchedulerStateError(error.message, { cause: error }) : error;
   throw Object.assign(own, { jobId });
-}
-
-/** An error about one job of many that does not say which job. */
-function saysWhere(error: unknown, where: string): unknown {
-  if (error instanceof PayloadError) return new PayloadError(`${where}: ${error.message}`, error.issues);
-  if (!(error instanceof SerializationError)) return error;
-  return new SerializationError(`${where}: ${error.message}`, { cause: error.cause });
 }

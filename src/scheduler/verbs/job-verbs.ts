@@ -1,10 +1,4 @@
-import {
-  JobLookupError,
-  OptionsError,
-  PayloadError,
-  SchedulerStateError,
-  SerializationError,
-} from "../../core/errors.ts";
+import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
 import { optionError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -18,11 +12,11 @@ import {
   checkJobFilter,
   checkJobOptions,
   checkJobResultFilter,
-  checkNewJob,
   checkResultOptions,
   checkRunJobOptions,
   checkThenJob,
 } from "../options/check-options.ts";
+import { eachNewJob } from "../options/each-new-job.ts";
 import { tellJobAdded } from "../options/job-added.ts";
 import type {
   BatchOptions,
@@ -99,18 +93,8 @@ export class JobVerbs {
     return { jobs: added.slice(0, -1), then: added[added.length - 1] as Job };
   }
 
-  async #newRecords(jobs: readonly NewJob[], call: string): Promise<NewJobRecord[]> {
-    const records: NewJobRecord[] = [];
-    for (const [index, job] of jobs.entries()) {
-      const where = `${call}, job ${index}`;
-      const { task, ...options } = checkNewJob(job, where);
-      try {
-        records.push(await this.#newRecord(task as Task, options, where));
-      } catch (error) {
-        throw saysWhere(error, where);
-      }
-    }
-    return records;
+  #newRecords(jobs: readonly NewJob[], call: string): Promise<NewJobRecord[]> {
+    return eachNewJob(jobs, call, (task, options, where) => this.#newRecord(task as Task, options, where));
   }
 
   async addRecord(record: JobRecord): Promise<Job> {
@@ -266,15 +250,4 @@ export class JobVerbs {
   #resultOf(record: JobResultRecord): JobResult {
     return new JobResult(record, this.#context.env.store.serializer);
   }
-}
-
-/** An error about one job of many that does not say which job. */
-function saysWhere(error: unknown, where: string): unknown {
-  if (error instanceof PayloadError) return new PayloadError(`${where}: ${error.message}`, error.issues);
-  const isAboutKey = error instanceof OptionsError && error.issues[0]?.path === "concurrencyKey";
-  if (isAboutKey && !error.message.startsWith(where)) {
-    return new OptionsError(`${where}: ${error.message}`, error.issues, { cause: error.cause });
-  }
-  if (!(error instanceof SerializationError)) return error;
-  return new SerializationError(`${where}: ${error.message}`, { cause: error.cause });
 }
