@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type Checker, checker, hasMethods, implementing, says, textUpTo } from "../core/check.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { mustBe, optionsError } from "../core/option-errors.ts";
+import { mustBe, optionError } from "../core/option-errors.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { authSchema, type RouterAuth } from "./auth/auth-options.ts";
 import type { Redact } from "./redaction.ts";
@@ -41,7 +41,7 @@ let check: Checker<RouterOptions> | undefined;
 export function checkRouterOptions(scheduler: unknown, options: RouterOptions): RouterOptions {
   if (typeof scheduler !== "function" && !isClient(scheduler)) {
     const message = mustBe("a Scheduler, or a function that returns one", scheduler);
-    throw optionsError("createRouter()", [{ path: "scheduler", message }]);
+    throw optionError("createRouter()", "scheduler", message);
   }
   check ??= checker(schema());
   return check(options, "createRouter()");

@@ -1,7 +1,7 @@
 import type { GenericSchema } from "valibot";
 import { type Checker, checker, type Hints } from "../core/check.ts";
 import { OptionsError } from "../core/errors.ts";
-import { optionsError } from "../core/option-errors.ts";
+import { optionError } from "../core/option-errors.ts";
 import { Refusal } from "./refusal.ts";
 import { nothing } from "./schemas.ts";
 
@@ -53,7 +53,7 @@ function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, 
   const { entries = {} } = (schema ?? {}) as { entries?: Record<string, object> };
   const query: Record<string, unknown> = {};
   for (const [name, text] of url.searchParams) {
-    if (Object.hasOwn(query, name)) throw badQuery(optionsError(where, [{ path: name, message: "is given twice" }]));
+    if (Object.hasOwn(query, name)) throw badQuery(optionError(where, name, "is given twice"));
     const kind = Object.hasOwn(entries, name) ? kindOf(entries[name]) : null;
     // Defined, because a parameter may be called `__proto__`.
     Object.defineProperty(query, name, { value: converted(text, kind), enumerable: true });

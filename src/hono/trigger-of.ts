@@ -1,6 +1,6 @@
 import { toDurationMs } from "../core/duration.ts";
 import { OptionsError } from "../core/errors.ts";
-import { mustBe, optionsError, unknownOption } from "../core/option-errors.ts";
+import { mustBe, optionError, optionsError, unknownOption } from "../core/option-errors.ts";
 import { triggerFromJSON } from "../triggers/codec.ts";
 import { CronTrigger } from "../triggers/cron.ts";
 import { DateTrigger } from "../triggers/date.ts";
@@ -39,7 +39,7 @@ function textsOf(wire: object, where: string): Partial<Record<(typeof KINDS)[num
   const kind = KINDS.find((name) => name in wire);
   if (kind === undefined) {
     const message = mustBe("crontab text, { cron }, { every }, { at } or the JSON of a trigger", wire);
-    throw optionsError(where, [{ path: "trigger", message }]);
+    throw optionError(where, "trigger", message);
   }
   const known = kind === "every" ? [kind] : [kind, "timeZone"];
   for (const [name, value] of Object.entries(wire)) {

@@ -1,4 +1,4 @@
-import { optionsError } from "../core/option-errors.ts";
+import { optionError } from "../core/option-errors.ts";
 
 /** Where a page of schedules in the order of their next fire times ended. */
 export interface ScheduleCursor {
@@ -20,7 +20,7 @@ export function readScheduleCursor(text: string): ScheduleCursor {
     return { nextFireTime, id: text.slice(place + 1) };
   }
   const message = "must be the cursor of a page of schedules in this order; begin again without a cursor";
-  throw optionsError("getSchedules()", [{ path: "cursor", message }]);
+  throw optionError("getSchedules()", "cursor", message);
 }
 
 const NEVER = "never";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import type { IdGenerator } from "../../core/ids.ts";
-import { optionsError } from "../../core/option-errors.ts";
+import { optionError } from "../../core/option-errors.ts";
 import { checkId } from "../../scheduler/options/check-options.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
@@ -38,7 +38,7 @@ export function pathOf(kind: "jobs" | "schedules" | "tasks", id: string, verb?: 
   checkId(id, `${kind.slice(0, -1)} id`);
   if (id === "." || id === "..") {
     const message = `must be another id than "." and ".." over HTTP, because no URL can name these`;
-    throw optionsError(`${kind.slice(0, -1)} id`, [{ path: "", message }]);
+    throw optionError(`${kind.slice(0, -1)} id`, "", message);
   }
   return `/${kind}/${encodeURIComponent(id)}${verb === undefined ? "" : `/${verb}`}`;
 }

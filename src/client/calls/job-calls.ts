@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, DURATION_MS_MAX, PARENTS_MAX } from "../../core/limits.ts";
-import { optionsError, takes } from "../../core/option-errors.ts";
+import { optionError, optionsError, takes } from "../../core/option-errors.ts";
 import {
   type CheckedJobOptions,
   checkBatchOptions,
@@ -62,7 +62,7 @@ export class JobCalls {
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
     if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
       const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
-      throw optionsError("addJobs()", [{ path: "", message }]);
+      throw optionError("addJobs()", "", message);
     }
     if (jobs.length === 0) return [];
     const body = { jobs: await this.#newJobs(jobs, "addJobs()") };

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { mustBe, optionsError } from "../../core/option-errors.ts";
+import { mustBe, optionError } from "../../core/option-errors.ts";
 import { type InstantLike, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
 import {
   checkNoTrigger,
@@ -78,7 +78,7 @@ export class ScheduleCalls {
     const checked = checkScheduleChanges(changes, where);
     if ("payload" in changes && changes.payload === undefined) {
       const message = "must be a value over HTTP, which has no undefined; pass null, or leave payload out to keep it";
-      throw optionsError(where, [{ path: "payload", message }]);
+      throw optionError(where, "payload", message);
     }
     if ("payload" in changes) await travelling(id, changes.payload, null);
     const { trigger } = checked;
@@ -107,7 +107,7 @@ export class ScheduleCalls {
     const { idempotencyKey: key } = checkRunNowOptions(options, "runScheduleNow()");
     if (key !== undefined && !HEADER.test(key)) {
       const message = mustBe("text that a header can carry: ASCII, without spaces around it", key);
-      throw optionsError("runScheduleNow()", [{ path: "idempotencyKey", message }]);
+      throw optionError("runScheduleNow()", "idempotencyKey", message);
     }
     const headers: Readonly<Record<string, string>> = key === undefined ? {} : { "idempotency-key": key };
     const path = pathOf("schedules", id, "run");

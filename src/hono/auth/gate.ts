@@ -38,7 +38,7 @@ export interface Gate {
    *  to whom this scope is not enough, and to what another site made a browser send, unless it is a GET or a HEAD.
    *  @param needed the scope that the route needs. Default: `"read"` for GET and HEAD, `"write"` for other methods */
   admit(needed?: Scope): MiddlewareHandler<GateEnv>;
-  /** Mounts the routes of sessions, where there are tokens. They come before `authenticate`. */
+  /** Mounts the routes of sessions, where there are tokens. They come before what is admitted. */
   session(app: Hono<GateEnv>): void;
 }
 

@@ -1,6 +1,6 @@
-import { OptionsError, ScheduleLookupError } from "../../core/errors.ts";
+import { ScheduleLookupError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
-import { optionsError } from "../../core/option-errors.ts";
+import { optionError } from "../../core/option-errors.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { Refusal } from "../refusal.ts";
 import { searched } from "../search.ts";
@@ -40,12 +40,12 @@ export async function changeMany(client: SchedulerClient, bulk: ScheduleBulk): P
 async function idsOf(client: SchedulerClient, bulk: ScheduleBulk): Promise<string[]> {
   const { action, ids, filter = {}, all = false, resumeFrom } = bulk;
   if (resumeFrom !== undefined && action !== "unpause") {
-    throw optionsError(WHERE, [{ path: "resumeFrom", message: 'goes with the action "unpause" alone' }]);
+    throw optionError(WHERE, "resumeFrom", 'goes with the action "unpause" alone');
   }
   const hasFilter = Object.keys(filter).length > 0;
   if ([ids !== undefined, hasFilter, all].filter(Boolean).length !== 1 || (ids !== undefined && bulk.filter)) {
     const message = "takes ids, or a filter that names something; write { all: true } if you mean every schedule";
-    throw optionsError(WHERE, [{ path: "", message }]);
+    throw optionError(WHERE, "", message);
   }
   if (ids !== undefined) return [...new Set(ids)];
   const found: string[] = [];
@@ -53,7 +53,7 @@ async function idsOf(client: SchedulerClient, bulk: ScheduleBulk): Promise<strin
     found.push(id);
     if (found.length > BULK_ADD_MAX) {
       const message = `takes more than ${BULK_ADD_MAX} schedules; narrow it`;
-      throw new OptionsError(`${WHERE}: filter ${message}`, [{ path: "filter", message }]);
+      throw optionError(WHERE, "filter", message);
     }
   }
   return found;

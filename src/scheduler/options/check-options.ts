@@ -2,7 +2,7 @@ import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
-import { isPlain, mustBe, optionsError, shown } from "../../core/option-errors.ts";
+import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
@@ -336,7 +336,7 @@ export const checkTaskPause: Checker<{ key?: string | undefined }> = (value, whe
   const pause = checkPause(value, where);
   if (pause.key !== undefined || !isPlain(value) || !("key" in value)) return pause;
   const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, undefined, "", pausedKeyAdvice(undefined));
-  throw optionsError(where, [{ path: "key", message }]);
+  throw optionError(where, "key", message);
 };
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
@@ -366,7 +366,7 @@ export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
       all === true
         ? "must stand alone, because it means every schedule; leave it out to remove those that the filter takes"
         : "needs taskId, paused or ids; write { all: true } to remove every schedule";
-    throw optionsError(where, [{ path: all === true ? "all" : "", message }]);
+    throw optionError(where, all === true ? "all" : "", message);
   }
   return removal;
 };
@@ -411,7 +411,7 @@ function bulkChecker<Selection extends object>(
     const { all, signal: _signal, ...selection } = checked;
     if (all || Object.keys(selection).length > 0) return checked;
     const message = `takes a filter that names something, because any other means everything; ${EVERYTHING_ADVICE}`;
-    throw optionsError(where, [{ path: "", message }]);
+    throw optionError(where, "", message);
   };
 }
 
@@ -422,14 +422,14 @@ export const checkId: Checker<string> = (value, where) => {
     throw optionsError(where, [{ path: "", message: mustBe(STORABLE, value, "", STORABLE_ADVICE) }]);
   }
   const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, value, "", idAdvice(value));
-  throw optionsError(where, [{ path: "", message }]);
+  throw optionError(where, "", message);
 };
 
 /** What `addSchedule` gets first. */
 export const checkNoTrigger: Checker<unknown> = (value, where) => {
   if (!(value instanceof Trigger)) return value;
   const message = mustBe("a task, its id or a named function", value, "", "the task comes first, then the trigger");
-  throw optionsError(where, [{ path: "task", message }]);
+  throw optionError(where, "task", message);
 };
 
 /** A trigger, or crontab text, which is read in a time zone. @throws {CronSyntaxError} */
@@ -438,7 +438,7 @@ export function checkTrigger(value: unknown, where: string, timeZone: string): T
   const advice = typeof value === "string" ? textAdvice(value) : triggerAdvice(value);
   if (typeof value === "string" && advice === null) return CronTrigger.fromCrontab(value, { timeZone });
   const message = mustBe("a trigger or crontab text", value, "", advice);
-  throw optionsError(where, [{ path: "trigger", message }]);
+  throw optionError(where, "trigger", message);
 }
 
 function triggerOf(value: unknown): string {
