@@ -33,6 +33,7 @@ export {
   StoreUnavailableError,
   TaskLookupError,
   TemporalMissingError,
+  WorkerLostError,
 } from "./core/errors.ts";
 export { fromLogTape, type LogTapeLike } from "./core/from-logtape.ts";
 export { fromPino, type PinoLike } from "./core/from-pino.ts";

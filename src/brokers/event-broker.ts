@@ -1,3 +1,4 @@
+import type { OpenOptions } from "../core/open-options.ts";
 import type { EventRecord } from "../records/events.ts";
 
 /** Stops a subscription. Calling it again does nothing. */
@@ -13,12 +14,16 @@ export type Unsubscribe = () => void;
  * - A listener that throws disturbs nobody.
  */
 export interface EventBroker extends AsyncDisposable {
-  /** Connects. Idempotent. */
-  open(): Promise<void>;
+  /** Connects. Idempotent. A server that cannot be reached is no failure: the broker goes on trying, and says so in the
+   *  log. */
+  open(options?: OpenOptions): Promise<void>;
   /** Sends events. Resolves when the transport has taken them, and rejects when it has not. */
   publish(events: readonly EventRecord[]): Promise<void>;
   /** Calls a listener for every event, until the returned function is called. */
   subscribe(listener: (event: EventRecord) => void): Unsubscribe;
-  /** Disconnects. Idempotent. */
+  /** Calls a listener each time that events may have been missed, because the broker had lost its connection and has it
+   *  again, until the returned function is called. Left out by brokers that cannot miss an event. */
+  onGap?(listener: () => void): Unsubscribe;
+  /** Disconnects: no listener is called any more. Idempotent. */
   close(): Promise<void>;
 }

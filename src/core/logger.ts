@@ -15,6 +15,9 @@ export interface Logger {
 
 const ignore = (): void => {};
 
+/** A logger that keeps nothing. */
+export const silentLogger: Logger = Object.freeze({ debug: ignore, info: ignore, warn: ignore, error: ignore });
+
 /** Wraps a logger, so that a method of it that throws, or returns a promise that rejects, disturbs nobody. */
 export function guardedLogger(logger: Logger): Logger {
   const guard =

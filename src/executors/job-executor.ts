@@ -1,3 +1,5 @@
+import type { Logger } from "../core/logger.ts";
+import type { OpenOptions } from "../core/open-options.ts";
 import type { JobRecord } from "../records/job.ts";
 
 /** One attempt of a job, in the form that an executor gets. */
@@ -7,7 +9,21 @@ export interface JobCall {
   readonly payload: unknown;
   /** Aborted when the attempt is to end early: timeout, cancellation, lost lease, stop. */
   readonly signal: AbortSignal;
-  /** Runs the task's handler in this thread. */
+  /** The number of the attempt, 1 for the first. It counts failed attempts, attempts that were lost with their process,
+   *  and this attempt. */
+  readonly attempt: number;
+  /** The fencing token of the attempt's lease: it grows with each lease of the job. */
+  readonly fence: number;
+  /** The key that the job was added with, or else its id: the same in each attempt. */
+  readonly idempotencyKey: string;
+  /** The log of the attempt, which names its task and its job. */
+  readonly logger: Logger;
+  /** Reports how far the attempt is. After its end, a report does nothing.
+   *  @param fraction from 0 to 1
+   *  @param note what is being done. Default: none
+   *  @throws {OptionsError} */
+  progress(fraction: number, note?: string): void;
+  /** Runs the task's handler in this thread. Throws where the task has no handler here. */
   readonly invoke: () => unknown;
 }
 
@@ -17,8 +33,12 @@ export interface JobCall {
  * settles.
  */
 export interface JobExecutor extends AsyncDisposable {
+  /** The ids of the tasks for which the executor has handlers of its own, such as in a thread, known once `open` has
+   *  resolved. It gets calls of these tasks alone, and they need no handler in the scheduler. Undefined for an executor
+   *  that calls `invoke`. */
+  readonly taskIds?: readonly string[] | undefined;
   /** Gets ready. Idempotent. */
-  open(): Promise<void>;
+  open(options?: OpenOptions): Promise<void>;
   /** Runs one attempt. */
   execute(call: JobCall): Promise<unknown>;
   /** Releases the resources that the executor holds. Idempotent. */

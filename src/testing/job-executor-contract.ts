@@ -1,3 +1,4 @@
+import { silentLogger } from "../core/logger.ts";
 import type { JobCall, JobExecutor } from "../executors/job-executor.ts";
 import { equal, isTrue } from "./data-store-contract/assert.ts";
 import { makeJob } from "./data-store-contract/makers.ts";
@@ -184,10 +185,16 @@ function callOf(
   payload: unknown,
   signal: AbortSignal = new AbortController().signal,
 ): JobCall {
+  const job = makeJob({ taskId, payload: JSON.stringify(payload) });
   return {
-    job: makeJob({ taskId, payload: JSON.stringify(payload) }),
+    job,
     payload,
     signal,
+    attempt: 1,
+    fence: job.fence,
+    idempotencyKey: job.id,
+    logger: silentLogger,
+    progress: () => {},
     invoke: () => jobExecutorHandlers[taskId](payload, { signal }),
   };
 }

@@ -44,6 +44,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "Temporal",
       "TemporalMissingError",
       "Trigger",
+      "WorkerLostError",
       "coarseClock",
       "currentJob",
       "defineTasks",

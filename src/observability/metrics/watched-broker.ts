@@ -1,4 +1,5 @@
 import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
+import type { OpenOptions } from "../../core/open-options.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { Tally } from "./tally.ts";
 
@@ -12,8 +13,8 @@ export class WatchedBroker implements EventBroker {
     this.#tally = tally;
   }
 
-  open(): Promise<void> {
-    return this.#broker.open();
+  open(options?: OpenOptions): Promise<void> {
+    return this.#broker.open(options);
   }
 
   publish(events: readonly EventRecord[]): Promise<void> {
@@ -23,6 +24,10 @@ export class WatchedBroker implements EventBroker {
 
   subscribe(listener: (event: EventRecord) => void): Unsubscribe {
     return this.#broker.subscribe(listener);
+  }
+
+  onGap(listener: () => void): Unsubscribe {
+    return this.#broker.onGap?.(listener) ?? (() => {});
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
+import type { OpenOptions } from "../../core/open-options.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { Tally } from "./tally.ts";
 
@@ -14,8 +15,12 @@ export class WatchedExecutor implements JobExecutor {
     this.#clock = clock;
   }
 
-  open(): Promise<void> {
-    return this.#executor.open();
+  get taskIds(): readonly string[] | undefined {
+    return this.#executor.taskIds;
+  }
+
+  open(options?: OpenOptions): Promise<void> {
+    return this.#executor.open(options);
   }
 
   execute(call: JobCall): Promise<unknown> {

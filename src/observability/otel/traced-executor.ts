@@ -2,6 +2,7 @@ import { type Attributes, context, ROOT_CONTEXT, type Span, SpanKind, type Trace
 import { type Clock, sleepFor } from "../../core/clock.ts";
 import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
 import { ABORT_GRACE_MS } from "../../core/limits.ts";
+import type { OpenOptions } from "../../core/open-options.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -28,8 +29,12 @@ export class TracedExecutor implements JobExecutor {
     this.#tracing = tracing;
   }
 
-  open(): Promise<void> {
-    return this.#executor.open();
+  get taskIds(): readonly string[] | undefined {
+    return this.#executor.taskIds;
+  }
+
+  open(options?: OpenOptions): Promise<void> {
+    return this.#executor.open(options);
   }
 
   execute(call: JobCall): Promise<unknown> {

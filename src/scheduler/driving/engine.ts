@@ -129,7 +129,7 @@ export class Engine {
   async open(): Promise<void> {
     const { env, broker } = this.#parts;
     try {
-      await this.#shared.open(broker, () => broker.open());
+      await this.#shared.open(broker, () => broker.open({ logger: env.logger }));
       await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
     } catch (error) {
       // A failure to close is not reported, because the caller has to know the failure to open. An opening that
@@ -345,7 +345,7 @@ export class Engine {
 
   async #openExecutors(): Promise<void> {
     for (const executor of Object.values(this.#parts.executors)) {
-      await this.#shared.open(executor, () => executor.open());
+      await this.#shared.open(executor, () => executor.open({ logger: this.#parts.env.logger }));
     }
   }
 

@@ -9,6 +9,7 @@ import {
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import type { Logger } from "../../core/logger.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
@@ -247,6 +248,7 @@ export class JobAttempt {
 class AttemptCall implements JobCall {
   readonly #attempt: JobAttempt;
   readonly #contextOf: (attempt: JobAttempt) => JobContext;
+  #made: JobContext | null = null;
   readonly payload: unknown;
 
   constructor(attempt: JobAttempt, payload: unknown, contextOf: (attempt: JobAttempt) => JobContext) {
@@ -263,9 +265,34 @@ class AttemptCall implements JobCall {
     return this.#attempt.signal;
   }
 
+  get attempt(): number {
+    return this.#attempt.number;
+  }
+
+  get fence(): number {
+    return this.#attempt.job.fence;
+  }
+
+  get idempotencyKey(): string {
+    return this.#context.idempotencyKey;
+  }
+
+  get logger(): Logger {
+    return this.#context.logger;
+  }
+
+  progress(fraction: number, note?: string): void {
+    this.#context.progress(fraction, note);
+  }
+
+  get #context(): JobContext {
+    this.#made ??= this.#contextOf(this.#attempt);
+    return this.#made;
+  }
+
   /** A property and not a method, because executors may pass it on without its object. */
   readonly invoke = (): unknown => {
-    const context = this.#contextOf(this.#attempt);
+    const context = this.#context;
     const handler = this.#attempt.task.handler as (payload: unknown, context: JobContext) => unknown;
     return runAsCurrentJob(context, () => handler(this.payload, context));
   };
