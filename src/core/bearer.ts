@@ -15,12 +15,18 @@ export async function hasBearer(request: Request, secrets: readonly string[]): P
 /**
  * Which of the secrets a guess is. Digests of equal length are compared, each to its last byte, and always all of them,
  * so that the time taken tells nothing of how much of a guess was right, nor of how long the secrets are.
+ * @param secrets a list that stays as it is: its digests are made once
  */
 export async function matching(guess: string, secrets: readonly string[]): Promise<readonly boolean[]> {
-  // Made anew for each request: a promise that is kept would belong to the request that made it (Workers).
-  const [given, ...allowed] = await Promise.all([guess, ...secrets].map(digestOf));
-  return allowed.map((digest) => given !== undefined && isEqual(given, digest));
+  const allowed = digests.get(secrets) ?? (await Promise.all(secrets.map(digestOf)));
+  digests.set(secrets, allowed);
+  const given = await digestOf(guess);
+  return allowed.map((digest) => isEqual(given, digest));
 }
+
+/** The digests of lists of secrets, which nobody changes. Not their promises: those would belong to the request that
+ *  made them (Workers). */
+const digests = new WeakMap<readonly string[], readonly Uint8Array[]>();
 
 async function digestOf(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
