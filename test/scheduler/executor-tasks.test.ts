@@ -117,8 +117,8 @@ describe("a scheduler does not start", () => {
     [
       "threads",
       "resize",
-      'executor "threads" has no handler for task "resize", it has "thumb", "mail": define it there, or give the task ' +
-        "another executor",
+      'executor "threads" has no handler for task "resize", it has "thumb", "mail": define it there, or give the ' +
+        "task another executor",
     ],
     [
       "none",
