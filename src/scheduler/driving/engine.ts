@@ -157,6 +157,7 @@ export class Engine {
     env.events.publish(happened);
     this.#wakeOnEvents();
     this.#isResident = true;
+    this.runner.lag.start(this.#cleaning.signal);
     this.#loop.start();
     this.#unclaimed.start(this.#cleaning.signal);
     if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning.signal);

@@ -74,6 +74,11 @@ export class JobAttempt {
     return this.job.failedAttempts + this.job.recoveries + 1;
   }
 
+  /** Whether the handler runs in this thread. */
+  get runsHere(): boolean {
+    return this.#executor.taskIds === undefined;
+  }
+
   /** When the lease ends, in epoch milliseconds. */
   get leaseEndsAt(): number {
     return this.#leaseEndsAt;

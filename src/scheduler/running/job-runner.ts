@@ -13,6 +13,7 @@ import { currentJob } from "../tasks/current-job.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
 import { JobLog } from "./job-log.ts";
+import { LagWatch } from "./lag-watch.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
 import { SuspectLine } from "./suspects.ts";
 import { type Wait, Waits } from "./waits.ts";
@@ -31,6 +32,8 @@ export interface RunnerOptions {
  *  store. */
 export class JobRunner {
   readonly log: JobLog;
+  /** Tells when the event loop stands still while jobs run. */
+  readonly lag: LagWatch;
   readonly #options: RunnerOptions;
   readonly #running = new Map<string, JobAttempt>();
   /** Attempts that lost their lease and still run, while a newer attempt of the same job runs here too. */
@@ -53,6 +56,7 @@ export class JobRunner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.log = new JobLog(options.env);
+    this.lag = new LagWatch(options.env, () => this.#running.values());
     const { env, contextOf } = options;
     const { clock, random, store } = env;
     const { serializer, capabilities } = store;
@@ -332,6 +336,7 @@ export class JobRunner {
   }
 
   async #run(attempt: JobAttempt): Promise<void> {
+    this.lag.begins(attempt);
     const { release, error } = await attempt.run();
     const { id } = attempt.job;
     if (attempt.workerLoss !== null) this.log.workerLost(attempt.job, attempt.number, attempt.workerLoss);
