@@ -167,6 +167,11 @@ export const BACKLOG_TASKS_MAX = 10;
 export const LEFT_LEASES_PAGE_SIZE = 200;
 export const LEFT_LEASES_PAGES_MAX = 5;
 
+/** How often it is looked, in the time of a lease, whether the event loop stood still; and how long nothing is said of
+ *  it after a warning, in milliseconds. */
+export const LAG_BEATS_PER_LEASE = 12;
+export const LAG_TOLD_MS = 600_000;
+
 /** How long a handler whose signal was aborted may still run, in milliseconds, before the job's outcome is recorded
  *  without it. This is long enough to clean up. A handler that ignores its signal does not block others for longer. */
 export const ABORT_GRACE_MS = 5000;

@@ -1,0 +1,85 @@
+import { LAG_BEATS_PER_LEASE, LAG_TOLD_MS } from "../../core/limits.ts";
+import type { Environment } from "../environment.ts";
+import type { JobAttempt } from "./job-attempt.ts";
+
+/** Most tasks that a warning names. */
+const NAMES_MAX = 5;
+
+/** Warns when the event loop stood still for more than a third of a lease while jobs ran, because leases that are not
+ *  extended in time are lost. It measures how late a timer of its own is, and has that timer only while jobs run. */
+export class LagWatch {
+  readonly #env: Environment;
+  readonly #running: () => Iterable<JobAttempt>;
+  /** Tasks whose handlers ran in this thread since the timer was set. One that held the loop may have ended by now. */
+  readonly #suspects = new Set<string>();
+  #signal: AbortSignal | null = null;
+  #isWatching = false;
+  #toldAt = Number.NEGATIVE_INFINITY;
+  /** How often the loop stood still since that was told, and the longest time, in milliseconds. */
+  #untold = { count: 0, longestMs: 0 };
+
+  constructor(env: Environment, running: () => Iterable<JobAttempt>) {
+    this.#env = env;
+    this.#running = running;
+  }
+
+  /** Watches whenever jobs run, until the signal is aborted. */
+  start(signal: AbortSignal): void {
+    this.#signal = signal;
+  }
+
+  /** An attempt begins. */
+  begins(attempt: JobAttempt): void {
+    const signal = this.#signal;
+    if (signal === null || signal.aborted) return;
+    if (attempt.runsHere) this.#suspects.add(attempt.task.record.id);
+    if (!this.#isWatching) void this.#watch(signal);
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { clock, leaseMs } = this.#env;
+    this.#isWatching = true;
+    for (let hasJobs = true; hasJobs && !signal.aborted; ) {
+      const wakesAt = clock.now() + leaseMs / LAG_BEATS_PER_LEASE;
+      await clock.sleep(wakesAt, signal);
+      const lagMs = clock.now() - wakesAt;
+      if (lagMs > leaseMs / 3 && !signal.aborted) this.#stoodStill(lagMs);
+      this.#suspects.clear();
+      hasJobs = false;
+      for (const attempt of this.#running()) {
+        hasJobs = true;
+        if (attempt.runsHere) this.#suspects.add(attempt.task.record.id);
+      }
+    }
+    this.#isWatching = false;
+  }
+
+  #stoodStill(lagMs: number): void {
+    const { clock, leaseMs, logger } = this.#env;
+    this.#untold.count++;
+    this.#untold.longestMs = Math.max(this.#untold.longestMs, lagMs);
+    const now = clock.now();
+    if (now - this.#toldAt < LAG_TOLD_MS) return;
+    const { count, longestMs } = this.#untold;
+    const times = count === 1 ? "" : ` ${count} times, at the longest`;
+    this.#toldAt = now;
+    this.#untold = { count: 0, longestMs: 0 };
+    logger.warn(
+      `escapement: the event loop stood still${times} for ${seconds(longestMs)}, which is more than a third of ` +
+        `leaseDuration (${seconds(leaseMs)}); ${this.#who()}; jobs whose leases end run again elsewhere: let long ` +
+        "work yield, or give it an executor with threads, or raise leaseDuration",
+    );
+  }
+
+  #who(): string {
+    const ids = [...this.#suspects];
+    if (ids.length === 0) return "no handler ran in this thread, so that other work of the program held it";
+    const names = ids.slice(0, NAMES_MAX).map((id) => `"${id}"`);
+    const more = ids.length > names.length ? ` and ${ids.length - names.length} more` : "";
+    return `handlers of ${names.join(", ")}${more} ran in this thread`;
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
+}
