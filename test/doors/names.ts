@@ -419,4 +419,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JobExecutorTaskContext",
     ],
   },
+  "./worker": {
+    values: ["WorkerExecutor"],
+    types: ["RemoteExecutorOptions", "WorkerExecutorOptions", "WorkerResourceLimits"],
+  },
 };
