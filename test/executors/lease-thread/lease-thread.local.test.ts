@@ -1,0 +1,108 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { bundleProcess } from "../../support/bundle-process.ts";
+import { Child } from "../../support/child.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { LIBSQL, SQLITE } from "../../stores/local-stores.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let command: readonly string[];
+let module: string;
+const children: Child[] = [];
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  [command, module] = await commandAndModule();
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.process.kill("SIGKILL");
+});
+afterAll(() => folder.remove());
+
+/** How this runtime runs the program, and the URL of its module. Node 20 takes no types: there, all are bundled, and
+ *  what the thread runs lies beside the program. */
+async function commandAndModule(): Promise<[string[], string]> {
+  const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+  const run = [process.execPath, ...("Deno" in globalThis ? ["run", "--allow-all", "--cached-only"] : [])];
+  if ("Bun" in globalThis || "Deno" in globalThis) {
+    return [[...run, source("program.ts")], pathToFileURL(source("store.ts")).href];
+  }
+  const bundled = (name: string): string => join(folder.path, name);
+  await writeFile(bundled("package.json"), '{ "type": "module" }');
+  await bundleProcess(source("program.ts"), bundled("program.js"));
+  await bundleProcess(source("store.ts"), bundled("store.js"));
+  await bundleProcess(source("../../../src/executors/lease-thread/thread.ts"), bundled("thread.js"));
+  return [[...run, bundled("program.js")], pathToFileURL(bundled("store.js")).href];
+}
+
+interface Shape {
+  readonly name: string;
+  readonly store?: string;
+  readonly path: string;
+  /** For how many milliseconds each job blocks the event loop. Default: not at all. */
+  readonly blocks?: number;
+  /** For how many milliseconds a lease thread keeps leases. Default: there is no thread. */
+  readonly maxBlocked?: number;
+}
+
+/** A process with a started scheduler. */
+async function begin({ name, store = LIBSQL.name, path, blocks, maxBlocked }: Shape): Promise<Child> {
+  const variables = { LEASE_STORE: store, LEASE_PATH: join(folder.path, path) };
+  const child = new Child([...command, name, String(blocks ?? "quick"), String(maxBlocked ?? "bare"), module], variables);
+  children.push(child);
+  await child.prints(/ready/);
+  return child;
+}
+
+function tell(child: Child, line: "add" | "stop"): void {
+  child.process.stdin?.write(`${line}\n`);
+}
+
+/** What a process printed itself, without its warnings. */
+function linesOf({ output }: Child): string[] {
+  return output.split("\n").filter((line) => line !== "" && !line.startsWith("escapement:"));
+}
+
+describe.each([LIBSQL, SQLITE])("two processes on one file of $name, with leases of a second", ({ name, whyMissing }) => {
+  test("run a job once that blocks its event loop for three seconds, where a thread keeps its lease", async ({
+    skip,
+  }) => {
+    if (whyMissing !== null) skip(whyMissing);
+    const path = `once-${name}.db`;
+    const other = await begin({ name: "B", store: name, path });
+    const blocked = await begin({ name: "A", store: name, path, blocks: 3000, maxBlocked: 60_000 });
+    tell(blocked, "add");
+    await blocked.prints(/A is told/);
+    for (const child of [blocked, other]) {
+      tell(child, "stop");
+      expect(await child.ended).toBe(0);
+    }
+    const thread = "the thread has closed its store";
+    expect(linesOf(blocked)).toEqual(["ready", "A begins", "A ends", "A is told: success", thread, "stopped"]);
+    expect(linesOf(other)).toEqual(["ready", "stopped"]);
+    expect(blocked.output).toMatch(
+      /the event loop of "A" has been blocked for [\d.]+ s, and 1 job runs there: "compute" \(job [-0-9a-f]{36}\)/,
+    );
+  });
+});
+
+describe("a loop that hangs", () => {
+  test("loses its jobs to others without a lease thread", async () => {
+    const other = await begin({ name: "B", path: "bare.db" });
+    const hung = await begin({ name: "A", path: "bare.db", blocks: Number.POSITIVE_INFINITY });
+    tell(hung, "add");
+    await other.prints(/B ends/);
+    expect(linesOf(hung)).toEqual(["ready", "A begins"]);
+  });
+
+  test("loses them when it has been blocked for longer than its lease thread keeps leases", async () => {
+    const other = await begin({ name: "B", path: "hung.db" });
+    const hung = await begin({ name: "A", path: "hung.db", blocks: Number.POSITIVE_INFINITY, maxBlocked: 2000 });
+    tell(hung, "add");
+    await hung.prints(/has been blocked for more than 2 s \(maxBlocked\)/);
+    await other.prints(/B ends/);
+    expect(linesOf(hung)).toEqual(["ready", "A begins"]);
+  });
+});
