@@ -62,6 +62,25 @@ export function isProcessAlive(pid: number): boolean | null {
   }
 }
 
+/** How many threads this machine runs at the same time; 1 where that is unknown. */
+export function processorCount(): number {
+  const os = builtinModule("node:os") as { availableParallelism?(): number } | undefined;
+  try {
+    return os?.availableParallelism?.() ?? (globalThis as unknown as HostGlobals).navigator?.hardwareConcurrency ?? 1;
+  } catch {
+    return 1;
+  }
+}
+
+/** Lets the program end although a timer waits, where the runtime can do that. @param handle what `setTimeout` gave */
+export function unrefTimer(handle: unknown): void {
+  if (typeof handle === "object" && handle !== null && "unref" in handle && typeof handle.unref === "function") {
+    handle.unref();
+  } else {
+    (globalThis as unknown as HostGlobals).Deno?.unrefTimer?.(handle);
+  }
+}
+
 /** The kind of host that runs this program, where it has no name of its own. */
 export function hostKind(): "deno" | "worker" | "browser" | "host" {
   const { Deno, navigator, document, WebSocketPair } = globalThis as unknown as HostGlobals;
@@ -79,8 +98,11 @@ export function endsWorkWithRequests(): boolean {
 
 interface HostGlobals {
   readonly WebSocketPair?: unknown;
-  readonly Deno?: { readonly permissions?: { querySync?(query: object): { readonly state: string } } };
-  readonly navigator?: { readonly userAgent?: string };
+  readonly Deno?: {
+    readonly permissions?: { querySync?(query: object): { readonly state: string } };
+    unrefTimer?(handle: unknown): void;
+  };
+  readonly navigator?: { readonly userAgent?: string; readonly hardwareConcurrency?: number };
   readonly document?: object;
 }
 

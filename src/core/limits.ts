@@ -328,3 +328,17 @@ export const READINESS_KEPT_MS = 1000;
 export const BODY_BYTES_MAX = 1_100_000;
 export const PREVIEW_BODY_BYTES_MAX = 16_384;
 export const SESSION_BODY_BYTES_MAX = 4096;
+
+/** First and longest pause before an executor starts a thread or a process again after one could not be started, in
+ *  milliseconds. The pause doubles with each failure in a row. */
+export const WORKER_PAUSE_MS_MIN = 100;
+export const WORKER_PAUSE_MS_MAX = 10_000;
+
+/** Lines that a worker of an executor logs for its handlers in a second, and most UTF-16 units of a line and of each
+ *  detail of it. What is more is dropped, and counted. */
+export const WORKER_LOG_LINES_PER_SECOND_MAX = 1000;
+export const WORKER_LOG_LENGTH_MAX = 16_384;
+
+/** Shortest time between two reports of progress that a worker of an executor sends for a job, in milliseconds. The last
+ *  report is sent in any case. */
+export const WORKER_PROGRESS_MS_MIN = 10;

@@ -8,6 +8,10 @@ export const LEVELS: Readonly<Record<string, number>> = {
   stores: 3,
   brokers: 3,
   executors: 3,
+  // They make what handlers get, and nothing but programs imports them.
+  "executors/remote": 5,
+  "executors/worker": 5,
+  "executors/process": 5,
   scheduler: 4,
   hono: 5,
   client: 5,

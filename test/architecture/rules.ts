@@ -202,7 +202,8 @@ function importedSpecifiers(tokens: readonly Token[]): Token[] {
 }
 
 function levelOf(path: string): number | null {
-  return DOORS[path] ?? LEVELS[folderOf(path)] ?? null;
+  const room = path.split("/").slice(1, 3).join("/");
+  return DOORS[path] ?? LEVELS[room] ?? LEVELS[folderOf(path)] ?? null;
 }
 
 function folderOf(path: string): string {

@@ -1,26 +1,6 @@
 import * as v from "valibot";
-import {
-  BrokenTriggerError,
-  ConflictingIdError,
-  CronSyntaxError,
-  DeserializationError,
-  HandlerLookupError,
-  type Issue,
-  JobAbandonedError,
-  JobCancelledError,
-  JobDeadlineMissedError,
-  JobLookupError,
-  JobTimeoutError,
-  MaxIterationsReachedError,
-  OptionsError,
-  PayloadError,
-  ScheduleLookupError,
-  SchedulerStateError,
-  SerializationError,
-  StoreRefusedError,
-  StoreUnavailableError,
-  TaskLookupError,
-} from "../../core/errors.ts";
+import { type ErrorFacts, errorOfCode } from "../../core/error-of-code.ts";
+import type { Issue } from "../../core/errors.ts";
 import { once } from "../../core/once.ts";
 import { RemoteError } from "../remote-error.ts";
 
@@ -68,36 +48,11 @@ export function errorOf(status: number, body: string, about: string, call: strin
   const said = problem.detail ?? problem.title ?? excerpt(body);
   const message = said === "" ? `${call} was answered with status ${status}` : said;
   const code = problem.code ?? codeOf(status);
-  const make = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
-  if (make !== undefined) return make(message, { ...problem, id: problem.id ?? about });
+  const facts: ErrorFacts = { ...problem, id: problem.id ?? about };
+  const known = errorOfCode(code === "badRequest" ? "options" : code, message, facts);
+  if (known !== null) return known;
   return new RemoteError(`${call} was answered with status ${status}: ${adviceOn(status, message)}`, { code, status });
 }
-
-type Make = (message: string, problem: Problem & { readonly id: string }) => Error;
-
-const byCode: Readonly<Record<string, Make>> = {
-  options: (message, { issues }) => new OptionsError(message, issues),
-  badRequest: (message, { issues }) => new OptionsError(message, issues),
-  cronSyntax: (message, { field = null, element = "", position = 0, suggestion = null }) =>
-    new CronSyntaxError(message, { field, element, position, suggestion }),
-  maxIterationsReached: (message) => new MaxIterationsReachedError(message),
-  brokenTrigger: (message) => new BrokenTriggerError(message),
-  conflictingId: (message, { id }) => new ConflictingIdError(message, id),
-  taskLookup: (message, { id }) => new TaskLookupError(message, id),
-  scheduleLookup: (message, { id }) => new ScheduleLookupError(message, id),
-  jobLookup: (message, { id }) => new JobLookupError(message, id),
-  handlerLookup: (message, { id }) => new HandlerLookupError(message, id),
-  payload: (message, { issues = [] }) => new PayloadError(message, issues),
-  serialization: (message) => new SerializationError(message),
-  deserialization: (message) => new DeserializationError(message),
-  jobCancelled: (message) => new JobCancelledError(message),
-  jobDeadlineMissed: (message) => new JobDeadlineMissedError(message),
-  jobTimeout: (message) => new JobTimeoutError(message),
-  jobAbandoned: (message) => new JobAbandonedError(message),
-  storeUnavailable: (message) => new StoreUnavailableError(message),
-  storeRefused: (message) => new StoreRefusedError(message),
-  schedulerState: (message) => new SchedulerStateError(message),
-};
 
 function problemOf(body: string): Problem {
   try {

@@ -1,0 +1,9 @@
+import { unrefTimer } from "./host.ts";
+
+/** Calls `run` after `delayMs` milliseconds or later. The timer does not keep the program alive, where the runtime lets
+ *  a program end while timers wait. @returns a function that stops the timer */
+export function startBackgroundTimer(run: () => void, delayMs: number): () => void {
+  const handle = setTimeout(run, delayMs);
+  unrefTimer(handle);
+  return () => clearTimeout(handle);
+}

@@ -1,0 +1,57 @@
+import { timerHost } from "../../core/timer-host.ts";
+import type { JobCall } from "../job-executor.ts";
+
+/** A call that waits for a worker, or that a worker runs. It settles once. */
+export class PendingCall {
+  readonly id: number;
+  readonly call: JobCall;
+  /** Its place among the calls of its worker. */
+  slot = 0;
+  readonly #resolve: (value: unknown) => void;
+  readonly #reject: (reason: unknown) => void;
+  #abort: (() => void) | null = null;
+  #stopTimer: (() => void) | null = null;
+  #hasSettled = false;
+  readonly #onAbort = (): void => this.#abort?.();
+
+  constructor(id: number, call: JobCall, resolve: (value: unknown) => void, reject: (reason: unknown) => void) {
+    this.id = id;
+    this.call = call;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    call.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get hasSettled(): boolean {
+    return this.#hasSettled;
+  }
+
+  /** From now on, an abort of the attempt calls this function, and no other. */
+  onAbort(abort: () => void): void {
+    this.#abort = abort;
+  }
+
+  /** Calls a function after a time, unless the call settles before. */
+  after(delayMs: number, run: () => void): void {
+    this.#stopTimer?.();
+    this.#stopTimer = timerHost.startTimer(run, delayMs);
+  }
+
+  resolve(value: unknown): void {
+    if (this.#settle()) this.#resolve(value);
+  }
+
+  reject(reason: unknown): void {
+    if (this.#settle()) this.#reject(reason);
+  }
+
+  /** @returns false when it was settled before */
+  #settle(): boolean {
+    if (this.#hasSettled) return false;
+    this.#hasSettled = true;
+    this.#abort = null;
+    this.#stopTimer?.();
+    this.call.signal.removeEventListener("abort", this.#onAbort);
+    return true;
+  }
+}

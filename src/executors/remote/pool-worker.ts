@@ -1,0 +1,264 @@
+import { startBackgroundTimer } from "../../core/background-timer.ts";
+import { SerializationError, WorkerLostError } from "../../core/errors.ts";
+import { optionError } from "../../core/option-errors.ts";
+import { revivedError } from "../../records/revived-error.ts";
+import { serializedError } from "../../records/serialized-error.ts";
+import { AbortFlags } from "./abort-flags.ts";
+import type { PendingCall } from "./pending-call.ts";
+import type { PoolSettings, PoolWords } from "./pool-settings.ts";
+import { type FromWorker, fromWorker, type RunMessage, type ToWorker, type UnfitMessage } from "./remote-call.ts";
+import { tellLog } from "./remote-log.ts";
+import type { ChannelListener, LostReason, OpenChannel, WorkerChannel } from "./worker-channel.ts";
+
+/** What the owner of a worker hears of it. */
+export interface WorkerOwner {
+  /** A call has settled, and the worker runs on. */
+  freed(worker: PoolWorker): void;
+  /** The worker takes no more calls. Its calls are settled when it has ended. */
+  ending(worker: PoolWorker): void;
+  /** The worker has ended. @param failure set when it ended by itself before it had a call */
+  ended(worker: PoolWorker, failure: Error | null): void;
+}
+
+/** One worker of a pool: a thread or a process, with the calls that it runs. */
+export class PoolWorker implements ChannelListener {
+  /** The ids of the tasks that the worker has handlers for, once it has loaded its module. Rejects when it cannot. */
+  readonly started: Promise<readonly string[]>;
+  readonly #settings: PoolSettings;
+  readonly #words: PoolWords;
+  readonly #owner: WorkerOwner;
+  readonly #channel: WorkerChannel;
+  readonly #flags: AbortFlags | null;
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #freeSlots: number[];
+  #state: "starting" | "ready" | "ending" | "ended" = "starting";
+  #settleStart: { resolve(taskIds: readonly string[]): void; reject(reason: unknown): void } | null = null;
+  #outbox: ToWorker[] = [];
+  #served = 0;
+  #end: Promise<void> | null = null;
+
+  /** When its last call settled, in milliseconds of the pool's clock. */
+  idleSince = 0;
+
+  constructor(settings: PoolSettings, words: PoolWords, open: OpenChannel, owner: WorkerOwner) {
+    this.#settings = settings;
+    this.#words = words;
+    this.#owner = owner;
+    this.#freeSlots = Array.from({ length: settings.jobsPerWorker }, (_, index) => settings.jobsPerWorker - 1 - index);
+    this.started = new Promise((resolve, reject) => {
+      this.#settleStart = { resolve, reject };
+    });
+    this.#channel = open(this);
+    this.#flags = this.#channel.sharesMemory ? new AbortFlags(settings.jobsPerWorker) : null;
+    this.#channel.send([
+      {
+        op: "open",
+        module: settings.module,
+        worker: words.worker,
+        ...(this.#flags === null ? {} : { flags: this.#flags.memory }),
+      },
+    ]);
+    this.#watchStart();
+  }
+
+  get isStarting(): boolean {
+    return this.#state === "starting";
+  }
+
+  get isBusy(): boolean {
+    return this.#state === "ready" && this.#calls.size > 0;
+  }
+
+  get isIdle(): boolean {
+    return this.#state === "ready" && this.#calls.size === 0;
+  }
+
+  get hasRoom(): boolean {
+    return this.#state === "ready" && this.#freeSlots.length > 0 && !this.#isUsedUp;
+  }
+
+  /** Whether the worker has run as many calls as it may. */
+  get #isUsedUp(): boolean {
+    const { maxJobsPerWorker } = this.#settings;
+    return maxJobsPerWorker !== null && this.#served >= maxJobsPerWorker;
+  }
+
+  /** Runs a call. The worker must have room. */
+  run(pending: PendingCall): void {
+    const { call, id } = pending;
+    if (this.#calls.size === 0) this.#channel.ref();
+    this.#served++;
+    pending.slot = this.#freeSlots.pop() ?? 0;
+    pending.onAbort(() => this.#abort(pending));
+    this.#calls.set(id, pending);
+    this.#flags?.clear(pending.slot);
+    const { job, payload, attempt, fence, idempotencyKey } = call;
+    const jobText = JSON.stringify(job.payload === null ? job : { ...job, payload: "" });
+    this.#post({
+      op: "run",
+      id,
+      taskId: job.taskId,
+      payload,
+      job: jobText,
+      attempt,
+      fence,
+      idempotencyKey,
+      slot: pending.slot,
+    });
+  }
+
+  /** Nothing is to be done: the program may end. */
+  rest(): void {
+    this.#channel.unref();
+  }
+
+  /** Ends the worker at once. Calls that it still runs reject. Resolves when it is gone. Idempotent.
+   *  @param culprit the call that has to end: it rejects with the reason of its abort */
+  end(reason: LostReason, culprit?: PendingCall): Promise<void> {
+    this.#end ??= this.#kill(reason, culprit);
+    return this.#end;
+  }
+
+  onMessage(data: unknown): void {
+    for (const message of fromWorker(data)) this.#receive(message);
+  }
+
+  onLost(reason: LostReason): void {
+    if (this.#state === "ending" || this.#state === "ended") return;
+    this.#end ??= Promise.resolve();
+    this.#owner.ending(this);
+    this.#hasEnded(reason, this.#served === 0 ? this.#startError(reason) : null);
+  }
+
+  async #kill(reason: LostReason, culprit: PendingCall | undefined): Promise<void> {
+    const hadStarted = this.#state !== "starting";
+    this.#state = "ending";
+    this.#owner.ending(this);
+    await this.#channel.kill();
+    culprit?.reject(culprit.call.signal.reason);
+    this.#hasEnded(reason, hadStarted ? null : this.#startError(reason));
+  }
+
+  #hasEnded(reason: LostReason, failure: Error | null): void {
+    this.#failStart(this.#startError(reason));
+    this.#state = "ended";
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const pending of calls) pending.reject(this.#lostError(pending, reason));
+    this.#owner.ended(this, failure);
+  }
+
+  #lostError({ call }: PendingCall, { message, cause }: LostReason): WorkerLostError {
+    const { id, taskId } = call.job;
+    const text = `the ${this.#words.worker} that ran job ${id} of task "${taskId}" ended before the job: ${message}`;
+    return new WorkerLostError(text, { cause });
+  }
+
+  #receive(message: FromWorker): void {
+    switch (message.op) {
+      case "ready":
+        return this.#hasStarted(message.taskIds);
+      case "unfit":
+        return this.#isUnfit(message);
+      case "done":
+        return this.#settle(message.id, (pending) => pending.resolve(message.value));
+      case "failed":
+        return this.#settle(message.id, (pending) => pending.reject(revivedError(message.error, message.facts)));
+      case "progress":
+        return this.#calls.get(message.id)?.call.progress(message.fraction, message.note);
+      case "log": {
+        const pending = this.#calls.get(message.id);
+        return pending === undefined ? undefined : tellLog(pending.call.logger, message);
+      }
+      default:
+        return message satisfies never;
+    }
+  }
+
+  #settle(id: number, settle: (pending: PendingCall) => void): void {
+    const pending = this.#calls.get(id);
+    if (pending === undefined) return;
+    this.#calls.delete(id);
+    this.#freeSlots.push(pending.slot);
+    settle(pending);
+    if (this.#state !== "ready") return;
+    if (this.#calls.size === 0 && this.#isUsedUp) void this.end({ message: "it has run as many jobs as it may" });
+    else this.#owner.freed(this);
+  }
+
+  #abort(pending: PendingCall): void {
+    const { reason } = pending.call.signal;
+    this.#flags?.raise(pending.slot, reason);
+    this.#post({ op: "abort", id: pending.id, reason: serializedError(reason) });
+    pending.after(this.#settings.abortGraceMs, () => {
+      void this.end({ message: `another job of the ${this.#words.worker} ignored its abort` }, pending);
+    });
+  }
+
+  /** The messages of a turn are sent together, because each costs more than its content. */
+  #post(message: ToWorker): void {
+    this.#outbox.push(message);
+    if (this.#outbox.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    const messages = this.#outbox;
+    this.#outbox = [];
+    if (this.#state === "ended") return;
+    try {
+      this.#channel.send(messages);
+    } catch {
+      // One of them cannot be copied. The others can.
+      for (const message of messages) this.#sendAlone(message);
+    }
+  }
+
+  #sendAlone(message: ToWorker): void {
+    try {
+      this.#channel.send([message]);
+    } catch (error) {
+      if (message.op === "run") this.#settle(message.id, (pending) => pending.reject(this.#unsendable(message, error)));
+    }
+  }
+
+  #unsendable({ taskId }: RunMessage, cause: unknown): SerializationError {
+    const said = serializedError(cause).message;
+    return new SerializationError(
+      `the payload of task "${taskId}" cannot be sent to a ${this.#words.worker}: ${said}; it must be plain data, ` +
+        "because it is copied: let the schema return no functions and no objects of classes",
+      { cause },
+    );
+  }
+
+  #watchStart(): void {
+    const { startTimeoutMs } = this.#settings;
+    const late = { message: `it was not ready within startTimeout, ${startTimeoutMs} ms` };
+    const stop = startBackgroundTimer(() => void this.end(late), startTimeoutMs);
+    this.started.then(stop, stop);
+  }
+
+  #hasStarted(taskIds: readonly string[]): void {
+    if (this.#state !== "starting") return;
+    this.#state = "ready";
+    this.#settleStart?.resolve(taskIds);
+    this.#settleStart = null;
+  }
+
+  #isUnfit({ message, error }: UnfitMessage): void {
+    if (this.#state !== "starting") return;
+    const cause = error === undefined ? undefined : { cause: revivedError(error) };
+    this.#failStart(optionError(`${this.#words.executor}.open()`, "module", message, cause));
+    void this.end({ message });
+  }
+
+  #failStart(error: Error): void {
+    this.#settleStart?.reject(error);
+    this.#settleStart = null;
+  }
+
+  #startError({ message, cause }: LostReason): WorkerLostError {
+    const { executor, worker } = this.#words;
+    const text = `${executor}: no ${worker} with module ${this.#settings.module} can be started: ${message}`;
+    return new WorkerLostError(text, { cause });
+  }
+}

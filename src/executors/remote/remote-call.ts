@@ -1,0 +1,166 @@
+import type { ErrorFacts } from "../../core/error-of-code.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+
+// What a scheduler's thread and a worker (a thread or a process of the executor's) say to each other: plain data, in
+// lists, because one message costs more than its content. Each side checks what it gets, because a program may post
+// messages of its own through the same channel.
+
+/** To a worker, as its first message: the module that has the tasks. */
+export interface OpenMessage {
+  readonly op: "open";
+  /** The URL of the module. */
+  readonly module: string;
+  /** What the worker is called in messages: `thread` or `process`. */
+  readonly worker: string;
+  /** Memory that both sides share, see `AbortFlags`; absent where there is none. */
+  readonly flags?: SharedArrayBuffer;
+}
+
+/** To a worker: run a handler. */
+export interface RunMessage {
+  readonly op: "run";
+  /** The number of the call. No two calls of an executor have the same. */
+  readonly id: number;
+  readonly taskId: string;
+  readonly payload: unknown;
+  /** The job's record as JSON, which most handlers never read. It has no payload. */
+  readonly job: string;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly idempotencyKey: string;
+  /** The place of the call's flag in the shared memory. No two calls of a worker have the same at a time. */
+  readonly slot: number;
+}
+
+/** To a worker: the attempt is to end early. */
+export interface AbortMessage {
+  readonly op: "abort";
+  readonly id: number;
+  readonly reason: SerializedError;
+}
+
+export type ToWorker = OpenMessage | RunMessage | AbortMessage;
+
+/** From a worker, as its first message: the tasks that its module has handlers for. */
+export interface ReadyMessage {
+  readonly op: "ready";
+  readonly taskIds: readonly string[];
+}
+
+/** From a worker, as its only message: its module cannot be used. */
+export interface UnfitMessage {
+  readonly op: "unfit";
+  /** What is wrong with the module, as the end of a sentence. */
+  readonly message: string;
+  readonly error?: SerializedError;
+}
+
+/** From a worker: the handler returned. */
+export interface DoneMessage {
+  readonly op: "done";
+  readonly id: number;
+  readonly value: unknown;
+}
+
+/** From a worker: the handler threw. */
+export interface FailedMessage {
+  readonly op: "failed";
+  readonly id: number;
+  readonly error: SerializedError;
+  /** What an error of ours has beside; absent for other errors. */
+  readonly facts?: ErrorFacts;
+}
+
+/** From a worker: the handler said how far it is. */
+export interface ProgressMessage {
+  readonly op: "progress";
+  readonly id: number;
+  readonly fraction: number;
+  readonly note?: string;
+}
+
+/** From a worker: the handler logged a line. */
+export interface LogMessage {
+  readonly op: "log";
+  readonly id: number;
+  readonly level: LogMessageLevel;
+  readonly message: string;
+  /** What the handler logged with the line: JSON, or an error. */
+  readonly details: readonly LogDetail[];
+}
+
+export type LogMessageLevel = "debug" | "info" | "warn" | "error";
+
+/** A value that was logged. */
+export type LogDetail = { readonly value: unknown } | { readonly error: SerializedError };
+
+export type FromWorker = ReadyMessage | UnfitMessage | DoneMessage | FailedMessage | ProgressMessage | LogMessage;
+
+/** A list of messages, in the form in which it is sent. */
+export interface Envelope<M> {
+  readonly escapement: readonly M[];
+}
+
+/** The messages of a worker that fit the protocol. Others are left out. */
+export function fromWorker(data: unknown): readonly FromWorker[] {
+  const messages = messagesIn(data);
+  return messages.every(isFromWorker) ? (messages as readonly FromWorker[]) : messages.filter(isFromWorker);
+}
+
+/** The messages to a worker that fit the protocol. Others are left out. */
+export function toWorker(data: unknown): readonly ToWorker[] {
+  const messages = messagesIn(data);
+  return messages.every(isToWorker) ? (messages as readonly ToWorker[]) : messages.filter(isToWorker);
+}
+
+function messagesIn(data: unknown): readonly unknown[] {
+  if (typeof data !== "object" || data === null || !("escapement" in data)) return [];
+  return Array.isArray(data.escapement) ? data.escapement : [];
+}
+
+function isFromWorker(message: unknown): message is FromWorker {
+  if (!isRecord(message)) return false;
+  const { op, id } = message;
+  if (op === "ready") return Array.isArray(message.taskIds) && message.taskIds.every(isText);
+  if (op === "unfit") return isText(message.message);
+  if (typeof id !== "number") return false;
+  if (op === "done") return true;
+  if (op === "failed") return isError(message.error);
+  if (op === "progress") return typeof message.fraction === "number" && isTextOrAbsent(message.note);
+  return op === "log" && isLevel(message.level) && isText(message.message) && isDetails(message.details);
+}
+
+function isToWorker(message: unknown): message is ToWorker {
+  if (!isRecord(message)) return false;
+  const { op, id } = message;
+  if (op === "open") return isText(message.module) && isText(message.worker);
+  if (typeof id !== "number") return false;
+  if (op === "abort") return isError(message.reason);
+  return op === "run" && isText(message.taskId) && isText(message.job) && typeof message.slot === "number";
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || isText(value);
+}
+
+function isError(value: unknown): value is SerializedError {
+  return isRecord(value) && isText(value.name) && isText(value.message);
+}
+
+function isLevel(value: unknown): value is LogMessageLevel {
+  return value === "debug" || value === "info" || value === "warn" || value === "error";
+}
+
+function isDetails(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.every((detail) => isRecord(detail) && ("value" in detail || isError(detail.error)))
+  );
+}

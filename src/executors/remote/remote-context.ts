@@ -1,0 +1,165 @@
+import { SchedulerStateError } from "../../core/errors.ts";
+import { WORKER_PROGRESS_MS_MIN } from "../../core/limits.ts";
+import type { Logger } from "../../core/logger.ts";
+import { mustBe, optionError } from "../../core/option-errors.ts";
+import { timerHost } from "../../core/timer-host.ts";
+import type { JobRecord } from "../../records/job.ts";
+import { revivedError } from "../../records/revived-error.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+import type { JobContext, LocalSchedulerClient } from "../../scheduler/scheduler-client.ts";
+import { Job, type JobClient } from "../../scheduler/views/job.ts";
+import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
+import { liveSignal } from "./live-signal.ts";
+import type { LogBudget } from "./log-budget.ts";
+import { logDetails, logText } from "./log-line.ts";
+import type { FromWorker, LogMessageLevel, RunMessage } from "./remote-call.ts";
+
+/** What a context needs of the worker that it is in. */
+export interface ContextHost {
+  /** `thread` or `process`. */
+  readonly worker: string;
+  readonly budget: LogBudget;
+  /** Sends a message at once, because a busy handler lets no turn end. */
+  sendNow(message: FromWorker): void;
+  /** Why the call is to end, as the shared memory says; null when it is not to end, and where no memory is shared. */
+  flagged(slot: number): Error | null;
+}
+
+/** What a handler gets in a worker. Each part is made when the handler reads it, because most handlers read nothing. */
+export class RemoteContext implements JobContext {
+  readonly #run: RunMessage;
+  readonly #host: ContextHost;
+  #job: Job | null = null;
+  #logger: Logger | null = null;
+  #controller: AbortController | null = null;
+  #reason: Error | null = null;
+  #hasEnded = false;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #unsent: FromWorker | null = null;
+  #stopTimer: (() => void) | null = null;
+
+  constructor(run: RunMessage, host: ContextHost) {
+    this.#run = run;
+    this.#host = host;
+  }
+
+  /** The attempt is to end early. Only the first reason counts. */
+  abort(reason: SerializedError): void {
+    if (this.#hasEnded) return;
+    this.#reason ??= revivedError(reason);
+    this.#controller?.abort(this.#reason);
+  }
+
+  /** The handler has returned or thrown. What it reported last is sent. */
+  end(): void {
+    this.#sendProgress();
+    this.#hasEnded = true;
+  }
+
+  get job(): Job {
+    this.#job ??= this.#makeJob();
+    return this.#job;
+  }
+  get attempt(): number {
+    return this.#run.attempt;
+  }
+  get fence(): number {
+    return this.#run.fence;
+  }
+  get idempotencyKey(): string {
+    return this.#run.idempotencyKey;
+  }
+  get signal(): AbortSignal {
+    return (this.#controller ?? this.#makeController()).signal;
+  }
+  /** @throws {SchedulerStateError} there is no scheduler in a worker */
+  get scheduler(): LocalSchedulerClient {
+    throw this.#absent("scheduler");
+  }
+  get logger(): Logger {
+    this.#logger ??= {
+      debug: this.#logAt("debug"),
+      info: this.#logAt("info"),
+      warn: this.#logAt("warn"),
+      error: this.#logAt("error"),
+    };
+    return this.#logger;
+  }
+  /** A bound function, so that it may be taken out of the context. */
+  get progress(): JobContext["progress"] {
+    return (fraction, note) => this.#report(fraction, note);
+  }
+  /** A bound function, so that it may be taken out of the context. */
+  get getParentResults(): JobContext["getParentResults"] {
+    return async (): Promise<(JobResult | null)[]> => {
+      throw this.#absent("getParentResults()");
+    };
+  }
+
+  #makeController(): AbortController {
+    const controller = new AbortController();
+    this.#controller = controller;
+    if (this.#reason !== null) controller.abort(this.#reason);
+    else liveSignal(controller, () => (this.#hasEnded ? null : this.#host.flagged(this.#run.slot)));
+    return controller;
+  }
+
+  #makeJob(): Job {
+    const record = JSON.parse(this.#run.job) as JobRecord;
+    const { payload } = this.#run;
+    const serializer: Serializer = { serialize: () => this.#never("job"), deserialize: () => payload };
+    const refuse = async (): Promise<never> => this.#never("the job's methods");
+    const client: JobClient = { getJob: refuse, cancelJob: refuse, getJobResult: refuse };
+    return new Job(record, serializer, client);
+  }
+
+  #never(what: string): never {
+    throw this.#absent(what);
+  }
+
+  #absent(what: string): SchedulerStateError {
+    const { worker } = this.#host;
+    return new SchedulerStateError(
+      `${what} of a handler's context: there is no scheduler in a ${worker}; return what the next job needs, or make ` +
+        "a scheduler or a client in the tasks' module",
+    );
+  }
+
+  #logAt(level: LogMessageLevel): (message: string, ...details: unknown[]) => void {
+    return (message, ...details) => {
+      if (this.#hasEnded) return;
+      const dropped = this.#host.budget.take();
+      if (dropped === null) return;
+      const { id } = this.#run;
+      if (dropped > 0) {
+        const text = `escapement: ${dropped} lines of a ${this.#host.worker} were dropped, because they were too many`;
+        this.#host.sendNow({ op: "log", id, level: "warn", message: text, details: [] });
+      }
+      this.#host.sendNow({ op: "log", id, level, message: logText(message), details: logDetails(details) });
+    };
+  }
+
+  #report(fraction: number, note: string | undefined): void {
+    if (!(fraction >= 0 && fraction <= 1)) {
+      const advice = fraction > 1 && fraction <= 100 ? `write ${fraction / 100} for ${fraction} %` : null;
+      throw optionError("progress()", "fraction", mustBe("a number from 0 to 1", fraction, "", advice));
+    }
+    if (typeof (note ?? "") !== "string") throw optionError("progress()", "note", mustBe("text", note));
+    if (this.#hasEnded) return;
+    this.#unsent = { op: "progress", id: this.#run.id, fraction, ...(note === undefined ? {} : { note }) };
+    const waitMs = this.#sentAt + WORKER_PROGRESS_MS_MIN - timerHost.elapsed();
+    if (waitMs <= 0) this.#sendProgress();
+    else this.#stopTimer ??= timerHost.startTimer(() => this.#sendProgress(), waitMs);
+  }
+
+  #sendProgress(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = null;
+    const message = this.#unsent;
+    if (message === null) return;
+    this.#unsent = null;
+    this.#sentAt = timerHost.elapsed();
+    this.#host.sendNow(message);
+  }
+}

@@ -1,0 +1,54 @@
+import type { OpenOptions } from "../../core/open-options.ts";
+import type { JobCall, JobExecutor } from "../job-executor.ts";
+import type { PoolSettings, PoolWords } from "./pool-settings.ts";
+import type { OpenChannel } from "./worker-channel.ts";
+import { WorkerPool } from "./worker-pool.ts";
+
+/** What the executors with workers have in common. */
+export abstract class RemoteExecutor implements JobExecutor {
+  readonly #pool: WorkerPool;
+  #taskIds: readonly string[] | undefined;
+
+  protected constructor(settings: PoolSettings, words: PoolWords, openChannel: OpenChannel) {
+    this.#pool = new WorkerPool(settings, words, openChannel);
+  }
+
+  /** The ids of the tasks that the module has handlers for; undefined before `open` has resolved. */
+  get taskIds(): readonly string[] | undefined {
+    return this.#taskIds;
+  }
+
+  /** How many workers there are, those included that start or end. */
+  get workerCount(): number {
+    return this.#pool.size;
+  }
+
+  /**
+   * Starts the first worker, which imports the module. Idempotent. The scheduler calls it.
+   * @throws {OptionsError} when the module cannot be imported, or has no tasks
+   * @throws {WorkerLostError} when no worker can be started
+   */
+  async open(options: OpenOptions = {}): Promise<void> {
+    this.#taskIds = await this.#pool.open(options.logger);
+  }
+
+  /**
+   * Runs a job in a worker. When its signal is aborted, so is that of the handler, and after `abortGrace` the worker is
+   * killed.
+   * @throws what the handler threw
+   * @throws {WorkerLostError} when the worker ended before the job did
+   * @throws {SerializationError} for a payload or a value that cannot be copied
+   */
+  execute(call: JobCall): Promise<unknown> {
+    return this.#pool.execute(call);
+  }
+
+  /** Ends all workers, whatever they do. Jobs that they still run reject. Idempotent. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

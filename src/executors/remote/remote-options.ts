@@ -1,0 +1,99 @@
+import * as v from "valibot";
+import { durationMs, wholeNumber } from "../../core/check.ts";
+import type { Duration } from "../../core/duration.ts";
+import { processorCount } from "../../core/host.ts";
+import { ABORT_GRACE_MS } from "../../core/limits.ts";
+import { mustBe } from "../../core/option-errors.ts";
+import type { PoolSettings } from "./pool-settings.ts";
+
+/** Options of every executor that has workers: threads or processes. */
+export interface RemoteExecutorOptions {
+  /**
+   * The module with the tasks, which each worker imports: it exports `tasks`, made by `defineTasks`, or has them as its
+   * default. `new URL("./tasks.ts", import.meta.url)`, or such a URL as text. On Node before 22.18 it must be
+   * JavaScript.
+   */
+  readonly module: URL | string;
+  /** Most workers at a time. Default: one less than the machine has processors, and at least 1. */
+  readonly maxWorkers?: number | undefined;
+  /** Workers that stay even when there is nothing to do. Default: 0. */
+  readonly minWorkers?: number | undefined;
+  /** Jobs that one worker runs at a time: more than 1 only for handlers that wait more than they compute. A worker that
+   *  is lost takes all its jobs with it. Default: 1. */
+  readonly jobsPerWorker?: number | undefined;
+  /** Jobs after which a worker is replaced by a new one, against leaks; null is unlimited. Default: null. */
+  readonly maxJobsPerWorker?: number | null | undefined;
+  /** How long a handler may still run after its signal was aborted. Then its worker is killed. Below 5 s, which is what
+   *  the scheduler waits. Default: 2 s. */
+  readonly abortGrace?: Duration | undefined;
+  /** After how long without a job a worker ends; null is never. Default: 60 s. */
+  readonly idleTimeout?: Duration | null | undefined;
+  /** How long a worker may take to import the module. Default: 30 s. */
+  readonly startTimeout?: Duration | undefined;
+}
+
+/** Most workers, and most jobs of one worker: more are a mistake, because each worker costs some megabytes. */
+const WORKERS_MAX = 1024;
+const JOBS_PER_WORKER_MAX = 10_000;
+
+/** The checked options that all executors with workers have; durations are in milliseconds. */
+interface CheckedRemoteOptions {
+  readonly module: string;
+  readonly maxWorkers: number;
+  readonly minWorkers: number;
+  readonly jobsPerWorker: number;
+  readonly maxJobsPerWorker: number | null;
+  readonly abortGrace: number;
+  readonly idleTimeout: number | null;
+  readonly startTimeout: number;
+}
+
+/** The schemas of these options. */
+export function remoteEntries(): {
+  [Name in keyof CheckedRemoteOptions]: v.GenericSchema<unknown, CheckedRemoteOptions[Name]>;
+} {
+  const entries = {
+    module: moduleUrl(),
+    maxWorkers: v.optional(wholeNumber(1, WORKERS_MAX), () => Math.max(1, processorCount() - 1)),
+    minWorkers: v.optional(wholeNumber(0, WORKERS_MAX), 0),
+    jobsPerWorker: v.optional(wholeNumber(1, JOBS_PER_WORKER_MAX), 1),
+    maxJobsPerWorker: v.optional(v.nullable(wholeNumber(1)), null),
+    abortGrace: v.optional(v.pipe(durationMs(0), v.check(isBelowGrace, GRACE_RULE)), { milliseconds: 2000 }),
+    idleTimeout: v.optional(v.nullable(durationMs(1)), { seconds: 60 }),
+    startTimeout: v.optional(durationMs(1), { seconds: 30 }),
+  };
+  return entries as ReturnType<typeof remoteEntries>;
+}
+
+const isBelowGrace = (ms: number): boolean => ms < ABORT_GRACE_MS;
+const GRACE_RULE = `must be shorter than ${ABORT_GRACE_MS} ms, after which the scheduler waits for no handler`;
+
+/** The settings of a pool, from checked options. */
+export function poolSettings(options: CheckedRemoteOptions): PoolSettings {
+  return {
+    module: options.module,
+    maxWorkers: Math.max(options.maxWorkers, options.minWorkers),
+    minWorkers: options.minWorkers,
+    jobsPerWorker: options.jobsPerWorker,
+    maxJobsPerWorker: options.maxJobsPerWorker,
+    abortGraceMs: options.abortGrace,
+    idleTimeoutMs: options.idleTimeout,
+    startTimeoutMs: options.startTimeout,
+  };
+}
+
+/** The URL of a module, as a `URL` or as text. The checked value is text. */
+export function moduleUrl(): v.GenericSchema<unknown, string> {
+  return v.pipe(
+    v.custom<URL | string>(isUrl, ({ input }) => mustBe("the URL of a module", input, "", ADVICE)),
+    v.transform(String),
+  );
+}
+
+const ADVICE = 'write new URL("./tasks.ts", import.meta.url)';
+
+/** Of files and of data alone, because code comes from nowhere else. A path is no URL: nobody knows where it begins. */
+function isUrl(value: unknown): boolean {
+  if (!(value instanceof URL) && typeof value !== "string") return false;
+  return /^(file|data|blob):/.test(String(value)) && URL.canParse(String(value));
+}

@@ -1,0 +1,43 @@
+import { mustBe } from "../../core/option-errors.ts";
+import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
+
+/** What is wrong with a module, as the end of a sentence that begins with "module". */
+export class UnfitModule extends Error {}
+
+/**
+ * The handlers of a module, by task id. The module exports `tasks`, or has them as its default: what `defineTasks`
+ * returns. Tasks without a handler are left out.
+ * @throws {UnfitModule}
+ */
+export function handlersOf(exports: object): ReadonlyMap<string, TaskHandler> {
+  const tasks: unknown = Reflect.get(exports, "tasks") ?? Reflect.get(exports, "default");
+  if (tasks === undefined) {
+    const names = Object.keys(exports);
+    const found = names.length === 0 ? "nothing" : names.slice(0, 10).join(", ");
+    throw new UnfitModule(`must export \`tasks\`, made by defineTasks(); it exports ${found}`);
+  }
+  if (typeof tasks !== "object" || tasks === null) {
+    throw new UnfitModule(`must export \`tasks\`, made by defineTasks(); its \`tasks\` ${mustBe("an object", tasks)}`);
+  }
+  const handlers = new Map<string, TaskHandler>();
+  // Own properties alone: a job must not reach what every object has, such as `constructor`.
+  for (const [id, task] of Object.entries(tasks)) {
+    const handler = handlerOf(task);
+    if (handler === undefined) {
+      throw new UnfitModule(
+        `must export \`tasks\`, made by defineTasks(); task "${id}" ${mustBe("a definition", task)}`,
+      );
+    }
+    if (handler !== null) handlers.set(id, handler);
+  }
+  if (handlers.size === 0) throw new UnfitModule("has no task with a handler: pass defineTasks() some");
+  return handlers;
+}
+
+/** The handler of a task, by shape, because a bundled module has its own copy of the class. Null for a task without
+ *  one; undefined for what is no task. */
+function handlerOf(task: unknown): TaskHandler | null | undefined {
+  if (typeof task !== "object" || task === null || !("handler" in task)) return undefined;
+  if (task.handler === null || task.handler === undefined) return null;
+  return typeof task.handler === "function" ? (task.handler as TaskHandler) : undefined;
+}

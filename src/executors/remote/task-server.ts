@@ -1,0 +1,126 @@
+import { HandlerLookupError, SerializationError } from "../../core/errors.ts";
+import { nearest } from "../../core/suggest.ts";
+import { serializedError } from "../../records/serialized-error.ts";
+import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
+import { runAsCurrentJob } from "../../scheduler/tasks/current-job.ts";
+import { AbortFlags } from "./abort-flags.ts";
+import { factsOf } from "./error-facts.ts";
+import { LogBudget } from "./log-budget.ts";
+import { type FromWorker, type OpenMessage, type RunMessage, toWorker } from "./remote-call.ts";
+import { type ContextHost, RemoteContext } from "./remote-context.ts";
+import { handlersOf, UnfitModule } from "./task-module.ts";
+
+/** The worker's side: loads the module, and runs what the pool sends. */
+export class TaskServer implements ContextHost {
+  readonly budget: LogBudget = new LogBudget();
+  readonly #send: (messages: readonly FromWorker[]) => void;
+  readonly #running = new Map<number, RemoteContext>();
+  #handlers: ReadonlyMap<string, TaskHandler> = new Map();
+  #flags: AbortFlags | null = null;
+  #worker = "worker";
+  #outbox: FromWorker[] = [];
+
+  /** @param send sends messages to the pool; throws what the runtime throws about a value that it cannot copy, and has
+   *  sent nothing then */
+  constructor(send: (messages: readonly FromWorker[]) => void) {
+    this.#send = send;
+  }
+
+  get worker(): string {
+    return this.#worker;
+  }
+
+  /** Takes what came through the channel. */
+  receive(data: unknown): void {
+    for (const message of toWorker(data)) {
+      if (message.op === "run") void this.#run(message);
+      else if (message.op === "abort") this.#running.get(message.id)?.abort(message.reason);
+      else void this.#open(message);
+    }
+  }
+
+  sendNow(message: FromWorker): void {
+    this.#outbox.push(message);
+    this.#flush();
+  }
+
+  flagged(slot: number): Error | null {
+    return this.#flags?.reasonAt(slot) ?? null;
+  }
+
+  async #open({ module, worker, flags }: OpenMessage): Promise<void> {
+    this.#worker = worker;
+    this.#flags = flags === undefined ? null : new AbortFlags(flags);
+    try {
+      const exports = (await import(/* @vite-ignore */ module)) as object;
+      this.#handlers = handlersOf(exports);
+      this.#send([{ op: "ready", taskIds: [...this.#handlers.keys()] }]);
+    } catch (error) {
+      const message = error instanceof UnfitModule ? error.message : `cannot be imported: ${textOf(error)}`;
+      const cause = error instanceof UnfitModule ? {} : { error: serializedError(error) };
+      this.#send([{ op: "unfit", message: `${module} ${message}`, ...cause }]);
+    }
+  }
+
+  async #run(message: RunMessage): Promise<void> {
+    const { id, taskId, payload } = message;
+    const context = new RemoteContext(message, this);
+    this.#running.set(id, context);
+    let ending: FromWorker;
+    try {
+      const handler = this.#handlers.get(taskId) ?? this.#missing(taskId);
+      ending = { op: "done", id, value: await runAsCurrentJob(context, () => handler(payload, context)) };
+    } catch (error) {
+      const facts = factsOf(error);
+      ending = { op: "failed", id, error: serializedError(error), ...(facts === undefined ? {} : { facts }) };
+    }
+    context.end();
+    this.#running.delete(id);
+    this.#post(ending, taskId);
+  }
+
+  #missing(taskId: string): never {
+    const known = [...this.#handlers.keys()];
+    const near = nearest(taskId, known);
+    const advice = near === null ? `it has ${known.slice(0, 20).join(", ")}` : `did you mean "${near}"?`;
+    throw new HandlerLookupError(`the ${this.#worker}'s module has no handler for task "${taskId}"; ${advice}`, taskId);
+  }
+
+  /** The endings of a turn are sent together, because each message costs more than its content. */
+  #post(ending: FromWorker, _taskId: string): void {
+    this.#outbox.push(ending);
+    if (this.#outbox.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    const messages = this.#outbox;
+    if (messages.length === 0) return;
+    this.#outbox = [];
+    try {
+      this.#send(messages);
+    } catch {
+      // One of them cannot be copied. The others can.
+      for (const message of messages) this.#sendAlone(message);
+    }
+  }
+
+  #sendAlone(message: FromWorker): void {
+    try {
+      this.#send([message]);
+    } catch (error) {
+      if (message.op !== "done") return;
+      this.#send([{ op: "failed", id: message.id, error: serializedError(this.#unsendable(error)) }]);
+    }
+  }
+
+  #unsendable(cause: unknown): SerializationError {
+    const text =
+      `what the handler returned cannot be sent from a ${this.#worker}: ${textOf(cause)}; ` +
+      "return plain data, because it is copied: no functions, and no objects of classes";
+    return new SerializationError(text, { cause });
+  }
+}
+
+function textOf(error: unknown): string {
+  return serializedError(error).message;
+}

@@ -1,0 +1,63 @@
+import * as v from "valibot";
+import { checker, objectOf, says, textUpTo, wholeNumber } from "../../core/check.ts";
+import type { PoolSettings } from "../remote/pool-settings.ts";
+import { moduleUrl, poolSettings, type RemoteExecutorOptions, remoteEntries } from "../remote/remote-options.ts";
+import type { ThreadSettings } from "./thread-channel.ts";
+
+/** Options of a {@link WorkerExecutor}. */
+export interface WorkerExecutorOptions extends RemoteExecutorOptions {
+  /** Limits of each thread's memory, in megabytes, as `node:worker_threads` has them. A thread that needs more is lost,
+   *  and the program goes on. Node only: Deno and Bun ignore them. */
+  readonly resourceLimits?: WorkerResourceLimits | undefined;
+  /** Environment variables of the threads. Default: those of the program. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Arguments of the runtime for the threads, such as `["--import", "tsx"]`. Node only. Default: those of the
+   *  program. */
+  readonly execArgv?: readonly string[] | undefined;
+  /** Name of the threads, for debuggers and process lists. Default: `"escapement"`. */
+  readonly name?: string | undefined;
+  /** The program of the threads, for a scheduler that a bundler made into one file: a bundle of the package's
+   *  `dist/executors/worker/thread-entry.js`. Default: that file, beside this class. */
+  readonly entry?: URL | string | undefined;
+}
+
+/** Limits of a thread's memory, in megabytes. */
+export interface WorkerResourceLimits {
+  readonly maxOldGenerationSizeMb?: number | undefined;
+  readonly maxYoungGenerationSizeMb?: number | undefined;
+  readonly codeRangeSizeMb?: number | undefined;
+  readonly stackSizeMb?: number | undefined;
+}
+
+export interface WorkerSettings {
+  readonly pool: PoolSettings;
+  readonly thread: ThreadSettings;
+}
+
+/** @throws {OptionsError} with one issue per problem */
+export function checkWorkerOptions(options: WorkerExecutorOptions): WorkerSettings {
+  const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, "new WorkerExecutor()");
+  return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry: entry ?? THREAD_ENTRY } };
+}
+
+/** Sources are TypeScript, and the package is JavaScript. */
+const THREAD_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "thread-entry.$1");
+
+const check = checker(() => {
+  const megabytes = v.optional(wholeNumber(1));
+  return v.strictObject({
+    ...remoteEntries(),
+    resourceLimits: v.optional(
+      objectOf({
+        maxOldGenerationSizeMb: megabytes,
+        maxYoungGenerationSizeMb: megabytes,
+        codeRangeSizeMb: megabytes,
+        stackSizeMb: megabytes,
+      }),
+    ),
+    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
+    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
+    name: v.optional(textUpTo(100), "escapement"),
+    entry: v.optional(moduleUrl()),
+  });
+});
