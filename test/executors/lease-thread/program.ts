@@ -1,15 +1,16 @@
 // A process of lease-thread.local.test.ts: a scheduler on the store of ./store.ts with a lease of a second, whose name
 // is the first argument. The second says how it runs jobs: "quick", or for how many milliseconds each of them blocks
 // the event loop. The third says for how many milliseconds its lease thread keeps leases; "bare" is without a thread. The
-// fourth is the URL of the thread's module. "add" on its input adds a job, and "stop" stops the scheduler.
+// fourth is the URL of the thread's module, and the fifth, if given, that of the thread's program. "add" on its input adds a job, and "stop" stops the scheduler.
 import { writeSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { LeaseThread } from "../../../src/executors/lease-thread/lease-thread.ts";
+import { LeaseThread } from "../../../src/executors/worker/mod.ts";
 import { Scheduler } from "../../../src/mod.ts";
 import { createDataStore } from "./store.ts";
 
-const [identity = "", blocks = "", maxBlocked = "", module = ""] = process.argv.slice(2);
+const [identity = "", blocks = "", maxBlocked = "", module = "", entry] = process.argv.slice(2);
+const urls = { module, entry };
 // Nothing of this waits for the event loop.
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
@@ -20,7 +21,7 @@ const scheduler = new Scheduler({
   maxIdle: { milliseconds: 100 },
   logLevel: "silent",
   leaseThread:
-    maxBlocked === "bare" ? undefined : new LeaseThread({ module, maxBlocked: { milliseconds: Number(maxBlocked) } }),
+    maxBlocked === "bare" ? undefined : new LeaseThread({ ...urls, maxBlocked: { milliseconds: Number(maxBlocked) } }),
 });
 const task = scheduler.task("compute", () => {
   say(`${identity} begins`);

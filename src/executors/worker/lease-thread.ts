@@ -1,12 +1,21 @@
-import { OptionsError, SchedulerStateError, StoreUnavailableError, WorkerLostError } from "../../core/errors.ts";
-import { optionError } from "../../core/option-errors.ts";
-import { timerHost } from "../../core/timer-host.ts";
+import { Worker } from "node:worker_threads";
+import { startBackgroundTimer } from "../../core/background-timer.ts";
+import { SchedulerStateError, StoreUnavailableError, WorkerLostError } from "../../core/errors.ts";
+import { optionError, shown } from "../../core/option-errors.ts";
+import { revivedError } from "../../records/revived-error.ts";
 import type { GuardedScheduler, LeaseGuard } from "../lease-guard.ts";
-import { HeldLeases } from "./held-leases.ts";
-import type { FromLeaseThread, LeaseThreadData, ToLeaseThread } from "./messages.ts";
-import { checkLeaseThreadOptions, type LeaseThreadOptions } from "./options.ts";
-import { LOOKS_PER_LEASE } from "./rhythm.ts";
-import { type HostWorker, workerThreads } from "./worker-threads.ts";
+import {
+  type CheckedLeaseThreadOptions,
+  checkLeaseThreadOptions,
+  type LeaseThreadOptions,
+} from "./lease-thread-options.ts";
+import { HeldLeases } from "./leases/held-leases.ts";
+import {
+  type FromLeaseThread,
+  type LeaseThreadData,
+  LOOKS_PER_LEASE,
+  type ToLeaseThread,
+} from "./leases/lease-messages.ts";
 
 /** The pause before a thread that ended is replaced, in milliseconds, and how long it grows, by doubling. */
 const RESTART_MS_MIN = 1000;
@@ -14,9 +23,6 @@ const RESTART_MS_MAX = 60_000;
 
 /** How long a thread may take to close its store, in milliseconds. */
 const CLOSE_MS = 5000;
-
-/** What the thread runs lies beside this file, as source and as built. */
-const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
 
 /**
  * Keeps the leases of a scheduler while the scheduler's event loop is blocked, such as by a handler that computes for
@@ -38,10 +44,10 @@ const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./threa
  * });
  */
 export class LeaseThread implements LeaseGuard {
-  readonly #options: ReturnType<typeof checkLeaseThreadOptions>;
+  readonly #options: CheckedLeaseThreadOptions;
   #scheduler: GuardedScheduler | null = null;
   #held: HeldLeases | null = null;
-  #worker: HostWorker | null = null;
+  #worker: Worker | null = null;
   #stopBeats = (): void => {};
   #stopRestart = (): void => {};
   #restartMs = RESTART_MS_MIN;
@@ -125,28 +131,22 @@ export class LeaseThread implements LeaseGuard {
     const profile = JSON.stringify(scheduler.profile());
     if (profile !== this.#profile) this.#tell({ kind: "profile", profile: scheduler.profile() });
     this.#profile = profile;
-    this.#stopBeats = timerHost.startTimer(() => this.#beat(scheduler, held), scheduler.leaseMs / LOOKS_PER_LEASE);
+    this.#stopBeats = startBackgroundTimer(() => this.#beat(scheduler, held), scheduler.leaseMs / LOOKS_PER_LEASE);
   }
 
   /** Starts a thread. Resolves when it is ready. */
   #begin(scheduler: GuardedScheduler, held: HeldLeases): Promise<void> {
-    const { module, maxBlocked, startTimeout } = this.#options;
+    const { module, maxBlocked, startTimeout, entry } = this.#options;
     const { identity, incarnation, leaseMs } = scheduler;
-    const Worker = workerThreads()?.Worker;
-    if (Worker === undefined) {
-      throw new OptionsError(
-        "new LeaseThread(): needs threads, which Node, Deno and Bun have, and this runtime has not",
-      );
-    }
     const data: LeaseThreadData = {
-      ...{ module: module.href, identity, incarnation, leaseMs, maxBlockedMs: maxBlocked },
+      ...{ module, identity, incarnation, leaseMs, maxBlockedMs: maxBlocked },
       ...{ now: scheduler.clock.now(), buffer: held.table.buffer, profile: scheduler.profile() },
     };
-    const worker = new Worker(ENTRY, { name: "escapement-leases", workerData: data });
+    const worker = new Worker(new URL(entry), { name: "escapement-leases", workerData: data });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
       let isReady = false;
-      const stopTimer = timerHost.startTimer(
+      const stopTimer = startBackgroundTimer(
         () => ended(new WorkerLostError(`the lease thread was not ready within ${startTimeout} ms (startTimeout)`)),
         startTimeout,
       );
@@ -158,8 +158,7 @@ export class LeaseThread implements LeaseGuard {
         void worker.terminate();
         if (isReady) this.#restart(scheduler, held, error);
       };
-      worker.on("message", (received) => {
-        const message = received as FromLeaseThread;
+      worker.on("message", (message: FromLeaseThread) => {
         if (message.kind === "failed") ended(this.#failure(message));
         if (message.kind !== "ready") return;
         stopTimer();
@@ -181,18 +180,19 @@ export class LeaseThread implements LeaseGuard {
     const pauseMs = this.#restartMs;
     this.#restartMs = Math.min(2 * pauseMs, RESTART_MS_MAX);
     logger.warn(`escapement: nobody keeps leases of a blocked loop for ${pauseMs / 1000} s, then a new thread`, error);
-    this.#stopRestart = timerHost.startTimer(() => {
+    this.#stopRestart = startBackgroundTimer(() => {
       this.#begin(scheduler, held).catch((failure: Error) => {
         if (this.#scheduler === scheduler) this.#restart(scheduler, held, failure);
       });
     }, pauseMs);
   }
 
-  #failure({ fault, message, stack }: FromLeaseThread & { kind: "failed" }): Error {
-    const cause = Object.assign(new Error(message), { stack });
-    if (fault === "module")
-      return optionError("new LeaseThread()", "module", `${message} (${this.#options.module})`, { cause });
-    return new StoreUnavailableError(`the lease thread cannot open its store: ${message}`, { cause });
+  #failure({ isModule, error }: FromLeaseThread & { kind: "failed" }): Error {
+    const cause = revivedError(error);
+    if (!isModule)
+      return new StoreUnavailableError(`the lease thread cannot use its store: ${error.message}`, { cause });
+    const { module } = this.#options;
+    return optionError("new LeaseThread()", "module", `${error.message} (it is ${shown(module)})`, { cause });
   }
 
   #tell(message: ToLeaseThread): void {
@@ -201,12 +201,14 @@ export class LeaseThread implements LeaseGuard {
 }
 
 /** Lets the thread close its store, and ends it. */
-async function end(worker: HostWorker): Promise<void> {
+async function end(worker: Worker): Promise<void> {
   let stopTimer = (): void => {};
+  // The thread would not keep the program alive until it has closed its store.
+  worker.ref();
   await new Promise<void>((resolve) => {
-    stopTimer = timerHost.startTimer(resolve, CLOSE_MS);
-    worker.on("message", (message) => {
-      if ((message as FromLeaseThread).kind === "stopped") resolve();
+    stopTimer = startBackgroundTimer(resolve, CLOSE_MS);
+    worker.on("message", ({ kind }: FromLeaseThread) => {
+      if (kind === "stopped") resolve();
     });
     worker.on("exit", () => resolve());
     worker.postMessage({ kind: "stop" } satisfies ToLeaseThread);

@@ -1,4 +1,4 @@
-import type { SchedulerProfile } from "../../records/scheduler.ts";
+import type { SchedulerProfile } from "../../../records/scheduler.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import type { LeaseTable, TableLease } from "./lease-table.ts";
 
