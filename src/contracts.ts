@@ -7,6 +7,7 @@
 export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
 export { StoreRefusedError, StoreUnavailableError } from "./core/errors.ts";
 export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
+export type { GuardedScheduler, LeaseGuard } from "./executors/lease-guard.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";

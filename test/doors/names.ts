@@ -210,6 +210,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "EventRecord",
       "EventType",
       "FailureKind",
+      "GuardedScheduler",
       "HeldJob",
       "InspectionOptions",
       "JobAddition",
@@ -227,6 +228,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "KeptJob",
       "LeaseExtension",
       "LeaseExtensionReport",
+      "LeaseGuard",
       "LeaseSurrender",
       "LookReport",
       "LookRequest",
@@ -416,7 +418,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     ],
   },
   "./worker": {
-    values: ["WorkerExecutor"],
-    types: ["RemoteExecutorOptions", "WorkerExecutorOptions", "WorkerResourceLimits"],
+    values: ["LeaseThread", "WorkerExecutor"],
+    types: ["LeaseThreadOptions", "RemoteExecutorOptions", "WorkerExecutorOptions", "WorkerResourceLimits"],
   },
 };

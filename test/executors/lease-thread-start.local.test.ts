@@ -140,7 +140,9 @@ describe("a LeaseThread", () => {
   });
 
   test("is given as an object with its methods", () => {
-    expect(() => new Scheduler({ leaseThread: {} as LeaseThread })).toThrow("leaseThread must be a LeaseThread; got {}");
+    expect(() => new Scheduler({ leaseThread: {} as LeaseThread })).toThrow(
+      "leaseThread must be a LeaseThread; got {}",
+    );
     expect(() => new LeaseThread({ module: "./store.ts" })).toThrow(
       'new LeaseThread(): module must be the URL of a module; got "./store.ts": write new URL("./store.ts", import.meta.url)',
     );
