@@ -6,8 +6,9 @@ import { HandlerLookupError, JobTimeoutError } from "../../src/core/errors.ts";
 import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import type { WorkerExecutorOptions } from "../../src/executors/worker/worker-options.ts";
 import { jobExecutorContract } from "../../src/testing/job-executor-contract.ts";
+import { jobExecutorHandlers } from "../../src/testing/job-executor-handlers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
+import { bundledModule, type WorkerModules, workerModules } from "../support/worker-modules.ts";
 import { makeCall, outcomeOf } from "./calls.ts";
 
 const ENTRY = new URL("../../src/executors/worker/thread-entry.ts", import.meta.url);
@@ -228,8 +229,17 @@ describe("A thread", () => {
 describe("A WorkerExecutor", () => {
   test("says which tasks it has handlers for", () =>
     withExecutor({ module: modules.url(CONTRACT) }, async (executor) => {
-      expect(executor.taskIds).toEqual(["echo", "echoLater", "nothing", "throws", "rejects", "untilAborted"]);
+      expect(executor.taskIds).toEqual(Object.keys(jobExecutorHandlers));
     }));
+
+  test("takes a module that a bundler made, with its own copy of the library", async () => {
+    const bundled = await bundledModule(TASKS);
+    await withExecutor({ module: bundled.url }, async (executor) => {
+      expect(await executor.execute(makeCall("context", 1))).toMatchObject({ given: 1, isCurrent: true });
+      expect(await outcomeOf(executor.execute(makeCall("nonRetryable")))).toMatchObject({ code: "nonRetryable" });
+    });
+    await bundled.remove();
+  });
 
   test("refuses a task that its module has no handler for", () =>
     withExecutor({}, async (executor) => {
