@@ -211,6 +211,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "EventRecord",
       "EventType",
       "FailureKind",
+      "GuardedScheduler",
       "HeldJob",
       "InspectionOptions",
       "JobAddition",
@@ -228,6 +229,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "KeptJob",
       "LeaseExtension",
       "LeaseExtensionReport",
+      "LeaseGuard",
       "LeaseSurrender",
       "Logger",
       "LookReport",
@@ -420,7 +422,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     ],
   },
   "./worker": {
-    values: ["WorkerExecutor"],
-    types: ["RemoteExecutorOptions", "WorkerExecutorOptions", "WorkerResourceLimits"],
+    values: ["LeaseThread", "WorkerExecutor"],
+    types: ["LeaseThreadOptions", "RemoteExecutorOptions", "WorkerExecutorOptions", "WorkerResourceLimits"],
   },
 };

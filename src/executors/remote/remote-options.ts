@@ -83,15 +83,14 @@ export function poolSettings(options: CheckedRemoteOptions): PoolSettings {
   };
 }
 
-/** The URL of a module, as a `URL` or as text. The checked value is text. */
-export function moduleUrl(): v.GenericSchema<unknown, string> {
+/** The URL of a module, as a `URL` or as text. The checked value is text. @param example a path of such a module */
+export function moduleUrl(example = "./tasks.ts"): v.GenericSchema<unknown, string> {
+  const advice = `write new URL("${example}", import.meta.url)`;
   return v.pipe(
-    v.custom<URL | string>(isUrl, ({ input }) => mustBe("the URL of a module", input, "", ADVICE)),
+    v.custom<URL | string>(isUrl, ({ input }) => mustBe("the URL of a module", input, "", advice)),
     v.transform(String),
   );
 }
-
-const ADVICE = 'write new URL("./tasks.ts", import.meta.url)';
 
 /** Of files and of data alone, because code comes from nowhere else. A path is no URL: nobody knows where it begins. */
 function isUrl(value: unknown): boolean {

@@ -3,6 +3,7 @@ import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
+import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -41,6 +42,7 @@ export interface EngineParts {
   readonly executors: Readonly<Record<string, JobExecutor>>;
   readonly tasks: TaskRegistry;
   readonly options: CheckedSchedulerOptions;
+  readonly guard: LeaseGuard | undefined;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   readonly isPaused: () => boolean;
   /** What the scheduler opens and closes. All its engines use the same. */
@@ -68,13 +70,15 @@ export class Engine {
   #hasGivenUpLeft: boolean;
   /** Whether the loop runs, so that it can take additions. */
   #isResident = false;
+  /** Whether the guard of leases is at work. */
+  #isGuarded = false;
   /** Whether the work has ended or is about to end. */
   #isEnding = false;
   /** Whether nothing that waits in the queue will be begun here any more. */
   #beginsNothing = false;
 
   constructor(parts: EngineParts) {
-    const { env, executors, tasks, options, contextOf, isPaused } = parts;
+    const { env, executors, tasks, options, guard, contextOf, isPaused } = parts;
     const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
     this.#shared = parts.shared;
@@ -85,6 +89,7 @@ export class Engine {
       tasks,
       executors,
       maxConcurrentJobs: options.maxConcurrentJobs,
+      guard,
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
@@ -151,6 +156,8 @@ export class Engine {
     const aliveUntil = now + leaseMs;
     const report = await store.giveUpLeases({ now, schedulerId: identity, incarnation, aliveUntil, profile });
     // The store was slow, and a stop did not wait for it.
+    if (this.#isEnding) return;
+    await this.#startGuard();
     if (this.#isEnding) return;
     const happened: EventRecord[] = [];
     this.runner.recordRecovery(report, now, happened);
@@ -333,10 +340,21 @@ export class Engine {
   /** Closes each part that was opened, unless another scheduler of this process uses the part. @throws the first
    *  failure, after all parts have been closed */
   async close(limits: StopLimits): Promise<void> {
-    const { events } = this.#parts.env;
+    const { env, guard } = this.#parts;
+    const { events } = env;
+    if (this.#isGuarded && guard !== undefined) await limits.within(guard.stop());
     await limits.within(events.flush());
     events.close();
     await this.#shared.close();
+  }
+
+  async #startGuard(): Promise<void> {
+    const { env, guard } = this.#parts;
+    const { identity, incarnation, leaseMs, clock, logger } = env;
+    const { sharedByProcesses } = env.store.capabilities;
+    const facts = { identity, incarnation, leaseMs, clock, logger, sharedByProcesses };
+    await guard?.start({ ...facts, profile: () => this.#profile(true) });
+    this.#isGuarded = true;
   }
 
   #profile(isResident: boolean): SchedulerProfile {

@@ -34,6 +34,7 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
+import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import type {
   DataStore,
@@ -236,6 +237,7 @@ export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSched
     scheduleDefaults: v.optional(scheduleDefaults()),
     timeZone: v.optional(timeZone(), "UTC"),
     leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
+    leaseThread: v.optional(implementing<LeaseGuard>("a LeaseThread", ["start", "hold", "drop", "heldUntil", "stop"])),
     cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
     maxIdle: v.optional(durationMs(1)),
     version: v.optional(wholeNumber(0)),

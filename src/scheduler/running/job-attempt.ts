@@ -14,6 +14,7 @@ import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from 
 import type { Logger } from "../../core/logger.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -32,6 +33,7 @@ export interface AttemptEnvironment {
   /** Whether other processes may run the job too. */
   readonly isShared: boolean;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
+  readonly guard: LeaseGuard | undefined;
 }
 
 /** One attempt of a leased job, from its deadline check to its outcome. */
@@ -81,7 +83,7 @@ export class JobAttempt {
 
   /** When the lease ends, in epoch milliseconds. */
   get leaseEndsAt(): number {
-    return this.#leaseEndsAt;
+    return Math.max(this.#leaseEndsAt, this.#env.guard?.heldUntil(this.job.id, this.job.fence) ?? 0);
   }
 
   /** Whether the handler was called. */
@@ -187,7 +189,7 @@ export class JobAttempt {
   #begin(): AttemptEnding | { readonly kind: "begun"; readonly payload: unknown } {
     const { job } = this;
     const now = this.#env.clock.now();
-    if (now >= this.#leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
+    if (now >= this.leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
     const early = this.#abortReason();
     if (early !== null) return { kind: "aborted", reason: early };
     // A job that is known to have started before was started in time.

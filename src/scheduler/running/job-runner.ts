@@ -1,5 +1,6 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
+import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
@@ -23,6 +24,8 @@ export interface RunnerOptions {
   readonly tasks: TaskRegistry;
   readonly executors: Readonly<Record<string, JobExecutor>>;
   readonly maxConcurrentJobs: number;
+  /** Keeps the leases while the event loop is blocked. */
+  readonly guard: LeaseGuard | undefined;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   /** Called when a job ended and waits for its release. */
   readonly onEnded: () => void;
@@ -57,10 +60,10 @@ export class JobRunner {
     this.#options = options;
     this.log = new JobLog(options.env);
     this.lag = new LagWatch(options.env, () => this.#running.values());
-    const { env, contextOf } = options;
+    const { env, contextOf, guard } = options;
     const { clock, random, store } = env;
     const { serializer, capabilities } = store;
-    this.#attemptEnv = { clock, random, serializer, isShared: capabilities.sharedByProcesses, contextOf };
+    this.#attemptEnv = { clock, random, serializer, isShared: capabilities.sharedByProcesses, contextOf, guard };
     this.#suspects = new SuspectLine(options.env.clock, {
       announce: (attempt) => this.#announce(attempt),
       run: (attempt) => void this.#run(attempt),
@@ -200,6 +203,7 @@ export class JobRunner {
     happened: EventRecord[],
   ): void {
     this.#releases.settled(batch, statuses, ({ attempt, release, error }, status) => {
+      if (release.kind !== "start") this.#letGo(attempt);
       if (endedIds?.has(release.jobId) !== true) this.#recordRelease(attempt, release, error, status, happened);
     });
   }
@@ -227,6 +231,7 @@ export class JobRunner {
       }
     }
     this.#releases.refused(ended);
+    this.#letGo(ended.attempt);
     const { jobId, fence, kind } = ended.release;
     if (kind === "start") this.#notStarted(ended.attempt);
     // What no extension names is given up without being counted, and would run for ever.
@@ -322,9 +327,15 @@ export class JobRunner {
       this.#waits.forget(before);
     }
     this.#running.set(job.id, attempt);
+    this.#options.guard?.hold(job.id, job.fence, job.taskId);
     this.log.begins(job, attempt.number);
     happened.push(jobAcquired(this.#options.env, job, attempt.number));
     return attempt;
+  }
+
+  /** The lease is no longer ours. */
+  #letGo({ job }: JobAttempt): void {
+    this.#options.guard?.drop(job.id, job.fence);
   }
 
   #newAttempt(job: JobRecord): JobAttempt | null {
@@ -345,6 +356,7 @@ export class JobRunner {
     this.#waits.forget(attempt);
     if (release?.kind === "finish") this.#waits.ended(id);
     if (release !== null) this.#releases.add(attempt, release, error);
+    else this.#letGo(attempt);
     this.#suspects.ended(attempt);
     this.#tellWaiting();
     if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
