@@ -51,8 +51,8 @@ export class ProcessChannel implements WorkerChannel {
   }
 
   send(messages: readonly ToWorker[]): void {
-    // That a process has ended is told by its exit.
-    if (!this.#isOver) this.#child.send(toWire(messages), ignore);
+    // That a process has ended, or was never started, is told by an event.
+    if (!this.#isOver && this.#child.connected) this.#child.send(toWire(messages), ignore);
   }
 
   ref(): void {

@@ -32,16 +32,18 @@ export function fromWire(data: unknown): unknown {
   }
 }
 
-/** Most values that are looked at one by one. It ends cycles too. */
+/** Most values that are looked at one by one. */
 const JSON_VALUES_MAX = 10_000;
+/** Deepest value that is looked at. It ends cycles. */
+const JSON_DEPTH_MAX = 100;
 
 /** Whether a field of a message is the same after JSON. A field may be undefined, because it is then absent. */
 function isJson(value: unknown, budget: { values: number }): boolean {
-  return value === undefined || isSameInJson(value, budget);
+  return value === undefined || isSameInJson(value, budget, 0);
 }
 
-function isSameInJson(value: unknown, budget: { values: number }): boolean {
-  if (--budget.values < 0) return false;
+function isSameInJson(value: unknown, budget: { values: number }, depth: number): boolean {
+  if (--budget.values < 0 || depth > JSON_DEPTH_MAX) return false;
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -49,20 +51,22 @@ function isSameInJson(value: unknown, budget: { values: number }): boolean {
     case "number":
       return Number.isFinite(value) && !Object.is(value, -0);
     case "object":
-      return value === null || isSameObject(value, budget);
+      return value === null || isSameObject(value, budget, depth + 1);
     default:
       return false;
   }
 }
 
-function isSameObject(value: object, budget: { values: number }): boolean {
+function isSameObject(value: object, budget: { values: number }, depth: number): boolean {
   if (Array.isArray(value)) {
     // By index, because holes are to be seen.
-    for (let index = 0; index < value.length; index++) if (!isSameInJson(value[index], budget)) return false;
+    for (let index = 0; index < value.length; index++) if (!isSameInJson(value[index], budget, depth)) return false;
     return true;
   }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
-  for (const key in value) if (!isSameInJson((value as Record<string, unknown>)[key], budget)) return false;
+  for (const key in value) {
+    if (!isSameInJson((value as Record<string, unknown>)[key], budget, depth)) return false;
+  }
   return true;
 }
