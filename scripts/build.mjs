@@ -23,9 +23,18 @@ const droppableStatements = {
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
       loader: "ts",
-      contents: droppable(relative(root, path), await readFile(path, "utf8")),
+      contents: await contentsOf(relative(root, path)),
     })),
 };
+
+/** Programs that a door starts in a thread or a process. They are built beside the door. */
+const PROGRAMS = ["src/executors/worker/thread-entry.ts"];
+
+/** @param {string} path from the root @returns {Promise<string>} */
+async function contentsOf(path) {
+  const text = await readFile(join(root, path), "utf8");
+  return PROGRAMS.includes(path) ? text : droppable(path, text);
+}
 
 const { values } = parseArgs({ options: { outdir: { type: "string", default: "dist" } } });
 const outdir = resolve(root, values.outdir);
@@ -51,7 +60,7 @@ function declare() {
 async function bundle() {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: doors.sources,
+    entryPoints: [...doors.sources, ...PROGRAMS],
     outbase: "src",
     outdir,
     bundle: true,

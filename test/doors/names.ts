@@ -415,4 +415,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JobExecutorTask",
     ],
   },
+  "./worker": {
+    values: ["WorkerExecutor"],
+    types: ["RemoteExecutorOptions", "WorkerExecutorOptions", "WorkerResourceLimits"],
+  },
 };

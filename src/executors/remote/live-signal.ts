@@ -3,11 +3,15 @@
 export function liveSignal(controller: AbortController, reason: () => Error | null): AbortSignal {
   const { signal } = controller;
   const { get } = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted") ?? {};
-  const isAborted = (): boolean => get?.call(signal) === true;
+  let isLooking = false;
   const look = (): boolean => {
-    if (isAborted()) return true;
+    const isAborted = get?.call(signal) === true;
+    // Runtimes ask for `aborted` while they abort.
+    if (isAborted || isLooking) return isAborted;
+    isLooking = true;
     const why = reason();
     if (why !== null) controller.abort(why);
+    isLooking = false;
     return why !== null;
   };
   Object.defineProperty(signal, "aborted", { get: look, configurable: true });

@@ -33,6 +33,7 @@ export class PoolWorker implements ChannelListener {
   readonly #freeSlots: number[];
   #state: "starting" | "ready" | "ending" | "ended" = "starting";
   #settleStart: { resolve(taskIds: readonly string[]): void; reject(reason: unknown): void } | null = null;
+  #startFailure: Error | null = null;
   #outbox: ToWorker[] = [];
   #served = 0;
   #end: Promise<void> | null = null;
@@ -127,7 +128,7 @@ export class PoolWorker implements ChannelListener {
     if (this.#state === "ending" || this.#state === "ended") return;
     this.#end ??= Promise.resolve();
     this.#owner.ending(this);
-    this.#hasEnded(reason, this.#served === 0 ? this.#startError(reason) : null);
+    this.#hasEnded(reason, this.#served === 0 ? this.#failStart(this.#startError(reason)) : null);
   }
 
   async #kill(reason: LostReason, culprit: PendingCall | undefined): Promise<void> {
@@ -136,11 +137,10 @@ export class PoolWorker implements ChannelListener {
     this.#owner.ending(this);
     await this.#channel.kill();
     culprit?.reject(culprit.call.signal.reason);
-    this.#hasEnded(reason, hadStarted ? null : this.#startError(reason));
+    this.#hasEnded(reason, hadStarted ? null : this.#failStart(this.#startError(reason)));
   }
 
   #hasEnded(reason: LostReason, failure: Error | null): void {
-    this.#failStart(this.#startError(reason));
     this.#state = "ended";
     const calls = [...this.#calls.values()];
     this.#calls.clear();
@@ -157,21 +157,27 @@ export class PoolWorker implements ChannelListener {
   #receive(message: FromWorker): void {
     switch (message.op) {
       case "ready":
-        return this.#hasStarted(message.taskIds);
+        this.#hasStarted(message.taskIds);
+        break;
       case "unfit":
-        return this.#isUnfit(message);
+        this.#isUnfit(message);
+        break;
       case "done":
-        return this.#settle(message.id, (pending) => pending.resolve(message.value));
+        this.#settle(message.id, (pending) => pending.resolve(message.value));
+        break;
       case "failed":
-        return this.#settle(message.id, (pending) => pending.reject(revivedError(message.error, message.facts)));
+        this.#settle(message.id, (pending) => pending.reject(revivedError(message.error, message.facts)));
+        break;
       case "progress":
-        return this.#calls.get(message.id)?.call.progress(message.fraction, message.note);
+        this.#calls.get(message.id)?.call.progress(message.fraction, message.note);
+        break;
       case "log": {
         const pending = this.#calls.get(message.id);
-        return pending === undefined ? undefined : tellLog(pending.call.logger, message);
+        if (pending !== undefined) tellLog(pending.call.logger, message);
+        break;
       }
       default:
-        return message satisfies never;
+        message satisfies never;
     }
   }
 
@@ -251,9 +257,12 @@ export class PoolWorker implements ChannelListener {
     void this.end({ message });
   }
 
-  #failStart(error: Error): void {
-    this.#settleStart?.reject(error);
+  /** @returns why the start failed: the first reason counts */
+  #failStart(error: Error): Error {
+    this.#startFailure ??= error;
+    this.#settleStart?.reject(this.#startFailure);
     this.#settleStart = null;
+    return this.#startFailure;
   }
 
   #startError({ message, cause }: LostReason): WorkerLostError {

@@ -2,7 +2,7 @@ import { HandlerLookupError, SerializationError } from "../../core/errors.ts";
 import { nearest } from "../../core/suggest.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
-import { runAsCurrentJob } from "../../scheduler/tasks/current-job.ts";
+import { runAsCurrentJob, showCurrentJob } from "../../scheduler/tasks/current-job.ts";
 import { AbortFlags } from "./abort-flags.ts";
 import { factsOf } from "./error-facts.ts";
 import { LogBudget } from "./log-budget.ts";
@@ -51,6 +51,7 @@ export class TaskServer implements ContextHost {
   async #open({ module, worker, flags }: OpenMessage): Promise<void> {
     this.#worker = worker;
     this.#flags = flags === undefined ? null : new AbortFlags(flags);
+    showCurrentJob();
     try {
       const exports = (await import(/* @vite-ignore */ module)) as object;
       this.#handlers = handlersOf(exports);
@@ -76,7 +77,7 @@ export class TaskServer implements ContextHost {
     }
     context.end();
     this.#running.delete(id);
-    this.#post(ending, taskId);
+    this.#post(ending);
   }
 
   #missing(taskId: string): never {
@@ -87,7 +88,7 @@ export class TaskServer implements ContextHost {
   }
 
   /** The endings of a turn are sent together, because each message costs more than its content. */
-  #post(ending: FromWorker, _taskId: string): void {
+  #post(ending: FromWorker): void {
     this.#outbox.push(ending);
     if (this.#outbox.length === 1) queueMicrotask(() => this.#flush());
   }

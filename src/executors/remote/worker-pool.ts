@@ -126,7 +126,7 @@ export class WorkerPool implements WorkerOwner {
       try {
         this.#start();
       } catch (error) {
-        return this.#startFailed(error);
+        this.#startFailed(error);
       }
     }
   }
