@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { startBackgroundTimer } from "../../core/background-timer.ts";
 import type { ToWorker } from "../remote/remote-call.ts";
 import type { ChannelListener, WorkerChannel } from "../remote/worker-channel.ts";
 import { fromWire, SERIALIZATION, toWire } from "./wire.ts";
@@ -46,8 +47,8 @@ export class ProcessChannel implements WorkerChannel {
         if (this.#child.pid === undefined) resolve();
       });
     });
-    // A process that cannot be spoken to is of no use. When it is ending by itself, this changes nothing.
-    this.#child.once("disconnect", () => this.#child.kill("SIGKILL"));
+    // A process that cannot be spoken to is of no use. Mostly it is about to exit, which says more.
+    this.#child.once("disconnect", () => startBackgroundTimer(() => this.#child.kill("SIGKILL"), DISCONNECTED_MS));
   }
 
   send(messages: readonly ToWorker[]): void {
@@ -78,5 +79,8 @@ export class ProcessChannel implements WorkerChannel {
     this.#listener.onLost(cause === undefined ? { message } : { message, cause });
   }
 }
+
+/** How long a process may live after its connection. */
+const DISCONNECTED_MS = 1000;
 
 const ignore = (): void => {};
