@@ -5,7 +5,9 @@
  * @module
  */
 export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
-export { StoreRefusedError, StoreUnavailableError } from "./core/errors.ts";
+export { StoreRefusedError, StoreUnavailableError, WorkerLostError } from "./core/errors.ts";
+export type { Logger } from "./core/logger.ts";
+export type { OpenOptions } from "./core/open-options.ts";
 export type { JobCall, JobExecutor } from "./executors/job-executor.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
 export { receivedEvents } from "./records/event-schema.ts";

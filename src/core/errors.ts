@@ -205,9 +205,9 @@ export class LeaseLostError extends EscapementError {
   readonly code = "leaseLost";
 }
 
-/** The thread or the process that ran the job ended before the job did: it exited, ran out of memory, or was killed. The
- *  attempt counts as a recovery, like one that was lost with the scheduler's process. `cause` has what the runtime said,
- *  if it said something. */
+/** The thread or the process that ran the job ended before the job did: it exited, ran out of memory, or was killed.
+ *  The attempt counts as a recovery, like one that was lost with the scheduler's process. `cause` has what the runtime
+ *  said, if it said something. */
 export class WorkerLostError extends EscapementError {
   static override readonly errorName: string = "WorkerLostError";
   readonly code = "workerLost";

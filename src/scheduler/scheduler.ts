@@ -153,7 +153,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
       store,
       defaults: checked.taskDefaults,
       version: checked.version,
-      executors: Object.keys(executors),
+      executors,
       runsJobs: () => checked.role === "worker" || (checked.role === "both" && this.state !== "stopped"),
     });
     const shared = new SharedParts();
@@ -226,6 +226,8 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
    * @param options.handleSignals let SIGINT (Ctrl-C) and SIGTERM stop the scheduler once it has started, as
    *   {@link runUntilStopped} does. Default: false, because the signals are the program's
    * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
+   * @throws {HandlerLookupError} when the scheduler runs jobs, and neither it nor the executor of a registered task has
+   *   a handler for the task
    * @throws {SchedulerStateError} when the scheduler is started already or stops, while a tick is under way, or when
    *   `stop()` is called during the start
    * @throws {StoreUnavailableError} when the store cannot be opened; `start` may be called again
@@ -348,6 +350,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
    *   with its process. Default: unlimited
    * @param options.signal begin no new work once the signal is aborted; jobs that have begun are finished
    * @throws {OptionsError} when the scheduler runs jobs, and lacks the executor of a registered task
+   * @throws {HandlerLookupError} as {@link start} does
    * @throws {SchedulerStateError} when the scheduler runs or stops, or another tick is under way
    * @throws {StoreUnavailableError} when the store cannot be reached: nothing is lost; tick again
    * @example
@@ -405,11 +408,15 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
    * Registers a task: the handler that its jobs run, and its settings. Register every task before `start`, in every
    * process, because handlers are not stored. If the id is registered already, the handler and the settings are
    * replaced.
+   *
+   * The handler may be left out when the setting `executor` names an executor that has handlers of its own, such as a
+   * pool of threads.
    * @param settings see {@link TaskSettings}. `schema` is a Standard Schema (valibot, zod, ...): it checks payloads
    *   when they are added and again before they run, and it gives the handler's payload its type
    * @returns the task, to be passed to `addSchedule`, `addJob` and `runJob`; it carries the payload's type
    * @throws {OptionsError} for an invalid id, settings or handler; and when the scheduler runs jobs (it was started, or
    *   its role is `"worker"`), and lacks the task's executor
+   * @throws {HandlerLookupError} when the scheduler was started, and the task's executor has no handler for the task
    * @example
    * const greet = scheduler.task("greet", { schema: v.object({ name: v.string() }) }, ({ name }) => `Hello, ${name}`);
    * await scheduler.addJob(greet, { payload: { name: "Ada" } });
@@ -421,6 +428,11 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     handler: TaskHandler<P, R>,
   ): Task<I, R>;
   task<P = undefined, R = unknown>(id: string, settings: TaskSettings<P>, handler: TaskHandler<P, R>): Task<P, R>;
+  task<P, R = unknown, I = P>(
+    id: string,
+    settings: TaskSettings<P> & { schema: StandardSchemaV1<I, P>; executor: string },
+  ): Task<I, R>;
+  task<P = unknown, R = unknown>(id: string, settings: TaskSettings<P> & { executor: string }): Task<P, R>;
   task(
     id: string,
     settingsOrHandler: (TaskSettings & { schema?: StandardSchemaV1 }) | TaskHandler<never>,
@@ -429,16 +441,16 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     const task =
       typeof settingsOrHandler === "function" && handler === undefined
         ? this.#tasks.register(id, {}, settingsOrHandler)
-        : this.#tasks.register(id, (settingsOrHandler ?? {}) as TaskSettings, handler as TaskHandler<never>);
+        : this.#tasks.register(id, (settingsOrHandler ?? {}) as TaskSettings, handler);
     if (this.state !== "stopped") this.#saveTasksLater();
     return task;
   }
 
   /**
-   * Registers the handlers of tasks that {@link defineTasks} defined, as {@link task} does. Tasks without a handler are
-   * left to other programs.
+   * Registers tasks that {@link defineTasks} defined, as {@link task} does. Tasks without a handler are left to other
+   * programs, unless this scheduler has their executor, and the executor may have the handlers.
    * @param settings go over the settings of each task, for example `{ executor: "threads" }`. Default: `{}`
-   * @throws {OptionsError} when no task has a handler, or an id is registered here with another handler; and what
+   * @throws {OptionsError} when there is no such task, or an id is registered here with another handler; and what
    *   {@link task} throws
    * @throws {SchedulerStateError} once the scheduler has stopped
    * @example

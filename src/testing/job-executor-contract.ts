@@ -1,7 +1,11 @@
-import { silentLogger } from "../core/logger.ts";
+import { NonRetryableError, WorkerLostError } from "../core/errors.ts";
+import { type Logger, silentLogger } from "../core/logger.ts";
 import type { JobCall, JobExecutor } from "../executors/job-executor.ts";
 import { equal, isTrue } from "./data-store-contract/assert.ts";
 import { makeJob } from "./data-store-contract/makers.ts";
+import { type JobExecutorTask, jobExecutorHandlers } from "./job-executor-handlers.ts";
+
+export { type JobExecutorTask, type JobExecutorTaskContext, jobExecutorHandlers } from "./job-executor-handlers.ts";
 
 /** What a test runner gives to every case. */
 export interface JobExecutorContext {
@@ -16,25 +20,6 @@ export interface JobExecutorCase {
   /** Rejects with a `ContractViolation` when the executor does not keep the sentence. */
   run(context: JobExecutorContext): Promise<void>;
 }
-
-/** The handlers that the cases of the contract call, by task id. */
-export const jobExecutorHandlers: Readonly<
-  Record<JobExecutorTask, (payload: unknown, context: { readonly signal: AbortSignal }) => unknown>
-> = Object.freeze({
-  echo: (payload: unknown) => payload,
-  echoLater: async (payload: unknown) => payload,
-  nothing: () => {},
-  throws: (payload: unknown) => {
-    throw failureOf(payload);
-  },
-  rejects: async (payload: unknown) => {
-    throw failureOf(payload);
-  },
-  untilAborted: (_payload: unknown, { signal }: { readonly signal: AbortSignal }) => untilAborted(signal),
-});
-
-/** The ids of the tasks for which {@link jobExecutorHandlers} has handlers. */
-export type JobExecutorTask = "echo" | "echoLater" | "nothing" | "throws" | "rejects" | "untilAborted";
 
 /**
  * The contract that every `JobExecutor` keeps, as named cases for any test runner.
@@ -86,6 +71,96 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
       }),
   },
   {
+    name: "rejects with the code and the causes of what the handler throws",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const error = await rejectionOf(executor.execute(callOf("declines", "no")));
+        equal(factsOf(error), ["CardError", "no", "cardDeclined"], "failure");
+        const { cause } = error as Error;
+        equal(factsOf(cause), ["TypeError", "because of no", undefined], "its cause");
+        equal(factsOf((cause as Error).cause), ["Error", "in the end", "E_END"], "the cause of its cause");
+      }),
+  },
+  {
+    name: "rejects with an error of the library of the class that the handler threw",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const error = await rejectionOf(executor.execute(callOf("endsForGood", "enough")));
+        isTrue(error instanceof NonRetryableError, "it is a NonRetryableError");
+        equal(factsOf(error), ["NonRetryableError", "enough", "nonRetryable"], "failure");
+      }),
+  },
+  {
+    name: "does not take a WorkerLostError that a handler throws for one of its own",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        let isInvoked = false;
+        const call = callOf("looksLost", "lost");
+        const invoke = (): unknown => {
+          isInvoked = true;
+          return call.invoke();
+        };
+        const error = await rejectionOf(executor.execute({ ...call, invoke }));
+        equal(factsOf(error), ["WorkerLostError", "lost", "workerLost"], "failure");
+        isTrue(isInvoked || !(error instanceof WorkerLostError), "it is no WorkerLostError of the executor");
+      }),
+  },
+  {
+    name: "knows the tasks that it has handlers for once it is open, or calls those of the scheduler",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const ids = executor.taskIds;
+        if (ids === undefined) return;
+        const missing = Object.keys(jobExecutorHandlers).filter((id) => !ids.includes(id));
+        equal(missing, [], "handlers of the contract that it has not");
+        for (const taskId of ["constructor", "nobody's"]) {
+          const job = makeJob({ taskId, payload: null });
+          const error = await rejectionOf(executor.execute(callOf("nothing", null, { job })));
+          equal((error as { code?: unknown }).code, "handlerLookup", `code of the failure of task "${taskId}"`);
+        }
+      }),
+  },
+  {
+    name: "tells the handler the number, the fence and the idempotency key of its attempt",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const facts = { attempt: 3, fence: 7, idempotencyKey: "order 5" };
+        equal(await executor.execute(callOf("tellsAttempt", null, facts)), facts, "what the handler was told");
+      }),
+  },
+  {
+    name: "passes on what a handler reports last as its progress before the job settles",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const reports: unknown[] = [];
+        const progress = (...report: unknown[]): void => void reports.push(report);
+        await executor.execute(callOf("progresses", null, { progress }));
+        equal(reports.at(-1), [0.75, "nearly done"], "last report");
+        await executor.execute(callOf("progresses", "no note", { progress }));
+        equal((reports.at(-1) as unknown[])[0], 1, "last report without a note");
+      }),
+  },
+  {
+    name: "passes on what a handler logs, in order, with its level and its details, before the job settles",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const lines: unknown[] = [];
+        const at =
+          (level: keyof Logger) =>
+          (...line: unknown[]): void =>
+            void lines.push([level, ...line.map((part) => (part instanceof Error ? factsOf(part) : part))]);
+        const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+        await executor.execute(callOf("logs", null, { logger }));
+        const expected = [
+          ["debug", "a detail"],
+          ["info", "begun", { step: 1 }, [2]],
+          ["warn", "slow"],
+          ["error", "broken", ["RangeError", "too far", undefined]],
+        ];
+        equal(lines, expected, "lines");
+      }),
+  },
+  {
     name: "runs on after a handler failed",
     run: (context) =>
       withExecutor(context, async (executor) => {
@@ -114,7 +189,7 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
     run: (context) =>
       withExecutor(context, async (executor) => {
         const abort = new AbortController();
-        const long = executor.execute(callOf("untilAborted", null, abort.signal)).catch(() => "settled");
+        const long = executor.execute(callOf("untilAborted", null, { signal: abort.signal })).catch(() => "settled");
         equal(await executor.execute(callOf("echoLater", 2)), 2, "value of the short one");
         abort.abort();
         await long;
@@ -125,7 +200,7 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
     run: (context) =>
       withExecutor(context, async (executor) => {
         const abort = new AbortController();
-        const running = executor.execute(callOf("untilAborted", null, abort.signal)).then(
+        const running = executor.execute(callOf("untilAborted", null, { signal: abort.signal })).then(
           () => "resolved",
           () => "rejected",
         );
@@ -137,7 +212,7 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
     name: "settles when its signal was aborted before",
     run: (context) =>
       withExecutor(context, async (executor) => {
-        const call = callOf("untilAborted", null, AbortSignal.abort(new Error("too late")));
+        const call = callOf("untilAborted", null, { signal: AbortSignal.abort(new Error("too late")) });
         const settled = await executor.execute(call).then(
           () => "resolved",
           () => "rejected",
@@ -150,7 +225,7 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
     run: (context) =>
       withExecutor(context, async (executor) => {
         const abort = new AbortController();
-        equal(await executor.execute(callOf("echo", 3, abort.signal)), 3, "value");
+        equal(await executor.execute(callOf("echo", 3, { signal: abort.signal })), 3, "value");
         abort.abort();
         equal(await executor.execute(callOf("echo", 4)), 4, "value of the next");
       }),
@@ -180,42 +255,39 @@ async function withExecutor(context: JobExecutorContext, use: (executor: JobExec
   }
 }
 
-function callOf(
-  taskId: JobExecutorTask,
-  payload: unknown,
-  signal: AbortSignal = new AbortController().signal,
-): JobCall {
+function callOf(taskId: JobExecutorTask, payload: unknown, facts: Partial<JobCall> = {}): JobCall {
   const job = makeJob({ taskId, payload: JSON.stringify(payload) });
-  return {
+  const call: JobCall = {
     job,
     payload,
-    signal,
+    signal: new AbortController().signal,
     attempt: 1,
     fence: job.fence,
     idempotencyKey: job.id,
     logger: silentLogger,
     progress: () => {},
-    invoke: () => jobExecutorHandlers[taskId](payload, { signal }),
+    invoke: () => jobExecutorHandlers[taskId](payload, call),
+    ...facts,
   };
+  return call;
 }
 
 /** Name and message of the error with which a call rejects. */
 async function failureIn(executor: JobExecutor, call: JobCall): Promise<unknown[]> {
+  return factsOf(await rejectionOf(executor.execute(call))).slice(0, 2);
+}
+
+/** What a promise rejects with. */
+async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   try {
-    await executor.execute(call);
+    await promise;
   } catch (error) {
-    return error instanceof Error ? [error.name, error.message] : [error];
+    return error;
   }
-  return ["no failure"];
+  return "no failure";
 }
 
-function failureOf(payload: unknown): RangeError {
-  return new RangeError(String(payload));
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
+/** Name, message and code of an error. */
+function factsOf(error: unknown): unknown[] {
+  return error instanceof Error ? [error.name, error.message, Reflect.get(error, "code")] : [error];
 }

@@ -12,6 +12,7 @@ export {
   type JobExecutorCase,
   type JobExecutorContext,
   type JobExecutorTask,
+  type JobExecutorTaskContext,
   jobExecutorContract,
   jobExecutorHandlers,
 } from "./job-executor-contract.ts";

@@ -70,6 +70,18 @@ describe("types", () => {
     typesOnly(() => scheduler.addJob(add, { payload: [1] }));
   });
 
+  test("flow from the schema, or from what is said, where an executor has the handler", () => {
+    const executor = "threads";
+    typesOnly(() => {
+      const greet = scheduler.task("greet", { executor, schema: person });
+      expectTypeOf(greet).toEqualTypeOf<Task<{ name: string; born: string }, unknown>>();
+      expectTypeOf(scheduler.task<number, string>("double", { executor })).toEqualTypeOf<Task<number, string>>();
+      expectTypeOf(scheduler.task("any", { executor })).toEqualTypeOf<Task<unknown, unknown>>();
+      // @ts-expect-error a task without an executor of its own needs a handler
+      scheduler.task("none", { timeout: "PT1S" });
+    });
+  });
+
   test("flow to the function that tells the concurrency key", () => {
     scheduler.task("greet", { schema: person, concurrencyKey: ({ name }) => name }, () => {});
     scheduler.task("sync", { concurrencyKey: (payload) => payload.tenant }, (_payload: { tenant: string }) => {});

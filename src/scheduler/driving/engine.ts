@@ -92,7 +92,7 @@ export class Engine {
     const hasJobRole = options.role !== "scheduler";
     this.#unclaimed = new UnclaimedJobs({
       env,
-      missing: (queue) => (hasJobRole ? this.runner.missing(queue) : "worker"),
+      missing: (queue) => (hasJobRole ? tasks.missing(queue) : "worker"),
       executors: Object.keys(executors),
     });
     this.#backlogs = new ScheduleBacklogs(env);
@@ -343,10 +343,14 @@ export class Engine {
     return { role: options.role, isResident, tasks: tasks.ids, executors: Object.keys(executors) };
   }
 
+  /** @throws {HandlerLookupError} when nobody here has the handler of a task */
   async #openExecutors(): Promise<void> {
-    for (const executor of Object.values(this.#parts.executors)) {
-      await this.#shared.open(executor, () => executor.open({ logger: this.#parts.env.logger }));
+    const { executors, env, tasks, options } = this.#parts;
+    for (const executor of Object.values(executors)) {
+      await this.#shared.open(executor, () => executor.open({ logger: env.logger }));
     }
+    tasks.executorsOpened();
+    if (options.role !== "scheduler") tasks.assertHandlers();
   }
 
   async #keepLeases(): Promise<void> {

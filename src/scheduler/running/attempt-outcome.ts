@@ -20,6 +20,8 @@ export type AttemptEnding =
   | { readonly kind: "returned"; readonly returnValue: string | null }
   /** The handler threw. `isFinal`: another attempt cannot help. */
   | { readonly kind: "threw"; readonly error: unknown; readonly isFinal: boolean }
+  /** The thread or the process that did the work has ended. */
+  | { readonly kind: "lost" }
   /** The work was ended early. */
   | { readonly kind: "aborted"; readonly reason: AbortReason };
 
@@ -57,6 +59,8 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
       return finished(facts, "success", ending.returnValue, null);
     case "threw":
       return failed(facts, ending.error, ending.isFinal);
+    case "lost":
+      return givenUp(facts);
     case "aborted":
       return aborted(facts, ending.reason);
     default:
@@ -67,11 +71,11 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
 function aborted(facts: AttemptFacts, reason: AbortReason): AttemptOutcome {
   if (reason instanceof LeaseLostError) return { release: null, error: null };
   if (reason instanceof JobCancelledError) return finished(facts, "cancelled", null, null);
-  if (reason instanceof SchedulerStateError) {
-    const hasStarted = facts.startedAt !== null;
-    return { release: { ...leaseOf(facts.job), kind: "giveUp", hasStarted }, error: null };
-  }
-  return failed(facts, reason, false);
+  return reason instanceof SchedulerStateError ? givenUp(facts) : failed(facts, reason, false);
+}
+
+function givenUp({ job, startedAt }: AttemptFacts): AttemptOutcome {
+  return { release: { ...leaseOf(job), kind: "giveUp", hasStarted: startedAt !== null }, error: null };
 }
 
 /** A job whose payload cannot be read here goes back to the queue, for a scheduler that can read it: while a deploy is

@@ -1,11 +1,13 @@
 import { type Clock, sleepFor } from "../../core/clock.ts";
 import {
   DeserializationError,
+  HandlerLookupError,
   JobTimeoutError,
   LeaseLostError,
   PayloadError,
   SchedulerStateError,
   SerializationError,
+  WorkerLostError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
@@ -15,7 +17,7 @@ import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
-import type { JobContext } from "../scheduler-client.ts";
+import type { JobContext, TaskHandler } from "../scheduler-client.ts";
 import { runAsCurrentJob } from "../tasks/current-job.ts";
 import { assertText, checkPayload } from "../tasks/payload.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
@@ -48,6 +50,8 @@ export class JobAttempt {
   #end: AbortController | null = null;
   #hasEnded = false;
   #thrown: unknown;
+  #call: AttemptCall | null = null;
+  #workerLoss: WorkerLostError | null = null;
   #progress: JobProgress | null = null;
   /** The progress that the store has. */
   #savedProgress: JobProgress | null = null;
@@ -95,6 +99,11 @@ export class JobAttempt {
     return this.#thrown;
   }
 
+  /** Why the attempt was lost with the thread or the process that ran it; null when it was not. */
+  get workerLoss(): WorkerLostError | null {
+    return this.#workerLoss;
+  }
+
   /** The handler reports its progress, which the store learns with the next extension of the lease, or at the end. */
   reportProgress(fraction: number, note: string | null): void {
     this.#progress = { fraction, note: note === null ? null : cut(note, PROGRESS_NOTE_LENGTH_MAX) };
@@ -138,9 +147,22 @@ export class JobAttempt {
       return this.#endedWith(isLate ? { kind: "aborted", reason } : this.#returned(value));
     } catch (error) {
       const reason = this.#abortReason();
-      const threw = { kind: "threw", error, isFinal: this.#isPayloadRejected } as const;
-      return this.#endedWith(reason === null ? threw : { kind: "aborted", reason });
+      if (reason !== null) return this.#endedWith({ kind: "aborted", reason });
+      if (this.#isWorkerLoss(error)) return this.#endedWith({ kind: "lost" });
+      return this.#endedWith({ kind: "threw", error, isFinal: this.#isPayloadRejected });
     }
+  }
+
+  /** Whether the executor says that it lost the attempt. An error of a handler that runs here never says so. */
+  #isWorkerLoss(error: unknown): boolean {
+    if (this.#call?.isInvoked !== false) return false;
+    try {
+      // A Proxy may throw at the question.
+      if (error instanceof WorkerLostError) this.#workerLoss = error;
+    } catch {
+      return false;
+    }
+    return this.#workerLoss !== null;
   }
 
   #endedWith(ending: AttemptEnding): AttemptOutcome {
@@ -198,16 +220,17 @@ export class JobAttempt {
 
   #execute(payload: unknown): Promise<unknown> {
     const { schema, record } = this.task;
-    if (schema === null) return this.#supervise(this.#call(payload));
+    if (schema === null) return this.#supervise(this.#hand(payload));
     const checked = checkPayload(schema, payload, record.id).catch((error: unknown) => {
       this.#isPayloadRejected = error instanceof PayloadError;
       throw error;
     });
-    return this.#supervise(checked.then((value) => this.#call(value)));
+    return this.#supervise(checked.then((value) => this.#hand(value)));
   }
 
-  #call(payload: unknown): Promise<unknown> {
-    return this.#executor.execute(new AttemptCall(this, payload, this.#env.contextOf));
+  #hand(payload: unknown): Promise<unknown> {
+    this.#call = new AttemptCall(this, payload, this.#env.contextOf);
+    return this.#executor.execute(this.#call);
   }
 
   /** Settles as the work does, or when its grace has passed after an abort that the work ignores. */
@@ -249,6 +272,8 @@ class AttemptCall implements JobCall {
   readonly #attempt: JobAttempt;
   readonly #contextOf: (attempt: JobAttempt) => JobContext;
   #made: JobContext | null = null;
+  /** Whether the handler of this thread was called. */
+  isInvoked = false;
   readonly payload: unknown;
 
   constructor(attempt: JobAttempt, payload: unknown, contextOf: (attempt: JobAttempt) => JobContext) {
@@ -293,8 +318,10 @@ class AttemptCall implements JobCall {
   /** A property and not a method, because executors may pass it on without its object. */
   readonly invoke = (): unknown => {
     const context = this.#context;
-    const handler = this.#attempt.task.handler as (payload: unknown, context: JobContext) => unknown;
-    return runAsCurrentJob(context, () => handler(this.payload, context));
+    const { handler, record } = this.#attempt.task;
+    if (handler === null) throw new HandlerLookupError(`task "${record.id}" has no handler in this thread`, record.id);
+    this.isInvoked = true;
+    return runAsCurrentJob(context, () => (handler as TaskHandler<unknown>)(this.payload, context));
   };
 }
 

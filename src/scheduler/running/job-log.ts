@@ -4,7 +4,7 @@ import type { AttemptRecord } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { SerializedError } from "../../records/serialized-error.ts";
+import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { reviveError } from "../views/job-error.ts";
@@ -116,6 +116,18 @@ export class JobLog {
   recovered(job: JobFacts, attempt: number, isGivenBack: boolean): void {
     const what = isGivenBack ? "was given back to the queue" : "was lost with its process";
     this.#tell("warn", job, { attempt }, `${what} (attempt ${attempt}), and runs again`, NO_FAILURE);
+  }
+
+  /** The thread or the process that ran an attempt ended before the attempt did. */
+  workerLost({ id: jobId, taskId, scheduleId, fence }: JobRecord, attempt: number, loss: Error): void {
+    const failure = { thrown: loss, error: serializedError(loss) };
+    this.#tell(
+      "warn",
+      { jobId, taskId, scheduleId },
+      { attempt, fence },
+      `was lost with its worker (attempt ${attempt})`,
+      failure,
+    );
   }
 
   /** The job ended. `fence` is that of the attempt that ended it, if one did. */

@@ -43,8 +43,9 @@ export class JobRunner {
   #isStuckTold = false;
   #whenIdle: (() => void)[] = [];
   #whenEnded: (() => void)[] = [];
-  /** Jobs that the present step gave back, so that their recovery is no loss of a process. */
-  readonly #givenBack = new Set<string>();
+  /** Jobs that the present step gave back, so that their recovery is no loss of a process, with whether the log was
+   *  told why. */
+  readonly #givenBack = new Map<string, boolean>();
 
   readonly #suspects: SuspectLine;
   readonly #attemptEnv: AttemptEnvironment;
@@ -123,7 +124,7 @@ export class JobRunner {
 
   /** The queues whose jobs this scheduler can run. */
   get queues(): readonly JobQueue[] {
-    return this.#options.tasks.queues(Object.keys(this.#options.executors));
+    return this.#options.tasks.queues;
   }
 
   /** The queues of tasks whose `timeout` is not longer, in milliseconds. Default: no bound. */
@@ -147,14 +148,7 @@ export class JobRunner {
   }
 
   canRun(queue: JobQueue): boolean {
-    return this.missing(queue) === null;
-  }
-
-  /** What is missing here to run the jobs of a queue, or null. */
-  missing({ taskId, executor }: JobQueue): "task" | "executor" | null {
-    const { tasks, executors } = this.#options;
-    if (tasks.get(taskId) === undefined) return "task";
-    return Object.hasOwn(executors, executor) ? null : "executor";
+    return this.#options.tasks.missing(queue) === null;
   }
 
   /** Outcomes that the store does not know yet, as many as fit into one step, the oldest first. */
@@ -285,7 +279,8 @@ export class JobRunner {
     const { env } = this.#options;
     for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
       this.#lose(jobId);
-      this.log.recovered({ jobId, taskId, scheduleId }, attempt, this.#givenBack.has(jobId));
+      const isTold = this.#givenBack.get(jobId);
+      if (isTold !== true) this.log.recovered({ jobId, taskId, scheduleId }, attempt, isTold !== undefined);
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
     }
     this.#givenBack.clear();
@@ -339,6 +334,7 @@ export class JobRunner {
   async #run(attempt: JobAttempt): Promise<void> {
     const { release, error } = await attempt.run();
     const { id } = attempt.job;
+    if (attempt.workerLoss !== null) this.log.workerLost(attempt.job, attempt.number, attempt.workerLoss);
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     else this.#outdated.delete(attempt);
     this.#waits.forget(attempt);
@@ -413,7 +409,7 @@ export class JobRunner {
       this.log.retried(attempt.job, attempt.number, release, { thrown: attempt.thrown, error });
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
     } else {
-      this.#givenBack.add(jobId);
+      this.#givenBack.set(jobId, attempt.workerLoss !== null);
     }
   }
 }

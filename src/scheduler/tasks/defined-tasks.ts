@@ -9,7 +9,7 @@ export interface TaskDefinition<S = StandardSchemaV1, H = TaskHandler<never>> {
   /** Checks payloads when they are added and before they run, and gives them their types. */
   readonly schema?: S | undefined;
   readonly settings?: TaskSettings<HandledPayload<S>> | undefined;
-  /** Left out where other programs have it. */
+  /** Left out where other programs, or an executor such as a pool of threads, have it. */
   readonly handler?: H | undefined;
 }
 
@@ -115,17 +115,11 @@ function taskOf(id: string, definition: unknown): DefinedTask {
   return new DefinedTask(id, definition as TaskDefinition);
 }
 
-/** The tasks of `use` that have a handler. @throws {OptionsError} */
-export function tasksToUse(tasks: unknown): DefinedTask[] {
+/** The tasks of `use`. @throws {OptionsError} */
+export function tasksToUse(tasks: unknown): readonly DefinedTask[] {
   const list = isPlain(tasks) ? Object.values(tasks) : [];
   const isDefined = list.length > 0 && list.every((task) => task instanceof DefinedTask);
-  if (!isDefined) {
-    const advice = tasks instanceof DefinedTask ? `write use({ ${tasks.id} })` : null;
-    throw optionError("use()", "tasks", mustBe("what defineTasks() returned", tasks, "", advice));
-  }
-  const usable = (list as DefinedTask[]).filter(({ handler }) => handler !== null);
-  if (usable.length > 0) return usable;
-  const ids = (list as DefinedTask[]).map(({ id }) => `"${id}"`).join(", ");
-  const message = `have no handler (${ids}), so that there is nothing to run: write defineTasks({ id: { handler } })`;
-  throw optionError("use()", "tasks", message);
+  if (isDefined) return list as DefinedTask[];
+  const advice = tasks instanceof DefinedTask ? `write use({ ${tasks.id} })` : null;
+  throw optionError("use()", "tasks", mustBe("what defineTasks() returned", tasks, "", advice));
 }

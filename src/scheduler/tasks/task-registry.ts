@@ -5,6 +5,8 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
 import { textHash } from "../../core/text-hash.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
+import { InlineExecutor } from "../../executors/inline.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { RateLimit } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore, JobQueue, TaskChange } from "../../stores/data-store.ts";
@@ -19,6 +21,9 @@ import type { TaskSettings } from "../options/options.ts";
 import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
 import { DefinedTask } from "./defined-tasks.ts";
 
+/** Most tasks of an executor that a message names. */
+const LISTED_TASKS_MAX = 10;
+
 /** What became of a task that was declared to the store. */
 export interface SavedTask {
   readonly record: TaskRecord;
@@ -27,7 +32,8 @@ export interface SavedTask {
 
 export interface RegisteredTask {
   readonly record: TaskRecord;
-  readonly handler: TaskHandler<never, unknown>;
+  /** Null where the task's executor has the handler. */
+  readonly handler: TaskHandler<never, unknown> | null;
   readonly schema: StandardSchemaV1 | null;
   readonly concurrencyKey: KeyFunction | null;
 }
@@ -37,14 +43,14 @@ export interface RegistryOptions {
   readonly defaults: CheckedTaskDefaults;
   /** Of the program, for the declarations of its tasks. */
   readonly version: number | undefined;
-  /** Names of the executors that this scheduler has. */
-  readonly executors: readonly string[];
+  /** The executors that this scheduler has, by name. */
+  readonly executors: Readonly<Record<string, JobExecutor>>;
   /** Whether this scheduler is known to run jobs, so that a task without an executor here is a mistake. */
   readonly runsJobs: () => boolean;
 }
 
-/** The tasks that this scheduler has handlers for. The registry also knows which of them may not be in the
- *  store yet. */
+/** The tasks that this scheduler has handlers for, by itself or in its executors. The registry also knows which of them
+ *  may not be in the store yet. */
 export class TaskRegistry {
   readonly #byId = new Map<string, RegisteredTask>();
   /** Tasks that were passed as references, and have no handler here. */
@@ -54,9 +60,11 @@ export class TaskRegistry {
   readonly #store: DataStore;
   readonly #defaults: CheckedTaskDefaults;
   readonly #version: number | undefined;
-  readonly #executors: readonly string[];
+  readonly #executors: Readonly<Record<string, JobExecutor>>;
   readonly #runsJobs: () => boolean;
   #queues: JobQueue[] | null = null;
+  /** Whether the executors are open, so that it is known which tasks they have. */
+  #hasOpenExecutors = false;
 
   constructor({ store, defaults, version, executors, runsJobs }: RegistryOptions) {
     this.#store = store;
@@ -69,18 +77,19 @@ export class TaskRegistry {
   register(
     id: string,
     settings: TaskSettings & { schema?: StandardSchemaV1 },
-    handler: TaskHandler<never, unknown>,
+    handler: TaskHandler<never, unknown> | null = null,
   ): Task {
     checkId(id, "task id");
-    if (typeof handler !== "function") {
-      throw new OptionsError(`task "${id}" needs a handler: task(id, handler) or task(id, settings, handler)`, [
-        { path: "handler", message: "not a function" },
-      ]);
-    }
+    if (handler !== null && typeof handler !== "function") throw handlerMissing(id);
     const { schema = null, concurrencyKey = null, ...checked } = checkTaskSettings(settings, `task "${id}"`);
     const record = declared(toRecord(id, this.#defaults, checked), this.#version);
-    if (this.#runsJobs()) this.#assertExecutor(record);
-    this.#byId.set(id, { record, handler, schema, concurrencyKey });
+    if (handler === null && this.#isInline(record.executor)) throw handlerMissing(id);
+    const task = { record, handler, schema, concurrencyKey };
+    if (this.#runsJobs()) {
+      this.#assertExecutor(record);
+      if (this.#hasOpenExecutors) this.#assertHandler(task);
+    }
+    this.#byId.set(id, task);
     this.#unsaved.add(id);
     this.#queues = null;
     return Object.freeze({ id });
@@ -112,9 +121,12 @@ export class TaskRegistry {
     return task.name;
   }
 
-  /** Registers the handlers of defined tasks. The settings go over those of each task. @throws {OptionsError} */
-  use(tasks: readonly DefinedTask[], settings: TaskSettings): void {
+  /** Registers the handlers of defined tasks, and the tasks without a handler that are for an executor of this
+   *  scheduler which has handlers. The settings go over those of each task. @throws {OptionsError} */
+  use(defined: readonly DefinedTask[], settings: TaskSettings): void {
     checkTaskSettings(settings, "use()");
+    const tasks = defined.filter((task) => task.handler !== null || this.#isForExecutor(task, settings));
+    if (tasks.length === 0) throw nothingToUse(defined);
     for (const { id, handler } of tasks) {
       const registered = this.#byId.get(id);
       if (registered === undefined || registered.handler === handler) continue;
@@ -124,8 +136,22 @@ export class TaskRegistry {
     for (const task of tasks) {
       const schema = task.schema === null ? {} : { schema: task.schema };
       const merged = { ...task.settings, ...withoutUndefined(settings), ...schema };
-      this.register(task.id, merged, task.handler as TaskHandler<never, unknown>);
+      this.register(task.id, merged, task.handler);
     }
+  }
+
+  /** Whether a task without a handler names an executor that may have its handler. A task of which `use` says nothing
+   *  may be for executors of other programs. */
+  #isForExecutor(task: DefinedTask, settings: TaskSettings): boolean {
+    const name = settings.executor ?? task.settings.executor ?? this.#defaults.executor;
+    const isKnown = settings.executor !== undefined || Object.hasOwn(this.#executors, name);
+    return isKnown && !this.#isInline(name);
+  }
+
+  /** Whether an executor runs handlers of this thread alone, as far as that is known before it is open. The one that
+   *  every scheduler has may be wrapped in one that measures. */
+  #isInline(name: string): boolean {
+    return name === "inline" || this.#executors[name] instanceof InlineExecutor;
   }
 
   /** Remembers the schema and the settings of a task that has no handler here. */
@@ -161,13 +187,61 @@ export class TaskRegistry {
   }
 
   #assertExecutor({ id, executor }: TaskRecord): void {
-    if (this.#executors.includes(executor)) return;
-    const names = this.#executors.map((name) => `"${name}"`).join(", ");
-    const near = nearest(executor, this.#executors);
+    if (Object.hasOwn(this.#executors, executor)) return;
+    const executors = Object.keys(this.#executors);
+    const names = executors.map((name) => `"${name}"`).join(", ");
+    const near = nearest(executor, executors);
     const advice =
       near === null ? "pass it: new Scheduler({ executors: { name: executor } })" : `did you mean "${near}"?`;
     const message = mustBe(`the name of an executor that this scheduler has (${names})`, executor, "", advice);
     throw optionError(`task "${id}"`, "executor", message);
+  }
+
+  /** The executors are open (or closed), so that it is known (or not) which tasks they have. */
+  executorsOpened(areOpen = true): void {
+    if (this.#hasOpenExecutors !== areOpen) this.#queues = null;
+    this.#hasOpenExecutors = areOpen;
+  }
+
+  /** For a scheduler that runs jobs, once its executors are open. @throws {HandlerLookupError} when neither the
+   *  scheduler nor the executor of a task has a handler for the task */
+  assertHandlers(): void {
+    for (const task of this.#byId.values()) this.#assertHandler(task);
+  }
+
+  #assertHandler(task: RegisteredTask): void {
+    const { id, executor: name } = task.record;
+    const executor = this.#executors[name];
+    if (executor === undefined || this.#hasHandler(task, executor)) return;
+    const { taskIds } = executor;
+    if (taskIds === undefined) {
+      const advice = `write scheduler.task("${id}", settings, handler)`;
+      throw new HandlerLookupError(
+        `task "${id}" needs a handler here, because executor "${name}" has none: ${advice}`,
+        id,
+      );
+    }
+    const near = nearest(id, taskIds);
+    const ids = taskIds.slice(0, LISTED_TASKS_MAX).map((taskId) => `"${taskId}"`);
+    const more = taskIds.length > ids.length ? ` and ${taskIds.length - ids.length} more` : "";
+    const list = ids.length === 0 ? "no task at all" : `${ids.join(", ")}${more}`;
+    const advice = near === null ? "define it there, or give the task another executor" : `did you mean "${near}"?`;
+    throw new HandlerLookupError(`executor "${name}" has no handler for task "${id}", it has ${list}: ${advice}`, id);
+  }
+
+  /** Whether an executor can run the jobs of a task, as far as that is known. */
+  #hasHandler({ record, handler }: RegisteredTask, { taskIds }: JobExecutor): boolean {
+    if (taskIds !== undefined) return taskIds.includes(record.id);
+    return handler !== null || !this.#hasOpenExecutors;
+  }
+
+  /** What is missing here to run the jobs of a queue, or null. */
+  missing({ taskId, executor: name }: JobQueue): "task" | "executor" | null {
+    const task = this.#byId.get(taskId);
+    if (task === undefined) return "task";
+    const executor = Object.hasOwn(this.#executors, name) ? this.#executors[name] : undefined;
+    if (executor === undefined) return "executor";
+    return this.#hasHandler(task, executor) ? null : "task";
   }
 
   get(id: string): RegisteredTask | undefined {
@@ -199,13 +273,14 @@ export class TaskRegistry {
     return this.#version;
   }
 
-  /** The ids of the tasks that have handlers here. */
+  /** The ids of the tasks that have handlers here, or in an executor. */
   get ids(): readonly string[] {
     return [...this.#byId.keys()];
   }
 
   /** The store may have been emptied meanwhile: all tasks are written or compared again. */
   declareAnew(): void {
+    this.executorsOpened(false);
     for (const id of this.#byId.keys()) this.#unsaved.add(id);
   }
 
@@ -252,11 +327,25 @@ export class TaskRegistry {
     this.#queues = null;
   }
 
-  /** The queues whose jobs a worker with these executors can run. */
-  queues(executors: readonly string[]): readonly JobQueue[] {
-    this.#queues ??= executors.flatMap((executor) => [...this.#byId.keys()].map((taskId) => ({ executor, taskId })));
+  /** The queues whose jobs can run here. */
+  get queues(): readonly JobQueue[] {
+    this.#queues ??= Object.keys(this.#executors)
+      .flatMap((executor) => [...this.#byId.keys()].map((taskId) => ({ executor, taskId })))
+      .filter((queue) => this.missing(queue) === null);
     return this.#queues;
   }
+}
+
+function handlerMissing(id: string): OptionsError {
+  return new OptionsError(`task "${id}" needs a handler: task(id, handler) or task(id, settings, handler)`, [
+    { path: "handler", message: "not a function" },
+  ]);
+}
+
+function nothingToUse(tasks: readonly DefinedTask[]): OptionsError {
+  const ids = tasks.map(({ id }) => `"${id}"`).join(", ");
+  const message = `have no handler (${ids}), so that there is nothing to run: write defineTasks({ id: { handler } })`;
+  return optionError("use()", "tasks", message);
 }
 
 /** The id of what stands for a task. @throws {OptionsError} when it stands for none */
