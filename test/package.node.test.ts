@@ -80,6 +80,18 @@ describe("the packed tarball", () => {
   });
 
   test.each([
+    ["Node", ["node"]],
+    ["Deno", [tool("deno"), "run", "-A", "--cached-only", "--no-lock"]],
+    ["Bun", [tool("bun"), "run"]],
+  ])("runs handlers in threads on %s, and their program ends by itself", async (_, command) => {
+    for (const file of ["threads.js", "thread-tasks.js"]) {
+      await copyFile(join(ROOT, "test/package/consumer", file), join(project, file));
+    }
+    const output = await runOk([...command, "threads.js"], { cwd: project });
+    expect(output).toBe("add knowsItsJob spin\n3\ntrue\nenough\n5\n");
+  });
+
+  test.each([
     ["Node", ["node"], whyNoSqlite === null],
     ["Deno", [tool("deno"), "run", "-A", "--cached-only", "--no-lock"], true],
     ["Bun", [tool("bun"), "run"], true],

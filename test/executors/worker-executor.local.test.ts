@@ -7,7 +7,7 @@ import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import type { WorkerExecutorOptions } from "../../src/executors/worker/worker-options.ts";
 import { jobExecutorContract } from "../../src/testing/job-executor-contract.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
+import { bundledModule, type WorkerModules, workerModules } from "../support/worker-modules.ts";
 import { makeCall, outcomeOf } from "./calls.ts";
 
 const ENTRY = new URL("../../src/executors/worker/thread-entry.ts", import.meta.url);
@@ -230,6 +230,15 @@ describe("A WorkerExecutor", () => {
     withExecutor({ module: modules.url(CONTRACT) }, async (executor) => {
       expect(executor.taskIds).toEqual(["echo", "echoLater", "nothing", "throws", "rejects", "untilAborted"]);
     }));
+
+  test("takes a module that a bundler made, with its own copy of the library", async () => {
+    const bundled = await bundledModule(TASKS);
+    await withExecutor({ module: bundled.url }, async (executor) => {
+      expect(await executor.execute(makeCall("context", 1))).toMatchObject({ given: 1, isCurrent: true });
+      expect(await outcomeOf(executor.execute(makeCall("nonRetryable")))).toMatchObject({ code: "nonRetryable" });
+    });
+    await bundled.remove();
+  });
 
   test("refuses a task that its module has no handler for", () =>
     withExecutor({}, async (executor) => {

@@ -15,12 +15,27 @@ export interface WorkerModules {
  */
 export async function workerModules(...sources: readonly URL[]): Promise<WorkerModules> {
   if ("Deno" in globalThis || "Bun" in globalThis) return { url: String, remove: async () => {} };
-  const { build } = await import("esbuild");
   const folder = await temporaryFolder();
   const names = new Map(sources.map((source, index) => [String(source), `module${index}`]));
+  await bundle(folder.path, sources);
+  return {
+    url: (source) => String(pathToFileURL(join(folder.path, `${names.get(String(source))}.mjs`))),
+    remove: () => folder.remove(),
+  };
+}
+
+/** A bundle of one module on any runtime, with all that it imports. */
+export async function bundledModule(source: URL): Promise<{ readonly url: URL; remove(): Promise<void> }> {
+  const folder = await temporaryFolder();
+  await bundle(folder.path, [source]);
+  return { url: pathToFileURL(join(folder.path, "module0.mjs")), remove: () => folder.remove() };
+}
+
+async function bundle(outdir: string, sources: readonly URL[]): Promise<void> {
+  const { build } = await import("esbuild");
   await build({
     entryPoints: sources.map((source, index) => ({ in: source.pathname, out: `module${index}` })),
-    outdir: folder.path,
+    outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     splitting: true,
@@ -29,8 +44,4 @@ export async function workerModules(...sources: readonly URL[]): Promise<WorkerM
     target: "node20",
     logLevel: "error",
   });
-  return {
-    url: (source) => String(pathToFileURL(join(folder.path, `${names.get(String(source))}.mjs`))),
-    remove: () => folder.remove(),
-  };
 }

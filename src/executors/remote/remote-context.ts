@@ -101,7 +101,7 @@ export class RemoteContext implements JobContext {
     const controller = new AbortController();
     this.#controller = controller;
     if (this.#reason !== null) controller.abort(this.#reason);
-    else liveSignal(controller, () => (this.#hasEnded ? null : this.#host.flagged(this.#run.slot)));
+    else liveSignal(controller, () => (this.#hasEnded ? null : (this.#reason ?? this.#host.flagged(this.#run.slot))));
     return controller;
   }
 
