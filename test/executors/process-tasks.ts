@@ -32,6 +32,13 @@ export const tasks: object = defineTasks({
       for (;;);
     },
   },
+  // The first attempt waits for ever.
+  waitOnce: {
+    handler: (_: unknown, { attempt, progress }) => {
+      progress(0.5, String(process.pid));
+      return attempt > 1 ? attempt : new Promise(() => {});
+    },
+  },
   disconnect: { handler: () => process.disconnect() },
   makeFunction: { handler: () => () => 1 },
   readEnvironment: { handler: (name: string) => process.env[name] ?? null },

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobCall } from "../../src/executors/job-executor.ts";
 import { ProcessExecutor } from "../../src/executors/process/process-executor.ts";
 import type { ProcessExecutorOptions } from "../../src/executors/process/process-options.ts";
+import { Scheduler } from "../../src/mod.ts";
 import { Child } from "../support/child.ts";
 import { ends, isRunning } from "../support/process-table.ts";
 import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
@@ -187,6 +188,19 @@ describe("processes get", () => {
     // The same process answers.
     expect(await executor.execute(makeCall("pid"))).toBe(pid);
   });
+});
+
+test("kill -9 of a process costs its job an attempt", async () => {
+  const [module, entry] = [modules.url(TASKS), modules.url(ENTRY)];
+  const processes = new ProcessExecutor({ module, entry, maxWorkers: 1 });
+  await using scheduler = new Scheduler({ executors: { processes }, logLevel: "silent" });
+  scheduler.task("waitOnce", { executor: "processes" });
+  const { promise: reported, resolve } = resolvers<string>();
+  scheduler.subscribe("jobProgressed", ({ note }) => resolve(note ?? ""), { once: true });
+  await scheduler.start();
+  const run = scheduler.runJob("waitOnce");
+  process.kill(Number(await reported), "SIGKILL");
+  expect(await run).toBe(2);
 });
 
 test("close() leaves no process behind, whatever the processes do", async () => {
