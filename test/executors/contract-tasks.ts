@@ -1,5 +1,5 @@
 import { defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
-import { jobExecutorHandlers } from "../../src/testing/job-executor-contract.ts";
+import { jobExecutorHandlers } from "../../src/testing/job-executor-handlers.ts";
 
 /** The handlers of the contract, as the tasks of a module. */
 export const tasks: object = defineTasks(

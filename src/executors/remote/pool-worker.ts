@@ -113,10 +113,10 @@ export class PoolWorker implements ChannelListener {
     this.#channel.unref();
   }
 
-  /** Ends the worker at once. Calls that it still runs reject. Resolves when it is gone. Idempotent.
-   *  @param culprit the call that has to end: it rejects with the reason of its abort */
-  end(reason: LostReason, culprit?: PendingCall): Promise<void> {
-    this.#end ??= this.#kill(reason, culprit);
+  /** Ends the worker at once. Calls that it still runs reject, with the reason of their abort if they were aborted.
+   *  Resolves when it is gone. Idempotent. */
+  end(reason: LostReason): Promise<void> {
+    this.#end ??= this.#kill(reason);
     return this.#end;
   }
 
@@ -131,12 +131,11 @@ export class PoolWorker implements ChannelListener {
     this.#hasEnded(reason, this.#served === 0 ? this.#failStart(this.#startError(reason)) : null);
   }
 
-  async #kill(reason: LostReason, culprit: PendingCall | undefined): Promise<void> {
+  async #kill(reason: LostReason): Promise<void> {
     const hadStarted = this.#state !== "starting";
     this.#state = "ending";
     this.#owner.ending(this);
     await this.#channel.kill();
-    culprit?.reject(culprit.call.signal.reason);
     this.#hasEnded(reason, hadStarted ? null : this.#failStart(this.#startError(reason)));
   }
 
@@ -144,7 +143,10 @@ export class PoolWorker implements ChannelListener {
     this.#state = "ended";
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const pending of calls) pending.reject(this.#lostError(pending, reason));
+    for (const pending of calls) {
+      const { signal } = pending.call;
+      pending.reject(signal.aborted ? signal.reason : this.#lostError(pending, reason));
+    }
     this.#owner.ended(this, failure);
   }
 
@@ -197,7 +199,7 @@ export class PoolWorker implements ChannelListener {
     this.#flags?.raise(pending.slot, reason);
     this.#post({ op: "abort", id: pending.id, reason: serializedError(reason) });
     pending.after(this.#settings.abortGraceMs, () => {
-      void this.end({ message: `another job of the ${this.#words.worker} ignored its abort` }, pending);
+      void this.end({ message: `another job of the ${this.#words.worker} ignored its abort` });
     });
   }
 

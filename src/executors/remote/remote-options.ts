@@ -14,7 +14,8 @@ export interface RemoteExecutorOptions {
    * JavaScript.
    */
   readonly module: URL | string;
-  /** Most workers at a time. Default: one less than the machine has processors, and at least 1. */
+  /** Most workers at a time. Default: one less than the machine has processors, and at least 1. Never less than
+   *  `minWorkers`. */
   readonly maxWorkers?: number | undefined;
   /** Workers that stay even when there is nothing to do. Default: 0. */
   readonly minWorkers?: number | undefined;

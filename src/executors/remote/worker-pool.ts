@@ -43,8 +43,14 @@ export class WorkerPool implements WorkerOwner {
 
   /** Starts the first worker. @returns the ids of the tasks that the workers have handlers for */
   open(logger: Logger = silentLogger): Promise<readonly string[]> {
-    this.#opened ??= this.#open(logger);
-    return this.#opened;
+    if (this.#opened !== null) return this.#opened;
+    const opened = this.#open(logger).catch(async (error: unknown) => {
+      // Whoever opened it may try again.
+      if (this.#opened === opened) await this.close();
+      throw error;
+    });
+    this.#opened = opened;
+    return opened;
   }
 
   execute(call: JobCall): Promise<unknown> {
@@ -92,15 +98,9 @@ export class WorkerPool implements WorkerOwner {
 
   async #open(logger: Logger): Promise<readonly string[]> {
     this.#logger = logger;
-    try {
-      const first = this.#start();
-      for (let count = 1; count < this.#settings.minWorkers; count++) this.#start();
-      return await first.started;
-    } catch (error) {
-      // Whoever opened it may try again.
-      await this.close();
-      throw error;
-    }
+    const first = this.#start();
+    for (let count = 1; count < this.#settings.minWorkers; count++) this.#start();
+    return first.started;
   }
 
   /** Gives calls that wait to workers with room, and starts workers as long as calls wait for one. */

@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { silentLogger } from "../../src/core/logger.ts";
+import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
+import { Scheduler } from "../../src/scheduler/scheduler-with-store.ts";
+import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
+
+const ENTRY = new URL("../../src/executors/worker/thread-entry.ts", import.meta.url);
+const TASKS = new URL("./pool-tasks.ts", import.meta.url);
+
+let modules: WorkerModules;
+beforeAll(async () => {
+  modules = await workerModules(ENTRY, TASKS);
+});
+afterAll(() => modules.remove());
+
+describe("A scheduler whose handlers run in threads", () => {
+  let threads: WorkerExecutor;
+  let scheduler: Scheduler;
+  beforeEach(async () => {
+    const abortGrace = { milliseconds: 20 };
+    threads = new WorkerExecutor({ module: modules.url(TASKS), entry: modules.url(ENTRY), maxWorkers: 2, abortGrace });
+    scheduler = new Scheduler({ executors: { threads }, logger: silentLogger, drainTimeout: 0 });
+  });
+  afterEach(() => scheduler.stop());
+
+  test("runs tasks that have no handler in its own thread", async () => {
+    scheduler.task("context", { executor: "threads" });
+    await scheduler.start();
+    expect(await scheduler.runJob("context", { payload: { a: 1 }, metadata: { owner: "ada" } })).toMatchObject({
+      ...{ taskId: "context", payload: { a: 1 }, given: { a: 1 }, metadata: { owner: "ada" } },
+      ...{ attempt: 1, isCurrent: true },
+    });
+  });
+
+  test("ends a job at its timeout that never ends a turn", async () => {
+    scheduler.task("spin", { executor: "threads", timeout: { milliseconds: 50 } });
+    scheduler.task("echo", { executor: "threads" });
+    await scheduler.start();
+    await expect(scheduler.runJob("spin")).rejects.toMatchObject({ code: "jobTimeout" });
+    expect(await scheduler.runJob("echo", { payload: 1 })).toBe(1);
+  });
+
+  test("ends a job that is cancelled, although it never ends a turn", async () => {
+    scheduler.task("spinUntilAborted", { executor: "threads" });
+    await scheduler.start();
+    const reported = new Promise((resolve) => scheduler.subscribe("jobProgressed", resolve));
+    const job = await scheduler.addJob("spinUntilAborted");
+    await reported;
+    await job.cancel();
+    await expect(job.wait()).rejects.toMatchObject({ code: "jobCancelled" });
+  });
+
+  test("recovers a job whose thread is lost, up to maxRecoveries", async () => {
+    scheduler.task("exit", { executor: "threads", maxRecoveries: 1 });
+    await scheduler.start();
+    const job = await scheduler.addJob("exit", { payload: 1 });
+    await expect(job.wait()).rejects.toMatchObject({ code: "jobAbandoned" });
+    expect((await job.result())?.attempts).toBe(2);
+  });
+
+  test("leaves no thread when it stops, whatever they do", async () => {
+    scheduler.task("spin", { executor: "threads" });
+    await scheduler.start();
+    await scheduler.addJob("spin");
+    await scheduler.stop();
+    expect(threads.workerCount).toBe(0);
+  });
+});
