@@ -2,7 +2,7 @@
 // One bundle for all runtimes, as Node 20 reads no TypeScript. Libraries without time zones get UTC as the host's.
 // --ours leaves the peers out, which then need not be installed.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -16,6 +16,8 @@ const commands = {
 
 /** Benches that compare with nobody. */
 const WITHOUT_PEERS = ["lists", "observability", "triggers"];
+/** Modules that a bench loads into threads and processes: each becomes a file beside its own. */
+const MODULES_BESIDE = { executors: ["raw-thread", "tasks"] };
 const isOursAlone = rest.includes("--ours") || WITHOUT_PEERS.includes(name);
 if (!isOursAlone && !existsSync(`${here}node_modules/croner`)) {
   console.error("The peers are not installed: run npm ci in bench/ first, or leave them out with --ours.");
@@ -28,10 +30,15 @@ if (command === undefined) {
 }
 
 const { build } = await import("esbuild");
-const outfile = `${here}node_modules/.cache/${name}.mjs`;
+const outdir = `${here}node_modules/.cache`;
+const beside = MODULES_BESIDE[name] ?? [];
 await build({
-  entryPoints: [`${here}${name}.bench.ts`],
-  outfile,
+  entryPoints: [
+    { in: `${here}${name}.bench.ts`, out: name },
+    ...beside.map((module) => ({ in: `${here}${name}/${module}.ts`, out: `${name}-${module}` })),
+  ],
+  outdir,
+  outExtension: { ".js": ".mjs" },
   bundle: true,
   format: "esm",
   platform: "node",
@@ -40,17 +47,21 @@ await build({
   // They bundle Workers, and cannot be bundled themselves.
   external: ["esbuild"],
   define: { OURS_ALONE: String(isOursAlone) },
-  plugins: isOursAlone ? [emptyPeers()] : [],
+  plugins: [...(isOursAlone ? [emptyPeers()] : []), ...(beside.length > 0 ? [builtPackage()] : [])],
   // Some peers are CommonJS and call require for Node's own modules.
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
   },
 });
 const [program, ...prefix] = command;
-const { status } = spawnSync(program, [...prefix, outfile, ...rest.filter((argument) => !argument.startsWith("--"))], {
-  stdio: "inherit",
-  env: { ...process.env, TZ: "UTC" },
-});
+const { status } = spawnSync(
+  program,
+  [...prefix, `${outdir}/${name}.mjs`, ...rest.filter((argument) => !argument.startsWith("--"))],
+  {
+    stdio: "inherit",
+    env: { ...process.env, TZ: "UTC" },
+  },
+);
 process.exit(status ?? 1);
 
 // Every package that is not the library's own becomes an empty module.
@@ -61,6 +72,23 @@ function emptyPeers() {
       const filter = /^(croner|cron-parser|cron-schedule|cronosjs|node-cron|rrule-temporal)$/;
       build.onResolve({ filter }, ({ path }) => ({ path, namespace: "peer" }));
       build.onLoad({ filter: /.*/, namespace: "peer" }, () => ({ contents: "module.exports = {};", loader: "js" }));
+    },
+  };
+}
+
+// Workers load modules of the package by their places, so that such benches run the package as it is built.
+function builtPackage() {
+  const root = new URL("../", import.meta.url);
+  const { exports: doors } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
+  return {
+    name: "the built package",
+    setup(build) {
+      build.onResolve({ filter: /^escapement(\/|$)/ }, ({ path }) => {
+        const { default: file } = doors[path.replace("escapement", ".")];
+        const { href, pathname } = new URL(file, root);
+        if (!existsSync(pathname)) return { errors: [{ text: `${file} is missing: run npm run build first` }] };
+        return { path: href, external: true };
+      });
     },
   };
 }

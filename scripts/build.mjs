@@ -28,7 +28,11 @@ const droppableStatements = {
 };
 
 /** Programs that a door starts in a thread or a process. They are built beside the door. */
-const PROGRAMS = ["src/executors/worker/thread-entry.ts", "src/executors/worker/lease-entry.ts"];
+const PROGRAMS = [
+  "src/executors/process/process-entry.ts",
+  "src/executors/worker/lease-entry.ts",
+  "src/executors/worker/thread-entry.ts",
+];
 
 /** @param {string} path from the root @returns {Promise<string>} */
 async function contentsOf(path) {

@@ -36,20 +36,28 @@ describe("the code blocks of a Markdown text", () => {
       "```ts",
       "export default {};",
       "```",
+      '<!-- test: file "tasks.js" -->',
+      "```ts",
+      "export const tasks = {};",
+      "```",
     ].join("\n");
     expect(extractCodeBlocks(markdown)).toEqual([
       { line: 3, code: "const a = 1;\n", skipReason: null, expected: [] },
       { line: 13, code: "const a = 1;\n\nconsole.log(a);\n", skipReason: null, expected: ['a > "1"'] },
       { line: 18, code: "if (a) {\n  b();\n}\n", skipReason: "it needs a server", expected: [] },
       { line: 24, code: "export default {};\n", skipReason: null, expected: [], isWorker: true },
+      { line: 28, code: "export const tasks = {};\n", skipReason: null, expected: [], file: "tasks.js" },
     ]);
   });
 
-  test.each(["skip", "skip because", "expect text", "expct"])("are refused with the directive %j", (directive) => {
-    expect(() => extractCodeBlocks(`<!-- test: ${directive} -->\n\`\`\`ts\n\`\`\`\n`)).toThrow(
-      "line 3: unknown directive",
-    );
-  });
+  test.each(["skip", "skip because", "expect text", "file ../a.js", "expct"])(
+    "are refused with the directive %j",
+    (directive) => {
+      expect(() => extractCodeBlocks(`<!-- test: ${directive} -->\n\`\`\`ts\n\`\`\`\n`)).toThrow(
+        "line 3: unknown directive",
+      );
+    },
+  );
 });
 
 const docs = join(ROOT, "docs");
@@ -82,7 +90,11 @@ describe.each(["README.md", ...guides.map((name) => `docs/${name}`)])("%s", (nam
     expect(blocks).not.toEqual([]);
   });
 
-  for (const block of blocks) {
+  beforeAll(async () => {
+    for (const { file, code } of blocks) if (file !== undefined) await write(join(folderOf(name), file), code);
+  });
+
+  for (const block of blocks.filter(({ file }) => file === undefined)) {
     test(`does what it says at line ${block.line}`, async ({ skip }) => {
       if (block.skipReason !== null) skip(block.skipReason);
       expect(await outcomeOf(block, stage?.path ?? "", name)).toEqual({ exitCode: 0, missing: [] });
@@ -90,23 +102,27 @@ describe.each(["README.md", ...guides.map((name) => `docs/${name}`)])("%s", (nam
   }
 });
 
+/** Where the programs of a text lie: inside the package's folder, where "escapement" names the package itself. */
+function folderOf(document: string): string {
+  return join(stage?.path ?? "", "readme", document.replaceAll(/\W/g, "-"));
+}
+
+async function write(path: string, code: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, (await transform(code, { loader: "ts", target: "es2022", format: "esm" })).code);
+}
+
 /** Runs a block from the built package: a Worker in workerd, anything else on Node in an empty folder. */
 async function outcomeOf(block: CodeBlock, packageFolder: string, document: string): Promise<object> {
-  if (block.isWorker !== true) return outcomeOnNode(block, packageFolder, document);
+  if (block.isWorker !== true) return outcomeOnNode(block, document);
   const answer = await answerOfWorker(block.code, packageFolder);
   return { exitCode: 0, missing: block.expected.filter((text) => !answer.includes(text)) };
 }
 
-async function outcomeOnNode(
-  { code, line, expected }: CodeBlock,
-  packageFolder: string,
-  document: string,
-): Promise<object> {
+async function outcomeOnNode({ code, line, expected }: CodeBlock, document: string): Promise<object> {
   await using folder = await temporaryFolder("readme");
-  // Inside the package's folder "escapement" names the package itself.
-  const program = join(packageFolder, "readme", `${document.replaceAll(/\W/g, "-")}-line-${line}.mjs`);
-  await mkdir(join(packageFolder, "readme"), { recursive: true });
-  await writeFile(program, (await transform(code, { loader: "ts", target: "es2022", format: "esm" })).code);
+  const program = join(folderOf(document), `line-${line}.mjs`);
+  await write(program, code);
   const missingIn = (output: string): string[] => expected.filter((text) => !output.includes(text));
   const isComplete = (output: string): boolean => missingIn(output).length === 0;
   const ended = await run(["node", program], {

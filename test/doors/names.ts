@@ -392,6 +392,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["Telemetry"],
     types: ["TelemetryOptions", "TracedOptions"],
   },
+  "./process": {
+    values: ["ProcessExecutor"],
+    types: ["ProcessExecutorOptions", "RemoteExecutorOptions"],
+  },
   "./scheduler": {
     values: ["Scheduler"],
     types: ["SchedulerOptions", "StoredSchedulerOptions"],

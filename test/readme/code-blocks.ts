@@ -10,6 +10,8 @@ export interface CodeBlock {
   readonly expected: readonly string[];
   /** Whether the block is the main module of a Cloudflare Worker. */
   readonly isWorker?: true;
+  /** The name of the file that the block is: it is not run, and the other blocks of the text find it beside them. */
+  readonly file?: string;
 }
 
 const FENCE = /^(?<indent> *)```(?<language>\w*)[^\n]*\n(?<code>[\s\S]*?)^\k<indent>```/gm;
@@ -22,6 +24,7 @@ const DIRECTIVE = /<!--\s*test:\s*(?<verb>\w+)\s*(?<rest>(?:(?!-->)[\s\S])*?)\s*
  *     <!-- test: skip because it needs a server -->    not run; the reason is printed
  *     <!-- test: expect "text" -->                     must print the text, and is ended when all of them came
  *     <!-- test: worker -->                            is a Worker, and runs in workerd
+ *     <!-- test: file "tasks.js" -->                   is a file beside the programs of the text, and is not run
  *     <!-- test: continues -->                         runs after the code of the block before it
  *
  * @throws {Error} on a directive that it does not know: a misspelt one would silently not test
@@ -37,15 +40,24 @@ export function extractCodeBlocks(markdown: string): CodeBlock[] {
     let before = "";
     const expected: string[] = [];
     let isWorker = false;
+    let file: string | null = null;
     for (const { groups: { verb = "", rest = "" } = {} } of directives) {
       if (verb === "skip" && /^because\s+\S/.test(rest)) skipReason = rest.replace(/^because\s+/, "");
       else if (verb === "expect" && /^".*"$/.test(rest)) expected.push(JSON.parse(rest));
+      else if (verb === "file" && /^"[\w.-]+"$/.test(rest)) file = JSON.parse(rest);
       else if (verb === "worker" && rest === "") isWorker = true;
       else if (verb === "continues" && blocks.length > 0) before = `${blocks.at(-1)?.code}\n`;
       else throw new Error(`line ${line}: unknown directive "test: ${verb} ${rest}"`);
     }
     const outdented = indent === "" ? code : code.replaceAll(new RegExp(`^${indent}`, "gm"), "");
-    blocks.push({ line, code: before + outdented, skipReason, expected, ...(isWorker && { isWorker }) });
+    blocks.push({
+      line,
+      code: before + outdented,
+      skipReason,
+      expected,
+      ...(isWorker && { isWorker }),
+      ...(file !== null && { file }),
+    });
   }
   return blocks;
 }

@@ -1,0 +1,21 @@
+// The program of a process of a ProcessExecutor.
+
+import process from "node:process";
+import { TaskServer } from "../remote/task-server.ts";
+import { watchParent } from "./watch-parent.ts";
+import { fromWire, toWire } from "./wire.ts";
+
+const server = new TaskServer((messages) => {
+  process.send?.(toWire(messages), undefined, undefined, ignore);
+});
+process.on("message", (data) => server.receive(fromWire(data)));
+
+// Nobody waits for its jobs any more.
+process.on("disconnect", () => process.exit());
+// Ctrl-C goes to all processes of the terminal, and a service manager may do the same. The scheduler decides how long
+// jobs may run then, and ends this process itself.
+process.on("SIGINT", ignore);
+process.on("SIGTERM", ignore);
+watchParent();
+
+function ignore(): void {}

@@ -1,0 +1,63 @@
+import process from "node:process";
+import { defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
+
+/** What the processes of these tests run. */
+export const tasks: object = defineTasks({
+  echo: { handler: (payload: unknown) => payload },
+  pid: { handler: () => process.pid },
+  exit: { handler: (code: number) => process.exit(code) },
+  fill: {
+    handler: () => {
+      const kept: unknown[] = [];
+      for (;;) kept.push(Array.from({ length: 100_000 }, (_, index) => ({ index })));
+    },
+  },
+  spin: {
+    handler: () => {
+      for (;;);
+    },
+  },
+  // Reports when it runs, and then waits for its end.
+  wait: {
+    handler: (_: unknown, { progress, signal }) => {
+      progress(0.5, String(process.pid));
+      return new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    },
+  },
+  spinAfterProgress: {
+    handler: (_: unknown, { progress }) => {
+      progress(0.5, String(process.pid));
+      for (;;);
+    },
+  },
+  // The first attempt waits for ever.
+  waitOnce: {
+    handler: (_: unknown, { attempt, progress }) => {
+      progress(0.5, String(process.pid));
+      return attempt > 1 ? attempt : new Promise(() => {});
+    },
+  },
+  disconnect: { handler: () => process.disconnect() },
+  makeFunction: { handler: () => () => 1 },
+  readEnvironment: { handler: (name: string) => process.env[name] ?? null },
+  readFolder: { handler: () => process.cwd() },
+  // A program may send messages of its own.
+  talkNonsense: {
+    handler: () => {
+      for (const message of [
+        null,
+        1,
+        "text",
+        {},
+        { escapement: 1 },
+        { escapement: [null] },
+        { escapementBytes: "?" },
+      ]) {
+        process.send?.(message);
+      }
+      return "talked";
+    },
+  },
+});

@@ -1,0 +1,255 @@
+import { realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JobCall } from "../../src/executors/job-executor.ts";
+import { ProcessExecutor } from "../../src/executors/process/process-executor.ts";
+import type { ProcessExecutorOptions } from "../../src/executors/process/process-options.ts";
+import { Scheduler } from "../../src/mod.ts";
+import { Child } from "../support/child.ts";
+import { ends, isRunning } from "../support/process-table.ts";
+import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
+import { makeCall } from "./calls.ts";
+
+const ENTRY = new URL("../../src/executors/process/process-entry.ts", import.meta.url);
+const TASKS = new URL("./process-tasks.ts", import.meta.url);
+const PROGRAM = new URL("./process-program.ts", import.meta.url);
+/** How the present runtime runs a program. */
+const RUN = process.versions.deno === undefined ? [process.execPath] : [process.execPath, "run", "-A", "--cached-only"];
+
+let modules: WorkerModules;
+beforeAll(async () => {
+  modules = await workerModules(ENTRY, TASKS, PROGRAM);
+});
+afterAll(() => modules.remove());
+
+/** An open executor with one process at a time, unless the options say otherwise. */
+async function openExecutor(options: Partial<ProcessExecutorOptions> = {}): Promise<ProcessExecutor> {
+  const [module, entry] = [modules.url(TASKS), modules.url(ENTRY)];
+  const executor = new ProcessExecutor({ module, entry, maxWorkers: 1, ...options });
+  await executor.open();
+  return executor;
+}
+
+/** Name and message of the error of a call. */
+async function failureOf(executor: ProcessExecutor, call: JobCall): Promise<string> {
+  return executor.execute(call).then(
+    (value) => `resolved with ${JSON.stringify(value)}`,
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+}
+
+/** A call that runs in a process now, with the id of the process. */
+async function started(executor: ProcessExecutor, taskId: string, signal?: AbortSignal) {
+  const { promise: reported, resolve } = resolvers<string>();
+  const progress = (_: number, note?: string): void => resolve(note ?? "");
+  const call = makeCall(taskId, null, { progress, ...(signal !== undefined && { signal }) });
+  const failure = failureOf(executor, call);
+  return { pid: Number(await reported), failure };
+}
+
+function resolvers<T>(): { promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolvePromise) => {
+    resolve = resolvePromise;
+  });
+  return { promise, resolve };
+}
+
+const LOST = (taskId: string, why: string): string =>
+  `WorkerLostError: the process that ran job job of task "${taskId}" ended before the job: ${why}`;
+
+describe("a process that is lost is replaced, and its job says so:", () => {
+  test("after process.exit in a handler", async () => {
+    await using executor = await openExecutor();
+    const failure = await failureOf(executor, makeCall("exit", 7, { job: { id: "job" } }));
+    expect([failure, await executor.execute(makeCall("echo", 1))]).toEqual([LOST("exit", "it exited with code 7"), 1]);
+  });
+
+  test("after kill -9", async () => {
+    await using executor = await openExecutor();
+    const { pid, failure } = await started(executor, "spinAfterProgress");
+    process.kill(pid, "SIGKILL");
+    expect(await failure).toMatch(/^WorkerLostError: .* it was ended by SIGKILL$/);
+    expect(await executor.execute(makeCall("echo", 2))).toBe(2);
+  });
+
+  test("when it runs out of memory", async ({ skip }) => {
+    if (process.versions.bun !== undefined) skip("Bun has no limit of its memory");
+    await using executor = await openExecutor({ execArgv: ["--max-old-space-size=60"] });
+    expect(await failureOf(executor, makeCall("fill"))).toMatch(/^WorkerLostError: .* it was ended by SIG(ABRT|TRAP)$/);
+    expect(await executor.execute(makeCall("echo", 3))).toBe(3);
+  });
+
+  test("when it ends its connection", async () => {
+    await using executor = await openExecutor();
+    expect(await failureOf(executor, makeCall("disconnect"))).toMatch(/^WorkerLostError: /);
+    expect(await executor.execute(makeCall("echo", 4))).toBe(4);
+  });
+
+  test("while the jobs of other processes go on", async () => {
+    await using executor = await openExecutor({ maxWorkers: 2 });
+    const abort = new AbortController();
+    const other = await started(executor, "wait", abort.signal);
+    await failureOf(executor, makeCall("exit", 1));
+    abort.abort(new Error("enough"));
+    expect(await other.failure).toBe("Error: enough");
+    expect(isRunning(other.pid)).toBe(true);
+  });
+});
+
+test("a handler that never returns is ended with its process after abortGrace", async () => {
+  await using executor = await openExecutor({ abortGrace: { milliseconds: 50 } });
+  const abort = new AbortController();
+  const { pid, failure } = await started(executor, "spinAfterProgress", abort.signal);
+  abort.abort(new Error("too long"));
+  expect([await failure, isRunning(pid)]).toEqual(["Error: too long", false]);
+  expect(await executor.execute(makeCall("echo", 5))).toBe(5);
+});
+
+describe("what is sent arrives as it was:", () => {
+  const date = new Date(1_800_000_000_000);
+  let executor: ProcessExecutor;
+  beforeAll(async () => {
+    executor = await openExecutor({ jobsPerWorker: 4 });
+  });
+  afterAll(() => executor.close());
+
+  test.each<[string, unknown]>([
+    ["a date", date],
+    ["a date in a list", [{ at: date }]],
+    ["a map with a set", new Map([["a", new Set([1])]])],
+    ["bytes", new Uint8Array([1, 2, 255])],
+    ["a bigint", 2n ** 70n],
+    ["numbers that JSON has not", [Number.NaN, -0, Number.POSITIVE_INFINITY]],
+    ["undefined in a list", [undefined, { a: undefined }]],
+    ["a list of 20,000 numbers", Array.from({ length: 20_000 }, (_, index) => index)],
+    ["half a character", "\uD800"],
+    ["__proto__ as a key", JSON.parse('{"__proto__":{"a":1}}')],
+  ])("%s", async (_, payload) => {
+    expect(await executor.execute(makeCall("echo", null, { payload }))).toStrictEqual(payload);
+  });
+
+  test("a value that leads to itself", async () => {
+    const payload: { self?: unknown } = {};
+    payload.self = payload;
+    const answer = (await executor.execute(makeCall("echo", null, { payload }))) as typeof payload;
+    expect(answer.self).toBe(answer);
+  });
+
+  test("and what cannot be copied is refused, in either direction, while the process goes on", async () => {
+    const calls = [
+      makeCall("echo", 1),
+      makeCall("echo", null, { payload: () => 1 }),
+      makeCall("makeFunction"),
+      makeCall("echo", 2),
+    ];
+    expect(await Promise.all(calls.map((call) => failureOf(executor, call)))).toEqual([
+      "resolved with 1",
+      expect.stringMatching(/^SerializationError: the payload of task "echo" cannot be sent to a process/),
+      expect.stringMatching(/^SerializationError: what the handler returned cannot be sent from a process/),
+      "resolved with 2",
+    ]);
+  });
+
+  test("and messages that a handler sends by itself disturb nobody", async () => {
+    expect(await executor.execute(makeCall("talkNonsense"))).toBe("talked");
+  });
+});
+
+describe("processes get", () => {
+  test("the variables of the program, or those of the options alone", async () => {
+    await using own = await openExecutor();
+    await using others = await openExecutor({ env: { OF_THE_OPTIONS: "yes", PATH: process.env.PATH ?? "" } });
+    const read = (executor: ProcessExecutor, name: string): Promise<unknown> =>
+      executor.execute(makeCall("readEnvironment", name));
+    expect([
+      await read(own, "HOME"),
+      await read(own, "OF_THE_OPTIONS"),
+      await read(others, "HOME"),
+      await read(others, "OF_THE_OPTIONS"),
+    ]).toEqual([process.env.HOME, null, null, "yes"]);
+  });
+
+  test("the folder of the options", async () => {
+    await using executor = await openExecutor({ cwd: tmpdir() });
+    expect(await executor.execute(makeCall("readFolder"))).toBe(realpathSync(tmpdir()));
+  });
+
+  test("no signal of the terminal: the scheduler decides when they end", async () => {
+    await using executor = await openExecutor();
+    const abort = new AbortController();
+    const { pid, failure } = await started(executor, "wait", abort.signal);
+    process.kill(pid, "SIGINT");
+    process.kill(pid, "SIGTERM");
+    abort.abort(new Error("enough"));
+    expect(await failure).toBe("Error: enough");
+    // The same process answers.
+    expect(await executor.execute(makeCall("pid"))).toBe(pid);
+  });
+});
+
+test("kill -9 of a process costs its job an attempt", async () => {
+  const [module, entry] = [modules.url(TASKS), modules.url(ENTRY)];
+  const processes = new ProcessExecutor({ module, entry, maxWorkers: 1 });
+  await using scheduler = new Scheduler({ executors: { processes }, logLevel: "silent" });
+  scheduler.task("waitOnce", { executor: "processes" });
+  const { promise: reported, resolve } = resolvers<string>();
+  scheduler.subscribe("jobProgressed", ({ note }) => resolve(note ?? ""), { once: true });
+  await scheduler.start();
+  const run = scheduler.runJob("waitOnce");
+  process.kill(Number(await reported), "SIGKILL");
+  expect(await run).toBe(2);
+});
+
+test("close() leaves no process behind, whatever the processes do", async () => {
+  const executor = await openExecutor({ maxWorkers: 3 });
+  const idle = Number(await executor.execute(makeCall("pid")));
+  const [waiting, spinning] = [await started(executor, "wait"), await started(executor, "spinAfterProgress")];
+  await executor.close();
+  const pids = [idle, waiting.pid, spinning.pid];
+  expect([pids.map(isRunning), await waiting.failure, await spinning.failure]).toEqual([
+    [false, false, false],
+    expect.stringMatching(/^WorkerLostError: .* the ProcessExecutor was closed$/),
+    expect.stringMatching(/^WorkerLostError: .* the ProcessExecutor was closed$/),
+  ]);
+});
+
+test("processes end with a program that is killed, whatever they do", async () => {
+  const program = modules.url(PROGRAM);
+  const child = new Child([...RUN, fileURLToPath(program), modules.url(TASKS), modules.url(ENTRY)]);
+  await child.prints(/pids: .*\n/);
+  const pids = /pids: (.*)\n/.exec(child.output)?.[1]?.split(" ").map(Number) ?? [];
+  expect(pids.map(isRunning)).toEqual([true, true, true]);
+  child.process.kill("SIGKILL");
+  await child.ended;
+  await ends(pids);
+});
+
+describe("processes that cannot start fail open() with the reason:", () => {
+  test("a folder that does not exist", async () => {
+    await expect(openExecutor({ cwd: "/there/is/no/such/folder" })).rejects.toThrow(
+      /no process with module .* can be started: .*(ENOENT|No such)/,
+    );
+  });
+
+  test("a runtime that does not know an argument", async ({ skip }) => {
+    if (process.versions.bun !== undefined) skip("Bun takes any argument");
+    await expect(openExecutor({ execArgv: ["--no-such-argument"] })).rejects.toThrow(
+      /no process with module .* can be started: it exited with code \d+/,
+    );
+  });
+
+  test("a module that does not exist", async () => {
+    await expect(openExecutor({ module: "file:///no-such-tasks.mjs" })).rejects.toThrow(
+      /ProcessExecutor\.open\(\).*file:\/\/\/no-such-tasks\.mjs cannot be imported/,
+    );
+  });
+});
+
+test("options that are wrong are refused, each with its place", () => {
+  const make = (): ProcessExecutor =>
+    new ProcessExecutor({ module: "./tasks.js", env: { A: 1 }, execArgv: "-A", cwd: "" } as never);
+  expect(make).toThrow(/new ProcessExecutor\(\).*module.*env.*execArgv.*cwd/s);
+});
