@@ -145,6 +145,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SqlStatement",
       "SqlValue",
       "StandardSchemaV1",
+      "SubscribeOptions",
       "Subscription",
       "TableRow",
       "Task",
@@ -395,6 +396,19 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
   "./process": {
     values: ["ProcessExecutor"],
     types: ["ProcessExecutorOptions", "RemoteExecutorOptions"],
+  },
+  "./redis": {
+    values: ["BrokerUnavailableError", "RedisEventBroker"],
+    types: [
+      "BrokerTls",
+      "IoredisClient",
+      "NodeRedisClient",
+      "RedisBrokerOptions",
+      "RedisClient",
+      "RedisClientBrokerOptions",
+      "RedisUrlBrokerOptions",
+      "SharedRedisBrokerOptions",
+    ],
   },
   "./scheduler": {
     values: ["Scheduler"],

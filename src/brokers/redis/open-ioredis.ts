@@ -1,0 +1,67 @@
+import { decoded } from "../remote/address.ts";
+import { BrokerUnavailableError } from "../remote/errors.ts";
+import { reconnectPauseMs } from "../remote/pauses.ts";
+import type { IoredisClient } from "./clients.ts";
+import type { IoredisClients } from "./ioredis-link.ts";
+import type { RedisUrlBrokerOptions } from "./options.ts";
+
+/** Makes the two clients of a broker that was given a url. */
+export async function openIoredis(options: RedisUrlBrokerOptions): Promise<IoredisClients> {
+  const Redis = await loadIoredis();
+  const { address, username, password } = addressOf(options);
+  const { tls } = options;
+  const settings = {
+    ...(username === "" ? {} : { username }),
+    ...(password === "" ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
+    connectionName: "escapement",
+    lazyConnect: true,
+    keepAlive: KEEP_ALIVE_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: reconnectPauseMs,
+    // A message that waits for a connection is of no use any more when it comes.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+  };
+  return { publisher: new Redis(address, settings), subscriber: new Redis(address, settings), ownsPublisher: true };
+}
+
+/** The address as ioredis takes it. Credentials stand apart, because ioredis prefers those of the address. */
+function addressOf({ url, username, password }: RedisUrlBrokerOptions): {
+  readonly address: string;
+  readonly username: string;
+  readonly password: string;
+} {
+  const parsed = new URL(url);
+  const credentials = {
+    username: username ?? decoded(parsed.username),
+    password: password ?? decoded(parsed.password),
+  };
+  if (parsed.protocol === "unix:") return { address: decoded(parsed.pathname), ...credentials };
+  parsed.username = "";
+  parsed.password = "";
+  return { address: parsed.href, ...credentials };
+}
+
+/** How long a connection is silent before it is tested, in milliseconds, so that one that nobody ended is noticed. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Longest wait for one connection, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** What the broker needs of ioredis's class. Its own types would bind the shapes above to one version. */
+type RedisClass = new (url: string, settings: object) => IoredisClient;
+
+async function loadIoredis(): Promise<RedisClass> {
+  try {
+    return (await import("ioredis")).Redis;
+  } catch (cause) {
+    const isMissing = /["'`]ioredis["'`]/.test(String(cause));
+    throw new BrokerUnavailableError(isMissing ? MISSING : `loading ioredis failed: ${String(cause)}`, { cause });
+  }
+}
+
+const MISSING =
+  "reaching Redis by its url needs the package ioredis, which is missing: npm install ioredis, or pass { client }";
