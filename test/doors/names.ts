@@ -387,6 +387,17 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["Telemetry"],
     types: ["TelemetryOptions", "TracedOptions"],
   },
+  "./postgres": {
+    values: ["BrokerUnavailableError", "PostgresEventBroker"],
+    types: [
+      "BrokerTls",
+      "PostgresBrokerOptions",
+      "PostgresClient",
+      "PostgresClientBrokerOptions",
+      "PostgresUrlBrokerOptions",
+      "SharedPostgresBrokerOptions",
+    ],
+  },
   "./redis": {
     values: ["BrokerUnavailableError", "RedisEventBroker"],
     types: [
