@@ -57,7 +57,7 @@ export type {
 export type { SerializedError } from "./records/serialized-error.ts";
 export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
 export type { TickReport } from "./scheduler/driving/tick.ts";
-export type { EventFilter, EventsOptions, Subscription } from "./scheduler/events/event-hub.ts";
+export type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type {
   BatchOptions,

@@ -60,7 +60,10 @@ export class BroadcastChannelEventBroker implements EventBroker {
 
   async publish(events: readonly EventRecord[]): Promise<void> {
     if (events.length === 0) return;
-    this.#channel?.postMessage({ escapement: 1, events } satisfies Message);
+    // A channel that was closed throws the same.
+    if (this.#channel === null)
+      throw new DOMException("the event broker is not open: call open()", "InvalidStateError");
+    this.#channel.postMessage({ escapement: 1, events } satisfies Message);
     await this.#local.publish(events);
   }
 

@@ -5,7 +5,13 @@ import { type LeveledLogger, leveledLogger } from "../core/leveled-logger.ts";
 import type { InstantLike, Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import { serializedError } from "../records/serialized-error.ts";
-import { type EventFilter, EventHub, type EventsOptions, type Subscription } from "../scheduler/events/event-hub.ts";
+import {
+  type EventFilter,
+  EventHub,
+  type EventsOptions,
+  type SubscribeOptions,
+  type Subscription,
+} from "../scheduler/events/event-hub.ts";
 import type { SchedulerEvent } from "../scheduler/events/scheduler-event.ts";
 import {
   checkEventsOptions,
@@ -249,7 +255,7 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
   subscribe<T extends EventType>(
     types: EventFilter<T>,
     listener: (event: SchedulerEvent<T>) => unknown,
-    options: { once?: boolean } = {},
+    options: SubscribeOptions = {},
   ): Subscription {
     return this.#listening().subscribe(types, listener, checkSubscribeOptions(options, "subscribe()"));
   }

@@ -177,6 +177,9 @@ export const TICK_GRACE_MS = 1000;
 /** Longest wait of a tick for events to be sent, in milliseconds. */
 export const TICK_FLUSH_MS = 2000;
 
+/** How long a scheduler waits for its broker to open, in milliseconds, before it works without. */
+export const BROKER_OPEN_MS = 5000;
+
 /** Pauses before a job is recovered that was recovered just before, in milliseconds. */
 export const RECOVERY_PAUSE_MS_MIN = 50;
 export const RECOVERY_PAUSE_MS_MAX = 1000;

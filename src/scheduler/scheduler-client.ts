@@ -2,7 +2,7 @@ import type { Logger } from "../core/logger.ts";
 import type { InstantLike, Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { Trigger } from "../triggers/trigger.ts";
-import type { EventFilter, EventsOptions, Subscription } from "./events/event-hub.ts";
+import type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./events/event-hub.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import type {
   BatchOptions,
@@ -355,6 +355,7 @@ export interface SchedulerClient {
    * scheduler is stopped there are no events; the listener hears of the next run. An error that the listener throws, or
    * that its promise rejects with, is logged.
    * @param options.once call the listener for the first event only. Default: false
+   * @param options.onGap called when events may have been missed, because the broker was without its connection
    * @throws {OptionsError} for an unknown type
    * @example
    * using subscription = scheduler.subscribe("jobReleased", ({ jobId, outcome }) => console.log(jobId, outcome));
@@ -362,7 +363,7 @@ export interface SchedulerClient {
   subscribe<T extends EventType>(
     types: EventFilter<T>,
     listener: (event: SchedulerEvent<T>) => unknown,
-    options?: { once?: boolean },
+    options?: SubscribeOptions,
   ): Subscription;
 
   /** The next event of the given types (null: any type). Rejects with the signal's reason when the signal is aborted,

@@ -24,7 +24,13 @@ import { StopLimits } from "./driving/stop-limits.ts";
 import type { TickReport } from "./driving/tick.ts";
 import { TickBounds } from "./driving/tick-bounds.ts";
 import type { Environment } from "./environment.ts";
-import { type EventFilter, EventHub, type EventsOptions, type Subscription } from "./events/event-hub.ts";
+import {
+  type EventFilter,
+  EventHub,
+  type EventsOptions,
+  type SubscribeOptions,
+  type Subscription,
+} from "./events/event-hub.ts";
 import { schedulerPaused, schedulerResumed, schedulerStarted } from "./events/event-records.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import {
@@ -630,7 +636,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
   subscribe<T extends EventType>(
     types: EventFilter<T>,
     listener: (event: SchedulerEvent<T>) => unknown,
-    options: { once?: boolean } = {},
+    options: SubscribeOptions = {},
   ): Subscription {
     return this.#listening().subscribe(types, listener, checkSubscribeOptions(options, "subscribe()"));
   }

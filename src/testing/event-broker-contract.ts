@@ -1,6 +1,7 @@
 import type { EventBroker } from "../brokers/event-broker.ts";
-import { EVENT_TYPES, type EventRecord, type EventType } from "../records/events.ts";
-import { equal, isTrue } from "./data-store-contract/assert.ts";
+import { EVENT_TYPES, type EventRecord } from "../records/events.ts";
+import { ContractViolation, equal, isTrue } from "./data-store-contract/assert.ts";
+import { eventOf, HOSTILE_EVENTS, HOSTILE_MESSAGES, LARGE_EVENTS, sampleOf, withoutTexts } from "./event-samples.ts";
 
 /** What a test runner gives to every case. */
 export interface EventBrokerContext {
@@ -12,6 +13,12 @@ export interface EventBrokerContext {
   /** Sends something as a stranger would, to the broker that `make` gave: `message` in the place of a list of events.
    *  Leave it out for brokers that only work within their object. */
   post?(message: unknown): void | Promise<void>;
+  /** A broker that is not open, on the channel of the broker that `make` gave, and with another namespace. Leave this
+   *  function out for brokers without namespaces. */
+  neighbour?(): EventBroker | Promise<EventBroker>;
+  /** Cuts the connections of the brokers that `make` and `join` gave, which may then connect again. Leave this function
+   *  out for brokers without a connection. */
+  interrupt?(): void | Promise<void>;
 }
 
 /** One sentence about event brokers, and a function that tests the sentence. */
@@ -208,6 +215,117 @@ export const eventBrokerContract: readonly EventBrokerCase[] = Object.freeze([
     },
   },
   {
+    name: "hundreds of events in one call arrive, in order and once",
+    run: (context) =>
+      withTwo(context, async (first, second) => {
+        const listeners = [new Collector(first), new Collector(second)];
+        const ids = Array.from({ length: 700 }, (_, index) => `${index} ${"ü".repeat(index % 200)}`);
+        await first.publish([...ids.map(eventOf), eventOf("end")]);
+        for (const listener of listeners) equal(await listener.untilEnd(), [...ids, "end"], "events");
+      }),
+  },
+  {
+    name: "an event that is very large arrives, though its texts may be shorter",
+    run: (context) =>
+      withTwo(context, async (first, second) => {
+        const listener = new Collector(second);
+        for (const event of LARGE_EVENTS) await first.publish([event]);
+        await first.publish([eventOf("a"), ...LARGE_EVENTS, eventOf("end")]);
+        await listener.untilEnd();
+        const expected = [...LARGE_EVENTS, eventOf("a"), ...LARGE_EVENTS, eventOf("end")];
+        equal(listener.events.map(withoutTexts), expected.map(withoutTexts), "events, but for their texts");
+      }),
+  },
+  {
+    name: "brokers with different namespaces do not hear each other",
+    run: async (context) => {
+      const { neighbour } = context;
+      if (neighbour === undefined) return;
+      await withTwo(context, async (first, second) => {
+        const other = await neighbour();
+        try {
+          await other.open();
+          const listeners = [new Collector(first), new Collector(second)];
+          const listener = new Collector(other);
+          await other.publish([eventOf("b"), eventOf("end")]);
+          await first.publish([eventOf("a"), eventOf("end")]);
+          for (const own of listeners) equal(await own.untilEnd(), ["a", "end"], "events of the namespace");
+          // What the other one might have heard of these is behind this.
+          await other.publish([eventOf("c"), eventOf("end")]);
+          await listener.untilEnd();
+          equal(await listener.untilEnd(), ["b", "end", "c", "end"], "events of the other namespace");
+        } finally {
+          await other.close();
+        }
+      });
+    },
+  },
+  {
+    name: "after its connection was cut, a broker tells of the gap, and then hears the others again",
+    run: async (context) => {
+      const { interrupt } = context;
+      if (interrupt === undefined) return;
+      await withTwo(context, async (first, second) => {
+        const listeners = [new Collector(first), new Collector(second)];
+        let calls = 0;
+        for (const broker of [first, second]) {
+          onGapOf(broker)(() => {
+            throw new Error("a listener's own failure");
+          });
+          onGapOf(broker)(() => calls++)();
+        }
+        for (let round = 0; round < 2; round++) {
+          const gaps = [first, second].map(gapOf);
+          await interrupt();
+          // The broker refuses it, or has taken it: it keeps nobody waiting.
+          await first.publish([eventOf("lost")]).catch(() => {});
+          await Promise.all(gaps);
+          for (const broker of [first, second]) {
+            await broker.publish([eventOf(broker === first ? "a" : "b"), eventOf("end")]);
+            for (const listener of listeners) await listener.untilEnd();
+          }
+        }
+        const expected = ["a", "end", "b", "end", "a", "end", "b", "end"];
+        for (const { events } of listeners) {
+          const ids = events.map(idOf).filter((id) => id !== "lost");
+          equal(ids, expected, "events after each gap");
+        }
+        equal(calls, 0, "calls of a listener that was ended");
+      });
+    },
+  },
+  {
+    name: "a broker that was closed delivers nothing more, not even what was under way",
+    run: (context) =>
+      withTwo(context, async (first, second) => {
+        const listener = new Collector(first);
+        let heard = 0;
+        second.subscribe(() => heard++);
+        const publishing = [first, second].map((broker) =>
+          broker.publish(Array.from({ length: 50 }, () => eventOf("a"))),
+        );
+        const closing = second.close();
+        const before = heard;
+        await Promise.allSettled([...publishing, closing, second.publish([eventOf("b")])]);
+        await first.publish([eventOf("end")]);
+        await listener.untilEnd();
+        equal(heard, before, "events that were heard before it was closed, and in all");
+      }),
+  },
+  {
+    name: "a broker that was closed may be opened again",
+    run: (context) =>
+      withTwo(context, async (first, second) => {
+        const listener = new Collector(second);
+        await second.close();
+        await second.open();
+        await first.publish([eventOf("a"), eventOf("end")]);
+        equal(await listener.untilEnd(), ["a", "end"], "events");
+        await second.publish([eventOf("b"), eventOf("end")]);
+        equal(await listener.untilEnd(), ["a", "end", "b", "end"], "events, its own included");
+      }),
+  },
+  {
     name: "a broker that was closed hears the others no more",
     run: (context) =>
       withTwo(context, async (first, second) => {
@@ -253,6 +371,22 @@ async function withTwo(
   });
 }
 
+function onGapOf(broker: EventBroker): (listener: () => void) => () => void {
+  const { onGap } = broker;
+  if (onGap === undefined) throw new ContractViolation("a broker whose connection can be cut has onGap");
+  return (listener) => onGap.call(broker, listener);
+}
+
+/** Resolves at the next gap. */
+function gapOf(broker: EventBroker): Promise<void> {
+  return new Promise((resolve) => {
+    const end = onGapOf(broker)(() => {
+      end();
+      resolve();
+    });
+  });
+}
+
 /** Keeps the events that it hears, and tells when an event with the id `end` has come. */
 class Collector {
   readonly events: EventRecord[] = [];
@@ -284,104 +418,4 @@ class Collector {
 
 function idOf(event: EventRecord): string {
   return "taskId" in event ? event.taskId : event.type;
-}
-
-function eventOf(id: string): EventRecord {
-  return { type: "taskAdded", timestampMs: 1_800_000_000_000, taskId: id };
-}
-
-/** One event of each type, with every field filled in. */
-function sampleOf(type: EventType): EventRecord {
-  const timestampMs = 1_800_000_000_001;
-  const error = { name: "TypeError", message: "über \u{1F551}", stack: "at x", cause: { name: "Error", message: "" } };
-  const task = { timestampMs, taskId: "task" };
-  const schedule = { ...task, scheduleId: "schedule" };
-  const job = { ...task, jobId: "job", scheduleId: null };
-  switch (type) {
-    case "taskAdded":
-    case "taskUpdated":
-    case "taskRemoved":
-      return { type, ...task };
-    case "taskPaused":
-    case "taskUnpaused":
-      return { type, ...task, concurrencyKey: null };
-    case "taskOutdated":
-      return { type, ...task, schedulerId: "scheduler", version: null };
-    case "scheduleAdded":
-      return { type, ...schedule, nextFireTimeMs: 1_800_000_000_002 };
-    case "scheduleUpdated":
-      return { type, ...schedule, nextFireTimeMs: null };
-    case "scheduleRemoved":
-      return { type, timestampMs, scheduleId: "schedule", finished: true };
-    case "scheduleBacklogged":
-      return { type, ...schedule, schedulerId: "scheduler", unfinished: 11 };
-    case "scheduleFailed":
-      return { type, ...schedule, error };
-    case "scheduleOutdated":
-      return { type, ...schedule, schedulerId: "scheduler", version: 6 };
-    case "occurrenceSkipped":
-      return { type, ...schedule, fireTimeMs: 1_800_000_000_002, count: 3, reason: "replaced", jobId: "job" };
-    case "scheduleDeserializationFailed":
-      return { type, ...schedule, schedulerId: "scheduler", error };
-    case "jobAdded":
-      return { type, ...job, scheduleId: "schedule", executor: "inline", runAtMs: 1_800_000_000_003, isLeased: false };
-    case "jobUpdated":
-      return { type, ...job, runAtMs: 1_800_000_000_003 };
-    case "jobHeld":
-      return { type, ...job, reason: "limit", concurrencyKey: "key" };
-    case "jobPromoted":
-      return { type, ...job, schedulerId: "scheduler", isLeased: false, concurrencyKey: null };
-    case "jobUnclaimed":
-      return { type, ...job, schedulerId: "scheduler", executor: "threads", missing: "executor" };
-    case "jobAcquired":
-      return { type, ...job, schedulerId: "scheduler", attempt: 2, scheduledFireTimeMs: 1_800_000_000_000 };
-    case "jobProgressed":
-      return { type, ...job, fraction: 0.25, note: null };
-    case "jobRetried":
-      return { type, ...job, attempt: 1, runAtMs: 1_800_000_000_004, error };
-    case "jobCancelRequested":
-      return { type, timestampMs, jobId: "job" };
-    case "jobReleased":
-      return { type, ...job, schedulerId: null, outcome: "error", error, scheduledFireTimeMs: null, startedAtMs: 5 };
-    case "schedulerStarted":
-    case "schedulerPaused":
-    case "schedulerResumed":
-    case "schedulerStopped":
-      return { type, timestampMs, schedulerId: "scheduler" };
-    default:
-      return type satisfies never;
-  }
-}
-
-/** What strangers send in the place of a list of events. */
-const HOSTILE_MESSAGES: readonly unknown[] = Object.freeze([null, 7, "events", {}, { length: 1 }, [], [[]], [null, 7]]);
-
-/** What strangers, and newer versions of this library, send as events. */
-const HOSTILE_EVENTS: readonly unknown[] = Object.freeze([
-  {},
-  { type: 7 },
-  { type: "constructor", timestampMs: 1 },
-  { type: "__proto__", timestampMs: 1 },
-  { type: "ofANewerVersion", timestampMs: 1, taskId: "task" },
-  { type: "taskAdded", taskId: "a" },
-  { type: "taskAdded", timestampMs: 1 },
-  { type: "taskAdded", timestampMs: 1, taskId: ["a"] },
-  { type: "taskAdded", timestampMs: 1, taskId: "a".repeat(1_000_000) },
-  ...["2030-01-01T00:00:00Z", Number.NaN, Number.POSITIVE_INFINITY, 1.5, 1e300, null, undefined, {}].map((runAtMs) => ({
-    ...sampleOf("jobAdded"),
-    runAtMs,
-  })),
-  { ...sampleOf("scheduleUpdated"), nextFireTimeMs: "2030" },
-  { ...sampleOf("scheduleUpdated"), nextFireTimeMs: undefined },
-  { ...sampleOf("jobReleased"), outcome: "fine" },
-  { ...sampleOf("jobReleased"), error: "broken" },
-  { ...sampleOf("jobRetried"), error: { name: "Error" } },
-  { ...sampleOf("jobRetried"), error: { name: "Error", message: nested(1000) } },
-  { ...sampleOf("jobProgressed"), fraction: 2 },
-]);
-
-function nested(depth: number): unknown {
-  let value: unknown = 7;
-  for (let left = depth; left > 0; left--) value = [value];
-  return value;
 }

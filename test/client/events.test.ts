@@ -230,6 +230,15 @@ describe("a stream that ends or breaks", () => {
     ]);
   });
 
+  test("tells subscribers of the gap, when the router says that events were lost", async () => {
+    const { client, stream } = setUpStreams();
+    const gap = new Promise<string>((resolve) => {
+      client.subscribe("jobAdded", () => resolve("an event"), { onGap: () => resolve("a gap") });
+    });
+    (await stream(0)).send(`${OPENING}id: f.5\nevent: reset\ndata: {"type":"reset","reason":"lost"}\n\n`);
+    expect(await gap).toBe("a gap");
+  });
+
   test("is opened anew while the router is busy, with ever longer pauses", async () => {
     const { client, clock, stream, log } = setUpStreams((count) =>
       count < 4 ? json({ code: "tooManyStreams" }, 503) : null,

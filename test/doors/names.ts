@@ -145,6 +145,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SqlStatement",
       "SqlValue",
       "StandardSchemaV1",
+      "SubscribeOptions",
       "Subscription",
       "TableRow",
       "Task",

@@ -32,9 +32,10 @@ const READY_MS_MAX = 5000;
  * When further types are wanted, a second connection takes the place of the first one. The first one is left once it
  * has delivered what happened before the second one was there, so that nothing is lost and nothing comes twice.
  */
-export class EventFeed implements Pick<EventBroker, "publish" | "subscribe"> {
+export class EventFeed implements Pick<EventBroker, "publish" | "subscribe" | "onGap"> {
   readonly #options: EventFeedOptions;
   #listener: ((record: EventRecord) => void) | null = null;
+  #gapListener: (() => void) | null = null;
   /** The newest is the last; the others are on their way out. */
   #connections: EventConnection[] = [];
   #isClosed = false;
@@ -47,6 +48,13 @@ export class EventFeed implements Pick<EventBroker, "publish" | "subscribe"> {
     this.#listener = listener;
     return () => {
       this.#listener = null;
+    };
+  }
+
+  onGap(listener: () => void): Unsubscribe {
+    this.#gapListener = listener;
+    return () => {
+      this.#gapListener = null;
     };
   }
 
@@ -87,7 +95,10 @@ export class EventFeed implements Pick<EventBroker, "publish" | "subscribe"> {
     for (let failures = 0; !connection.isLeft; ) {
       const end = await connection.run((record) => this.#receive(connection, record), {
         onOpen: () => this.#retireOthers(connection),
-        onReset: () => logger.warn("escapement: events were lost while their stream was interrupted"),
+        onReset: () => {
+          logger.warn("escapement: events were lost while their stream was interrupted");
+          if (!connection.isLeft) this.#gapListener?.();
+        },
         onRefused: (reason) => logger.debug(`escapement: ${reason}`),
       });
       if (connection.isLeft) break;

@@ -68,7 +68,11 @@ export class EventChannel {
   #listen(): EventLog {
     if (this.#log !== null) return this.#log;
     const log = new EventLog();
-    this.#subscription = this.#client.subscribe(null, (event) => this.#publish(event, log));
+    const onGap = (): void => {
+      log.forget();
+      for (const reader of this.#readers) reader.reset("lost");
+    };
+    this.#subscription = this.#client.subscribe(null, (event) => this.#publish(event, log), { onGap });
     this.#log = log;
     return log;
   }

@@ -28,6 +28,13 @@ export class EventLog {
     return message;
   }
 
+  /** Events may be missing here: no earlier position counts any more. */
+  forget(): void {
+    this.#seq++;
+    this.#messages.length = 0;
+    this.#length = 0;
+  }
+
   /** The events after a position; null when one of them is not kept any more, or when this log has no such position. */
   after(position: string): readonly EventMessage[] | null {
     const [epoch, digits = "", ...rest] = position.split(".");

@@ -7,7 +7,7 @@ import {
   EVENT_STREAM_QUEUE_MAX,
 } from "../../core/limits.ts";
 import type { EventType } from "../../records/events.ts";
-import { beatText, type EventMessage, resetText } from "./messages.ts";
+import { beatText, type EventMessage, type ResetReason, resetText } from "./messages.ts";
 
 /** What an {@link EventReader} needs of the streams that it is one of. */
 export interface EventReaderOptions {
@@ -67,13 +67,20 @@ export class EventReader {
 
   /** Sends an event, if the reader wants it. Never waits. */
   push({ type, text }: EventMessage): void {
-    const { types, position } = this.#options;
+    const { types } = this.#options;
     if (this.#hasEnded || types?.has(type) === false) return;
     this.#add(text, true);
     if (this.#eventCount > EVENT_STREAM_QUEUE_MAX || this.#length > EVENT_LOG_LENGTH_MAX) {
-      this.#drop();
-      this.#add(resetText("slow", position()), false);
+      this.reset("slow");
     }
+    this.#notify();
+  }
+
+  /** Tells the client to read the present state anew, in the place of what waits. Never waits. */
+  reset(reason: ResetReason): void {
+    if (this.#hasEnded) return;
+    this.#drop();
+    this.#add(resetText(reason, this.#options.position()), false);
     this.#notify();
   }
 

@@ -11,8 +11,8 @@ export interface EventMessage {
   readonly text: string;
 }
 
-/** Why a reader has to read the present state anew: events that it has not seen are not kept any more (`lost`), or it
- *  was too slow for what happened (`slow`). */
+/** Why a reader has to read the present state anew: events that it has not seen are not kept any more, or never came
+ *  (`lost`), or it was too slow for what happened (`slow`). */
 export type ResetReason = "lost" | "slow";
 
 /** @param position of the reader after this event */

@@ -27,6 +27,7 @@ import { AdditionLine } from "./addition-line.ts";
 import { cleanUp, type TickCleaning } from "./clean-up.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
+import { openBroker } from "./open-broker.ts";
 import type { SharedParts } from "./shared-parts.ts";
 import { Stepper } from "./stepper.ts";
 import type { StopLimits } from "./stop-limits.ts";
@@ -62,6 +63,8 @@ export class Engine {
   readonly #unclaimed: UnclaimedJobs;
   readonly #backlogs: ScheduleBacklogs;
   readonly #cleaning = new AbortController();
+  /** Aborted when the broker is not to be opened any more. */
+  #opening = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
   readonly #shared: SharedParts;
   /** Whether what dead runs of this identity left was given up, or nothing can be left. */
@@ -128,13 +131,18 @@ export class Engine {
   /** Opens the broker and the store. @throws {StoreUnavailableError} `open` may be called again */
   async open(): Promise<void> {
     const { env, broker } = this.#parts;
+    const opening = new AbortController();
+    this.#opening = opening;
     try {
-      await this.#shared.open(broker, () => broker.open({ logger: env.logger }));
+      await openBroker(env, broker, this.#shared, opening.signal);
       await this.#shared.open(env.store, () => env.store.open(env.clock.now()));
     } catch (error) {
       // A failure to close is not reported, because the caller has to know the failure to open. An opening that
       // overlapped may have succeeded.
-      if (!this.#shared.hasOpened(env.store)) await this.#shared.close().catch(() => {});
+      if (!this.#shared.hasOpened(env.store)) {
+        opening.abort();
+        await this.#shared.close().catch(() => {});
+      }
       throw error;
     }
     env.events.open();
@@ -334,6 +342,7 @@ export class Engine {
   async close(limits: StopLimits): Promise<void> {
     const { events } = this.#parts.env;
     await limits.within(events.flush());
+    this.#opening.abort();
     events.close();
     await this.#shared.close();
   }
@@ -395,6 +404,10 @@ export class Engine {
       this.#backlogs.fired();
     });
     this.#watchJobs();
+    events.watchGaps(() => {
+      this.#loop.lookForSchedule();
+      if (this.#isResident) this.#keeper.heedGap();
+    });
     events.watch("jobPromoted", ({ schedulerId, isLeased }) => {
       // What our own step promoted is in its answer.
       if (schedulerId !== identity && !isLeased) this.#loop.lookBy();

@@ -11,6 +11,7 @@ const userCounts = new WeakMap<Shareable, number>();
 export class SharedParts {
   readonly #used = new Set<Shareable>();
   readonly #opened = new Set<Shareable>();
+  #closings = 0;
 
   /** Whether another scheduler of this process uses a part. */
   isUsedByOthers(part: Shareable): boolean {
@@ -26,15 +27,19 @@ export class SharedParts {
    *  @throws what `open` throws; the call may be repeated */
   async open(part: Shareable, open: () => Promise<void>): Promise<void> {
     if (this.#opened.has(part)) return;
+    const closings = this.#closings;
     this.#use(part);
     try {
       await open();
-      this.#use(part);
-      this.#opened.add(part);
     } catch (error) {
-      if (!this.#opened.has(part) && this.#used.delete(part)) changeCount(part, -1);
+      if (closings === this.#closings && !this.#opened.has(part) && this.#used.delete(part)) changeCount(part, -1);
       throw error;
     }
+    if (closings === this.#closings) {
+      this.#use(part);
+      this.#opened.add(part);
+      // Nobody waited for it, and nobody else would close it.
+    } else if (changeCount(part, 0) === 0) await part.close();
   }
 
   #use(part: Shareable): void {
@@ -46,6 +51,7 @@ export class SharedParts {
   /** Closes the parts, the newest first. A failure to close one part does not keep the others open. @throws the first
    *  failure */
   async close(): Promise<void> {
+    this.#closings++;
     const failures: unknown[] = [];
     for (const part of [...this.#used].reverse()) {
       this.#used.delete(part);

@@ -17,6 +17,18 @@ export interface Subscription extends Disposable {
  *  of all types (null). */
 export type EventFilter<T extends EventType> = T | readonly T[] | null;
 
+/** Options of {@link EventHub.subscribe}. */
+export interface SubscribeOptions {
+  /** Call the listener for the first event only. Default: false */
+  once?: boolean;
+  /** Called each time that events may have been missed, because the event broker had lost its connection and has it
+   *  again. Whoever shows a state that events keep up to date reads that state anew. Default: nobody is told */
+  onGap?: () => unknown;
+}
+
+/** What a hub needs of a broker. */
+type HubBroker = Pick<EventBroker, "publish" | "subscribe" | "onGap">;
+
 /** Options of {@link EventHub.events}. */
 export interface EventsOptions {
   /** Ends the iteration. */
@@ -28,13 +40,17 @@ export interface EventsOptions {
 
 /** The listeners of one scheduler, behind one subscription to the broker. */
 export class EventHub {
-  readonly #broker: Pick<EventBroker, "publish" | "subscribe">;
+  readonly #broker: HubBroker;
   readonly #logger: Logger;
   readonly #onInterest: () => void;
   readonly #byType = new Map<EventType, Set<(event: SchedulerEvent) => void>>();
   readonly #watchers = new Map<EventType, (record: EventRecord) => void>();
   readonly #closeListeners = new Set<(reason: unknown) => void>();
-  #unsubscribe: Unsubscribe | null = null;
+  readonly #gapListeners = new Set<() => unknown>();
+  /** What the scheduler itself does after a gap. */
+  #gapWatcher: (() => void) | null = null;
+  /** Ends what the hub has of the broker; empty while the hub is closed. */
+  #unsubscribes: Unsubscribe[] = [];
   /** The numbers of the calls that publish at present. */
   readonly #publishing = new Set<number>();
   #publishCount = 0;
@@ -42,7 +58,7 @@ export class EventHub {
   #whenPublished: { readonly after: number; readonly resolve: () => void }[] = [];
 
   /** @param onInterest called when {@link types} may have changed */
-  constructor(broker: Pick<EventBroker, "publish" | "subscribe">, logger: Logger, onInterest: () => void = () => {}) {
+  constructor(broker: HubBroker, logger: Logger, onInterest: () => void = () => {}) {
     this.#broker = broker;
     this.#logger = logger;
     this.#onInterest = onInterest;
@@ -55,21 +71,42 @@ export class EventHub {
 
   /** Starts to receive. Idempotent. */
   open(): void {
-    this.#unsubscribe ??= this.#broker.subscribe((record) => this.#dispatch(record));
+    if (this.#unsubscribes.length > 0) return;
+    // A broker may still deliver what was under way when the hub was closed, or fail to unsubscribe.
+    const isOpen = (): boolean => this.#unsubscribes === unsubscribes;
+    const unsubscribes = [
+      this.#broker.subscribe((record) => {
+        if (isOpen()) this.#dispatch(record);
+      }),
+    ];
+    this.#unsubscribes = unsubscribes;
+    const endGaps = this.#broker.onGap?.(() => {
+      if (isOpen()) this.missed();
+    });
+    if (endGaps !== undefined) unsubscribes.push(endGaps);
+  }
+
+  /** Events may have been missed: whoever goes by them is told to look. */
+  missed(): void {
+    this.#gapWatcher?.();
+    for (const listener of [...this.#gapListeners]) this.#call(listener, undefined, "onGap");
   }
 
   /** Stops to receive, and ends every iteration and wait. Listeners stay, and hear of the next run.
    *  @param failure why events end too early; iterations and waits reject with it. Default: they end as planned */
   close(failure?: unknown): void {
-    try {
-      this.#unsubscribe?.();
-    } catch (error) {
-      // Whoever waits for events, and the store, must be told to end all the same.
-      this.#logger.warn("escapement: the event broker failed to unsubscribe", error);
+    for (const unsubscribe of this.#unsubscribes.splice(0)) {
+      try {
+        unsubscribe();
+      } catch (error) {
+        // Whoever waits for events, and the store, must be told to end all the same.
+        this.#logger.warn("escapement: the event broker failed to unsubscribe", error);
+      }
     }
-    this.#unsubscribe = null;
+    this.#unsubscribes = [];
     for (const listener of [...this.#closeListeners]) listener(failure);
     this.#watchers.clear();
+    this.#gapWatcher = null;
   }
 
   /** Publishes events. A failure of the broker is logged and never reaches the caller; it only delays other
@@ -110,10 +147,15 @@ export class EventHub {
     this.#watchers.set(type, watcher as unknown as (record: EventRecord) => void);
   }
 
+  /** Sets the function by which the scheduler itself looks after what it may have missed. */
+  watchGaps(watcher: () => void): void {
+    this.#gapWatcher = watcher;
+  }
+
   subscribe<T extends EventType>(
     types: EventFilter<T>,
     listener: (event: SchedulerEvent<T>) => unknown,
-    options: { once?: boolean } = {},
+    options: SubscribeOptions = {},
   ): Subscription {
     if (typeof listener !== "function") {
       throw new OptionsError("subscribe(types, listener): listener must be a function", [
@@ -121,14 +163,19 @@ export class EventHub {
       ]);
     }
     const list = typeList(types);
+    const { onGap } = options;
+    // Each subscription gets a function of its own, so that two may share a listener.
+    const gapListener = onGap && ((): unknown => onGap());
     const unsubscribe = (): void => {
       for (const type of list) this.#byType.get(type)?.delete(receive);
+      if (gapListener !== undefined) this.#gapListeners.delete(gapListener);
       this.#onInterest();
     };
     const receive = (event: SchedulerEvent): void => {
       if (options.once === true) unsubscribe();
-      this.#call(listener, event as unknown as SchedulerEvent<T>);
+      this.#call(listener, event as unknown as SchedulerEvent<T>, event.type);
     };
+    if (gapListener !== undefined) this.#gapListeners.add(gapListener);
     for (const type of list) {
       const listeners = this.#byType.get(type) ?? new Set();
       listeners.add(receive);
@@ -240,9 +287,8 @@ export class EventHub {
   }
 
   /** A listener's failure is logged and never reaches the scheduler's loops. */
-  #call<T extends EventType>(listener: (event: SchedulerEvent<T>) => unknown, event: SchedulerEvent<T>): void {
-    const report = (error: unknown): void =>
-      this.#logger.error(`escapement: a listener of ${event.type} failed`, error);
+  #call<E>(listener: (event: E) => unknown, event: E, name: string): void {
+    const report = (error: unknown): void => this.#logger.error(`escapement: a listener of ${name} failed`, error);
     try {
       const result = listener(event);
       if (isThenable(result)) result.then(undefined, report);

@@ -22,6 +22,7 @@ import type {
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
   CheckedStartOptions,
+  CheckedSubscribeOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
 } from "./checked-options.ts";
@@ -315,7 +316,7 @@ export const checkNextEventOptions: Checker<{ signal?: AbortSignal | undefined }
 export const checkResultOptions: Checker<CheckedResultOptions> = checker(schemas.resultOptionsSchema, {
   instead: signalOptionAdvice,
 });
-export const checkSubscribeOptions: Checker<{ once: boolean }> = checker(schemas.subscribeOptionsSchema, {
+export const checkSubscribeOptions: Checker<CheckedSubscribeOptions> = checker(schemas.subscribeOptionsSchema, {
   instead: (value) => (value === true ? "write { once: true }" : null),
 });
 export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas.eventsOptionsSchema, {

@@ -154,6 +154,11 @@ export interface CheckedTickOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface CheckedSubscribeOptions {
+  once: boolean;
+  onGap?: () => unknown;
+}
+
 export interface CheckedEventsOptions {
   signal?: AbortSignal;
   onDropped?: (count: number) => void;

@@ -58,6 +58,7 @@ import type {
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
   CheckedStartOptions,
+  CheckedSubscribeOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
   KeyFunction,
@@ -401,10 +402,12 @@ export const resultOptionsSchema: () => v.GenericSchema<unknown, CheckedResultOp
   }),
 );
 
-export const subscribeOptionsSchema: () => v.GenericSchema<unknown, { once: boolean }> = once(() =>
-  v.strictObject({
-    once: v.optional(trueOrFalse, false),
-  }),
+export const subscribeOptionsSchema: () => v.GenericSchema<unknown, CheckedSubscribeOptions> = once(
+  () =>
+    v.strictObject({
+      once: v.optional(trueOrFalse, false),
+      onGap: v.exactOptional(v.function(says("a function that is called after a gap"))),
+    }) as v.GenericSchema<unknown, CheckedSubscribeOptions>,
 );
 
 export const eventsOptionsSchema: () => v.GenericSchema<unknown, CheckedEventsOptions> = once(

@@ -52,12 +52,14 @@ export async function waitForResult(
    *  job. */
   const ended = new Map<string, EventRecord<"jobReleased"> | null>();
   let awaitedId: string | null = null;
-  const subscription = events.subscribe("jobReleased", (event) => {
+  const listener = (event: EventRecord<"jobReleased">): void => {
     const { jobId } = event;
     if (awaitedId !== null && jobId !== awaitedId) return;
     ended.set(jobId, event);
     wakeup.call();
-  });
+  };
+  // The event may have come and gone in a gap: then the store is asked.
+  const subscription = events.subscribe("jobReleased", listener, { onGap: wake });
   try {
     const { jobId, isUnfinished, keepsResult } = await begin();
     awaitedId = jobId;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EventRecord, EventType } from "../../../src/contracts.ts";
+import type { EventBroker, EventRecord, EventType } from "../../../src/contracts.ts";
 import { EventStreams, type EventStreamsOptions } from "../../../src/hono/events/event-streams.ts";
 import { LocalEventBroker, type Scheduler } from "../../../src/mod.ts";
 import { VirtualClock } from "../../../src/testing/mod.ts";
@@ -270,6 +270,33 @@ describe("a slow reader", () => {
     expect(await reader.take(2)).toMatchObject([
       { id: `${epoch}.2001`, event: "reset", data: { type: "reset", reason: "slow" } },
       { id: `${epoch}.2002`, event: "jobAdded", data: { jobId: "j2002" } },
+    ]);
+  });
+
+  test("gets a reset after a gap in the events, and so does a client that comes again", async () => {
+    const eventBroker: EventBroker = new LocalEventBroker();
+    let lose = (): void => {};
+    eventBroker.onGap = (listener) => {
+      lose = listener;
+      return () => {};
+    };
+    const { scheduler, clock } = setUp({ eventBroker, clock: new VirtualClock(START) });
+    const streams = streamsOf(scheduler, { clock });
+    const stays = await open(streams);
+    const leaves = await open(streams);
+    const { epoch } = stays;
+    await eventBroker.publish([added(1)]);
+    await leaves.reader.next();
+    await leaves.reader.leave();
+    lose();
+    await eventBroker.publish([added(2)]);
+    const again = await open(streams, `${epoch}.1`);
+    expect([await stays.reader.take(2), await again.reader.next()]).toMatchObject([
+      [
+        { id: `${epoch}.2`, event: "reset", data: { type: "reset", reason: "lost" } },
+        { id: `${epoch}.3`, event: "jobAdded", data: { jobId: "j2" } },
+      ],
+      { id: `${epoch}.3`, event: "reset", data: { type: "reset", reason: "lost" } },
     ]);
   });
 
