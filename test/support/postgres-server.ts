@@ -60,6 +60,11 @@ export class PostgresServer {
     return `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${this.port}/postgres`;
   }
 
+  /** Its address behind a proxy. */
+  urlAt(port: number): string {
+    return this.url.replace(`:${this.port}/`, `:${port}/`);
+  }
+
   /** Starts it after `kill`, on the same port and the data that it had. */
   resume(): Promise<void> {
     return this.#server.start();

@@ -2,16 +2,20 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { PostgresEventBroker } from "../../../src/brokers/postgres/mod.ts";
 import { eventBrokerContract } from "../../../src/testing/event-broker-contract.ts";
+import { CuttingProxy } from "../../support/cutting-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 
 let server: PostgresServer;
+let proxy: CuttingProxy;
 let stranger: postgres.Sql;
 beforeAll(async () => {
   server = await PostgresServer.start();
+  proxy = await CuttingProxy.start(server.port);
   stranger = postgres(server.url, { max: 1 });
 });
 afterAll(async () => {
   await stranger.end({ timeout: 1 });
+  await proxy.stop();
   await server.stop();
 });
 
@@ -30,9 +34,10 @@ function poster(channel: string): (events: unknown) => Promise<void> {
 describe("PostgresEventBroker by url keeps the contract:", () => {
   for (const [index, { name, run }] of eventBrokerContract.entries()) {
     test(`${name}`, async () => {
-      const channel = `url-${index}`;
-      const make = (): PostgresEventBroker => new PostgresEventBroker({ url: server.url, channel });
-      await run({ make, join: make, post: poster(channel) });
+      const shared = { url: server.urlAt(proxy.port), channel: `url-${index}` };
+      const make = (): PostgresEventBroker => new PostgresEventBroker(shared);
+      const neighbour = (): PostgresEventBroker => new PostgresEventBroker({ ...shared, namespace: "other" });
+      await run({ make, join: make, neighbour, post: poster(shared.channel), interrupt: () => proxy.cut() });
     });
   }
 });
@@ -40,11 +45,12 @@ describe("PostgresEventBroker by url keeps the contract:", () => {
 describe("PostgresEventBroker over a client of postgres.js keeps the contract:", () => {
   for (const [index, { name, run }] of eventBrokerContract.entries()) {
     test(`${name}`, async () => {
-      const channel = `client-${index}`;
       // Several connections: what is sent over one could overtake what is sent over another.
-      const client = postgres(server.url, { max: 4 });
-      const make = (): PostgresEventBroker => new PostgresEventBroker({ client, channel });
-      await run({ make, join: make, post: poster(channel) });
+      const client = postgres(server.urlAt(proxy.port), { max: 4 });
+      const shared = { client, channel: `client-${index}` };
+      const make = (): PostgresEventBroker => new PostgresEventBroker(shared);
+      const neighbour = (): PostgresEventBroker => new PostgresEventBroker({ ...shared, namespace: "other" });
+      await run({ make, join: make, neighbour, post: poster(shared.channel), interrupt: () => proxy.cut() });
       await client.end({ timeout: 1 });
     });
   }
