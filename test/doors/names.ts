@@ -388,6 +388,19 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["Telemetry"],
     types: ["TelemetryOptions", "TracedOptions"],
   },
+  "./redis": {
+    values: ["BrokerUnavailableError", "RedisEventBroker"],
+    types: [
+      "BrokerTls",
+      "IoredisClient",
+      "NodeRedisClient",
+      "RedisBrokerOptions",
+      "RedisClient",
+      "RedisClientBrokerOptions",
+      "RedisUrlBrokerOptions",
+      "SharedRedisBrokerOptions",
+    ],
+  },
   "./scheduler": {
     values: ["Scheduler"],
     types: ["SchedulerOptions", "StoredSchedulerOptions"],

@@ -1,0 +1,34 @@
+/** What the broker needs of a client of ioredis: a `Redis` or a `Cluster`. The interface describes a shape, so that
+ *  other clients of the same shape fit, too. */
+export interface IoredisClient {
+  /** `"ready"` while commands reach the server, and `"wait"` until a lazy client is told to connect. */
+  readonly status: string;
+  publish(channel: string, message: string): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  connect(): Promise<unknown>;
+  duplicate(): IoredisClient;
+  disconnect(): void;
+  on(event: string, listener: (...facts: unknown[]) => void): unknown;
+  off(event: string, listener: (...facts: unknown[]) => void): unknown;
+}
+
+/** What the broker needs of a client of node-redis (`createClient` of `redis` or `@redis/client`). */
+export interface NodeRedisClient {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  publish(channel: string, message: string): Promise<unknown>;
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  connect(): Promise<unknown>;
+  duplicate(): NodeRedisClient;
+  destroy(): void;
+  on(event: string, listener: (...facts: unknown[]) => void): unknown;
+  off(event: string, listener: (...facts: unknown[]) => void): unknown;
+}
+
+/** A client that the caller made. The caller connects and closes it. */
+export type RedisClient = IoredisClient | NodeRedisClient;
+
+/** A client of node-redis says whether it is ready; one of ioredis has a status. */
+export function isNodeRedis(client: RedisClient): client is NodeRedisClient {
+  return "isReady" in client;
+}

@@ -1,0 +1,88 @@
+import type { Link, LinkListener } from "../remote/link.ts";
+import type { IoredisClient } from "./clients.ts";
+
+/** The two connections of a broker through ioredis: a client that subscribes cannot publish. */
+export interface IoredisClients {
+  readonly publisher: IoredisClient;
+  readonly subscriber: IoredisClient;
+  /** Whether the publisher is the broker's own, to be connected and closed with it. */
+  readonly ownsPublisher: boolean;
+}
+
+/** A link through ioredis. Both clients connect again by themselves. */
+export class IoredisLink implements Link {
+  readonly #clients: IoredisClients;
+  readonly #channel: string;
+  readonly #listener: LinkListener;
+  #isSubscribed = false;
+  /** Why a client failed last. */
+  #failure: unknown;
+  readonly #undo: (() => void)[] = [];
+
+  constructor(clients: IoredisClients, channel: string, listener: LinkListener) {
+    this.#clients = clients;
+    this.#channel = channel;
+    this.#listener = listener;
+  }
+
+  /** Begins to connect. */
+  start(): this {
+    const { publisher, subscriber, ownsPublisher } = this.#clients;
+    // Without this listener ioredis would write each failure to the console.
+    for (const client of ownsPublisher ? [publisher, subscriber] : [subscriber]) {
+      this.#on(client, "error", (error) => {
+        this.#failure = error;
+      });
+    }
+    this.#on(subscriber, "ready", () => this.#subscribe());
+    this.#on(publisher, "ready", () => this.#tellReady());
+    this.#on(subscriber, "close", () => {
+      this.#isSubscribed = false;
+    });
+    for (const client of [subscriber, publisher]) this.#on(client, "close", () => this.#listener.lost(this.#failure));
+    this.#on(subscriber, "message", (channel, message) => {
+      if (channel === this.#channel) this.#listener.received(String(message));
+    });
+    for (const client of ownsPublisher ? [publisher, subscriber] : [subscriber]) {
+      // What goes wrong is told by the events.
+      if (client.status === "wait") client.connect().catch(() => {});
+    }
+    return this;
+  }
+
+  async send(messages: readonly string[]): Promise<void> {
+    const { publisher } = this.#clients;
+    // ioredis would keep the message for later otherwise, when it is of no use any more.
+    if (publisher.status !== "ready") throw new Error("the client that publishes is not connected");
+    await Promise.all(messages.map((message) => publisher.publish(this.#channel, message)));
+  }
+
+  async close(): Promise<void> {
+    for (const undo of this.#undo.splice(0)) undo();
+    const { publisher, subscriber, ownsPublisher } = this.#clients;
+    for (const client of ownsPublisher ? [subscriber, publisher] : [subscriber]) {
+      client.on("error", () => {});
+      client.disconnect();
+    }
+  }
+
+  #subscribe(): void {
+    const { subscriber } = this.#clients;
+    subscriber.subscribe(this.#channel).then(
+      () => {
+        this.#isSubscribed = subscriber.status === "ready";
+        this.#tellReady();
+      },
+      (error: unknown) => this.#listener.lost(error),
+    );
+  }
+
+  #tellReady(): void {
+    if (this.#isSubscribed && this.#clients.publisher.status === "ready") this.#listener.connected();
+  }
+
+  #on(client: IoredisClient, event: string, listener: (...facts: unknown[]) => void): void {
+    client.on(event, listener);
+    this.#undo.push(() => client.off(event, listener));
+  }
+}

@@ -1,0 +1,67 @@
+import type { Link, LinkListener } from "../remote/link.ts";
+import type { NodeRedisClient } from "./clients.ts";
+
+/** A link through node-redis. The client that publishes is the caller's; the one that subscribes is a copy of it. */
+export class NodeRedisLink implements Link {
+  readonly #publisher: NodeRedisClient;
+  readonly #subscriber: NodeRedisClient;
+  readonly #channel: string;
+  readonly #listener: LinkListener;
+  #isSubscribed = false;
+  #isClosed = false;
+  readonly #undo: (() => void)[] = [];
+
+  constructor(publisher: NodeRedisClient, channel: string, listener: LinkListener) {
+    this.#publisher = publisher;
+    this.#subscriber = publisher.duplicate();
+    this.#channel = channel;
+    this.#listener = listener;
+  }
+
+  /** Begins to connect. */
+  start(): this {
+    // An error that nobody listens to would end the process.
+    this.#on(this.#subscriber, "error", (error) => this.#tellLost(error));
+    this.#on(this.#publisher, "error", (error) => this.#tellLost(error));
+    this.#on(this.#publisher, "end", () => this.#tellLost(new Error("the client that publishes was closed")));
+    // The client subscribes again before it says that it is ready.
+    for (const client of [this.#subscriber, this.#publisher]) this.#on(client, "ready", () => this.#tellReady());
+    this.#subscribe().catch((error: unknown) => this.#listener.lost(error));
+    return this;
+  }
+
+  async send(messages: readonly string[]): Promise<void> {
+    // The client would keep the message for later otherwise, when it is of no use any more.
+    if (!this.#publisher.isReady) throw new Error("the client that publishes is not connected");
+    await Promise.all(messages.map((message) => this.#publisher.publish(this.#channel, message)));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const undo of this.#undo.splice(0)) undo();
+    this.#subscriber.on("error", () => {});
+    this.#subscriber.destroy();
+  }
+
+  async #subscribe(): Promise<void> {
+    await this.#subscriber.connect();
+    if (this.#isClosed) return;
+    await this.#subscriber.subscribe(this.#channel, (message) => this.#listener.received(message));
+    this.#isSubscribed = true;
+    this.#tellReady();
+  }
+
+  #tellReady(): void {
+    if (this.#isSubscribed && this.#subscriber.isReady && this.#publisher.isReady) this.#listener.connected();
+  }
+
+  /** Not every error of a client is the end of its connection. */
+  #tellLost(reason: unknown): void {
+    if (!this.#subscriber.isReady || !this.#publisher.isReady) this.#listener.lost(reason);
+  }
+
+  #on(client: NodeRedisClient, event: string, listener: (...facts: unknown[]) => void): void {
+    client.on(event, listener);
+    this.#undo.push(() => client.off(event, listener));
+  }
+}

@@ -1,0 +1,47 @@
+import { BrokerUnavailableError } from "../remote/errors.ts";
+import { reconnectPauseMs } from "../remote/pauses.ts";
+import type { IoredisClient } from "./clients.ts";
+import type { IoredisClients } from "./ioredis-link.ts";
+import type { RedisUrlBrokerOptions } from "./options.ts";
+
+/** Makes the two clients of a broker that was given a url. */
+export async function openIoredis({ url, username, password, tls }: RedisUrlBrokerOptions): Promise<IoredisClients> {
+  const Redis = await loadIoredis();
+  const settings = {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
+    connectionName: "escapement",
+    lazyConnect: true,
+    keepAlive: KEEP_ALIVE_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: reconnectPauseMs,
+    // A message that waits for a connection is of no use any more when it comes.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+  };
+  return { publisher: new Redis(url, settings), subscriber: new Redis(url, settings), ownsPublisher: true };
+}
+
+/** How long a connection is silent before it is tested, in milliseconds, so that one that nobody ended is noticed. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Longest wait for one connection, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** What the broker needs of ioredis's class. Its own types would bind the shapes above to one version. */
+type RedisClass = new (url: string, settings: object) => IoredisClient;
+
+async function loadIoredis(): Promise<RedisClass> {
+  try {
+    return (await import("ioredis")).Redis;
+  } catch (cause) {
+    const isMissing = /["'`]ioredis["'`]/.test(String(cause));
+    throw new BrokerUnavailableError(isMissing ? MISSING : `loading ioredis failed: ${String(cause)}`, { cause });
+  }
+}
+
+const MISSING =
+  "reaching Redis by its url needs the package ioredis, which is missing: npm install ioredis, or pass { client }";

@@ -1,0 +1,147 @@
+import { EVENTS_PER_MESSAGE_MAX } from "../../core/limits.ts";
+import type { EventRecord } from "../../records/events.ts";
+import type { SerializedError } from "../../records/serialized-error.ts";
+import { RECEIVED_LENGTH_MAX, SLIM_TEXT_LENGTHS } from "./limits.ts";
+
+/**
+ * A message between brokers, as JSON. Receivers take the events through `receivedEvents`, because anybody may post on a
+ * channel.
+ */
+export interface Envelope {
+  readonly escapement: 1;
+  /** Which of the stores that share the channel the events belong to. */
+  readonly namespace: string;
+  /** The broker that sends: a new name each time that it is opened. Absent in messages of others. */
+  readonly from?: string;
+  /** The number of the message among those of its sender, from 1 on. Who sees a number twice drops the second message;
+   *  who misses one knows that events were lost. */
+  readonly number?: number;
+  readonly events: readonly unknown[];
+}
+
+/** Makes the messages of one sender. */
+export class EnvelopeWriter {
+  readonly #namespace: string;
+  readonly #from: string;
+  readonly #bytesMax: number;
+  #number = 0;
+
+  /** @param bytesMax largest message of the transport, in bytes of UTF-8 */
+  constructor(options: { namespace: string; from: string; bytesMax: number }) {
+    this.#namespace = options.namespace;
+    this.#from = options.from;
+    this.#bytesMax = options.bytesMax;
+  }
+
+  /**
+   * The messages that carry these events, in order: as few as hold them. An event that is too large by itself loses
+   * what a receiver can do without: the stack, the causes and the end of an error, and the end of a note. If even that
+   * is too large, the event is left out, and its number with it, so that receivers know that one is missing.
+   */
+  write(events: readonly EventRecord[]): string[] {
+    const messages: string[] = [];
+    const head = this.#head();
+    let items: string[] = [];
+    let bytes = 0;
+    const end = (): void => {
+      if (items.length > 0) messages.push(this.#message(items));
+      items = [];
+      bytes = 0;
+    };
+    const room = this.#bytesMax - byteLength(head) - NUMBER_AND_END_BYTES;
+    for (const event of events) {
+      const item = fitting(event, room);
+      if (item === null) {
+        end();
+        this.#number++;
+        continue;
+      }
+      const size = byteLength(item) + 1;
+      if (bytes + size > room + 1 || items.length >= EVENTS_PER_MESSAGE_MAX) end();
+      items.push(item);
+      bytes += size;
+    }
+    end();
+    return messages;
+  }
+
+  /** A message without events. It tells receivers whether they have missed one. */
+  writeNumber(): string {
+    return `${this.#head()}${this.#number},"events":[]}`;
+  }
+
+  #message(items: readonly string[]): string {
+    this.#number++;
+    return `${this.#head()}${this.#number},"events":[${items.join(",")}]}`;
+  }
+
+  #head(): string {
+    return `{"escapement":1,"namespace":${JSON.stringify(this.#namespace)},"from":"${this.#from}","number":`;
+  }
+}
+
+/** Room for the number, and for the list's brackets: 16 digits, and `,"events":[]}`. */
+const NUMBER_AND_END_BYTES = 30;
+
+/** The envelope that a text holds, or null. Never throws. */
+export function readEnvelope(text: string): Envelope | null {
+  if (text.length > RECEIVED_LENGTH_MAX) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isEnvelope(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isEnvelope(value: unknown): value is Envelope {
+  if (typeof value !== "object" || value === null) return false;
+  const { escapement, namespace, from, number, events } = value as { readonly [K in keyof Envelope]: unknown };
+  const isSigned = typeof from === "string" && Number.isSafeInteger(number);
+  return (
+    escapement === 1 &&
+    typeof namespace === "string" &&
+    (isSigned || (from === undefined && number === undefined)) &&
+    Array.isArray(events)
+  );
+}
+
+/** The event's JSON of `bytesMax` bytes at most; null when no form of it is so small. */
+function fitting(event: EventRecord, bytesMax: number): string | null {
+  const whole = JSON.stringify(event);
+  if (isWithin(whole, bytesMax)) return whole;
+  for (const lengthMax of SLIM_TEXT_LENGTHS) {
+    const item = JSON.stringify(slim(event, lengthMax));
+    if (isWithin(item, bytesMax)) return item;
+  }
+  return null;
+}
+
+function slim(event: EventRecord, lengthMax: number): EventRecord {
+  if (event.type === "jobProgressed")
+    return { ...event, note: event.note === null ? null : cut(event.note, lengthMax) };
+  return "error" in event && event.error !== null
+    ? ({ ...event, error: slimError(event.error, lengthMax) } as EventRecord)
+    : event;
+}
+
+function slimError({ name, message, code }: SerializedError, lengthMax: number): SerializedError {
+  const slimmed = { name: cut(name, lengthMax), message: cut(message, lengthMax) };
+  return code === undefined ? slimmed : { ...slimmed, code: cut(code, lengthMax) };
+}
+
+/** A cut may halve a surrogate pair. */
+function cut(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax).toWellFormed()}...`;
+}
+
+const encoder = new TextEncoder();
+
+function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/** A UTF-16 unit takes 3 bytes at most, so that short texts need no count. */
+function isWithin(text: string, bytesMax: number): boolean {
+  return text.length * 3 <= bytesMax || byteLength(text) <= bytesMax;
+}

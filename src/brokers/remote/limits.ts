@@ -1,0 +1,25 @@
+// Bounds of brokers that carry events over a network, with units and reasons.
+
+/** How long `open()` waits for the first connection, in milliseconds: longer than a server that lives takes. */
+export const CONNECT_WAIT_MS = 3000;
+
+/** First and longest pause before another try to connect, in milliseconds. The longest is short, because until then
+ *  every wake-up is late. */
+export const RECONNECT_PAUSE_MS_MIN = 50;
+export const RECONNECT_PAUSE_MS_MAX = 1000;
+
+/** Most bytes of messages that wait for the answer of the server. A server that hangs takes none. */
+export const PENDING_BYTES_MAX = 32_000_000;
+
+/** Longest message that is read, in UTF-16 units. Brokers of this library send shorter ones. */
+export const RECEIVED_LENGTH_MAX = 32_000_000;
+
+/** Most publishers whose last number is remembered. The one that was silent for longest is forgotten first. */
+export const PUBLISHERS_MAX = 10_000;
+
+/** Longest texts of an error within an event that is too large for a message, in UTF-16 units, from the first try to
+ *  make it fit to the last. */
+export const SLIM_TEXT_LENGTHS = [2000, 500, 100] as const;
+
+/** Longest text of a failure in the log or in an error, in UTF-16 units. */
+export const FAILURE_LENGTH_MAX = 500;

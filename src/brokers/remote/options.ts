@@ -1,0 +1,63 @@
+import * as v from "valibot";
+import { objectOf, says, textUpTo } from "../../core/check.ts";
+import { ID_LENGTH_MAX } from "../../core/limits.ts";
+import { mustBe } from "../../core/option-errors.ts";
+import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
+
+/** TLS settings of a connection that a broker makes. Node's `tls.connect` explains them. */
+export interface BrokerTls {
+  /** Certificates of the authorities that may sign the server's certificate, as PEM text. Default: those of the
+   *  runtime. */
+  readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[];
+  /** This client's certificate, as PEM text. */
+  readonly cert?: string | Uint8Array;
+  /** The private key of this client's certificate, as PEM text. */
+  readonly key?: string | Uint8Array;
+  /** The passphrase of the private key. */
+  readonly passphrase?: string;
+  /** The name that the server's certificate must have. Default: the host of the address. */
+  readonly servername?: string;
+  /** Whether a server with a certificate that cannot be verified is refused. Default: true. */
+  readonly rejectUnauthorized?: boolean;
+}
+
+const UNSET = "is the environment variable set?";
+
+const saysText = ({ input }: { readonly input: unknown }): string =>
+  mustBe("text that is not empty", input, "", input === undefined || input === "" ? UNSET : null);
+
+const saysSecret = ({ input }: { readonly input: unknown }): string =>
+  mustBe("text that is not empty", input, "secret", input === undefined || input === "" ? UNSET : null);
+
+/** Text that is not empty, such as a user's name. */
+export const text: v.GenericSchema<string> = v.pipe(v.string(saysText), v.nonEmpty(saysText));
+
+/** Text whose value no message shows, such as a password. */
+export const secret: v.GenericSchema<string> = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
+
+/** The name of a channel or a topic. */
+export const channelName: v.GenericSchema<string> = textUpTo(ID_LENGTH_MAX);
+
+const saysNamespace = says(`text of at most ${ID_LENGTH_MAX} characters`);
+
+/** The name of a store among those that share a channel. */
+export const namespaceName: v.GenericSchema<string> = v.pipe(
+  v.string(saysNamespace),
+  v.maxLength(ID_LENGTH_MAX, saysNamespace),
+  v.check(isStorable, ({ input }) => mustBe(STORABLE, input, "", STORABLE_ADVICE)),
+);
+
+const saysPem = ({ input }: { readonly input: unknown }): string => mustBe("PEM text or bytes", input, "secret");
+const pem = v.union([secret, v.instance(Uint8Array, saysPem)], saysPem);
+const saysPems = ({ input }: { readonly input: unknown }): string =>
+  mustBe("PEM text or bytes, or a list of them", input, "secret");
+
+/** The schema of {@link BrokerTls}. */
+export const tlsOptions: v.GenericSchema<BrokerTls> = objectOf({
+  ca: v.optional(v.union([pem, v.array(pem)], saysPems)),
+  cert: v.optional(pem),
+  key: v.optional(pem),
+  passphrase: v.optional(secret),
+  servername: v.optional(text),
+  rejectUnauthorized: v.optional(v.boolean(says("true or false"))),
+}) as v.GenericSchema<BrokerTls>;

@@ -1,0 +1,183 @@
+import { systemClock } from "../../core/clock.ts";
+import { IdGenerator } from "../../core/ids.ts";
+import { REFUSALS_TOLD_MAX } from "../../core/limits.ts";
+import { type Logger, silentLogger } from "../../core/logger.ts";
+import { timerHost } from "../../core/timer-host.ts";
+import { receivedEvents } from "../../records/event-schema.ts";
+import type { EventRecord } from "../../records/events.ts";
+import { EnvelopeWriter, readEnvelope } from "./envelope.ts";
+import { BrokerUnavailableError } from "./errors.ts";
+import { tellable } from "./failure.ts";
+import { CONNECT_WAIT_MS, PENDING_BYTES_MAX } from "./limits.ts";
+import type { Link, LinkMaker } from "./link.ts";
+import { Publishers } from "./publishers.ts";
+
+/** Where a session puts what it hears. */
+export interface SessionOutlets {
+  deliver(events: readonly EventRecord[]): void;
+  tellGap(): void;
+}
+
+/** One time that a broker is open, from `open` to `close`. Nothing is heard of a session that was closed. */
+export class Session {
+  readonly #maker: LinkMaker;
+  readonly #outlets: SessionOutlets;
+  readonly #logger: Logger;
+  /** The name of this session, by which it knows its own messages. */
+  readonly #from: string = new IdGenerator().next(systemClock.now());
+  readonly #writer: EnvelopeWriter;
+  readonly #publishers = new Publishers();
+  /** What the logger was told of messages, so that it is told once. */
+  readonly #told = new Set<string>();
+  #link: Link | null = null;
+  #isConnected = false;
+  #isClosed = false;
+  /** Whether the log says that the connection is lost. */
+  #isOutageTold = false;
+  #lastFailure: Error | null = null;
+  /** Ends the wait of `open()`; null when it has ended. */
+  #endWait: (() => void) | null = null;
+  /** Whether messages were numbered that did not reach the server. */
+  #hasUnsent = false;
+  #pendingBytes = 0;
+  /** Ends the sends that wait for an answer. */
+  readonly #waiting = new Set<(reason: unknown) => void>();
+
+  constructor(maker: LinkMaker, outlets: SessionOutlets, logger: Logger = silentLogger) {
+    this.#maker = maker;
+    this.#outlets = outlets;
+    this.#logger = logger;
+    this.#writer = new EnvelopeWriter({ namespace: maker.namespace, from: this.#from, bytesMax: maker.bytesMax });
+  }
+
+  /** Resolves when there is a connection, when the first try has failed, or after a while. */
+  async open(): Promise<void> {
+    const waited = new Promise<void>((resolve) => {
+      const stopTimer = timerHost.startTimer(() => this.#endWait?.(), CONNECT_WAIT_MS);
+      this.#endWait = () => {
+        stopTimer();
+        this.#endWait = null;
+        resolve();
+      };
+    });
+    try {
+      const link = await this.#maker.make({
+        connected: () => this.#connected(),
+        lost: (reason) => this.#lost(reason),
+        received: (text) => this.#received(text),
+      });
+      this.#link = link;
+      if (this.#isClosed) await link.close();
+    } catch (error) {
+      this.#endWait?.();
+      throw error;
+    }
+    await waited;
+    if (!this.#isConnected) this.#tellOutage();
+  }
+
+  /** @throws {BrokerUnavailableError} at once where there is no connection */
+  async send(events: readonly EventRecord[]): Promise<void> {
+    const messages = this.#writer.write(events);
+    const link = this.#link;
+    if (link === null || !this.#isConnected) throw this.#unsent("has no connection");
+    const bytes = messages.reduce((sum, message) => sum + message.length, 0);
+    if (this.#pendingBytes + bytes > PENDING_BYTES_MAX) throw this.#unsent("gets no answers");
+    this.#pendingBytes += bytes;
+    try {
+      await this.#untilClosed(link.send(messages));
+    } catch (error) {
+      throw this.#unsent("failed to send", error);
+    } finally {
+      this.#pendingBytes -= bytes;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#isConnected = false;
+    this.#endWait?.();
+    for (const reject of this.#waiting) reject(new Error("the broker was closed"));
+    const link = this.#link;
+    this.#link = null;
+    await link?.close();
+  }
+
+  #connected(): void {
+    if (this.#isClosed || this.#isConnected) return;
+    this.#isConnected = true;
+    this.#lastFailure = null;
+    if (this.#isOutageTold) this.#logger.info(`escapement: the event broker is connected to ${this.#maker.address}`);
+    this.#isOutageTold = false;
+    this.#publishers.clear();
+    this.#tellUnsent();
+    // The first connection has missed nothing, unless somebody publishes already, because `open()` has resolved.
+    if (this.#endWait === null) this.#outlets.tellGap();
+    else this.#endWait();
+  }
+
+  #lost(reason: unknown): void {
+    if (this.#isClosed) return;
+    const wasConnected = this.#isConnected;
+    this.#isConnected = false;
+    this.#lastFailure = tellable(reason, this.#maker.secrets);
+    if (wasConnected) this.#tellOutage();
+    this.#endWait?.();
+  }
+
+  /** Once for each outage: the client tries again and again. */
+  #tellOutage(): void {
+    if (this.#isOutageTold || this.#isClosed) return;
+    this.#isOutageTold = true;
+    this.#logger.warn(
+      `escapement: the event broker has no connection to ${this.#maker.address}, and goes on trying; until then, ` +
+        "schedulers notice each other's changes with a delay",
+      ...(this.#lastFailure === null ? [] : [this.#lastFailure]),
+    );
+  }
+
+  #received(text: string): void {
+    if (this.#isClosed) return;
+    const envelope = readEnvelope(text);
+    if (envelope === null) {
+      this.#refuse("a message of another program, or of another version, is dropped");
+      return;
+    }
+    if (envelope.namespace !== this.#maker.namespace || envelope.from === this.#from) return;
+    const place = this.#publishers.place(envelope);
+    if (place === "double") return;
+    this.#outlets.deliver(receivedEvents(envelope.events, (reason) => this.#refuse(reason)));
+    if (place === "afterLoss") this.#outlets.tellGap();
+  }
+
+  #refuse(reason: string): void {
+    if (this.#told.has(reason) || this.#told.size >= REFUSALS_TOLD_MAX) return;
+    this.#told.add(reason);
+    this.#logger.debug(`escapement: on the event broker's channel at ${this.#maker.address}, ${reason}`);
+  }
+
+  #unsent(what: string, cause?: unknown): BrokerUnavailableError {
+    this.#hasUnsent = true;
+    const failure = cause === undefined ? this.#lastFailure : tellable(cause, this.#maker.secrets);
+    return new BrokerUnavailableError(`the event broker ${what} (${this.#maker.address})`, {
+      cause: failure ?? undefined,
+    });
+  }
+
+  /** Lets the others know that they have missed events that could not be sent. */
+  #tellUnsent(): void {
+    if (!this.#hasUnsent || this.#link === null) return;
+    this.#hasUnsent = false;
+    this.#untilClosed(this.#link.send([this.#writer.writeNumber()])).catch(() => {
+      this.#hasUnsent = true;
+    });
+  }
+
+  /** A server that hangs gives no answer, even when the link is closed. */
+  #untilClosed(sent: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      sent.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "./free-port.ts";
+import { giveFolder, plainUser, runTool, ServerProcess, serverBinary, versionFolders } from "./server-process.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const PASSWORD = "a secret of the tests";
+// Debian keeps the programs of each version in a folder that no search path has.
+const FOLDERS = versionFolders("/usr/lib/postgresql", "bin");
+
+/** A real PostgreSQL server on loopback and on a unix socket, with a database of its own in a temporary folder. */
+export class PostgresServer {
+  readonly port: number;
+  /** Folder of its unix socket. */
+  readonly socketFolder: string;
+  readonly #server: ServerProcess;
+  readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  private constructor(port: number, folder: Awaited<ReturnType<typeof temporaryFolder>>, settings: readonly string[]) {
+    this.port = port;
+    this.#folder = folder;
+    this.socketFolder = folder.path;
+    // A crash of the server loses nothing without syncs: only a crash of the machine would.
+    const fast = ["fsync=off", "synchronous_commit=off", "autovacuum=off", "max_connections=200"];
+    const places = ["listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${folder.path}`];
+    this.#server = new ServerProcess({
+      name: "postgres",
+      command: serverBinary("postgres", "postgresql", FOLDERS),
+      args: ["-D", join(folder.path, "data"), ...[...fast, ...places, ...settings].flatMap((set) => ["-c", set])],
+      ready: /ready to accept connections/,
+      // After SIGKILL its processes would live on for a moment, and keep the server from being started again.
+      crash: "SIGQUIT",
+      user: plainUser("postgres", "nobody"),
+    });
+  }
+
+  /** @param options.settings more settings, such as `["idle_session_timeout=1s"]` */
+  static async start(options: { readonly settings?: readonly string[] } = {}): Promise<PostgresServer> {
+    const initdb = serverBinary("initdb", "postgresql", FOLDERS);
+    const user = plainUser("postgres", "nobody");
+    const folder = await temporaryFolder();
+    const passwordFile = join(folder.path, "password");
+    await writeFile(passwordFile, PASSWORD);
+    await giveFolder(folder.path, user);
+    await giveFolder(passwordFile, user);
+    const auth = ["--auth=scram-sha-256", "--pwfile", passwordFile, "-U", "postgres"];
+    const kind = ["--no-sync", "--no-instructions", "--locale=C", "--encoding=UTF8"];
+    runTool(user, initdb, "-D", join(folder.path, "data"), ...auth, ...kind);
+    const server = new PostgresServer(await freePort(), folder, options.settings ?? []);
+    await server.resume();
+    return server;
+  }
+
+  /** Its address, with the password. */
+  get url(): string {
+    return this.urlWith(PASSWORD);
+  }
+
+  urlWith(password: string): string {
+    return `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${this.port}/postgres`;
+  }
+
+  /** Starts it after `kill`, on the same port and the data that it had. */
+  resume(): Promise<void> {
+    return this.#server.start();
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.resume();
+  }
+
+  /** Ends the server at once, as a crash does. */
+  kill(): Promise<void> {
+    return this.#server.kill();
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.#folder.remove();
+  }
+}
