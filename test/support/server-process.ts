@@ -65,14 +65,14 @@ export class ServerProcess {
   async kill(signal: NodeJS.Signals = this.#command.crash ?? "SIGKILL"): Promise<void> {
     const child = this.#process;
     this.#process = null;
-    child?.kill("SIGCONT");
     child?.kill(signal);
     await this.#ended;
   }
 
   /** Freezes it, so that it neither answers nor refuses, or lets it go on. */
   freeze(isFrozen: boolean): void {
-    this.#process?.kill(isFrozen ? "SIGSTOP" : "SIGCONT");
+    // Not by the child's own method: on Deno it sends one signal only.
+    if (this.#process?.pid !== undefined) process.kill(this.#process.pid, isFrozen ? "SIGSTOP" : "SIGCONT");
   }
 
   /** Whether it can be used. Otherwise it has ended. */
