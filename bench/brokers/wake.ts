@@ -1,0 +1,143 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { EventBroker } from "../../src/brokers/event-broker.ts";
+import { Scheduler } from "../../src/mod.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { connectBullMQ } from "../lib/bullmq-connection.ts";
+import { load, until } from "../store/contestant.ts";
+import { BROKERS } from "./brokers.ts";
+import type { BenchServerName } from "./servers.ts";
+
+/** Where a contestant's two processes meet. */
+export interface WakeSettings {
+  /** Of its server; empty where it has none. */
+  readonly url: string;
+  /** A folder for files. */
+  readonly folder: string;
+  /** Distinguishes the rounds: lower-case letters and digits. */
+  readonly label: string;
+}
+
+export interface WakeContestant {
+  readonly name: string;
+  readonly server: BenchServerName | null;
+  /** Jobs of a round: fewer where each takes long. */
+  readonly count: number;
+  /** Runs jobs; `onRun` gets the payload of each. Resolves when it is ready for them. */
+  work(settings: WakeSettings, onRun: (payload: number) => void): Promise<void>;
+  /** What adds a job. */
+  connect(settings: WakeSettings): Promise<(payload: number) => Promise<unknown>>;
+}
+
+const COUNT = 100;
+/** Long enough for the worker to fall asleep, and not in step with anything. */
+const pauseMs = (index: number): number => 30 + ((index * 37) % 50);
+
+export const WAKE_CONTESTANTS: readonly WakeContestant[] = [
+  escapement("Escapement, no broker", null, 5, () => null),
+  ...BROKERS.map(({ name, server, make }) => escapement(`Escapement, ${name}`, server, COUNT, make)),
+  {
+    name: "BullMQ",
+    server: "redis",
+    count: COUNT,
+    work: async ({ url, label }, onRun) => {
+      const { process } = await connectBullMQ(url, label, false);
+      void process(Number.POSITIVE_INFINITY, async (payload) => onRun(payload));
+    },
+    connect: async ({ url, label }) => (await connectBullMQ(url, label, false)).add,
+  },
+  {
+    name: "pg-boss",
+    server: "postgres",
+    count: COUNT,
+    work: async (settings, onRun) => {
+      const boss = await openBoss(settings);
+      // The shortest that it takes.
+      await boss.work("wake", { pollingIntervalSeconds: 0.5 }, async ([job]) => onRun(job?.data.payload ?? 0));
+    },
+    connect: async (settings) => {
+      const boss = await openBoss(settings);
+      return (payload) => boss.send("wake", { payload });
+    },
+  },
+];
+
+function escapement(
+  name: string,
+  server: BenchServerName | null,
+  count: number,
+  make: (url: string) => EventBroker | null,
+): WakeContestant {
+  const schedulerOf = ({ url, folder, label }: WakeSettings): Scheduler => {
+    const eventBroker = make(url);
+    const dataStore = new LibsqlDataStore({ url: `file:${join(folder, `${label}.db`)}` }, { durability: "normal" });
+    return new Scheduler({ dataStore, logLevel: "error", ...(eventBroker === null ? {} : { eventBroker }) });
+  };
+  return {
+    name,
+    server,
+    count,
+    work: async (settings, onRun) => {
+      const scheduler = schedulerOf(settings);
+      scheduler.task<number>("wake", (payload) => onRun(payload));
+      await scheduler.start();
+    },
+    connect: async (settings) => {
+      const scheduler = schedulerOf(settings);
+      await scheduler.getTasks();
+      return (payload) => scheduler.addJob("wake", { payload });
+    },
+  };
+}
+
+interface Boss {
+  start(): Promise<unknown>;
+  createQueue(name: string): Promise<void>;
+  send(name: string, data: object): Promise<unknown>;
+  work(
+    name: string,
+    options: object,
+    handler: (jobs: { data: { payload: number } }[]) => Promise<void>,
+  ): Promise<unknown>;
+}
+
+async function openBoss({ url, label }: WakeSettings): Promise<Boss> {
+  const { default: PgBoss } = await load<{ default: new (options: object) => Boss }>(import.meta.resolve("pg-boss"));
+  const boss = new PgBoss({ connectionString: url, schema: label, supervise: false, schedule: false });
+  await boss.start();
+  await boss.createQueue("wake");
+  return boss;
+}
+
+/** Milliseconds on a clock that all processes of the machine share. */
+function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** The worker's process: milliseconds from each job's addition to its handler's start. */
+export async function workUntilAll(contestant: WakeContestant, settings: WakeSettings): Promise<readonly number[]> {
+  const delays: number[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const onRun = (addedAt: number): void => {
+      delays.push(now() - addedAt);
+      if (delays.length === contestant.count) resolve();
+    };
+    contestant.work(settings, onRun).then(() => writeFileSync(readyFile(settings), ""), reject);
+  });
+  return delays;
+}
+
+/** The other process: adds one job after the other. */
+export async function addAll(contestant: WakeContestant, settings: WakeSettings): Promise<number> {
+  await until(async () => existsSync(readyFile(settings)));
+  const add = await contestant.connect(settings);
+  for (let index = 0; index < contestant.count; index++) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs(index)));
+    await add(now());
+  }
+  return contestant.count;
+}
+
+function readyFile({ folder, label }: WakeSettings): string {
+  return join(folder, `${label}.ready`);
+}
