@@ -1,7 +1,9 @@
 import { createServer, connect as openSocket, type Server, type Socket } from "node:net";
 
-/** A loopback address in front of a server of any protocol, which cuts connections as a broken network does. */
+/** A loopback port in front of a server. Its connections can be cut, as by a network that fails. */
 export class CuttingProxy {
+  /** How many connections came. */
+  connections = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -21,18 +23,18 @@ export class CuttingProxy {
     return address.port;
   }
 
-  /** Ends all connections in the middle of what they carry. New ones are served. */
+  /** Ends all present connections. New ones may come at once. */
   cut(): void {
-    for (const socket of [...this.#sockets]) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   async stop(): Promise<void> {
-    const stopped = new Promise((resolve) => this.#server.close(resolve));
     this.cut();
-    await stopped;
+    await new Promise((resolve) => this.#server.close(resolve));
   }
 
   #serve(socket: Socket, targetPort: number): void {
+    this.connections++;
     const target = openSocket(targetPort, "127.0.0.1");
     for (const end of [socket, target]) {
       this.#sockets.add(end);

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { inspect } from "node:util";
 import { createClient } from "@redis/client";
 import { Redis } from "ioredis";
@@ -10,6 +11,7 @@ import { recordingLogger } from "../../scheduler/support.ts";
 import { CuttingProxy } from "../../support/cutting-proxy.ts";
 import { RedisServer } from "../../support/redis-server.ts";
 
+const GUIDE = new URL("../../../docs/brokers.md", import.meta.url);
 const PASSWORD = "p@ss/w#rd:ü";
 
 let server: RedisServer;
@@ -148,6 +150,27 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
     await own.stop();
   });
 
+  test("lets a scheduler find what was added during an outage as soon as the server is back", async () => {
+    const own = await RedisServer.start();
+    const { options, end } = await connect(own.url);
+    const dataStore = new MemoryDataStore();
+    const { logger } = recordingLogger();
+    const shared = { dataStore, logger, maxIdle: { hours: 1 } };
+    const worker = new Scheduler({ ...shared, eventBroker: new RedisEventBroker({ ...options, channel }) });
+    worker.task("greet", () => "hello");
+    await worker.start();
+    await own.kill();
+    const client = new Scheduler({ ...shared, eventBroker: new RedisEventBroker({ url: own.url, channel }) });
+    const released = worker.nextEvent("jobReleased");
+    await client.addJob("greet");
+    await client.stop();
+    await own.resume();
+    expect(await released).toMatchObject({ taskId: "greet", outcome: "success" });
+    await worker.stop();
+    end();
+    await own.stop();
+  });
+
   test("wakes a scheduler that sleeps for an hour", async () => {
     const [first, second] = [await connect(server.url), await connect(server.url)];
     const dataStore = new MemoryDataStore();
@@ -236,6 +259,25 @@ describe("RedisEventBroker", () => {
       await broker.close();
     }
     await locked.stop();
+  });
+
+  test("works for a user who may do nothing else, as the guide sets one up", async () => {
+    const rules = /`ACL SETUSER (jobs [^`]*)`/.exec(await readFile(GUIDE, "utf8"))?.[1] ?? "";
+    await admin.call("ACL", "SETUSER", ...rules.replace("PASSWORD", PASSWORD).split(" "));
+    const users = { url: server.url, username: "jobs", password: PASSWORD };
+    const [here, there] = [new RedisEventBroker(users), new RedisEventBroker(users)];
+    await Promise.all([here.open(), there.open()]);
+    const heard = hears(there, "a");
+    await here.publish([added("a")]);
+    await heard;
+    const other = new RedisEventBroker({ ...users, channel: "of others" });
+    const { logger, entries } = recordingLogger();
+    await other.open({ logger });
+    await expect(other.publish([added("b")])).rejects.toMatchObject({
+      cause: { message: expect.stringContaining("NOPERM") },
+    });
+    expect(entries.map(({ level }) => level)).toEqual(["warn"]);
+    await Promise.all([here.close(), there.close(), other.close()]);
   });
 
   test("leaves a client that was given open, and no connection of its own", async () => {
