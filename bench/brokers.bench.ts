@@ -38,9 +38,7 @@ if (mode === "work" || mode === "add") {
 
 async function main(chosen: readonly string[]): Promise<void> {
   console.log(machine());
-  console.log(
-    ["ioredis", "postgres", "mqtt", "bullmq", "pg-boss"].map((name) => `${name} ${versionOf(name)}`).join(", "),
-  );
+  console.log(["postgres", "mqtt", "bullmq", "pg-boss"].map((name) => `${name} ${versionOf(name)}`).join(", "));
   const isChosen = (part: string): boolean => chosen.length === 0 || chosen.includes(part);
   const servers = new Map<BenchServerName, BenchServer>();
   try {
