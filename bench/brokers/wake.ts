@@ -23,6 +23,8 @@ export interface WakeContestant {
   readonly server: BenchServerName | null;
   /** Jobs of a round: fewer where each takes long. */
   readonly count: number;
+  /** Shortest pause between two jobs: longer than a worker that polls needs for one. */
+  readonly pauseMs: number;
   /** Runs jobs; `onRun` gets the payload of each. Resolves when it is ready for them. */
   work(settings: WakeSettings, onRun: (payload: number) => void): Promise<void>;
   /** What adds a job. */
@@ -30,8 +32,8 @@ export interface WakeContestant {
 }
 
 const COUNT = 100;
-/** Long enough for the worker to fall asleep, and not in step with anything. */
-const pauseMs = (index: number): number => 30 + ((index * 37) % 50);
+/** Long enough for a worker to fall asleep. */
+const PAUSE_MS = 30;
 
 export const WAKE_CONTESTANTS: readonly WakeContestant[] = [
   escapement("Escapement, no broker", null, 5, () => null),
@@ -40,6 +42,7 @@ export const WAKE_CONTESTANTS: readonly WakeContestant[] = [
     name: "BullMQ",
     server: "redis",
     count: COUNT,
+    pauseMs: PAUSE_MS,
     work: async ({ url, label }, onRun) => {
       const { process } = await connectBullMQ(url, label, false);
       void process(Number.POSITIVE_INFINITY, async (payload) => onRun(payload));
@@ -49,7 +52,8 @@ export const WAKE_CONTESTANTS: readonly WakeContestant[] = [
   {
     name: "pg-boss",
     server: "postgres",
-    count: COUNT,
+    count: 30,
+    pauseMs: 1000,
     work: async (settings, onRun) => {
       const boss = await openBoss(settings);
       // The shortest that it takes.
@@ -77,6 +81,7 @@ function escapement(
     name,
     server,
     count,
+    pauseMs: PAUSE_MS,
     work: async (settings, onRun) => {
       const scheduler = schedulerOf(settings);
       scheduler.task<number>("wake", (payload) => onRun(payload));
@@ -109,6 +114,11 @@ async function openBoss({ url, label }: WakeSettings): Promise<Boss> {
   return boss;
 }
 
+/** So that the jobs are not in step with anything. */
+function inexactMs(index: number): number {
+  return (index * 37) % 50;
+}
+
 /** Milliseconds on a clock that all processes of the machine share. */
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -132,7 +142,7 @@ export async function addAll(contestant: WakeContestant, settings: WakeSettings)
   await until(async () => existsSync(readyFile(settings)));
   const add = await contestant.connect(settings);
   for (let index = 0; index < contestant.count; index++) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs(index)));
+    await new Promise((resolve) => setTimeout(resolve, contestant.pauseMs + inexactMs(index)));
     await add(now());
   }
   return contestant.count;

@@ -67,7 +67,8 @@ export class Connection {
       ...(folder === null ? {} : { host: folder }),
       ...(username === undefined ? {} : { username }),
       ...(password === undefined ? {} : { password }),
-      ...(tls === undefined ? {} : { ssl: tls }),
+      // The name by which the certificate is checked, where the address is none that TLS could send.
+      ...(tls === undefined ? {} : { ssl: { host: hostOf(url), ...tls } }),
       max: 1,
       fetch_types: false,
       idle_timeout: null,
@@ -126,10 +127,8 @@ export class Connection {
       this.#hasSocket = true;
       const net = builtinModule("node:net") as Net | undefined;
       if (net === undefined) throw new Error("this runtime has no sockets of Node");
-      const named = new URL(url);
-      // Without the brackets of an IPv6 address, which postgres.js does not read.
-      const name = named.hostname === "" ? (host[0] ?? "localhost") : named.hostname.replace(/^\[(.*)\]$/, "$1");
-      const address = typeof path === "string" ? { path } : { host: name, port: Number(named.port) || port[0] };
+      const name = hostOf(url) ?? host[0] ?? "localhost";
+      const address = typeof path === "string" ? { path } : { host: name, port: Number(new URL(url).port) || port[0] };
       const socket = net.connect({
         ...address,
         noDelay: true,
@@ -146,6 +145,12 @@ export class Connection {
       });
     });
   }
+}
+
+/** Without the brackets of an IPv6 address, which postgres.js does not read. */
+function hostOf(url: string): string | undefined {
+  const { hostname } = new URL(url);
+  return hostname === "" ? undefined : hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** The server would end a connection that is idle: most of the time, this one is. Old servers lack the setting. */

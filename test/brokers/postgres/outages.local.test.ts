@@ -13,7 +13,7 @@ import { PostgresServer } from "../../support/postgres-server.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await PostgresServer.start({ settings: ["idle_session_timeout=200ms"] });
+  server = await PostgresServer.start({ settings: ["idle_session_timeout=200ms"], tls: true });
 });
 afterAll(() => server.stop());
 
@@ -215,6 +215,23 @@ describe("PostgresEventBroker", () => {
     await here.publish([eventOf("a")]);
     expect(await heard).toEqual(eventOf("a"));
     await close();
+  });
+
+  test("goes over TLS, and refuses a certificate that it does not know", async () => {
+    const tls = { ca: await server.certificate() };
+    const { here, there, close } = await pair({ url: server.url, channel: "tls", tls });
+    const heard = nextEvent(there);
+    await here.publish([eventOf("a")]);
+    expect(await heard).toEqual(eventOf("a"));
+    const isSecure =
+      "select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = 'escapement'";
+    expect((await run(isSecure)).map(({ ssl }) => ssl)).toEqual([true, true]);
+    await close();
+    const stranger = new PostgresEventBroker({ url: server.url, channel: "tls", tls: {} });
+    await stranger.open();
+    const failure = await stranger.publish([eventOf("a")]).catch((error: unknown) => error);
+    expect(String((failure as Error).cause)).toMatch(/certificate|issuer/i);
+    await stranger.close();
   });
 
   test("tries the hosts of a url one after the other", async () => {
