@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { RedisEventBroker } from "../../../src/brokers/redis/mod.ts";
 import { OptionsError } from "../../../src/core/errors.ts";
 
-const client = { status: "ready", publish() {}, subscribe() {}, duplicate() {}, on() {}, off() {} };
+class Client {
+  readonly status: string = "ready";
+  publish(): void {}
+  subscribe(): void {}
+  duplicate(): void {}
+  on(): void {}
+  off(): void {}
+}
+const client = new Client();
 
 function messageOf(options: unknown): string {
   try {
@@ -29,7 +37,7 @@ test.each([
     "redis://localhost",
     'new RedisEventBroker(options) takes { url } or { client }; got "redis://localhost": write { url: "redis://localhost" }',
   ],
-  [client, "new RedisEventBroker(options): client is missing; it must be a client of ioredis or node-redis"],
+  [client, "new RedisEventBroker(options) takes { url } or { client }; got a Client: pass it as { client }"],
   [{}, "new RedisEventBroker(options): url is missing; it must be text that is not empty"],
   [
     { url: undefined },

@@ -331,10 +331,13 @@ describe("a broker over a server", () => {
         return new HallLink(hall, listener).connect();
       },
     });
+    const heard = heardBy(broker);
     await expect(broker.open()).rejects.toThrow("the package is missing");
+    await expect(broker.publish([added("a")])).rejects.toThrow("the event broker failed to open");
     isMissing = false;
     await broker.open();
-    await broker.publish([added("a")]);
+    await broker.publish([added("b")]);
+    expect(heard).toEqual(["a", "b"]);
     await broker.close();
   });
 
