@@ -6,7 +6,7 @@ import { load } from "../store/contestant.ts";
 import type { BenchServerName } from "./servers.ts";
 
 /** A channel of a raw client. */
-export interface RawChannel {
+interface RawChannel {
   publish(text: string): Promise<unknown>;
   subscribe(onText: (text: string) => void): Promise<unknown>;
 }

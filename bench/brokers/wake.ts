@@ -18,6 +18,12 @@ export interface WakeSettings {
   readonly label: string;
 }
 
+interface Adder {
+  add(payload: number): Promise<unknown>;
+  /** Sends what was not sent yet. */
+  close(): Promise<unknown>;
+}
+
 export interface WakeContestant {
   readonly name: string;
   readonly server: BenchServerName | null;
@@ -27,8 +33,8 @@ export interface WakeContestant {
   readonly pauseMs: number;
   /** Runs jobs; `onRun` gets the payload of each. Resolves when it is ready for them. */
   work(settings: WakeSettings, onRun: (payload: number) => void): Promise<void>;
-  /** What adds a job. */
-  connect(settings: WakeSettings): Promise<(payload: number) => Promise<unknown>>;
+  /** What adds jobs. */
+  connect(settings: WakeSettings): Promise<Adder>;
 }
 
 const COUNT = 100;
@@ -47,7 +53,7 @@ export const WAKE_CONTESTANTS: readonly WakeContestant[] = [
       const { process } = await connectBullMQ(url, label, false);
       void process(Number.POSITIVE_INFINITY, async (payload) => onRun(payload));
     },
-    connect: async ({ url, label }) => (await connectBullMQ(url, label, false)).add,
+    connect: ({ url, label }) => connectBullMQ(url, label, false),
   },
   {
     name: "pg-boss",
@@ -61,7 +67,7 @@ export const WAKE_CONTESTANTS: readonly WakeContestant[] = [
     },
     connect: async (settings) => {
       const boss = await openBoss(settings);
-      return (payload) => boss.send("wake", { payload });
+      return { add: (payload) => boss.send("wake", { payload }), close: () => boss.stop({ graceful: true }) };
     },
   },
 ];
@@ -90,7 +96,7 @@ function escapement(
     connect: async (settings) => {
       const scheduler = schedulerOf(settings);
       await scheduler.getTasks();
-      return (payload) => scheduler.addJob("wake", { payload });
+      return { add: (payload) => scheduler.addJob("wake", { payload }), close: () => scheduler.stop() };
     },
   };
 }
@@ -99,6 +105,7 @@ interface Boss {
   start(): Promise<unknown>;
   createQueue(name: string): Promise<void>;
   send(name: string, data: object): Promise<unknown>;
+  stop(options: object): Promise<void>;
   work(
     name: string,
     options: object,
@@ -140,11 +147,12 @@ export async function workUntilAll(contestant: WakeContestant, settings: WakeSet
 /** The other process: adds one job after the other. */
 export async function addAll(contestant: WakeContestant, settings: WakeSettings): Promise<number> {
   await until(async () => existsSync(readyFile(settings)));
-  const add = await contestant.connect(settings);
+  const adder = await contestant.connect(settings);
   for (let index = 0; index < contestant.count; index++) {
     await new Promise((resolve) => setTimeout(resolve, contestant.pauseMs + inexactMs(index)));
-    await add(now());
+    await adder.add(now());
   }
+  await adder.close();
   return contestant.count;
 }
 
