@@ -34,6 +34,12 @@ test.each([
     "redis://127.0.0.1",
     "reaching Redis by its url needs the package ioredis, which is missing: npm install ioredis, or pass { client }",
   ],
+  [
+    "postgres",
+    "PostgresEventBroker",
+    "postgres://127.0.0.1",
+    "reaching PostgreSQL by its url needs the package postgres, which is missing: npm install postgres, or pass { client }",
+  ],
 ])("without its package, the broker of escapement/%s says how to install it", async (door, name, url, message) => {
   await writeFile(
     join(project, "program.js"),

@@ -397,6 +397,17 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["ProcessExecutor"],
     types: ["ProcessExecutorOptions", "RemoteExecutorOptions"],
   },
+  "./postgres": {
+    values: ["BrokerUnavailableError", "PostgresEventBroker"],
+    types: [
+      "BrokerTls",
+      "PostgresBrokerOptions",
+      "PostgresClient",
+      "PostgresClientBrokerOptions",
+      "PostgresUrlBrokerOptions",
+      "SharedPostgresBrokerOptions",
+    ],
+  },
   "./redis": {
     values: ["BrokerUnavailableError", "RedisEventBroker"],
     types: [

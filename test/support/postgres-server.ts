@@ -1,7 +1,15 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
-import { giveFolder, plainUser, runTool, ServerProcess, serverBinary, versionFolders } from "./server-process.ts";
+import {
+  giveFolder,
+  plainUser,
+  runTool,
+  ServerProcess,
+  type ServerUser,
+  serverBinary,
+  versionFolders,
+} from "./server-process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const PASSWORD = "a secret of the tests";
@@ -34,8 +42,13 @@ export class PostgresServer {
     });
   }
 
-  /** @param options.settings more settings, such as `["idle_session_timeout=1s"]` */
-  static async start(options: { readonly settings?: readonly string[] } = {}): Promise<PostgresServer> {
+  /**
+   * @param options.settings more settings, such as `["idle_session_timeout=1s"]`
+   * @param options.tls whether it also takes TLS connections, with a certificate for 127.0.0.1. Default: false
+   */
+  static async start(
+    options: { readonly settings?: readonly string[]; readonly tls?: boolean } = {},
+  ): Promise<PostgresServer> {
     const initdb = serverBinary("initdb", "postgresql", FOLDERS);
     const user = plainUser("postgres", "nobody");
     const folder = await temporaryFolder();
@@ -46,7 +59,8 @@ export class PostgresServer {
     const auth = ["--auth=scram-sha-256", "--pwfile", passwordFile, "-U", "postgres"];
     const kind = ["--no-sync", "--no-instructions", "--locale=C", "--encoding=UTF8"];
     runTool(user, initdb, "-D", join(folder.path, "data"), ...auth, ...kind);
-    const server = new PostgresServer(await freePort(), folder, options.settings ?? []);
+    const tls = options.tls === true ? makeCertificate(folder.path, user) : [];
+    const server = new PostgresServer(await freePort(), folder, [...tls, ...(options.settings ?? [])]);
     await server.resume();
     return server;
   }
@@ -58,6 +72,16 @@ export class PostgresServer {
 
   urlWith(password: string): string {
     return `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${this.port}/postgres`;
+  }
+
+  /** The certificate that it has with `tls`, as PEM text. */
+  certificate(): Promise<string> {
+    return readFile(join(this.#folder.path, "server.crt"), "utf8");
+  }
+
+  /** Its address behind a proxy. */
+  urlAt(port: number): string {
+    return this.url.replace(`:${this.port}/`, `:${port}/`);
   }
 
   /** Starts it after `kill`, on the same port and the data that it had. */
@@ -79,4 +103,13 @@ export class PostgresServer {
     await this.kill();
     await this.#folder.remove();
   }
+}
+
+/** Makes a certificate that signs itself. Returns the settings that name it. */
+function makeCertificate(folder: string, user: ServerUser | null): readonly string[] {
+  const [key, certificate] = [join(folder, "server.key"), join(folder, "server.crt")];
+  const kind = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=escapement"];
+  const names = ["-addext", "subjectAltName=IP:127.0.0.1"];
+  runTool(user, serverBinary("openssl", "openssl"), "req", ...kind, ...names, "-keyout", key, "-out", certificate);
+  return ["ssl=on", `ssl_key_file=${key}`, `ssl_cert_file=${certificate}`];
 }

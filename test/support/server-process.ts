@@ -155,7 +155,7 @@ export async function giveFolder(path: string, user: ServerUser | null): Promise
 }
 
 /** Arguments of `setpriv`. */
-export function userArgs(user: ServerUser | null): readonly string[] {
+function userArgs(user: ServerUser | null): readonly string[] {
   return user === null ? [] : ["--reuid", `${user.uid}`, "--regid", `${user.gid}`, "--clear-groups"];
 }
 

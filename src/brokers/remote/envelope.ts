@@ -47,6 +47,12 @@ export class EnvelopeWriter {
     return isOne ? [this.#message(list)] : this.#split(events, texts);
   }
 
+  /** Whether a text is a message of this writer, found without reading it all: where servers send each message back,
+   *  half of what comes is a broker's own. */
+  isOwn(text: string): boolean {
+    return text.startsWith(this.#head);
+  }
+
   /** A message without events. It tells receivers whether they have missed one. */
   writeNumber(): string {
     return `${this.#head}${this.#number},"events":[]}`;

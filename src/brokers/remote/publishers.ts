@@ -21,7 +21,9 @@ export class Publishers {
         break;
       }
     }
-    return last === undefined || number === expected ? "next" : "afterLoss";
+    // A message without events tells of some that could not be sent, hence it is never the first of a publisher.
+    if (last === undefined) return events.length === 0 ? "afterLoss" : "next";
+    return number === expected ? "next" : "afterLoss";
   }
 
   /** Forgets all numbers, because messages were lost anyway. */

@@ -139,7 +139,7 @@ export class Session {
   }
 
   #received(text: string): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#writer.isOwn(text)) return;
     const envelope = readEnvelope(text);
     if (envelope === null) {
       this.#refuse("a message of another program, or of another version, is dropped");

@@ -128,3 +128,9 @@ test.each([
 ])("what is no message is none, case %#", (text) => {
   expect(readEnvelope(text)).toBeNull();
 });
+
+test("a writer knows its own messages, and no others", () => {
+  const [own, other] = ["a", "b"].map((from) => new EnvelopeWriter({ namespace: "", from, bytesMax: 1000 }));
+  const texts = [own, other].map((writer) => writer?.writeNumber() ?? "");
+  expect([...texts, ""].map((text) => own?.isOwn(text))).toEqual([true, false, false]);
+});

@@ -34,6 +34,10 @@ test("a message without events has the number of the one before it", () => {
   expect(publishers.place(message("a", 6))).toBe("next");
 });
 
+test("a publisher of which nothing was heard before the message without events could not send", () => {
+  expect(new Publishers().place(message("a", 1, true))).toBe("afterLoss");
+});
+
 test("publishers do not disturb each other, and messages without a sender are always next", () => {
   const publishers = new Publishers();
   const anonymous = { escapement: 1, namespace: "", events: [] } as const;

@@ -1,0 +1,140 @@
+import * as v from "valibot";
+import { type Checker, checker, type Hints, hasMethods, implementing, namesOf, says } from "../../core/check.ts";
+import { mustBe, shown } from "../../core/option-errors.ts";
+import { type BrokerTls, channelName, namespaceName, secret, text, tlsOptions } from "../remote/options.ts";
+import type { MqttClient, MqttQos } from "./client.ts";
+
+/** Options that do not depend on how the server is reached. */
+export interface SharedMqttBrokerOptions {
+  /** The topic. It has no wildcards. Brokers on the same topic hear each other. Default: `"escapement"` */
+  readonly topic?: string;
+  /** Which of the stores that share the topic the events belong to. Brokers hear only those of the same namespace.
+   *  Default: `""`, a namespace as every other. */
+  readonly namespace?: string;
+  /** How hard the client tries to send a message to the server. With 0, `publish` resolves when the message is written,
+   *  with 1 and 2, when the server has it. Default: 0, because a gap is noticed, and a lost event costs delay only */
+  readonly publishQos?: MqttQos;
+  /** The same from the server to this client. Default: 0 */
+  readonly subscribeQos?: MqttQos;
+}
+
+/** A broker that makes its connection with the package `mqtt`. */
+export interface MqttUrlBrokerOptions extends SharedMqttBrokerOptions {
+  /** `mqtt://[user:password@]host[:port]`, `mqtts://` for TLS, `ws://` or `wss://` with a path for web sockets, or
+   *  `unix:///path/of/mqtt.sock`. */
+  readonly url: string;
+  /** The name by which the server knows the client. A server ends the connection of the older one of two clients with
+   *  the same name. Default: a random one */
+  readonly clientId?: string;
+  /** Default: that of the url, or none. */
+  readonly username?: string | undefined;
+  /** Default: that of the url, or none. */
+  readonly password?: string | undefined;
+  /** Settings of a TLS connection. Together with `mqtt://` or `ws://`, they turn TLS on. Default: those of the
+   *  runtime. */
+  readonly tls?: BrokerTls;
+  /** Version of the protocol: 5, or 4 (which is 3.1.1) for servers that know no other one. Default: 5 */
+  readonly protocolVersion?: 4 | 5;
+}
+
+/** A broker that sends and listens over a client of the caller's. The caller connects and closes the client. */
+export interface MqttClientBrokerOptions extends SharedMqttBrokerOptions {
+  /** A client of MQTT.js (`connect(...)` of `mqtt`). Its topic is the broker's alone: what else the client listens to
+   *  stays the caller's. */
+  readonly client: MqttClient;
+}
+
+export type MqttBrokerOptions = MqttUrlBrokerOptions | MqttClientBrokerOptions;
+
+const CLIENT_METHODS = ["publish", "subscribe", "unsubscribe", "on", "off"] as const;
+
+const qos = v.picklist([0, 1, 2], says("0, 1 or 2"));
+
+const sharedEntries = {
+  topic: v.optional(
+    v.pipe(
+      channelName,
+      v.check(
+        (name) => !/[+#\0]/.test(name) && !name.startsWith("$"),
+        says("a topic without + and #, that does not begin with $"),
+      ),
+    ),
+    "escapement",
+  ),
+  namespace: v.optional(namespaceName, ""),
+  publishQos: v.optional(qos, 0),
+  subscribeQos: v.optional(qos, 0),
+};
+
+const urlSchema = v.strictObject({
+  ...sharedEntries,
+  url: v.pipe(
+    text,
+    v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysUrl),
+  ),
+  clientId: v.optional(channelName),
+  username: v.optional(text),
+  password: v.optional(secret),
+  tls: v.optional(tlsOptions),
+  protocolVersion: v.optional(v.picklist([4, 5], says("5, or 4 for MQTT 3.1.1")), 5),
+});
+
+const clientSchema = v.strictObject({
+  ...sharedEntries,
+  client: implementing<MqttClient>("a client of MQTT.js", CLIENT_METHODS),
+});
+
+const hints: Hints = {
+  takes: "{ url } or { client }",
+  instead: adviceOn,
+  synonyms: {
+    ...{
+      channel: "topic",
+      prefix: "namespace",
+      uri: "url",
+      address: "url",
+      host: "url",
+      mqtt: "client",
+      user: "username",
+    },
+    ...{ client_id: "clientId", publish_qos: "publishQos", subscribe_qos: "subscribeQos" },
+  },
+  elsewhere: (name) =>
+    name.toLowerCase() === "qos"
+      ? "publishQos is that of messages to the server, subscribeQos that of messages from it"
+      : null,
+};
+const checkByUrl = checker(urlSchema, hints);
+const checkByClient = checker(clientSchema, {
+  ...hints,
+  elsewhere: (name) =>
+    namesOf(urlSchema).includes(name) ? "a server is given by url or by client, not by both" : null,
+});
+
+/** Options with their defaults. */
+export type CheckedMqttOptions = MqttBrokerOptions & Required<SharedMqttBrokerOptions>;
+
+/** @throws {OptionsError} with one issue per problem */
+export function checkOptions(options: MqttBrokerOptions): CheckedMqttOptions {
+  const isByClient = typeof options === "object" && options !== null && "client" in options;
+  const check: Checker<unknown> = isByClient ? checkByClient : checkByUrl;
+  return check(options, "new MqttEventBroker(options)") as CheckedMqttOptions;
+}
+
+function adviceOn(value: unknown): string | null {
+  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+  if (value instanceof URL) return "write { url: url.href }";
+  return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
+}
+
+function saysUrl({ input }: { readonly input: unknown }): string {
+  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
+  const isPath = typeof input === "string" && input.startsWith("/");
+  const advice = isHost ? `mqtt://${input}` : isPath ? `unix://${input}` : null;
+  return mustBe(
+    "mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path",
+    input,
+    "",
+    advice === null ? null : `write ${shown(advice)}`,
+  );
+}

@@ -1,0 +1,168 @@
+import { timerHost } from "../../core/timer-host.ts";
+import { RECONNECT_PAUSE_MS_MAX } from "../remote/limits.ts";
+import type { Link, LinkListener } from "../remote/link.ts";
+import type { MqttClient, MqttQos } from "./client.ts";
+
+/** What a link sends to and listens to. */
+export interface TopicSettings {
+  readonly topic: string;
+  readonly publishQos: MqttQos;
+  readonly subscribeQos: MqttQos;
+}
+
+interface OutgoingMessage {
+  readonly text: string;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** How many links of this process listen to a topic through one client. The last one unsubscribes. */
+const listenerCounts = new WeakMap<MqttClient, Map<string, number>>();
+
+/** A link through one client, which connects and disconnects without this link. */
+export class TopicLink implements Link {
+  readonly #client: MqttClient;
+  readonly #settings: TopicSettings;
+  readonly #isAlone: boolean;
+  readonly #listener: LinkListener;
+  /** Why the client failed last. */
+  #failure: unknown;
+  #isClosed = false;
+  #stopTimer = (): void => {};
+  readonly #waiting: OutgoingMessage[] = [];
+  readonly #unanswered = new Set<OutgoingMessage>();
+  readonly #undo: (() => void)[] = [];
+
+  /** @param isAlone whether nobody else uses the client */
+  constructor(client: MqttClient, settings: TopicSettings, isAlone: boolean, listener: LinkListener) {
+    this.#client = client;
+    this.#settings = settings;
+    this.#isAlone = isAlone;
+    this.#listener = listener;
+  }
+
+  start(): this {
+    changeListenerCount(this.#client, this.#settings.topic, 1);
+    this.#on("connect", () => this.#subscribe());
+    this.#on("close", () => this.#lose());
+    this.#on("end", () => this.#lose());
+    this.#on("error", (error) => {
+      this.#failure = error;
+    });
+    this.#on("disconnect", (packet) => {
+      this.#failure = new Error(goodbyeOf(packet));
+    });
+    this.#on("message", (topic, payload, packet) => {
+      if (topic === this.#settings.topic) this.#receive(payload, packet);
+    });
+    if (this.#client.connected) this.#subscribe();
+    return this;
+  }
+
+  async send(messages: readonly string[]): Promise<void> {
+    // The client would keep the message for later otherwise, when it is of no use any more.
+    if (!this.#client.connected) throw new Error("the client is not connected");
+    await Promise.all(messages.map((message) => this.#publish(message)));
+  }
+
+  /** Ends its own subscription, and leaves the client as it is. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopTimer();
+    for (const undo of this.#undo.splice(0)) undo();
+    this.#rejectMessages();
+    const { topic } = this.#settings;
+    const isLast = changeListenerCount(this.#client, topic, -1) === 0;
+    if (isLast && !this.#isAlone && this.#client.connected) this.#client.unsubscribe(topic, () => {});
+  }
+
+  #publish(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ text, resolve, reject });
+      this.#write();
+    });
+  }
+
+  /** Servers count the messages that they have not answered yet, and refuse further ones. */
+  #write(): void {
+    const { topic, publishQos: qos } = this.#settings;
+    const unansweredMax = qos === 0 ? Number.POSITIVE_INFINITY : UNANSWERED_MAX;
+    while (this.#unanswered.size < unansweredMax) {
+      const message = this.#waiting.shift();
+      if (message === undefined) return;
+      this.#unanswered.add(message);
+      this.#client.publish(topic, message.text, { qos, retain: false }, (error) => {
+        if (!this.#unanswered.delete(message)) return;
+        if (error === undefined || error === null) message.resolve();
+        else message.reject(error);
+        this.#write();
+      });
+    }
+  }
+
+  #subscribe(): void {
+    const { topic, subscribeQos: qos } = this.#settings;
+    this.#stopTimer();
+    // With `nl`, brokers that share a client would not hear each other.
+    const ofVersion5 = this.#client.options.protocolVersion === 5 ? { nl: this.#isAlone, rh: SEND_NO_RETAINED } : {};
+    this.#client.subscribe(topic, { qos, ...ofVersion5 }, (error) => {
+      if (this.#isClosed || !this.#client.connected) return;
+      if (error === undefined || error === null) {
+        this.#failure = undefined;
+        this.#listener.connected();
+        return;
+      }
+      this.#stopTimer = timerHost.startTimer(() => this.#subscribe(), RECONNECT_PAUSE_MS_MAX);
+      this.#listener.lost(error);
+    });
+  }
+
+  #receive(payload: unknown, packet: unknown): void {
+    // What the server has kept is of the past.
+    if (typeof packet === "object" && packet !== null && Reflect.get(packet, "retain") === true) return;
+    this.#listener.received(payload instanceof Uint8Array ? decoder.decode(payload) : String(payload));
+  }
+
+  #lose(): void {
+    this.#stopTimer();
+    this.#rejectMessages();
+    this.#listener.lost(this.#failure);
+  }
+
+  #rejectMessages(): void {
+    const lost = [...this.#unanswered, ...this.#waiting.splice(0)];
+    this.#unanswered.clear();
+    for (const { reject } of lost) reject(new Error("the connection was lost before the server had answered"));
+  }
+
+  #on(event: string, listener: (...facts: unknown[]) => void): void {
+    this.#client.on(event, listener);
+    this.#undo.push(() => this.#client.off(event, listener));
+  }
+}
+
+/** Servers allow 20 or more for a client, which several brokers may share. */
+const UNANSWERED_MAX = 8;
+
+const decoder = new TextDecoder();
+
+/** The value of `rh` by which the server sends no message that it keeps. */
+const SEND_NO_RETAINED = 2;
+
+/** The reason code of a server that has got another client with the same id. */
+const TAKEN_OVER = 142;
+
+function goodbyeOf(packet: unknown): string {
+  const code: unknown = typeof packet === "object" && packet !== null ? Reflect.get(packet, "reasonCode") : undefined;
+  if (code === TAKEN_OVER) return "another client connected with the same clientId; give each broker its own, or none";
+  return `the server ended the connection with reason code ${String(code)}`;
+}
+
+function changeListenerCount(client: MqttClient, topic: string, change: number): number {
+  const counts = listenerCounts.get(client) ?? new Map<string, number>();
+  listenerCounts.set(client, counts);
+  const count = (counts.get(topic) ?? 0) + change;
+  counts.set(topic, count);
+  return count;
+}

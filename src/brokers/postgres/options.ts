@@ -1,0 +1,135 @@
+import * as v from "valibot";
+import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
+import { mustBe, shown } from "../../core/option-errors.ts";
+import { type BrokerTls, namespaceName, saysReadable, secret, text, tlsOptions } from "../remote/options.ts";
+import { urlsOf } from "./address.ts";
+import { isPostgresClient, type PostgresClient } from "./client.ts";
+
+/** Options that do not depend on how the server is reached. */
+export interface SharedPostgresBrokerOptions {
+  /** Name of the channel, of 63 bytes at most. Brokers on the same channel of the same database hear each other; the
+   *  name is quoted, so that capitals count. Default: `"escapement"` */
+  readonly channel?: string;
+  /** Which of the stores that share the channel the events belong to. Brokers hear only those of the same namespace.
+   *  Default: `""`, a namespace as every other. */
+  readonly namespace?: string;
+}
+
+/** A broker that makes its one connection with the package `postgres`. */
+export interface PostgresUrlBrokerOptions extends SharedPostgresBrokerOptions {
+  /** `postgres://user:password@host:port/database`, with `?sslmode=verify-full` for TLS. Several hosts, with commas
+   *  between them, are tried one after the other; `?host=/var/run/postgresql` is the folder of a unix socket. */
+  readonly url: string;
+  /** Default: that of the url, or the variable `PGUSER`, or the user of the process. */
+  readonly username?: string | undefined;
+  /** Default: that of the url, or the variable `PGPASSWORD`, or none. */
+  readonly password?: string | undefined;
+  /** Settings of a TLS connection. They turn TLS on, whatever `sslmode` says. Default: what `sslmode` says. */
+  readonly tls?: BrokerTls;
+}
+
+/** A broker over a client of the caller's, which stays the caller's to close. The client publishes over its pool, and
+ *  opens one connection more to listen. */
+export interface PostgresClientBrokerOptions extends SharedPostgresBrokerOptions {
+  /** The `sql` that `postgres(url)` of postgres.js returns. */
+  readonly client: PostgresClient;
+}
+
+export type PostgresBrokerOptions = PostgresUrlBrokerOptions | PostgresClientBrokerOptions;
+
+/** Longest name of a channel, in bytes of UTF-8. PostgreSQL cuts longer ones in `LISTEN`, and refuses them in
+ *  `NOTIFY`. */
+const CHANNEL_BYTES_MAX = 63;
+
+const saysChannel = ({ input }: { readonly input: unknown }): string =>
+  mustBe(`text of 1 to ${CHANNEL_BYTES_MAX} bytes, without NUL`, input);
+
+const sharedEntries = {
+  channel: v.optional(
+    v.pipe(
+      v.string(saysChannel),
+      v.minBytes(1, saysChannel),
+      v.maxBytes(CHANNEL_BYTES_MAX, saysChannel),
+      v.check((name) => !name.includes("\0") && name.isWellFormed(), saysChannel),
+    ),
+    "escapement",
+  ),
+  namespace: v.optional(namespaceName, ""),
+};
+
+const urlSchema = v.strictObject({
+  ...sharedEntries,
+  url: v.pipe(
+    text,
+    v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
+    v.check((url) => urlsOf(url).every((each) => URL.canParse(each)), saysReadable),
+  ),
+  username: v.optional(text),
+  password: v.optional(secret),
+  tls: v.optional(tlsOptions),
+});
+
+const saysClient = ({ input }: { readonly input: unknown }): string =>
+  mustBe(
+    "the sql of postgres.js",
+    input,
+    "",
+    isOfPg(input) ? "a client of pg never listens again; pass { url }" : null,
+  );
+
+const clientSchema = v.strictObject({
+  ...sharedEntries,
+  client: v.custom<PostgresClient>(isPostgresClient, saysClient),
+});
+
+const hints: Hints = {
+  takes: "{ url } or { client }",
+  instead: adviceOn,
+  synonyms: {
+    topic: "channel",
+    prefix: "namespace",
+    uri: "url",
+    address: "url",
+    connectionstring: "url",
+    sql: "client",
+    user: "username",
+    ssl: "tls",
+  },
+};
+const checkByUrl = checker(urlSchema, hints);
+const checkByClient = checker(clientSchema, {
+  ...hints,
+  elsewhere: (name) =>
+    namesOf(urlSchema).includes(name) ? "a server is given by url or by client, not by both" : null,
+});
+
+/** Options with their defaults. */
+export type CheckedPostgresOptions = PostgresBrokerOptions & Required<SharedPostgresBrokerOptions>;
+
+/** @throws {OptionsError} with one issue per problem */
+export function checkOptions(options: PostgresBrokerOptions): CheckedPostgresOptions {
+  const isByClient = typeof options === "object" && options !== null && "client" in options;
+  const check: Checker<unknown> = isByClient ? checkByClient : checkByUrl;
+  return check(options, "new PostgresEventBroker(options)") as CheckedPostgresOptions;
+}
+
+/** Clients and pools of the package `pg` are objects that connect and query. */
+function isOfPg(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "connect" in value && "query" in value;
+}
+
+function adviceOn(value: unknown): string | null {
+  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+  if (value instanceof URL) return "write { url: url.href }";
+  return isPostgresClient(value) ? "pass it as { client }" : null;
+}
+
+function saysUrl({ input }: { readonly input: unknown }): string {
+  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?(\/\w*)?$/.test(input);
+  return mustBe(
+    "postgres:// and an address",
+    input,
+    isHost ? "" : "secret",
+    isHost ? `write ${shown(`postgres://${input}`)}` : null,
+  );
+}

@@ -1,0 +1,230 @@
+import mqtt from "mqtt";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { BrokerUnavailableError, type MqttBrokerOptions, MqttEventBroker } from "../../../src/brokers/mqtt/mod.ts";
+import type { EventRecord } from "../../../src/contracts.ts";
+import { MemoryDataStore } from "../../../src/mod.ts";
+import { recordingLogger, setUp } from "../../scheduler/support.ts";
+import { freePort } from "../../support/free-port.ts";
+import { Mosquitto } from "../../support/mosquitto.ts";
+
+let server: Mosquitto;
+beforeAll(async () => {
+  server = await Mosquitto.start();
+});
+afterAll(() => server.stop());
+
+/** A broker that is closed when the test ends. */
+function brokerOf(options: MqttBrokerOptions): MqttEventBroker {
+  const broker = new MqttEventBroker(options);
+  onTestFinished(() => broker.close());
+  return broker;
+}
+
+function removed(taskId: string): EventRecord {
+  return { type: "taskRemoved", timestampMs: 1, taskId };
+}
+
+/** The ids of the next events, up to the one named `end`. */
+function untilEnd(broker: MqttEventBroker): Promise<string[]> {
+  const ids: string[] = [];
+  return new Promise((resolve) => {
+    const unsubscribe = broker.subscribe((event) => {
+      if (event.type !== "taskRemoved") return;
+      if (event.taskId !== "end") return ids.push(event.taskId);
+      unsubscribe();
+      return resolve(ids);
+    });
+  });
+}
+
+function nextGap(broker: MqttEventBroker): Promise<void> {
+  return new Promise((resolve) => {
+    const end = broker.onGap(() => {
+      end();
+      resolve();
+    });
+  });
+}
+
+/** Two brokers that hear each other, over the address of either kind. */
+async function expectToHear(options: MqttBrokerOptions, other: MqttBrokerOptions = options): Promise<void> {
+  const [sender, receiver] = [brokerOf(options), brokerOf(other)];
+  await Promise.all([sender.open(), receiver.open()]);
+  const heard = untilEnd(receiver);
+  await sender.publish([removed("a"), removed("end")]);
+  expect(await heard).toEqual(["a"]);
+}
+
+describe("an MQTT broker reaches its server", () => {
+  test("over web sockets", () => expectToHear({ url: server.wsUrl, topic: "ws" }));
+
+  test("over a unix socket, beside one over TCP", () =>
+    expectToHear({ url: `unix://${server.socket}`, topic: "unix" }, { url: server.url, topic: "unix" }));
+
+  test("with version 3.1.1 of the protocol, beside one with version 5", () =>
+    expectToHear({ url: server.url, topic: "v4", protocolVersion: 4 }, { url: server.url, topic: "v4" }));
+
+  test("with the name of its choice", async () => {
+    const broker = brokerOf({ url: server.url, topic: "named", clientId: "the one" });
+    await broker.open();
+    expect(server.output).toContain("as the one (");
+  });
+
+  test("with a user and a password, in the options or in the url", async () => {
+    const guarded = await Mosquitto.start({ username: "ada", password: "p@ss:word" });
+    onTestFinished(() => guarded.stop());
+    await expectToHear(
+      { url: guarded.url, username: "ada", password: "p@ss:word" },
+      { url: guarded.url.replace("//", `//ada:${encodeURIComponent("p@ss:word")}@`) },
+    );
+  });
+});
+
+describe("an MQTT broker whose server", () => {
+  test("refuses its password goes on trying, and tells nobody the password", async () => {
+    const guarded = await Mosquitto.start({ username: "ada", password: "right" });
+    onTestFinished(() => guarded.stop());
+    const { logger, entries } = recordingLogger();
+    const broker = brokerOf({ url: guarded.url.replace("//", "//ada:wrong-one@") });
+    await broker.open({ logger });
+    const refusal = await broker.publish([removed("a")]).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(BrokerUnavailableError);
+    expect(entries.map(({ level }) => level)).toEqual(["warn"]);
+    const told = JSON.stringify([entries, String(refusal), (refusal as Error).cause]) + String(entries[0]?.details[0]);
+    expect(told).toMatch(/not authorized|bad user name/i);
+    expect(told).not.toContain("wrong-one");
+  });
+
+  test("is away when it opens is connected later, and tells of the gap", async () => {
+    const late = await Mosquitto.start();
+    onTestFinished(() => late.stop());
+    await late.kill();
+    const { logger, entries } = recordingLogger();
+    const broker = brokerOf({ url: late.url });
+    await broker.open({ logger });
+    await expect(broker.publish([removed("a")])).rejects.toThrow(BrokerUnavailableError);
+    const gap = nextGap(broker);
+    await late.resume();
+    await gap;
+    await broker.publish([removed("b")]);
+    expect(entries.map(({ level }) => level)).toEqual(["warn", "info"]);
+  });
+
+  test.each([0, 1, 2] as const)("is restarted hears the others again, with quality of service %i", async (qos) => {
+    const mortal = await Mosquitto.start();
+    onTestFinished(() => mortal.stop());
+    const options = { url: mortal.url, publishQos: qos, subscribeQos: qos };
+    const [sender, receiver] = [brokerOf(options), brokerOf(options)];
+    await Promise.all([sender.open(), receiver.open()]);
+    const own: string[] = [];
+    sender.subscribe((event) => void own.push(event.type === "taskRemoved" ? event.taskId : ""));
+    const gaps = [nextGap(sender), nextGap(receiver)];
+    await mortal.kill();
+    // Taken for the server's by a connection that does not know yet, or refused.
+    await sender.publish([removed("lost")]).catch(() => {});
+    await mortal.resume();
+    await Promise.all(gaps);
+    const heard = untilEnd(receiver);
+    await sender.publish([removed("a"), removed("end")]);
+    expect([(await heard).filter((id) => id !== "lost"), own]).toEqual([["a"], ["lost", "a", "end"]]);
+  });
+
+  test("hangs is closed all the same", async () => {
+    const frozen = await Mosquitto.start();
+    onTestFinished(() => frozen.stop());
+    const broker = brokerOf({ url: frozen.url, publishQos: 1 });
+    await broker.open();
+    frozen.freeze(true);
+    const publishing = broker.publish([removed("a")]).catch((error: unknown) => error);
+    await broker.close();
+    expect(await publishing).toBeInstanceOf(BrokerUnavailableError);
+    frozen.freeze(false);
+  });
+
+  test("nobody listens at is told once for an outage", async () => {
+    const { logger, entries } = recordingLogger();
+    const broker = brokerOf({ url: `mqtt://127.0.0.1:${await freePort()}` });
+    await broker.open({ logger });
+    await broker.open({ logger });
+    expect(entries.map(({ message }) => message.replace(/:\d+/, ""))).toEqual([
+      "escapement: the event broker has no connection to mqtt://127.0.0.1, and goes on trying; until then, " +
+        "schedulers notice each other's changes with a delay",
+    ]);
+  });
+});
+
+describe("the topic of an MQTT broker", () => {
+  test("may hold what the server keeps, and what other programs post, without effect", async () => {
+    const stranger = await mqtt.connectAsync(server.url);
+    onTestFinished(() => stranger.endAsync(true));
+    const message = (id: string): string =>
+      JSON.stringify({ escapement: 1, namespace: "", events: [{ type: "taskRemoved", timestampMs: 1, taskId: id }] });
+    await stranger.publishAsync("kept", message("of the past"), { retain: true, qos: 1 });
+    for (const protocolVersion of [4, 5] as const) {
+      const broker = brokerOf({ url: server.url, topic: "kept", protocolVersion });
+      await broker.open();
+      const heard = untilEnd(broker);
+      for (const bytes of [Buffer.from([0xff, 0xfe, 0]), Buffer.alloc(0), Buffer.from("hello"), Buffer.from("{}")]) {
+        await stranger.publishAsync("kept", bytes, { qos: 1 });
+      }
+      await stranger.publishAsync("kept/elsewhere", message("of another topic"), { qos: 1 });
+      await stranger.publishAsync("kept", message("end"), { qos: 1 });
+      expect(await heard).toEqual([]);
+    }
+  });
+});
+
+describe("an MQTT broker over the caller's client", () => {
+  test("leaves the client open, and what else the client listens to alone", async () => {
+    const client = await mqtt.connectAsync(server.url);
+    onTestFinished(() => client.endAsync(true));
+    await client.subscribeAsync("own/topic");
+    const broker = brokerOf({ client, topic: "shared/topic" });
+    await broker.open();
+    await broker.close();
+    const own = new Promise<string>((resolve) => {
+      client.on("message", (topic, payload) => resolve(`${topic}: ${payload.toString()}`));
+    });
+    await client.publishAsync("own/topic", "still heard");
+    expect(await own).toBe("own/topic: still heard");
+  });
+
+  test("goes on when another broker over the same client and topic is closed", async () => {
+    const client = await mqtt.connectAsync(server.url);
+    onTestFinished(() => client.endAsync(true));
+    const [stays, leaves] = [brokerOf({ client, topic: "double" }), brokerOf({ client, topic: "double" })];
+    await Promise.all([stays.open(), leaves.open()]);
+    await leaves.close();
+    const sender = brokerOf({ url: server.url, topic: "double" });
+    await sender.open();
+    const heard = untilEnd(stays);
+    await sender.publish([removed("a"), removed("end")]);
+    expect(await heard).toEqual(["a"]);
+  });
+
+  test("that was ended has no connection", async () => {
+    const client = await mqtt.connectAsync(server.url);
+    const broker = brokerOf({ client });
+    await broker.open();
+    await client.endAsync();
+    await expect(broker.publish([removed("a")])).rejects.toThrow(BrokerUnavailableError);
+  });
+});
+
+test("a job that is added in one scheduler runs in another one, which slept", async () => {
+  const dataStore = new MemoryDataStore();
+  const options = { dataStore, maxIdle: "PT1H" } as const;
+  const worker = setUp({ ...options, eventBroker: new MqttEventBroker({ url: server.url, topic: "wake" }) });
+  const client = setUp({
+    ...options,
+    clock: worker.clock,
+    eventBroker: new MqttEventBroker({ url: server.url, topic: "wake" }),
+  });
+  const ran = new Promise<void>((resolve) => {
+    worker.scheduler.task("t", () => resolve());
+  });
+  await worker.scheduler.start();
+  await worker.clock.settle();
+  await client.scheduler.addJob("t");
+  await ran;
+});
