@@ -37,8 +37,8 @@ export async function bundleImport(path) {
       sourcemap: "inline",
       logLevel: "warning",
       external: [
-        ...["@hono/*", "@libsql/*", "devalue", "esbuild", "express", "fast-check", "hono", "miniflare"],
-        ...["temporal-polyfill", "valibot"],
+        ...["@hono/*", "@libsql/*", "@redis/*", "devalue", "esbuild", "express", "fast-check", "hono", "ioredis"],
+        ...["miniflare", "mqtt", "postgres", "temporal-polyfill", "valibot"],
       ],
       plugins: [ownPlaces],
     });

@@ -1,3 +1,4 @@
+import { decoded } from "../remote/address.ts";
 import { BrokerUnavailableError } from "../remote/errors.ts";
 import { reconnectPauseMs } from "../remote/pauses.ts";
 import type { IoredisClient } from "./clients.ts";
@@ -5,11 +6,13 @@ import type { IoredisClients } from "./ioredis-link.ts";
 import type { RedisUrlBrokerOptions } from "./options.ts";
 
 /** Makes the two clients of a broker that was given a url. */
-export async function openIoredis({ url, username, password, tls }: RedisUrlBrokerOptions): Promise<IoredisClients> {
+export async function openIoredis(options: RedisUrlBrokerOptions): Promise<IoredisClients> {
   const Redis = await loadIoredis();
+  const { address, username, password } = addressOf(options);
+  const { tls } = options;
   const settings = {
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
+    ...(username === "" ? {} : { username }),
+    ...(password === "" ? {} : { password }),
     ...(tls === undefined ? {} : { tls }),
     connectionName: "escapement",
     lazyConnect: true,
@@ -22,7 +25,24 @@ export async function openIoredis({ url, username, password, tls }: RedisUrlBrok
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
   };
-  return { publisher: new Redis(url, settings), subscriber: new Redis(url, settings), ownsPublisher: true };
+  return { publisher: new Redis(address, settings), subscriber: new Redis(address, settings), ownsPublisher: true };
+}
+
+/** The address as ioredis takes it. Credentials stand apart, because ioredis prefers those of the address. */
+function addressOf({ url, username, password }: RedisUrlBrokerOptions): {
+  readonly address: string;
+  readonly username: string;
+  readonly password: string;
+} {
+  const parsed = new URL(url);
+  const credentials = {
+    username: username ?? decoded(parsed.username),
+    password: password ?? decoded(parsed.password),
+  };
+  if (parsed.protocol === "unix:") return { address: decoded(parsed.pathname), ...credentials };
+  parsed.username = "";
+  parsed.password = "";
+  return { address: parsed.href, ...credentials };
 }
 
 /** How long a connection is silent before it is tested, in milliseconds, so that one that nobody ended is noticed. */

@@ -1,7 +1,15 @@
 import * as v from "valibot";
 import { type Checker, checker, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import { type BrokerTls, channelName, namespaceName, secret, text, tlsOptions } from "../remote/options.ts";
+import {
+  type BrokerTls,
+  channelName,
+  namespaceName,
+  saysReadable,
+  secret,
+  text,
+  tlsOptions,
+} from "../remote/options.ts";
 import type { RedisClient } from "./clients.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -47,6 +55,7 @@ const urlSchema = v.strictObject({
   url: v.pipe(
     text,
     v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysUrl),
+    v.check((url) => URL.canParse(url), saysReadable),
   ),
   username: v.optional(text),
   password: v.optional(secret),

@@ -1,19 +1,29 @@
-/** The url as messages may show it: without the credentials and what comes after the path, which may hold some. */
+/** The url as messages may show it: without the credentials and the query, which may hold some. */
 export function shownAddress(url: string): string {
-  return url.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
+  if (URL.canParse(url)) {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+  }
+  // An address of several hosts. Whatever stands before the last @ may belong to the password.
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/).*@/is, "$1").replace(/[?#].*$/s, "");
 }
 
-/** The credentials that stand in a url, as they stand there and as they are meant. */
+/** Names of parameters of a query whose values are secrets. */
+const SECRET_PARAMETER = /pass|secret|token|key|auth/i;
+
+/** The secrets that stand in a url, as they stand there and as they are meant. */
 export function secretsOf(url: string): string[] {
-  const password = /^[a-z][a-z0-9+.-]*:\/\/[^/@]*?:([^/]*)@/i.exec(url)?.[1] ?? "";
-  const query = /\?([^#]*)/s.exec(url)?.[1] ?? "";
-  const values = query.split("&").map((pair) => pair.slice(pair.indexOf("=") + 1));
-  return [password, ...values]
-    .filter((text) => text.length > 3 || text === password)
-    .flatMap((text) => [text, decoded(text)]);
+  const credentials = /^[a-z][a-z0-9+.-]*:\/\/(.*)@/is.exec(url)?.[1] ?? "";
+  const passwords = credentials.includes(":") ? [credentials.slice(credentials.indexOf(":") + 1)] : [];
+  for (const pair of (/\?([^#]*)/s.exec(url)?.[1] ?? "").split("&")) {
+    const [name = "", ...value] = pair.split("=");
+    if (SECRET_PARAMETER.test(name)) passwords.push(value.join("="));
+  }
+  return passwords.filter((text) => text !== "").flatMap((text) => [text, decoded(text)]);
 }
 
-function decoded(text: string): string {
+/** The text that a part of a url stands for. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

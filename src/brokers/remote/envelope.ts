@@ -21,16 +21,17 @@ export interface Envelope {
 
 /** Makes the messages of one sender. */
 export class EnvelopeWriter {
-  readonly #namespace: string;
-  readonly #from: string;
-  readonly #bytesMax: number;
+  /** The text of a message up to its number. */
+  readonly #head: string;
+  /** Room for the events of a message, in bytes, with the commas between them. */
+  readonly #room: number;
   #number = 0;
 
   /** @param bytesMax largest message of the transport, in bytes of UTF-8 */
   constructor(options: { namespace: string; from: string; bytesMax: number }) {
-    this.#namespace = options.namespace;
-    this.#from = options.from;
-    this.#bytesMax = options.bytesMax;
+    const { namespace, from, bytesMax } = options;
+    this.#head = `{"escapement":1,"namespace":${JSON.stringify(namespace)},"from":"${from}","number":`;
+    this.#room = bytesMax - byteLength(this.#head) - NUMBER_AND_END_BYTES;
   }
 
   /**
@@ -39,25 +40,36 @@ export class EnvelopeWriter {
    * is too large, the event is left out, and its number with it, so that receivers know that one is missing.
    */
   write(events: readonly EventRecord[]): string[] {
+    if (events.length === 0) return [];
+    const texts = events.map((event) => JSON.stringify(event));
+    const list = texts.join(",");
+    const isOne = events.length <= EVENTS_PER_MESSAGE_MAX && isWithin(list, this.#room);
+    return isOne ? [this.#message(list)] : this.#split(events, texts);
+  }
+
+  /** A message without events. It tells receivers whether they have missed one. */
+  writeNumber(): string {
+    return `${this.#head}${this.#number},"events":[]}`;
+  }
+
+  #split(events: readonly EventRecord[], texts: readonly string[]): string[] {
     const messages: string[] = [];
-    const head = this.#head();
     let items: string[] = [];
     let bytes = 0;
     const end = (): void => {
-      if (items.length > 0) messages.push(this.#message(items));
+      if (items.length > 0) messages.push(this.#message(items.join(",")));
       items = [];
       bytes = 0;
     };
-    const room = this.#bytesMax - byteLength(head) - NUMBER_AND_END_BYTES;
-    for (const event of events) {
-      const item = fitting(event, room);
+    for (const [index, event] of events.entries()) {
+      const item = fitting(event, texts[index] ?? "", this.#room);
       if (item === null) {
         end();
         this.#number++;
         continue;
       }
       const size = byteLength(item) + 1;
-      if (bytes + size > room + 1 || items.length >= EVENTS_PER_MESSAGE_MAX) end();
+      if (bytes + size > this.#room + 1 || items.length >= EVENTS_PER_MESSAGE_MAX) end();
       items.push(item);
       bytes += size;
     }
@@ -65,18 +77,8 @@ export class EnvelopeWriter {
     return messages;
   }
 
-  /** A message without events. It tells receivers whether they have missed one. */
-  writeNumber(): string {
-    return `${this.#head()}${this.#number},"events":[]}`;
-  }
-
-  #message(items: readonly string[]): string {
-    this.#number++;
-    return `${this.#head()}${this.#number},"events":[${items.join(",")}]}`;
-  }
-
-  #head(): string {
-    return `{"escapement":1,"namespace":${JSON.stringify(this.#namespace)},"from":"${this.#from}","number":`;
+  #message(list: string): string {
+    return `${this.#head}${++this.#number},"events":[${list}]}`;
   }
 }
 
@@ -106,9 +108,8 @@ function isEnvelope(value: unknown): value is Envelope {
   );
 }
 
-/** The event's JSON of `bytesMax` bytes at most; null when no form of it is so small. */
-function fitting(event: EventRecord, bytesMax: number): string | null {
-  const whole = JSON.stringify(event);
+/** The event's JSON, of `bytesMax` bytes at most; null when no form of it is so small. */
+function fitting(event: EventRecord, whole: string, bytesMax: number): string | null {
   if (isWithin(whole, bytesMax)) return whole;
   for (const lengthMax of SLIM_TEXT_LENGTHS) {
     const item = JSON.stringify(slim(event, lengthMax));

@@ -29,6 +29,10 @@ const saysText = ({ input }: { readonly input: unknown }): string =>
 const saysSecret = ({ input }: { readonly input: unknown }): string =>
   mustBe("text that is not empty", input, "secret", input === undefined || input === "" ? UNSET : null);
 
+/** The problem of a url that cannot be read. It is not shown, because its password cannot be found. */
+export const saysReadable = ({ input }: { readonly input: unknown }): string =>
+  mustBe("a url that can be read", input, "secret", "write encodeURIComponent(password) for the password in it");
+
 /** Text that is not empty, such as a user's name. */
 export const text: v.GenericSchema<string> = v.pipe(v.string(saysText), v.nonEmpty(saysText));
 

@@ -16,6 +16,8 @@ export class RemoteEventBroker implements EventBroker {
   readonly #maker: LinkMaker;
   readonly #local = new LocalEventBroker();
   readonly #gapListeners = new Set<() => void>();
+  /** From `open` to `close`, also when opening failed. */
+  #isOpen = false;
   #session: Session | null = null;
   #opening: Promise<void> | null = null;
 
@@ -42,11 +44,11 @@ export class RemoteEventBroker implements EventBroker {
    *   be sent later: when the connection is back, every scheduler looks into the store (`onGap`)
    */
   async publish(events: readonly EventRecord[]): Promise<void> {
-    const session = this.#session;
-    if (session === null) throw new BrokerUnavailableError("the event broker is not open: call open() first");
+    if (!this.#isOpen) throw new BrokerUnavailableError("the event broker is not open: call open() first");
     if (events.length === 0) return;
     // The numbers are given before the listeners run, because a listener may publish, too.
-    const sent = session.send(events);
+    const sent =
+      this.#session?.send(events) ?? Promise.reject(new BrokerUnavailableError("the event broker failed to open"));
     sent.catch(() => {});
     await this.#local.publish(events);
     await sent;
@@ -70,10 +72,8 @@ export class RemoteEventBroker implements EventBroker {
   /** Disconnects: no listener is called any more. A client that was given is left open. Idempotent; `open` opens the
    *  broker again. */
   async close(): Promise<void> {
-    const session = this.#session;
-    this.#session = null;
-    this.#opening = null;
-    await session?.close();
+    this.#isOpen = false;
+    await this.#endSession();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -86,13 +86,22 @@ export class RemoteEventBroker implements EventBroker {
       { deliver: (events) => void this.#local.publish(events), tellGap: () => this.#tellGap() },
       logger === undefined ? undefined : guardedLogger(logger),
     );
+    this.#isOpen = true;
     this.#session = session;
     try {
       await session.open();
     } catch (error) {
-      if (this.#session === session) await this.close();
+      // The listeners of this object go on, and `open` may be called again.
+      if (this.#session === session) await this.#endSession();
       throw error;
     }
+  }
+
+  async #endSession(): Promise<void> {
+    const session = this.#session;
+    this.#session = null;
+    this.#opening = null;
+    await session?.close();
   }
 
   #tellGap(): void {

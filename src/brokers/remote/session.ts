@@ -40,7 +40,7 @@ export class Session {
   /** Whether messages were numbered that did not reach the server. */
   #hasUnsent = false;
   #pendingBytes = 0;
-  /** Ends the sends that wait for an answer. */
+  /** The sends that wait for an answer: rejects them. */
   readonly #waiting = new Set<(reason: unknown) => void>();
 
   constructor(maker: LinkMaker, outlets: SessionOutlets, logger: Logger = silentLogger) {
@@ -85,7 +85,7 @@ export class Session {
     if (this.#pendingBytes + bytes > PENDING_BYTES_MAX) throw this.#unsent("gets no answers");
     this.#pendingBytes += bytes;
     try {
-      await this.#untilClosed(link.send(messages));
+      await this.#whileConnected(link.send(messages));
     } catch (error) {
       throw this.#unsent("failed to send", error);
     } finally {
@@ -97,7 +97,7 @@ export class Session {
     this.#isClosed = true;
     this.#isConnected = false;
     this.#endWait?.();
-    for (const reject of this.#waiting) reject(new Error("the broker was closed"));
+    this.#endSends(new Error("the broker was closed"));
     const link = this.#link;
     this.#link = null;
     await link?.close();
@@ -121,6 +121,8 @@ export class Session {
     const wasConnected = this.#isConnected;
     this.#isConnected = false;
     this.#lastFailure = tellable(reason, this.#maker.secrets);
+    // Clients may keep what was sent, and answer much later, when the connection is there again.
+    this.#endSends(reason);
     if (wasConnected) this.#tellOutage();
     this.#endWait?.();
   }
@@ -168,16 +170,20 @@ export class Session {
   #tellUnsent(): void {
     if (!this.#hasUnsent || this.#link === null) return;
     this.#hasUnsent = false;
-    this.#untilClosed(this.#link.send([this.#writer.writeNumber()])).catch(() => {
+    this.#whileConnected(this.#link.send([this.#writer.writeNumber()])).catch(() => {
       this.#hasUnsent = true;
     });
   }
 
   /** A server that hangs gives no answer, even when the link is closed. */
-  #untilClosed(sent: Promise<void>): Promise<void> {
+  #whileConnected(sent: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
       sent.then(resolve, reject).finally(() => this.#waiting.delete(reject));
     });
+  }
+
+  #endSends(reason: unknown): void {
+    for (const reject of this.#waiting) reject(reason);
   }
 }

@@ -45,7 +45,7 @@ async function openLater(
   signal: AbortSignal,
 ): Promise<void> {
   let opening = first;
-  for (let failures = 1; !signal.aborted; failures++) {
+  for (let failures = 1; ; failures++) {
     try {
       await opening;
       if (!signal.aborted) env.events.missed();
@@ -54,6 +54,8 @@ async function openLater(
       if (signal.aborted) return;
       await pauseAfterFailure(env, "the event broker", error, failures, signal);
     }
+    // Nobody would wait for another try.
+    if (signal.aborted) return;
     opening = attempt();
   }
 }
