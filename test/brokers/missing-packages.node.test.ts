@@ -40,6 +40,12 @@ test.each([
     "postgres://127.0.0.1",
     "reaching PostgreSQL by its url needs the package postgres, which is missing: npm install postgres, or pass { client }",
   ],
+  [
+    "mqtt",
+    "MqttEventBroker",
+    "mqtt://127.0.0.1",
+    "reaching an MQTT server by its url needs the package mqtt, which is missing: npm install mqtt, or pass { client }",
+  ],
 ])("without its package, the broker of escapement/%s says how to install it", async (door, name, url, message) => {
   await writeFile(
     join(project, "program.js"),

@@ -388,6 +388,19 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: ["Metrics"],
     types: ["WatchedOptions"],
   },
+  "./mqtt": {
+    values: ["BrokerUnavailableError", "MqttEventBroker"],
+    types: [
+      "BrokerTls",
+      "MqttBrokerOptions",
+      "MqttClient",
+      "MqttClientBrokerOptions",
+      "MqttQos",
+      "MqttSubscription",
+      "MqttUrlBrokerOptions",
+      "SharedMqttBrokerOptions",
+    ],
+  },
   "./no-temporal": { values: ["Temporal"], types: [] },
   "./otel": {
     values: ["Telemetry"],

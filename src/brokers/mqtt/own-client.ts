@@ -1,3 +1,4 @@
+import { decoded } from "../remote/address.ts";
 import { BrokerUnavailableError } from "../remote/errors.ts";
 import type { MqttClient } from "./client.ts";
 import type { MqttUrlBrokerOptions } from "./options.ts";
@@ -28,8 +29,8 @@ const MISSING =
 /** Settings of one connection. A connection that ends is not opened again by the client itself. */
 export function clientSettings(options: MqttUrlBrokerOptions, clientId: string): object {
   const url = new URL(options.url);
-  const { tls = {}, username = decodeURIComponent(url.username), protocolVersion = 5 } = options;
-  const password = options.password ?? decodeURIComponent(url.password);
+  const { tls = {}, username = decoded(url.username), protocolVersion = 5 } = options;
+  const password = options.password ?? decoded(url.password);
   return {
     ...tls,
     ...placeOf(url, options.tls !== undefined),
@@ -57,7 +58,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 
 function placeOf(url: URL, isSecure: boolean): object {
   const scheme = url.protocol.slice(0, -1);
-  if (scheme === "unix") return { protocol: "mqtt", unixSocket: true, path: decodeURIComponent(url.pathname) };
+  if (scheme === "unix") return { protocol: "mqtt", unixSocket: true, path: decoded(url.pathname) };
   const protocol = isSecure && !scheme.endsWith("s") ? `${scheme}s` : scheme;
   const path = scheme.startsWith("ws") ? { path: `${url.pathname === "" ? "/" : url.pathname}${url.search}` } : {};
   const port = url.port === "" ? {} : { port: Number(url.port) };

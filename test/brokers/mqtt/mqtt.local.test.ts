@@ -4,8 +4,10 @@ import { BrokerUnavailableError, type MqttBrokerOptions, MqttEventBroker } from 
 import type { EventRecord } from "../../../src/contracts.ts";
 import { MemoryDataStore } from "../../../src/mod.ts";
 import { recordingLogger, setUp } from "../../scheduler/support.ts";
+import { makeCertificates } from "../../support/certificates.ts";
 import { freePort } from "../../support/free-port.ts";
 import { Mosquitto } from "../../support/mosquitto.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 let server: Mosquitto;
 beforeAll(async () => {
@@ -77,6 +79,43 @@ describe("an MQTT broker reaches its server", () => {
       { url: guarded.url, username: "ada", password: "p@ss:word" },
       { url: guarded.url.replace("//", `//ada:${encodeURIComponent("p@ss:word")}@`) },
     );
+  });
+});
+
+describe("an MQTT broker over TLS", () => {
+  /** A server with a certificate of an authority that nobody knows. */
+  async function startSecure(): Promise<{ ca: string; port: number; wsPort: number }> {
+    const folder = await temporaryFolder();
+    const { ca, certFile, keyFile } = await makeCertificates(folder.path);
+    const [port, wsPort] = [await freePort(), await freePort()];
+    const files = [`certfile ${certFile}`, `keyfile ${keyFile}`];
+    const secure = await Mosquitto.start({
+      lines: [`listener ${port} 127.0.0.1`, ...files, `listener ${wsPort} 127.0.0.1`, "protocol websockets", ...files],
+    });
+    onTestFinished(async () => {
+      await secure.stop();
+      await folder.remove();
+    });
+    return { ca, port, wsPort };
+  }
+
+  test("verifies the server's certificate, over TCP and over web sockets", async () => {
+    const { ca, port, wsPort } = await startSecure();
+    await expectToHear(
+      { url: `mqtts://localhost:${port}`, tls: { ca } },
+      { url: `mqtt://127.0.0.1:${port}`, tls: { ca } },
+    );
+    await expectToHear({ url: `wss://localhost:${wsPort}`, tls: { ca } });
+    await expectToHear({ url: `mqtts://localhost:${port}`, tls: { rejectUnauthorized: false } });
+  });
+
+  test.each(["mqtts", "wss"])("by %s does not connect to a server that it cannot verify", async (scheme) => {
+    const { port, wsPort } = await startSecure();
+    const { logger, entries } = recordingLogger();
+    const broker = brokerOf({ url: `${scheme}://localhost:${scheme === "wss" ? wsPort : port}` });
+    await broker.open({ logger });
+    await expect(broker.publish([removed("a")])).rejects.toThrow(BrokerUnavailableError);
+    expect(String(entries[0]?.details[0])).toMatch(/certificate|unknownissuer|self.signed|issuer/i);
   });
 });
 
