@@ -24,6 +24,7 @@ import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { AdditionLine } from "./addition-line.ts";
+import { watchChanges } from "./change-watch.ts";
 import { cleanUp, type TickCleaning } from "./clean-up.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
@@ -158,6 +159,7 @@ export class Engine {
     this.#wakeOnEvents();
     this.#isResident = true;
     this.#loop.start();
+    watchChanges(env, this.#loop, this.#cleaning.signal);
     this.#unclaimed.start(this.#cleaning.signal);
     if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning.signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
