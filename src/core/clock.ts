@@ -17,10 +17,10 @@ export interface Clock {
    *  this method for known fire times, never for pauses and time limits. Optional: where a clock lacks it, the
    *  scheduler calls `sleep`. */
   sleepExactly?(untilMs: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `run` about every `periodMs` milliseconds, until the returned function is called, without keeping the process
-   *  alive. A scheduler uses this method to look for what other processes have written. Optional: a scheduler whose
-   *  clock lacks it does not look for that between its usual looks. So a virtual clock has no such method, because other
-   *  processes do not keep to its time. */
+  /** Calls `run` about every `periodMs` milliseconds, until the returned function is called, without keeping the
+   *  process alive. A scheduler uses this method to look for what other processes have written. Optional: a scheduler
+   *  whose clock lacks it does not look for that between its usual looks. So a virtual clock has no such method,
+   *  because other processes do not keep to its time. */
   every?(periodMs: number, run: () => void): () => void;
 }
 

@@ -77,6 +77,12 @@ export function endsWorkWithRequests(): boolean {
   return hostKind() === "worker";
 }
 
+/** Lets the process end while a timer runs, where the runtime has processes. */
+export function unrefTimer(handle: unknown): void {
+  if (typeof handle === "number") (globalThis as HostGlobals).Deno?.unrefTimer?.(handle);
+  else (handle as { unref?(): void }).unref?.();
+}
+
 /** What is asked of a runtime about files that it may have. */
 interface FileSystem {
   statSync(
@@ -99,7 +105,11 @@ export function fileMark(path: string): string | null {
 
 interface HostGlobals {
   readonly WebSocketPair?: unknown;
-  readonly Deno?: { readonly permissions?: { querySync?(query: object): { readonly state: string } } };
+  readonly Deno?: {
+    readonly permissions?: { querySync?(query: object): { readonly state: string } };
+    /** Where timers are numbers. */
+    unrefTimer?(id: number): void;
+  };
   readonly navigator?: { readonly userAgent?: string };
   readonly document?: object;
 }

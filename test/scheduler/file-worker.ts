@@ -1,5 +1,6 @@
-// A process of file-wakeups.local.test.ts. With the name of a store and a path, it runs jobs of that file until its input
-// ends, and prints what they are given. With "timer" alone it starts a background timer, and has nothing else to do.
+// A process of file-wakeups.local.test.ts. With the name of a store and a path, it runs jobs of that file until its
+// input ends, and prints what they are given. With "timer" alone it starts a background timer, and has nothing else to
+// do.
 import process from "node:process";
 import { startBackgroundTimer } from "../../src/core/background-timer.ts";
 import { Scheduler } from "../../src/mod.ts";
