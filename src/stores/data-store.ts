@@ -39,7 +39,7 @@ export interface DataStore extends AsyncDisposable {
   /**
    * A number that is another one after somebody else has changed something: another process, or another store on the
    * same data. It stays the same while nobody writes, and when this store writes. Null when the store cannot tell; then
-   * nobody asks again. A scheduler that sleeps asks 40 times a second, and looks for work when the number has changed,
+   * nobody asks again. A scheduler that sleeps asks 25 times a second, and looks for work when the number has changed,
    * so that processes wake each other without an event broker. Only for a store whose answer costs some microseconds,
    * such as a file: absent where it costs a request.
    * @throws {StoreUnavailableError}

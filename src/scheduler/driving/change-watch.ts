@@ -12,15 +12,14 @@ export function watchChanges(
   if (store.getDataVersion === undefined || clock.every === undefined) return;
   let known: number | null = null;
   let isAsking = false;
-  let isResting = false;
   const ask = async (): Promise<void> => {
     isAsking = true;
     try {
       const version = (await store.getDataVersion?.()) ?? null;
       if (version === null) stop();
-      isResting = version !== known;
+      const hasChanged = version !== known;
       known = version;
-      if (isResting && !signal.aborted) loop.lookBy();
+      if (hasChanged && !signal.aborted) loop.lookBy();
     } catch {
       // Of an outage the loop's next look tells.
     } finally {
@@ -28,8 +27,7 @@ export function watchChanges(
     }
   };
   const stop = clock.every(CHANGE_POLL_MS, () => {
-    if (isResting) isResting = false;
-    else if (!isAsking && loop.isWaiting) void ask();
+    if (!isAsking && loop.isWaiting) void ask();
   });
   signal.addEventListener("abort", stop, { once: true });
 }
