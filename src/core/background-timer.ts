@@ -7,3 +7,11 @@ export function startBackgroundTimer(run: () => void, delayMs: number): () => vo
   unrefTimer(handle);
   return () => clearTimeout(handle);
 }
+
+/** Calls `run` about every `periodMs` milliseconds, until the returned function is called. Does not keep the program
+ *  alive either. */
+export function startBackgroundInterval(periodMs: number, run: () => void): () => void {
+  const handle = setInterval(run, periodMs);
+  unrefTimer(handle);
+  return () => clearInterval(handle);
+}

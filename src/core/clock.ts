@@ -1,3 +1,4 @@
+import { startBackgroundInterval } from "./background-timer.ts";
 import { Sleeper } from "./sleeper.ts";
 import { timerHost } from "./timer-host.ts";
 
@@ -16,6 +17,11 @@ export interface Clock {
    *  this method for known fire times, never for pauses and time limits. Optional: where a clock lacks it, the
    *  scheduler calls `sleep`. */
   sleepExactly?(untilMs: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `run` about every `periodMs` milliseconds, until the returned function is called, without keeping the
+   *  process alive. A scheduler uses this method to look for what other processes have written. Optional: a scheduler
+   *  whose clock lacks it does not look for that between its usual looks. So a virtual clock has no such method,
+   *  because other processes do not keep to its time. */
+  every?(periodMs: number, run: () => void): () => void;
 }
 
 const sleeper = new Sleeper(timerHost);
@@ -28,10 +34,11 @@ const sleeper = new Sleeper(timerHost);
  *  @example
  *  const scheduler = new Scheduler({ clock: coarseClock });
  */
-export const coarseClock: Clock = Object.freeze({
+export const coarseClock: Clock & Required<Pick<Clock, "every">> = Object.freeze({
   now: timerHost.now,
   sleep: (untilMs: number, signal?: AbortSignal) => sleeper.sleep(untilMs, signal),
   yield: yieldToEventLoop,
+  every: startBackgroundInterval,
 });
 
 /** The host's clock and timers; the default of `SchedulerOptions.clock`. `sleepExactly` learns how late the timers of

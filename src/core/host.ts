@@ -36,7 +36,7 @@ export function processId(): number | null {
 /** The name of this machine; null where the runtime does not know the name, or does not let this program read
  *  it. */
 export function hostName(): string | null {
-  if (!mayReadHostName()) return null;
+  if (!isPermitted({ name: "sys", kind: "hostname" })) return null;
   const os = builtinModule("node:os") as { hostname?(): string } | undefined;
   try {
     const name = os?.hostname?.();
@@ -96,6 +96,26 @@ export function endsWorkWithRequests(): boolean {
   return hostKind() === "worker";
 }
 
+/** What is asked of a runtime about files that it may have. */
+interface FileSystem {
+  statSync(
+    path: string,
+    options: { readonly throwIfNoEntry: false },
+  ): { readonly mtimeMs: number; readonly size: number } | undefined;
+}
+
+/** A text that changes when somebody writes to a file, if the file system has noticed: many notice after some
+ *  milliseconds only. Empty when there is no such file; null where the runtime does not let this program ask. */
+export function fileMark(path: string): string | null {
+  try {
+    if (!isPermitted({ name: "read", path })) return null;
+    const stat = (builtinModule("node:fs") as FileSystem).statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? "" : `${stat.mtimeMs} ${stat.size}`;
+  } catch {
+    return null;
+  }
+}
+
 interface HostGlobals {
   readonly WebSocketPair?: unknown;
   readonly Deno?: {
@@ -106,12 +126,12 @@ interface HostGlobals {
   readonly document?: object;
 }
 
-/** Deno would ask at the terminal for a permission that is not given yet. */
-function mayReadHostName(): boolean {
+/** Whether the program may do something. Deno would ask at the terminal for a permission that is not given yet. */
+function isPermitted(query: object): boolean {
   const { Deno } = globalThis as unknown as HostGlobals;
   if (Deno === undefined) return true;
   try {
-    return Deno.permissions?.querySync?.({ name: "sys", kind: "hostname" }).state === "granted";
+    return Deno.permissions?.querySync?.(query).state === "granted";
   } catch {
     return false;
   }

@@ -268,6 +268,10 @@ export const RESULT_POLL_MS_MAX = 2000;
  *  result. */
 export const AWAITED_RESULT_MS_MIN = 60_000;
 
+/** How often a sleeping loop asks a store whether other processes have changed something, in milliseconds. This is also
+ *  the shortest time between two looks for that reason, so that a busy store costs 25 looks a second at most. */
+export const CHANGE_POLL_MS = 40;
+
 /** Longest sleep of a loop on a store to which no other process writes, in milliseconds. Schedulers of this process
  *  that share the store but no event broker notice each other's changes with this delay at most. */
 export const IDLE_MS_UNSHARED = 60_000;

@@ -36,6 +36,16 @@ export interface DataStore extends AsyncDisposable {
    *  keeps its `maxRoundTrips` by it. Absent where the store has no such count. */
   readonly roundTrips?: number;
 
+  /**
+   * A number that is another one after somebody else has changed something: another process, or another store on the
+   * same data. It stays the same while nobody writes, and when this store writes. Null when the store cannot tell; then
+   * nobody asks again. A scheduler that sleeps asks 25 times a second, and looks for work when the number has changed,
+   * so that processes wake each other without an event broker. Only for a store whose answer costs some microseconds,
+   * such as a file: absent where it costs a request.
+   * @throws {StoreUnavailableError}
+   */
+  getDataVersion?(): Promise<number | null>;
+
   /** Opens the store. Idempotent. Callers open a store before they call any other method. The store brings its schema
    *  up to date here or in the first call that needs the schema, because a scheduler's first look can read the
    *  schema's version on its way.

@@ -6,7 +6,10 @@ import { VirtualClock } from "../../src/testing/mod.ts";
 const START_MS = Date.UTC(2030, 0, 1);
 
 /** A virtual clock that can be precise, and records which way it was asked to sleep. */
-function preciseClock(): { clock: VirtualClock & Required<Clock>; asked: [way: string, forMs: number][] } {
+function preciseClock(): {
+  clock: VirtualClock & Required<Pick<Clock, "sleepExactly">>;
+  asked: [way: string, forMs: number][];
+} {
   const asked: [string, number][] = [];
   const clock = new (class extends VirtualClock implements Clock {
     override sleep(untilMs: number, signal?: AbortSignal): Promise<void> {

@@ -25,6 +25,7 @@ import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { AdditionLine } from "./addition-line.ts";
+import { watchChanges } from "./change-watch.ts";
 import { cleanUp, type TickCleaning } from "./clean-up.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
@@ -174,6 +175,7 @@ export class Engine {
     this.#isResident = true;
     this.runner.lag.start(this.#cleaning.signal);
     this.#loop.start();
+    watchChanges(env, this.#loop, this.#cleaning.signal);
     this.#unclaimed.start(this.#cleaning.signal);
     if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning.signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);

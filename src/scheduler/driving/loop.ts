@@ -54,6 +54,7 @@ export class Loop {
   /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
   #hasLooked = false;
+  #isWaiting = false;
   #stepsInTurn = 0;
   #turnBeganAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
@@ -64,6 +65,11 @@ export class Loop {
     this.#options = options;
     this.#wakeup = new Wakeup(clock);
     this.#favouriteWaitMs = FAVOURITE_WAIT_MS_MIN + random() * (FAVOURITE_WAIT_MS_MAX - FAVOURITE_WAIT_MS_MIN);
+  }
+
+  /** Whether the loop waits for something to do. Otherwise its next step sees what has changed. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
   }
 
   start(): void {
@@ -236,8 +242,10 @@ export class Loop {
     const { clock } = this.#options.env;
     this.#stepsInTurn = 0;
     const startedAt = clock.now();
+    this.#isWaiting = true;
     if (kind === "fire") await this.#wakeup.waitExactly(at, signal);
     else await this.#wakeup.wait(at, signal);
+    this.#isWaiting = false;
     const now = clock.now();
     // At the instant of a fire everything is known. When a job ended or is to be added, nothing else has changed. After
     // the clock was set back, the instant that the loop waited for says nothing any more: then it looks.

@@ -49,7 +49,8 @@ export interface SchedulerOptions {
   /** Pause between clean-ups, which remove expired results and ended schedules; null for no clean-ups. Default: 15
    *  minutes. Ticks ask as often whether results have expired, and take one step of at most 1000 if so. */
   cleanupInterval?: Duration | null | undefined;
-  /** Longest time that this scheduler sleeps before it looks into the store without an event. Default: 10 s where other
+  /** Longest time that this scheduler sleeps before it looks into the store without an event. On a file, changes by
+   *  other processes end the sleep too. A server without a broker is asked this often. Default: 10 s where other
    *  processes may write to the store, else a minute. */
   maxIdle?: Duration | undefined;
   /** Version of the program, 0 or more, for example the number of its build. The settings of a task that a program of a

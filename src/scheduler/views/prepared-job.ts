@@ -13,7 +13,7 @@ export interface PreparedJob<R = unknown> {
    */
   readonly statements: SqlStatement[];
   /** Tells schedulers and listeners that the job is there, so that the job starts at once. Call it after the commit.
-   *  Without this call nothing is lost: a scheduler finds the job when it next looks (at the latest after `maxIdle`, 10
-   *  seconds by default). It never rejects; a failure is logged. */
+   *  Without this call nothing is lost: a scheduler finds the job when it next looks: soon on a file, else after
+   *  `maxIdle`, 10 seconds by default. It never rejects; a failure is logged. */
   committed(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
+import type { FileVersion } from "../sqlite/file-version.ts";
 import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
 import { type DatabaseKind, databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";
@@ -13,6 +14,8 @@ export interface LibsqlDriverOptions {
   readonly timeoutMs: number;
   /** Makes the client of a url. A driver that is only ever given clients needs none, nor the package that it loads. */
   readonly openClient?: (connection: LibsqlUrlConnection, timeoutMs: number) => Promise<LibsqlClient>;
+  /** Makes what tells of changes by others. A driver that has no files needs none. */
+  readonly makeVersion?: (execute: SqlDriver["execute"]) => FileVersion;
 }
 
 /**
@@ -31,6 +34,7 @@ export class LibsqlDriver implements SqlDriver {
   readonly #options: LibsqlDriverOptions;
   /** The kind of the database at the url; null for a client of the caller's. */
   readonly #kind: DatabaseKind | null;
+  readonly #version: FileVersion | null;
   #client: LibsqlClient | null;
   /** Whether the file is a copy of a database elsewhere. Writes go to that other database. */
   #isReplica: boolean;
@@ -40,6 +44,7 @@ export class LibsqlDriver implements SqlDriver {
   constructor(connection: LibsqlConnection, options: LibsqlDriverOptions) {
     this.#connection = { ...connection };
     this.#options = options;
+    this.#version = options.makeVersion?.((statement) => this.execute(statement)) ?? null;
     this.#client = "client" in connection ? connection.client : null;
     this.#kind = "client" in connection ? null : databaseKind(connection);
     this.#isReplica = this.#kind === "replica";
@@ -53,6 +58,7 @@ export class LibsqlDriver implements SqlDriver {
   async open(): Promise<void> {
     if (this.#client === null && "url" in this.#connection) {
       this.#client = (await this.#options.openClient?.(this.#connection, this.#options.timeoutMs)) ?? null;
+      this.#version?.reconnected();
     }
     const client = this.#opened;
     if (this.#kind === null) {
@@ -85,11 +91,16 @@ export class LibsqlDriver implements SqlDriver {
     return results.map(({ rows }) => [...rows]);
   }
 
+  async dataVersion(): Promise<number | null> {
+    return this.#version === null || !this.isLocal ? null : this.#version.read();
+  }
+
   async reopen(): Promise<void> {
     const client = this.#opened;
     // Opened anew, a database in memory would lose its data, and a replica would begin from nothing.
     if ((this.isLocal || this.#isReplica) && this.#settings === null) return;
     await client.reconnect?.();
+    this.#version?.reconnected();
     await run(client, this.#settings ?? []);
   }
 

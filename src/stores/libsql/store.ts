@@ -1,4 +1,5 @@
-import { SqlDataStore } from "../sqlite/mod.ts";
+import { FileVersion } from "../sqlite/file-version.ts";
+import { SqlDataStore, type SqlDriver } from "../sqlite/mod.ts";
 import { databaseKind, shownUrl } from "./address.ts";
 import { LibsqlDriver } from "./driver.ts";
 import { openClient } from "./open-client.ts";
@@ -25,11 +26,15 @@ export class LibsqlDataStore extends SqlDataStore {
     checkConnection(connection);
     const { durability, timeoutMs, ...shared } = checkOptions(options);
     const isByUrl = "url" in connection;
-    super(new LibsqlDriver(connection, { durability, timeoutMs, openClient }), {
+    super(new LibsqlDriver(connection, { durability, timeoutMs, openClient, makeVersion }), {
       where: isByUrl ? shownUrl(connection.url) : "the database",
       sharedByProcesses: !(isByUrl && databaseKind(connection) === "memory"),
       timeoutMs,
       ...shared,
     });
   }
+}
+
+function makeVersion(execute: SqlDriver["execute"]): FileVersion {
+  return new FileVersion(execute);
 }

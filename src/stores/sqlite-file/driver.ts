@@ -1,4 +1,5 @@
 import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
+import { FileVersion } from "../sqlite/file-version.ts";
 import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
 import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "../sqlite/mod.ts";
 import type { FileDatabase, OpenDatabase } from "./database.ts";
@@ -14,6 +15,7 @@ export class FileDriver implements SqlDriver {
   readonly #openDatabase: OpenDatabase;
   readonly #path: string;
   readonly #settings: readonly string[];
+  readonly #version: FileVersion = new FileVersion((statement) => this.execute(statement));
   #database: FileDatabase | null = null;
   #statements: KeptStatements | null = null;
 
@@ -32,6 +34,7 @@ export class FileDriver implements SqlDriver {
     if (this.#database === null) {
       this.#database = this.#openDatabase(this.#path);
       this.#statements = new KeptStatements(this.#database);
+      this.#version.reconnected();
     }
     for (const sql of this.#settings) this.#database.prepare(sql).all();
   }
@@ -53,6 +56,10 @@ export class FileDriver implements SqlDriver {
       this.#rollBack();
       throw error;
     }
+  }
+
+  dataVersion(): Promise<number | null> {
+    return this.#version.read();
   }
 
   close(): void {

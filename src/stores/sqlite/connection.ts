@@ -81,6 +81,11 @@ export class Connection {
     });
   }
 
+  /** See {@link SqlDriver.dataVersion}; null where the driver lacks it. */
+  dataVersion(): Promise<number | null> {
+    return this.#repeat("reading from", async () => (await this.#driver.dataVersion?.()) ?? null);
+  }
+
   #execute(statement: SqlStatement): Promise<Row[]> {
     this.#trips.count++;
     return this.#driver.execute(statement);

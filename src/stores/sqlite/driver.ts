@@ -43,6 +43,10 @@ export interface SqlDriver {
   refuseTooLarge?(statements: readonly SqlStatement[]): void;
   /** Fetches what others wrote, for a database that reads a copy. Called before a scheduler looks for work. */
   synchronize?(): Promise<void>;
+  /** A number that is another one after somebody else has committed a change to the database, as `PRAGMA data_version`
+   *  is; null where only a costly question would tell. Called 25 times a second. A driver without this method has no
+   *  such number. */
+  dataVersion?(): Promise<number | null>;
   /** What an error that `open`, `execute` or `batch` rejected with means. Drivers may ask `sqliteFailureKind`. */
   failureKind(error: unknown): FailureKind;
   /** What users should do about a failure that is not SQLite's own; empty where the advice is unknown. */

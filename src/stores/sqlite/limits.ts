@@ -1,5 +1,11 @@
 // Bounds of the stores on SQLite's SQL, with units and reasons.
 
+/** How long after the last sign of a change in a file SQLite is asked for the version each time, in milliseconds,
+ *  because a file system may show two changes as one when they are some milliseconds apart. And the longest time
+ *  without a question, because some file systems show a change late or not at all. */
+export const CHANGE_SIGN_MS = 400;
+export const VERSION_UNASKED_MS_MAX = 1000;
+
 /** Longest synchronous wait of a local database for a lock, in milliseconds. Such a wait stops the event loop, so
  *  longer waits are made of asynchronous retries. */
 export const SYNCHRONOUS_BUSY_WAIT_MS = 10;

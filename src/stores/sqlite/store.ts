@@ -211,6 +211,10 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.cleanup(request));
   }
 
+  async getDataVersion(): Promise<number | null> {
+    return this.#opened.connection.dataVersion();
+  }
+
   async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
     return this.#use((open) => open.inspect(now, options));
   }

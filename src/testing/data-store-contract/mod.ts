@@ -40,6 +40,7 @@ import { scheduleCases } from "./schedule-cases.ts";
 import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
+import { versionCases } from "./version-cases.ts";
 
 export { ContractViolation } from "./assert.ts";
 export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
@@ -95,4 +96,5 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowFairCases,
   ...flowPauseCases,
   ...flowModelCases,
+  ...versionCases,
 ]);

@@ -1,0 +1,33 @@
+import { CHANGE_POLL_MS } from "../../core/limits.ts";
+import type { Environment } from "../environment.ts";
+import type { Loop } from "./loop.ts";
+
+/** Makes a waiting loop look soon after somebody else has changed the store, until the signal is aborted. Does nothing
+ *  on a store or a clock that has no means for it. */
+export function watchChanges(
+  { store, clock }: Environment,
+  loop: Pick<Loop, "isWaiting" | "lookBy">,
+  signal: AbortSignal,
+): void {
+  if (store.getDataVersion === undefined || clock.every === undefined) return;
+  let known: number | null = null;
+  let isAsking = false;
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    try {
+      const version = (await store.getDataVersion?.()) ?? null;
+      if (version === null) stop();
+      const hasChanged = version !== known;
+      known = version;
+      if (hasChanged && !signal.aborted) loop.lookBy();
+    } catch {
+      // Of an outage the loop's next look tells.
+    } finally {
+      isAsking = false;
+    }
+  };
+  const stop = clock.every(CHANGE_POLL_MS, () => {
+    if (!isAsking && loop.isWaiting) void ask();
+  });
+  signal.addEventListener("abort", stop, { once: true });
+}
