@@ -1,6 +1,7 @@
 // Runs the chaos suite for as long as wanted and prints what it found:
 //
 //   node scripts/chaos.mjs [--form file|sqlite-file|sqld] [--minutes 60] [--processes 3] [--seed N]
+//     [--broker redis|mqtt|postgres]
 // A file is libSQL's, or that of the SQLite that this Node brings along.
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -11,25 +12,34 @@ const { values } = parseArgs({
     form: { type: "string", default: "file" },
     minutes: { type: "string", default: "60" },
     processes: { type: "string", default: "3" },
+    broker: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     quiet: { type: "boolean", default: false },
   },
 });
 const seed = Number(values.seed);
-const { runChaos, Sqld, whyNoSqlite } = await bundleImport("test/chaos/mod.ts");
+const { BrokerServer, runChaos, Sqld, whyNoSqlite } = await bundleImport("test/chaos/mod.ts");
 if (!["file", "sqlite-file", "sqld"].includes(values.form)) throw new Error(`there is no form "${values.form}"`);
 if (values.form === "sqlite-file" && whyNoSqlite !== null) throw new Error(whyNoSqlite);
+if (values.broker !== undefined && !["redis", "mqtt", "postgres"].includes(values.broker)) {
+  throw new Error(`there is no broker "${values.broker}"`);
+}
 const server = values.form === "sqld" ? await Sqld.start() : null;
-console.log(`chaos on ${values.form}, ${values.minutes} minutes, ${values.processes} processes, seed ${seed}`);
+const broker = values.broker === undefined ? null : await BrokerServer.start(values.broker);
+console.log(
+  `chaos on ${values.form} with broker ${values.broker ?? "none"}, ${values.minutes} minutes, ${values.processes} processes, seed ${seed}`,
+);
 const report = await runChaos({
   store: values.form === "sqlite-file" ? "sqlite" : "libsql",
   server,
+  broker,
   seconds: Number(values.minutes) * 60,
   processes: Number(values.processes),
   seed,
   log: values.quiet ? undefined : (line) => console.log(`${new Date().toISOString()} ${line}`),
 });
 await server?.stop();
+await broker?.stop();
 console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 50) }, null, 2));
 console.log(`${report.violations.length} violations`);
 process.exitCode = report.violations.length === 0 ? 0 : 1;

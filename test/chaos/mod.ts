@@ -1,4 +1,5 @@
 // What scripts/chaos.mjs runs.
 export { Sqld } from "../support/sqld.ts";
 export { whyNoSqlite } from "../support/sqlite-store.ts";
+export { BrokerServer } from "./broker-server.ts";
 export { runChaos } from "./run-chaos.ts";

@@ -9,6 +9,8 @@ import { IntervalTrigger, type Page, Scheduler } from "../../src/mod.ts";
 import { bundleProcess } from "../support/bundle-process.ts";
 import { HANG_MS } from "../support/hang.ts";
 import type { Sqld } from "../support/sqld.ts";
+import type { BrokerServer } from "./broker-server.ts";
+import { makeBroker } from "./brokers.ts";
 import { FlowChaos } from "./flow.ts";
 import { type LedgerEntry, readLedger } from "./ledger.ts";
 import { randomFrom } from "./random.ts";
@@ -20,6 +22,8 @@ export interface ChaosOptions {
   readonly store: StoreKind;
   /** Null runs on a file. */
   readonly server: Sqld | null;
+  /** What carries events between the processes, and is killed and cut, too. Default: nothing does. */
+  readonly broker?: BrokerServer | null;
   readonly seconds: number;
   readonly processes: number;
   readonly seed: number;
@@ -32,12 +36,17 @@ export interface ChaosReport {
   readonly restartsOfServer: number;
   /** How often a server had to be started anew because it took no write any more. */
   readonly hangsOfServer: number;
+  readonly restartsOfBroker: number;
+  /** How often all connections of brokers were cut. */
+  readonly cuts: number;
   readonly occurrences: number;
   readonly jobsAdded: number;
   readonly runs: number;
   /** Runs beyond the first of a job: what "at least once" costs. */
   readonly repeatedRuns: number;
   readonly limitChecks: number;
+  /** How long jobs of the controller waited for their first run, in milliseconds: half of them at most `p50`. */
+  readonly waits: { readonly p50: number; readonly p99: number };
   /** What was done with flow control. */
   readonly flow: FlowChaos["counts"];
   /** What broke the promise; empty in a clean run. */
@@ -76,7 +85,11 @@ class ChaosRun {
   readonly #flow: FlowChaos;
   readonly #names: string[] = [];
   readonly #violations: string[] = [];
-  readonly #counts = { kills: 0, freezes: 0, restartsOfServer: 0, hangsOfServer: 0, limitChecks: 0 };
+  readonly #addedAt = new Map<string, number>();
+  readonly #counts = {
+    ...{ kills: 0, freezes: 0, restartsOfServer: 0, hangsOfServer: 0, restartsOfBroker: 0, cuts: 0 },
+    limitChecks: 0,
+  };
   #identities = 0;
   #isServerUp = true;
 
@@ -89,7 +102,12 @@ class ChaosRun {
     this.#place = options.server?.httpUrl ?? join(folder, "chaos.db");
     this.#ledger = join(folder, "ledger.jsonl");
     this.#bundle = join(folder, "worker.mjs");
-    this.#client = new Scheduler({ dataStore: makeStore(options.store, this.#place), identity: "controller" });
+    const { broker } = options;
+    this.#client = new Scheduler({
+      dataStore: makeStore(options.store, this.#place),
+      ...(broker == null ? {} : { eventBroker: makeBroker(broker.kind, broker.url, randomFrom(options.seed + 2)) }),
+      identity: "controller",
+    });
     registerTasks(this.#client, null);
     this.#flow = new FlowChaos(this.#client, randomFrom(options.seed + 1), options.server !== null);
   }
@@ -101,7 +119,7 @@ class ChaosRun {
     await this.#addSchedules(startMs, endMs);
     for (let left = this.#options.processes; left > 0; left--) this.#spawn(`worker-${this.#identities++}`);
     // On a busy machine the time may be over before the first strike.
-    while (Date.now() < endMs || this.#counts.kills + this.#counts.freezes === 0) {
+    while (Date.now() < endMs || !this.#hasStruck) {
       await this.#addSomeJobs();
       await this.#flow.act();
       await this.#strike();
@@ -111,6 +129,12 @@ class ChaosRun {
     }
     await this.#heal();
     return this.#report(startMs, endMs);
+  }
+
+  /** Whether each part was struck that is to be. */
+  get #hasStruck(): boolean {
+    const { kills, freezes, restartsOfBroker, cuts } = this.#counts;
+    return kills + freezes > 0 && (this.#options.broker == null || restartsOfBroker + cuts > 0);
   }
 
   async dispose(): Promise<void> {
@@ -141,6 +165,7 @@ class ChaosRun {
     try {
       await this.#client.addJobs(names.map((name) => ({ task, payload: { name } })));
       this.#names.push(...names);
+      if (task === "quick") for (const name of names) this.#addedAt.set(name, Date.now());
     } catch (error) {
       if (this.#options.server === null) throw error;
       // The server is down: the addition was refused, or its fate is unknown. Either is allowed; nothing was
@@ -173,7 +198,26 @@ class ChaosRun {
       await this.#options.server.resume();
       this.#isServerUp = true;
       this.#log("server back");
+    } else if (dice > 0.9) {
+      await this.#strikeBroker();
     }
+  }
+
+  async #strikeBroker(): Promise<void> {
+    const { broker } = this.#options;
+    if (broker == null) return;
+    if (this.#random() < 0.7) {
+      this.#counts.cuts++;
+      broker.cut();
+      this.#log("connections of brokers cut");
+      return;
+    }
+    this.#counts.restartsOfBroker++;
+    this.#log("broker killed");
+    await broker.kill();
+    await pause(this.#random() * 2000);
+    await broker.resume();
+    this.#log("broker back");
   }
 
   /** Running jobs are those under live leases; one page is one consistent read. */
@@ -262,6 +306,7 @@ class ChaosRun {
       jobsAdded: acknowledged.length,
       runs: entries.filter(({ event }) => event === "start").length,
       repeatedRuns: repeats(entries),
+      waits: this.#waits(entries),
       violations: [...this.#violations, ...this.#flow.violations],
     };
   }
@@ -292,8 +337,21 @@ class ChaosRun {
     }
   }
 
+  #waits(entries: readonly LedgerEntry[]): ChaosReport["waits"] {
+    const startedAt = new Map<string, number>();
+    for (const { event, name, atMs } of entries) {
+      if (event === "start" && name !== null && !startedAt.has(name)) startedAt.set(name, atMs);
+    }
+    const waits = [...this.#addedAt].map(([name, at]) => Math.max(0, (startedAt.get(name) ?? Number.NaN) - at));
+    const sorted = waits.filter((ms) => !Number.isNaN(ms)).sort((a, b) => a - b);
+    const rank = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))] ?? 0;
+    return { p50: rank(0.5), p99: rank(0.99) };
+  }
+
   #spawn(identity: string): void {
-    const args = [this.#bundle, this.#options.store, this.#place, this.#ledger, identity];
+    const { store, broker } = this.#options;
+    const reached = broker == null ? [] : [broker.kind, broker.url];
+    const args = [this.#bundle, store, this.#place, this.#ledger, identity, ...reached];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
     child.stderr?.on("data", (data: Buffer) => this.#log(`${identity}: ${data.toString().split("\n")[0]}`));
     this.#workers.set(identity, child);

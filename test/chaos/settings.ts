@@ -18,3 +18,10 @@ export const RATE = { limit: 20, perMs: 1000, burst: 3 } as const;
  *  their runs. */
 export const OVERLAPS = ["skip", "replaceQueued"] as const;
 export const OVERLAP_PERIOD_MS = 100;
+
+/** Which part of the events is lost before it reaches the broker, and which is sent twice. */
+export const DROPPED = 0.05;
+export const DOUBLED = 0.05;
+
+/** How long a process sleeps at most, in milliseconds: so late is a wake-up whose event was lost. */
+export const MAX_IDLE_MS = { withoutBroker: 200, withBroker: 2000 } as const;

@@ -1,16 +1,19 @@
 // One scheduler process of a chaos run: works until it is killed, or told to stop by SIGTERM.
 import process from "node:process";
 import { Scheduler } from "../../src/mod.ts";
-import { LEASE_MS } from "./settings.ts";
+import { type BrokerKind, makeBroker } from "./brokers.ts";
+import { LEASE_MS, MAX_IDLE_MS } from "./settings.ts";
 import { makeStore } from "./stores.ts";
 import { registerTasks } from "./tasks.ts";
 
-const [kind = "", place = "", ledger = "", identity = ""] = process.argv.slice(2);
+const [kind = "", place = "", ledger = "", identity = "", brokerKind = "", brokerUrl = ""] = process.argv.slice(2);
+const hasBroker = brokerKind !== "";
 const scheduler = new Scheduler({
   dataStore: makeStore(kind === "sqlite" ? kind : "libsql", place),
+  ...(hasBroker ? { eventBroker: makeBroker(brokerKind as BrokerKind, brokerUrl, Math.random) } : {}),
   identity,
   leaseDuration: { milliseconds: LEASE_MS },
-  maxIdle: { milliseconds: 200 },
+  maxIdle: { milliseconds: hasBroker ? MAX_IDLE_MS.withBroker : MAX_IDLE_MS.withoutBroker },
   maxConcurrentJobs: 20,
 });
 registerTasks(scheduler, ledger);
