@@ -18,5 +18,5 @@ async function run(kind: string, path: string): Promise<void> {
 }
 
 const [kind = "", path = ""] = process.argv.slice(2);
-if (kind === "timer") startBackgroundTimer(3_600_000, () => {});
+if (kind === "timer") startBackgroundTimer(() => {}, 3_600_000);
 else await run(kind, path);

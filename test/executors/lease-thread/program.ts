@@ -1,7 +1,8 @@
 // A process of lease-thread.local.test.ts: a scheduler on the store of ./store.ts with a lease of a second, whose name
 // is the first argument. The second says how it runs jobs: "quick", or for how many milliseconds each of them blocks
-// the event loop. The third says for how many milliseconds its lease thread keeps leases; "bare" is without a thread. The
-// fourth is the URL of the thread's module, and the fifth, if given, that of the thread's program. "add" on its input adds a job, and "stop" stops the scheduler.
+// the event loop. The third says for how many milliseconds its lease thread keeps leases; "bare" is without a thread.
+// The fourth is the URL of the thread's module, and the fifth, if given, that of the thread's program. "add" on its input
+// adds a job, and "stop" stops the scheduler.
 import { writeSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";

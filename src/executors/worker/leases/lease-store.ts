@@ -32,7 +32,9 @@ function isLeaseStore(value: unknown): value is LeaseStore {
   return METHODS.every((method) => typeof Reflect.get(value, method) === "function");
 }
 
-/** Opens a store, which must know of a run of a scheduler. @throws {UnfitLeaseModule} @throws {StoreUnavailableError} */
+/** Opens a store, which must know of a run of a scheduler.
+ *  @throws {UnfitLeaseModule}
+ *  @throws {StoreUnavailableError} */
 export async function openFor(
   store: LeaseStore,
   { identity, incarnation, now }: { readonly identity: string; readonly incarnation: string; readonly now: number },
