@@ -215,10 +215,13 @@ describe("RedisEventBroker", () => {
     await late.resume();
     await gap;
     await broker.publish([added("b")]);
-    expect(entries.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      `warn escapement: the event broker has no connection to ${late.url}, and goes on trying; until then, ` +
-        "schedulers notice each other's changes with a delay",
-      `info escapement: the event broker is connected to ${late.url}`,
+    const away =
+      `escapement: the event broker has no connection to ${late.url}, and goes on trying; until then, ` +
+      "schedulers notice each other's changes with a delay";
+    const there = `escapement: the event broker is connected to ${late.url}`;
+    expect(entries.map(({ level, message }) => [level, message])).toEqual([
+      ["warn", away],
+      ["info", there],
     ]);
     await broker.close();
     await late.stop();
