@@ -138,7 +138,7 @@ describe("PostgresEventBroker", () => {
     await broker.close();
   });
 
-  test("a broker that is idle for longer than the server allows keeps its connection, and repeats nothing", async () => {
+  test("a broker that is idle for longer than the server allows stays connected, and repeats nothing", async () => {
     const { here, there, close } = await pair({ url: server.url, channel: "idle" });
     const heard: EventRecord[] = [];
     let gaps = 0;
