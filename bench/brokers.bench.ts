@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BROKERS, type BenchBroker } from "./brokers/brokers.ts";
+import { type BenchBroker, BROKERS } from "./brokers/brokers.ts";
 import { brokerRate, rawRate } from "./brokers/rate.ts";
 import { measureRecovery } from "./brokers/recovery.ts";
 import { type BenchServer, type BenchServerName, START } from "./brokers/servers.ts";
