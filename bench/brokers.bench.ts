@@ -1,13 +1,13 @@
-// How late does a job start that another process added, over each broker, and without one? How many events a second does
-// a broker carry, beside its client alone? How long is it deaf after a restart of its server?
-// Guess: 10 ms at most where a server wakes the worker, and less than BullMQ, because a look into a file costs less than
-// one at a server; half to three quarters of the client's rate; some 300 ms.
+// How late does a job start that another process added, over each broker, and without one? How many events a second
+// does a broker carry, beside its client alone? How long is it deaf after a restart of its server?
+// Guess: 10 ms at most where a server wakes the worker, and less than BullMQ, because a look into a file costs less
+// than one at a server; half to three quarters of the client's rate; some 300 ms.
 // Method and last results: README.md. Run: node bench/run.mjs brokers [wake] [rate] [recovery]
 // [name of a contestant ...]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BROKERS, type BenchBroker } from "./brokers/brokers.ts";
+import { type BenchBroker, BROKERS } from "./brokers/brokers.ts";
 import { brokerRate, rawRate } from "./brokers/rate.ts";
 import { measureRecovery } from "./brokers/recovery.ts";
 import { type BenchServer, type BenchServerName, START } from "./brokers/servers.ts";

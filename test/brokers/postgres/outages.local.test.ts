@@ -13,7 +13,7 @@ import { PostgresServer } from "../../support/postgres-server.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await PostgresServer.start({ settings: ["idle_session_timeout=200ms"], tls: true });
+  server = await PostgresServer.start({ settings: ["idle_session_timeout=2s"], tls: true });
 });
 afterAll(() => server.stop());
 
@@ -54,15 +54,16 @@ async function pair(options: PostgresBrokerOptions): Promise<{
 
 /** Runs statements on a connection of their own. */
 async function run(statement: string): Promise<readonly postgres.Row[]> {
-  // The server's limit for idle connections is not for this one.
-  const connection = { idle_session_timeout: "0" as unknown as number };
-  const sql = postgres(server.url, { max: 1, connection });
+  const sql = postgres(server.url, { max: 1, connection: NEVER_IDLE });
   try {
     return await sql.unsafe(statement);
   } finally {
     await sql.end({ timeout: 1 });
   }
 }
+
+/** The server's limit for idle connections is not for these. */
+const NEVER_IDLE = { idle_session_timeout: "0" as unknown as number };
 
 const TERMINATE =
   "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query ilike '%listen %'";
@@ -91,7 +92,7 @@ describe("PostgresEventBroker", () => {
   });
 
   test("does the same over a client that was given", async () => {
-    const client = postgres(server.url, { max: 2 });
+    const client = postgres(server.url, { max: 2, connection: NEVER_IDLE });
     const { here, there, close } = await pair({ client, channel: "terminated-client" });
     const gaps = [nextGap(here), nextGap(there)];
     await run(TERMINATE);
@@ -138,7 +139,7 @@ describe("PostgresEventBroker", () => {
     await broker.close();
   });
 
-  test("a broker that is idle for longer than the server allows keeps its connection, and repeats nothing", async () => {
+  test("a broker that is idle for longer than the server allows stays connected, and repeats nothing", async () => {
     const { here, there, close } = await pair({ url: server.url, channel: "idle" });
     const heard: EventRecord[] = [];
     let gaps = 0;
