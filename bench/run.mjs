@@ -32,6 +32,8 @@ if (command === undefined) {
 const { build } = await import("esbuild");
 const outdir = `${here}node_modules/.cache`;
 const beside = MODULES_BESIDE[name] ?? [];
+// Deno finds the packages of the built library by a package.json, which is configuration.
+if (beside.length > 0) commands.deno.pop();
 await build({
   entryPoints: [
     { in: `${here}${name}.bench.ts`, out: name },

@@ -1,20 +1,38 @@
 import type { JobCall } from "escapement/contracts";
 import { silentLogger } from "../../src/core/logger.ts";
+import { AbortState } from "../../src/scheduler/running/abort-state.ts";
 import { makeJob } from "../../src/testing/data-store-contract/makers.ts";
 
 const job = makeJob({ taskId: "echo" });
 
-/** A call as the scheduler makes it: with a signal of its own. */
+/** A call as the scheduler makes it: its signal is made when it is read. */
 export function jobCall(payload: unknown): JobCall {
-  return {
-    job,
-    payload,
-    signal: new AbortController().signal,
-    attempt: 1,
-    fence: job.fence,
-    idempotencyKey: job.id,
-    logger: silentLogger,
-    progress: () => {},
-    invoke: () => payload,
-  };
+  return new BenchCall(payload);
+}
+
+class BenchCall implements JobCall {
+  readonly #abort = new AbortState();
+  readonly job = job;
+  readonly attempt = 1;
+  readonly fence = job.fence;
+  readonly idempotencyKey = job.id;
+  readonly logger = silentLogger;
+  readonly payload: unknown;
+
+  constructor(payload: unknown) {
+    this.payload = payload;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  onAbort(listener: (reason: unknown) => void): () => void {
+    this.#abort.listen(listener);
+    return () => this.#abort.listen(null);
+  }
+
+  progress(): void {}
+
+  invoke = (): unknown => this.payload;
 }

@@ -12,14 +12,28 @@ export class PendingCall {
   #abort: (() => void) | null = null;
   #stopTimer: (() => void) | null = null;
   #hasSettled = false;
-  readonly #onAbort = (): void => this.#abort?.();
+  #reason: { readonly why: unknown } | null = null;
+  readonly #stopListening: () => void;
 
   constructor(id: number, call: JobCall, resolve: (value: unknown) => void, reject: (reason: unknown) => void) {
     this.id = id;
     this.call = call;
     this.#resolve = resolve;
     this.#reject = reject;
-    call.signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#stopListening = listen(call, (why) => {
+      this.#reason = { why };
+      this.#abort?.();
+    });
+  }
+
+  /** Whether the attempt is to end early. */
+  get isAborted(): boolean {
+    return this.#reason !== null;
+  }
+
+  /** Why the attempt is to end early; undefined when it is not. */
+  get reason(): unknown {
+    return this.#reason?.why;
   }
 
   get hasSettled(): boolean {
@@ -51,7 +65,16 @@ export class PendingCall {
     this.#hasSettled = true;
     this.#abort = null;
     this.#stopTimer?.();
-    this.call.signal.removeEventListener("abort", this.#onAbort);
+    this.#stopListening();
     return true;
   }
+}
+
+function listen(call: JobCall, listener: (reason: unknown) => void): () => void {
+  if (call.onAbort !== undefined) return call.onAbort(listener);
+  const { signal } = call;
+  const onAbort = (): void => listener(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
 }

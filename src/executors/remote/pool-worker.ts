@@ -144,8 +144,7 @@ export class PoolWorker implements ChannelListener {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     for (const pending of calls) {
-      const { signal } = pending.call;
-      pending.reject(signal.aborted ? signal.reason : this.#lostError(pending, reason));
+      pending.reject(pending.isAborted ? pending.reason : this.#lostError(pending, reason));
     }
     this.#owner.ended(this, failure);
   }
@@ -195,7 +194,7 @@ export class PoolWorker implements ChannelListener {
   }
 
   #abort(pending: PendingCall): void {
-    const { reason } = pending.call.signal;
+    const { reason } = pending;
     this.#flags?.raise(pending.slot, reason);
     this.#post({ op: "abort", id: pending.id, reason: serializedError(reason) });
     pending.after(this.#settings.abortGraceMs, () => {

@@ -55,12 +55,12 @@ export class WorkerPool implements WorkerOwner {
 
   execute(call: JobCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (call.signal.aborted) return reject(call.signal.reason);
       if (this.#opened === null) return reject(this.#closedError(call));
       const pending = new PendingCall(++this.#lastId, call, resolve, reject);
+      if (pending.isAborted) return pending.reject(pending.reason);
       pending.onAbort(() => {
         this.#waiting--;
-        pending.reject(call.signal.reason);
+        pending.reject(pending.reason);
       });
       this.#queue.push(pending);
       this.#waiting++;

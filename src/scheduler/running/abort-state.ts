@@ -8,6 +8,7 @@ export type AbortReason = JobTimeoutError | JobCancelledError | LeaseLostError |
 export class AbortState {
   #reason: AbortReason | null = null;
   #controller: AbortController | null = null;
+  #listener: ((reason: AbortReason) => void) | null = null;
 
   get reason(): AbortReason | null {
     return this.#reason;
@@ -21,11 +22,18 @@ export class AbortState {
     return this.#controller.signal;
   }
 
+  /** Calls the function with the reason, at once if there is one. Only the last function that came is called. */
+  listen(listener: ((reason: AbortReason) => void) | null): void {
+    this.#listener = listener;
+    if (this.#reason !== null) listener?.(this.#reason);
+  }
+
   /** Aborts. Only the first reason counts. @returns whether this reason is the first */
   abort(reason: AbortReason): boolean {
     if (this.#reason !== null) return false;
     this.#reason = reason;
     this.#controller?.abort(reason);
+    this.#listener?.(reason);
     return true;
   }
 }

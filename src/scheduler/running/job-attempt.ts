@@ -70,6 +70,11 @@ export class JobAttempt {
     return this.#abort.signal;
   }
 
+  onAbort(listener: (reason: unknown) => void): () => void {
+    this.#abort.listen(listener);
+    return () => this.#abort.listen(null);
+  }
+
   /** The number of the attempt, 1 for the first. It counts failed attempts, attempts that were lost with their process,
    *  and this attempt. */
   get number(): number {
@@ -295,6 +300,10 @@ class AttemptCall implements JobCall {
 
   get signal(): AbortSignal {
     return this.#attempt.signal;
+  }
+
+  onAbort(listener: (reason: unknown) => void): () => void {
+    return this.#attempt.onAbort(listener);
   }
 
   get attempt(): number {
