@@ -112,25 +112,23 @@ describe("a scheduler does not start", () => {
     [
       "threads",
       "thump",
-      'executor "threads" has no handler for task "thump", it has "thumb", "mail": did you mean "thumb"?',
+      'executor "threads" has no handler for task "thump" (it has "thumb", "mail"); did you mean "thumb"?',
     ],
     [
       "threads",
       "resize",
-      'executor "threads" has no handler for task "resize", it has "thumb", "mail": define it there, or give the ' +
-        "task another executor",
+      'executor "threads" has no handler for task "resize" (it has "thumb", "mail"); register one, or give the task ' +
+        "another executor",
     ],
     [
       "none",
       "thumb",
-      'executor "none" has no handler for task "thumb", it has no task at all: define it there, or give the task ' +
-        "another executor",
+      'executor "none" has no handler for task "thumb"; register one, or give the task another executor',
     ],
     [
       "mail",
       "thumb",
-      'task "thumb" needs a handler here, because executor "mail" has none: write scheduler.task("thumb", settings, ' +
-        "handler)",
+      'executor "mail" has no handler for task "thumb"; register one, or give the task another executor',
     ],
   ])("when executor %j has no handler for task %j, nor does it tick", async (executor, id, message) => {
     const { scheduler } = setUp({ executors: { ...executors(), mail: new Bare() } });

@@ -24,9 +24,8 @@ describe("a warning", () => {
     await scheduler.addJob("compute");
     await clock.advance("PT1M");
     expect(told(log)).toEqual([
-      "escapement: the event loop stood still for 21 s, which is more than a third of leaseDuration (60 s); handlers " +
-        'of "wait", "compute" ran in this thread; jobs whose leases end run again elsewhere: let long work yield, or ' +
-        "give it an executor with threads, or raise leaseDuration",
+      'escapement: the event loop stood still for 21 s, while handlers of "wait", "compute" ran in this thread; jobs ' +
+        "whose leases (60 s) end run again elsewhere: let long work yield, or run it in an executor with threads",
     ]);
   });
 
@@ -47,7 +46,7 @@ describe("a warning", () => {
     await scheduler.start();
     await scheduler.addJob("compute");
     await clock.advance("PT1S");
-    expect(told(log)).toEqual([expect.stringContaining("leaseDuration (1 s)")]);
+    expect(told(log)).toEqual([expect.stringContaining("leases (1 s)")]);
   });
 
   test("comes at most every 10 minutes, and counts what happened meanwhile", async () => {
@@ -75,7 +74,7 @@ describe("a warning", () => {
     await clock.advance("PT1M");
     block(clock, 30);
     await clock.advance("PT1S");
-    expect(told(log)).toEqual([expect.stringContaining("no handler ran in this thread, so that other work")]);
+    expect(told(log)).toEqual([expect.stringContaining("while no handler ran in this thread")]);
   });
 
   test("names five tasks at most", async () => {
@@ -88,7 +87,7 @@ describe("a warning", () => {
     await clock.advance("PT1M");
     block(clock, 30);
     await clock.advance("PT1S");
-    expect(told(log)).toEqual([expect.stringMatching(/handlers of ("\w", ){4}"\w" and 2 more ran/)]);
+    expect(told(log)).toEqual([expect.stringMatching(/handlers of ("\w", ){5}\.\.\. ran/)]);
   });
 });
 

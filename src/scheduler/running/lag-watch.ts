@@ -61,25 +61,17 @@ export class LagWatch {
     const now = clock.now();
     if (now - this.#toldAt < LAG_TOLD_MS) return;
     const { count, longestMs } = this.#untold;
-    const times = count === 1 ? "" : ` ${count} times, at the longest`;
     this.#toldAt = now;
     this.#untold = { count: 0, longestMs: 0 };
+    const times = count === 1 ? "" : ` ${count} times, at the longest`;
+    const ids = [...this.#suspects];
+    const names = ids.slice(0, NAMES_MAX).map((id) => `"${id}"`);
+    const who =
+      ids.length === 0 ? "no handler" : `handlers of ${names.join(", ")}${ids.length > NAMES_MAX ? ", ..." : ""}`;
     logger.warn(
-      `escapement: the event loop stood still${times} for ${seconds(longestMs)}, which is more than a third of ` +
-        `leaseDuration (${seconds(leaseMs)}); ${this.#who()}; jobs whose leases end run again elsewhere: let long ` +
-        "work yield, or give it an executor with threads, or raise leaseDuration",
+      `escapement: the event loop stood still${times} for ${longestMs / 1000} s, while ${who} ran in this thread; ` +
+        `jobs whose leases (${leaseMs / 1000} s) end run again elsewhere: let long work yield, or run it in an ` +
+        "executor with threads",
     );
   }
-
-  #who(): string {
-    const ids = [...this.#suspects];
-    if (ids.length === 0) return "no handler ran in this thread, so that other work of the program held it";
-    const names = ids.slice(0, NAMES_MAX).map((id) => `"${id}"`);
-    const more = ids.length > names.length ? ` and ${ids.length - names.length} more` : "";
-    return `handlers of ${names.join(", ")}${more} ran in this thread`;
-  }
-}
-
-function seconds(ms: number): string {
-  return `${Math.round(ms / 100) / 10} s`;
 }

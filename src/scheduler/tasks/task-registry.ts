@@ -213,20 +213,12 @@ export class TaskRegistry {
     const { id, executor: name } = task.record;
     const executor = this.#executors[name];
     if (executor === undefined || this.#hasHandler(task, executor)) return;
-    const { taskIds } = executor;
-    if (taskIds === undefined) {
-      const advice = `write scheduler.task("${id}", settings, handler)`;
-      throw new HandlerLookupError(
-        `task "${id}" needs a handler here, because executor "${name}" has none: ${advice}`,
-        id,
-      );
-    }
+    const { taskIds = [] } = executor;
     const near = nearest(id, taskIds);
     const ids = taskIds.slice(0, LISTED_TASKS_MAX).map((taskId) => `"${taskId}"`);
-    const more = taskIds.length > ids.length ? ` and ${taskIds.length - ids.length} more` : "";
-    const list = ids.length === 0 ? "no task at all" : `${ids.join(", ")}${more}`;
-    const advice = near === null ? "define it there, or give the task another executor" : `did you mean "${near}"?`;
-    throw new HandlerLookupError(`executor "${name}" has no handler for task "${id}", it has ${list}: ${advice}`, id);
+    const advice = near === null ? "register one, or give the task another executor" : `did you mean "${near}"?`;
+    const has = ids.length === 0 ? "" : ` (it has ${ids.join(", ")}${taskIds.length > ids.length ? ", ..." : ""})`;
+    throw new HandlerLookupError(`executor "${name}" has no handler for task "${id}"${has}; ${advice}`, id);
   }
 
   /** Whether an executor can run the jobs of a task, as far as that is known. */
