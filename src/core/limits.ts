@@ -339,6 +339,6 @@ export const WORKER_PAUSE_MS_MAX = 10_000;
 export const WORKER_LOG_LINES_PER_SECOND_MAX = 1000;
 export const WORKER_LOG_LENGTH_MAX = 16_384;
 
-/** Shortest time between two reports of progress that a worker of an executor sends for a job, in milliseconds. The last
- *  report is sent in any case. */
+/** Shortest time between two reports of progress that a worker of an executor sends for a job, in milliseconds. The
+ *  last report is sent in any case. */
 export const WORKER_PROGRESS_MS_MIN = 10;

@@ -19,9 +19,9 @@ describe("A scheduler whose handlers run in threads", () => {
   beforeEach(async () => {
     const abortGrace = { milliseconds: 20 };
     threads = new WorkerExecutor({ module: modules.url(TASKS), entry: modules.url(ENTRY), maxWorkers: 2, abortGrace });
-    scheduler = new Scheduler({ executors: { threads }, logger: silentLogger, drainTimeout: 0 });
+    scheduler = new Scheduler({ executors: { threads }, logger: silentLogger });
   });
-  afterEach(() => scheduler.stop());
+  afterEach(() => scheduler.stop({ drainTimeout: { seconds: 0 } }));
 
   test("runs tasks that have no handler in its own thread", async () => {
     scheduler.task("context", { executor: "threads" });
@@ -62,7 +62,7 @@ describe("A scheduler whose handlers run in threads", () => {
     scheduler.task("spin", { executor: "threads" });
     await scheduler.start();
     await scheduler.addJob("spin");
-    await scheduler.stop();
+    await scheduler.stop({ drainTimeout: { seconds: 0 } });
     expect(threads.workerCount).toBe(0);
   });
 });
