@@ -32,6 +32,8 @@ if (command === undefined) {
 const { build } = await import("esbuild");
 const outdir = `${here}node_modules/.cache`;
 const beside = MODULES_BESIDE[name] ?? [];
+// Deno finds the packages of the built library by a package.json, which is configuration.
+if (beside.length > 0) commands.deno.pop();
 await build({
   entryPoints: [
     { in: `${here}${name}.bench.ts`, out: name },
@@ -76,7 +78,8 @@ function emptyPeers() {
   };
 }
 
-// Workers load modules of the package by their places, so that such benches run the package as it is built.
+// Workers load modules of the package by their places, so that such benches run the package as it is built. They import
+// it at run time, because Deno does not when a file below node_modules names one outside.
 function builtPackage() {
   const root = new URL("../", import.meta.url);
   const { exports: doors } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
@@ -87,7 +90,12 @@ function builtPackage() {
         const { default: file } = doors[path.replace("escapement", ".")];
         const { href, pathname } = new URL(file, root);
         if (!existsSync(pathname)) return { errors: [{ text: `${file} is missing: run npm run build first` }] };
-        return { path: href, external: true };
+        return { path: href, namespace: "built" };
+      });
+      build.onResolve({ filter: /^file:/ }, ({ path }) => ({ path, external: true }));
+      build.onLoad({ filter: /.*/, namespace: "built" }, async ({ path }) => {
+        const names = Object.keys(await import(path)).join(", ");
+        return { contents: `export const { ${names} } = await import(${JSON.stringify(path)});` };
       });
     },
   };

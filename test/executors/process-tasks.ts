@@ -39,7 +39,7 @@ export const tasks: object = defineTasks({
       return attempt > 1 ? attempt : new Promise(() => {});
     },
   },
-  disconnect: { handler: () => process.disconnect() },
+  disconnect: { handler: () => process.disconnect?.() },
   makeFunction: { handler: () => () => 1 },
   readEnvironment: { handler: (name: string) => process.env[name] ?? null },
   readFolder: { handler: () => process.cwd() },
