@@ -78,7 +78,8 @@ function emptyPeers() {
   };
 }
 
-// Workers load modules of the package by their places, so that such benches run the package as it is built.
+// Workers load modules of the package by their places, so that such benches run the package as it is built. They import
+// it at run time, because Deno does not when a file below node_modules names one outside.
 function builtPackage() {
   const root = new URL("../", import.meta.url);
   const { exports: doors } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
@@ -89,7 +90,12 @@ function builtPackage() {
         const { default: file } = doors[path.replace("escapement", ".")];
         const { href, pathname } = new URL(file, root);
         if (!existsSync(pathname)) return { errors: [{ text: `${file} is missing: run npm run build first` }] };
-        return { path: href, external: true };
+        return { path: href, namespace: "built" };
+      });
+      build.onResolve({ filter: /^file:/ }, ({ path }) => ({ path, external: true }));
+      build.onLoad({ filter: /.*/, namespace: "built" }, async ({ path }) => {
+        const names = Object.keys(await import(path)).join(", ");
+        return { contents: `export const { ${names} } = await import(${JSON.stringify(path)});` };
       });
     },
   };

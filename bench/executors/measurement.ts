@@ -6,7 +6,7 @@ export interface ExecutorFigures {
   readonly p50Us: number;
   /** Calls a second with 64 in flight. */
   readonly perSecond: number;
-  /** Microseconds of processor time a call, of all threads, with 64 in flight. Processes beside this one do not count. */
+  /** Microseconds of processor time a call, of all threads, with 64 in flight. Other processes do not count. */
   readonly cpuUs: number;
 }
 

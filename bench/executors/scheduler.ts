@@ -23,7 +23,8 @@ export async function measureSchedulers(rounds: number): Promise<(readonly [stri
 }
 
 async function rateOf(executor: JobExecutor): Promise<number> {
-  const scheduler = new Scheduler({ dataStore: new MemoryDataStore(), executors: { echoes: executor } });
+  const executors = { echoes: executor };
+  const scheduler = new Scheduler({ dataStore: new MemoryDataStore(), executors, logLevel: "warn" });
   const task = scheduler.task("echo", { executor: "echoes", maxRunningJobs: null }, (payload: object) => payload);
   let released = 0;
   const allReleased = new Promise<void>((resolve) => {

@@ -9,8 +9,8 @@ export interface JobCall {
   readonly payload: unknown;
   /** Aborted when the attempt is to end early: timeout, cancellation, lost lease, stop. */
   readonly signal: AbortSignal;
-  /** Calls a function with the reason when the attempt is to end early; at once when it is to end already. It costs less
-   *  than the signal, which is made when it is read. Absent: listen to the signal.
+  /** Calls a function with the reason when the attempt is to end early; at once when it is to end already. It costs
+   *  less than the signal, which is made when it is read. Absent: listen to the signal.
    *  @returns a function that ends the listening */
   onAbort?(listener: (reason: unknown) => void): () => void;
   /** The number of the attempt, 1 for the first. It counts failed attempts, attempts that were lost with their process,

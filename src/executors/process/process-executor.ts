@@ -3,9 +3,9 @@ import { ProcessChannel } from "./process-channel.ts";
 import { checkProcessOptions, type ProcessExecutorOptions } from "./process-options.ts";
 
 /**
- * Runs handlers in child processes (Node, Deno and Bun). A handler that crashes its process, or takes all of its memory,
- * harms no other job. Processes take longer to start than threads and need more memory: use `WorkerExecutor` where
- * handlers only compute.
+ * Runs handlers in child processes (Node, Deno and Bun). A handler that crashes its process, or takes all of its
+ * memory, harms no other job. Processes take longer to start than threads and need more memory: use `WorkerExecutor`
+ * where handlers only compute.
  *
  * The handlers are those of a module that each process imports. In the scheduler the tasks need none. Payloads and
  * returned values are copied (structured clone). In a process, `context.scheduler` and `getParentResults()` throw.

@@ -3,8 +3,8 @@ import process from "node:process";
 import { deserialize, serialize } from "node:v8";
 
 // Processes talk in JSON, because Node and Bun copy it several times as fast as anything else. What JSON would change,
-// such as dates and maps, is copied by the runtime's own serializer, and goes through JSON as base64. Deno is faster with
-// structured clones than with JSON. But it finds out that a value cannot be copied when it has sent a part of the
+// such as dates and maps, is copied by the runtime's own serializer, and goes through JSON as base64. Deno is faster
+// with structured clones than with JSON. But it finds out that a value cannot be copied when it has sent a part of the
 // message, and then the connection is broken: so the value is copied once before.
 
 /** How the runtime itself copies messages. */

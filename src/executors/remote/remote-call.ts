@@ -33,7 +33,7 @@ export interface RunMessage {
 }
 
 /** To a worker: the attempt is to end early. */
-export interface AbortMessage {
+interface AbortMessage {
   readonly op: "abort";
   readonly id: number;
   readonly reason: SerializedError;
@@ -42,7 +42,7 @@ export interface AbortMessage {
 export type ToWorker = OpenMessage | RunMessage | AbortMessage;
 
 /** From a worker, as its first message: the tasks that its module has handlers for. */
-export interface ReadyMessage {
+interface ReadyMessage {
   readonly op: "ready";
   readonly taskIds: readonly string[];
 }
@@ -56,14 +56,14 @@ export interface UnfitMessage {
 }
 
 /** From a worker: the handler returned. */
-export interface DoneMessage {
+interface DoneMessage {
   readonly op: "done";
   readonly id: number;
   readonly value: unknown;
 }
 
 /** From a worker: the handler threw. */
-export interface FailedMessage {
+interface FailedMessage {
   readonly op: "failed";
   readonly id: number;
   readonly error: SerializedError;
@@ -72,7 +72,7 @@ export interface FailedMessage {
 }
 
 /** From a worker: the handler said how far it is. */
-export interface ProgressMessage {
+interface ProgressMessage {
   readonly op: "progress";
   readonly id: number;
   readonly fraction: number;
