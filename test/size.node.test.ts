@@ -120,12 +120,12 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
 
   test.each([
     ["cron in Berlin", CRON, 44_900, 25_800],
-    ["a scheduler with the memory store", ticking("", "", "escapement"), 124_700, 104_200],
-    ["a scheduler in a Durable Object", OBJECT, 150_700, 130_000],
-    ["a scheduler with D1", D1, 150_700, 130_000],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 152_400, 131_700],
-    ["a scheduler with libSQL by a url", BY_URL, 153_700, 132_900],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 173_000, 152_400],
+    ["a scheduler with the memory store", ticking("", "", "escapement"), 124_700, 105_500],
+    ["a scheduler in a Durable Object", OBJECT, 150_700, 131_400],
+    ["a scheduler with D1", D1, 150_700, 131_400],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 153_900, 133_100],
+    ["a scheduler with libSQL by a url", BY_URL, 153_700, 134_400],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 173_000, 153_900],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);
