@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { type Checker, checker, type Hints, hasMethods, implementing, namesOf, says } from "../../core/check.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { hasMethods, implementing, says } from "../../core/check.ts";
 import { type BrokerTls, channelName, namespaceName, secret, text, tlsOptions } from "../remote/options.ts";
+import { saysUrl, serverOptionsChecker } from "../remote/server-options.ts";
 import type { MqttClient, MqttQos } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -66,11 +66,13 @@ const sharedEntries = {
   subscribeQos: v.optional(qos, 0),
 };
 
+const saysAddress = saysUrl("mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path", "mqtt");
+
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
     text,
-    v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysUrl),
+    v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysAddress),
   ),
   clientId: v.optional(channelName),
   username: v.optional(text),
@@ -84,57 +86,18 @@ const clientSchema = v.strictObject({
   client: implementing<MqttClient>("a client of MQTT.js", CLIENT_METHODS),
 });
 
-const hints: Hints = {
-  takes: "{ url } or { client }",
-  instead: adviceOn,
-  synonyms: {
-    ...{
-      channel: "topic",
-      prefix: "namespace",
-      uri: "url",
-      address: "url",
-      host: "url",
-      mqtt: "client",
-      user: "username",
-    },
-    ...{ client_id: "clientId", publish_qos: "publishQos", subscribe_qos: "subscribeQos" },
-  },
-  elsewhere: (name) =>
-    name.toLowerCase() === "qos"
-      ? "publishQos is that of messages to the server, subscribeQos that of messages from it"
-      : null,
-};
-const checkByUrl = checker(urlSchema, hints);
-const checkByClient = checker(clientSchema, {
-  ...hints,
-  elsewhere: (name) =>
-    namesOf(urlSchema).includes(name) ? "a server is given by url or by client, not by both" : null,
-});
-
 /** Options with their defaults. */
 export type CheckedMqttOptions = MqttBrokerOptions & Required<SharedMqttBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: MqttBrokerOptions): CheckedMqttOptions {
-  const isByClient = typeof options === "object" && options !== null && "client" in options;
-  const check: Checker<unknown> = isByClient ? checkByClient : checkByUrl;
-  return check(options, "new MqttEventBroker(options)") as CheckedMqttOptions;
-}
-
-function adviceOn(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
-  if (value instanceof URL) return "write { url: url.href }";
-  return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
-}
-
-function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/");
-  const advice = isHost ? `mqtt://${input}` : isPath ? `unix://${input}` : null;
-  return mustBe(
-    "mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path",
-    input,
-    "",
-    advice === null ? null : `write ${shown(advice)}`,
-  );
-}
+export const checkOptions: (options: unknown) => CheckedMqttOptions = serverOptionsChecker({
+  where: "new MqttEventBroker(options)",
+  byUrl: urlSchema,
+  byClient: clientSchema,
+  isClient: (value) => hasMethods(value, CLIENT_METHODS),
+  synonyms: { channel: "topic", host: "url", mqtt: "client" },
+  elsewhere: (name) =>
+    name.toLowerCase() === "qos"
+      ? "publishQos is that of messages to the server, subscribeQos that of messages from it"
+      : null,
+});

@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { type Checker, checker, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { hasMethods, implementing } from "../../core/check.ts";
 import {
   type BrokerTls,
   channelName,
@@ -10,6 +9,7 @@ import {
   text,
   tlsOptions,
 } from "../remote/options.ts";
+import { saysUrl, serverOptionsChecker } from "../remote/server-options.ts";
 import type { RedisClient } from "./clients.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -50,11 +50,13 @@ const sharedEntries = {
   namespace: v.optional(namespaceName, ""),
 };
 
+const saysAddress = saysUrl("redis:// or rediss:// and a host, or unix:/// and a path", "redis");
+
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
     text,
-    v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysUrl),
+    v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysAddress),
     v.check((url) => URL.canParse(url), saysReadable),
   ),
   username: v.optional(text),
@@ -67,42 +69,14 @@ const clientSchema = v.strictObject({
   client: implementing<RedisClient>("a client of ioredis or node-redis", CLIENT_METHODS),
 });
 
-const hints: Hints = {
-  takes: "{ url } or { client }",
-  instead: adviceOn,
-  synonyms: { topic: "channel", prefix: "namespace", uri: "url", address: "url", redis: "client", user: "username" },
-};
-const checkByUrl = checker(urlSchema, hints);
-const checkByClient = checker(clientSchema, {
-  ...hints,
-  elsewhere: (name) =>
-    namesOf(urlSchema).includes(name) ? "a server is given by url or by client, not by both" : null,
-});
-
 /** Options with their defaults. */
 export type CheckedRedisOptions = RedisBrokerOptions & Required<SharedRedisBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: RedisBrokerOptions): CheckedRedisOptions {
-  const isByClient = typeof options === "object" && options !== null && "client" in options;
-  const check: Checker<unknown> = isByClient ? checkByClient : checkByUrl;
-  return check(options, "new RedisEventBroker(options)") as CheckedRedisOptions;
-}
-
-function adviceOn(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
-  if (value instanceof URL) return "write { url: url.href }";
-  return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
-}
-
-function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/");
-  const advice = isHost ? `redis://${input}` : isPath ? `unix://${input}` : null;
-  return mustBe(
-    "redis:// or rediss:// and a host, or unix:/// and a path",
-    input,
-    "",
-    advice === null ? null : `write ${shown(advice)}`,
-  );
-}
+export const checkOptions: (options: unknown) => CheckedRedisOptions = serverOptionsChecker({
+  where: "new RedisEventBroker(options)",
+  byUrl: urlSchema,
+  byClient: clientSchema,
+  isClient: (value) => hasMethods(value, CLIENT_METHODS),
+  synonyms: { topic: "channel", redis: "client" },
+});
