@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { durationMs, wholeNumber } from "../../core/check.ts";
+import { durationMs, says, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { processorCount } from "../../core/host.ts";
 import { ABORT_GRACE_MS } from "../../core/limits.ts";
@@ -81,6 +81,31 @@ export function poolSettings(options: CheckedRemoteOptions): PoolSettings {
     idleTimeoutMs: options.idleTimeout,
     startTimeoutMs: options.startTimeout,
   };
+}
+
+/** The schemas of options that say how the runtime starts a worker. @param entry the program of the workers */
+export function programEntries(entry: string): {
+  readonly env: v.GenericSchema<Readonly<Record<string, string>> | undefined>;
+  readonly execArgv: v.GenericSchema<readonly string[] | undefined>;
+  readonly entry: v.GenericSchema<unknown, string>;
+} {
+  return {
+    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
+    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
+    entry: programUrl(entry),
+  };
+}
+
+/** The schema of the URL of a program. @param entry the default */
+export function programUrl(entry: string): v.GenericSchema<unknown, string> {
+  return v.optional(moduleUrl(`./${entry.slice(entry.lastIndexOf("/") + 1)}`), entry);
+}
+
+/** The URL of a program of this package, which is in the folder of the module that starts it.
+ *  @param url `import.meta.url` of that module
+ *  @param name of the program's file, without its ending: sources are TypeScript, and the package is JavaScript */
+export function programBeside(url: string, name: string): string {
+  return url.replace(/[^/]*\.(ts|js)$/, `${name}.$1`);
 }
 
 /** The URL of a module, as a `URL` or as text. The checked value is text. @param example a path of such a module */

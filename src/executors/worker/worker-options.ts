@@ -1,7 +1,13 @@
 import * as v from "valibot";
-import { checker, objectOf, says, textUpTo, wholeNumber } from "../../core/check.ts";
+import { checker, objectOf, textUpTo, wholeNumber } from "../../core/check.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
-import { moduleUrl, poolSettings, type RemoteExecutorOptions, remoteEntries } from "../remote/remote-options.ts";
+import {
+  poolSettings,
+  programBeside,
+  programEntries,
+  type RemoteExecutorOptions,
+  remoteEntries,
+} from "../remote/remote-options.ts";
 import type { ThreadSettings } from "./thread-channel.ts";
 
 /** Options of a {@link WorkerExecutor}. */
@@ -21,11 +27,15 @@ export interface WorkerExecutorOptions extends RemoteExecutorOptions {
   readonly entry?: URL | string | undefined;
 }
 
-/** Limits of a thread's memory, in megabytes. */
+/** Limits of a thread's memory, in megabytes. Defaults: those of Node. */
 export interface WorkerResourceLimits {
+  /** For objects that have lived for some time: the greatest part of the memory. */
   readonly maxOldGenerationSizeMb?: number | undefined;
+  /** For new objects. */
   readonly maxYoungGenerationSizeMb?: number | undefined;
+  /** For code that the runtime has compiled. */
   readonly codeRangeSizeMb?: number | undefined;
+  /** For the stack of calls. */
   readonly stackSizeMb?: number | undefined;
 }
 
@@ -37,16 +47,16 @@ export interface WorkerSettings {
 /** @throws {OptionsError} with one issue per problem */
 export function checkWorkerOptions(options: WorkerExecutorOptions): WorkerSettings {
   const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, "new WorkerExecutor()");
-  return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry: entry ?? THREAD_ENTRY } };
+  return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry } };
 }
 
-/** Sources are TypeScript, and the package is JavaScript. */
-const THREAD_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "thread-entry.$1");
+const THREAD_ENTRY: string = programBeside(import.meta.url, "thread-entry");
 
 const check = checker(() => {
   const megabytes = v.optional(wholeNumber(1));
   return v.strictObject({
     ...remoteEntries(),
+    ...programEntries(THREAD_ENTRY),
     resourceLimits: v.optional(
       objectOf({
         maxOldGenerationSizeMb: megabytes,
@@ -55,9 +65,6 @@ const check = checker(() => {
         stackSizeMb: megabytes,
       }),
     ),
-    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
-    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
     name: v.optional(textUpTo(100), "escapement"),
-    entry: v.optional(moduleUrl()),
   });
 });
