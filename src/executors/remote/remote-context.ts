@@ -1,11 +1,11 @@
 import { SchedulerStateError } from "../../core/errors.ts";
 import { WORKER_PROGRESS_MS_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
-import { mustBe, optionError } from "../../core/option-errors.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { revivedError } from "../../records/revived-error.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
+import { checkProgress } from "../../scheduler/running/check-progress.ts";
 import type { JobContext, LocalSchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
@@ -141,11 +141,7 @@ export class RemoteContext implements JobContext {
   }
 
   #report(fraction: number, note: string | undefined): void {
-    if (!(fraction >= 0 && fraction <= 1)) {
-      const advice = fraction > 1 && fraction <= 100 ? `write ${fraction / 100} for ${fraction} %` : null;
-      throw optionError("progress()", "fraction", mustBe("a number from 0 to 1", fraction, "", advice));
-    }
-    if (typeof (note ?? "") !== "string") throw optionError("progress()", "note", mustBe("text", note));
+    checkProgress(fraction, note);
     if (this.#hasEnded) return;
     this.#unsent = { op: "progress", id: this.#run.id, fraction, ...(note === undefined ? {} : { note }) };
     const waitMs = this.#sentAt + WORKER_PROGRESS_MS_MIN - timerHost.elapsed();

@@ -1,5 +1,4 @@
 import type { Logger } from "../../core/logger.ts";
-import { mustBe, optionError } from "../../core/option-errors.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
@@ -7,6 +6,7 @@ import type { JobContext, LocalSchedulerClient } from "../scheduler-client.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import type { AbortReason } from "./abort-state.ts";
+import { checkProgress } from "./check-progress.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
 /** What a handler gets. Each part is made when the handler reads it, because most handlers read nothing. */
@@ -88,14 +88,7 @@ export class AttemptContext implements JobContext {
   }
 
   #publishProgress(fraction: number, note: string | undefined): void {
-    if (!(fraction >= 0 && fraction <= 1)) {
-      const advice = fraction > 1 && fraction <= 100 ? `write ${fraction / 100} for ${fraction} %` : null;
-      throw optionError("progress()", "fraction", mustBe("a number from 0 to 1", fraction, "", advice));
-    }
-    // The note goes into the statement that extends the leases of all jobs.
-    if (typeof (note ?? "") !== "string") {
-      throw optionError("progress()", "note", mustBe("text", note));
-    }
+    checkProgress(fraction, note);
     // No event of an attempt may follow the event of its end.
     if (this.#attempt.hasEnded) return;
     this.#attempt.reportProgress(fraction, note ?? null);
