@@ -44,6 +44,7 @@ export interface MqttClientBrokerOptions extends SharedMqttBrokerOptions {
   readonly client: MqttClient;
 }
 
+/** Options of a `MqttEventBroker`: a server is given by its url, or by a client of the caller's. */
 export type MqttBrokerOptions = MqttUrlBrokerOptions | MqttClientBrokerOptions;
 
 const CLIENT_METHODS = ["publish", "subscribe", "unsubscribe", "on", "off"] as const;

@@ -35,6 +35,7 @@ export interface PostgresClientBrokerOptions extends SharedPostgresBrokerOptions
   readonly client: PostgresClient;
 }
 
+/** Options of a `PostgresEventBroker`: a server is given by its url, or by a client of the caller's. */
 export type PostgresBrokerOptions = PostgresUrlBrokerOptions | PostgresClientBrokerOptions;
 
 /** Longest name of a channel, in bytes of UTF-8. PostgreSQL cuts longer ones in `LISTEN`, and refuses them in

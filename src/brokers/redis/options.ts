@@ -41,6 +41,7 @@ export interface RedisClientBrokerOptions extends SharedRedisBrokerOptions {
   readonly client: RedisClient;
 }
 
+/** Options of a `RedisEventBroker`: a server is given by its url, or by a client of the caller's. */
 export type RedisBrokerOptions = RedisUrlBrokerOptions | RedisClientBrokerOptions;
 
 const CLIENT_METHODS = ["publish", "subscribe", "duplicate", "on", "off"] as const;

@@ -19,8 +19,8 @@ export interface ServerOptions {
 /** Other words for the options that all brokers have. */
 const SYNONYMS = { prefix: "namespace", uri: "url", address: "url", user: "username" };
 
-/** A function that checks the options of a broker, and adds the defaults. It throws an `OptionsError` with one issue per
- *  problem. */
+/** A function that checks the options of a broker, and adds the defaults. It throws an `OptionsError` with one issue
+ *  for each problem. */
 export function serverOptionsChecker<T>(options: ServerOptions): (given: unknown) => T {
   const { where, byUrl, byClient, isClient, synonyms, elsewhere = () => null } = options;
   const hints: Hints = {
