@@ -1,6 +1,8 @@
 import type { Logger } from "../core/logger.ts";
 import type { OpenOptions } from "../core/open-options.ts";
 import type { JobRecord } from "../records/job.ts";
+import type { JobResultRecord } from "../records/job-result.ts";
+import type { Serializer } from "../serializers/serializer.ts";
 
 /** One attempt of a job, in the form that an executor gets. */
 export interface JobCall {
@@ -27,8 +29,20 @@ export interface JobCall {
    *  @param note what is being done. Default: none
    *  @throws {OptionsError} */
   progress(fraction: number, note?: string): void;
+  /** Reads the results of the jobs that the job came after, for a handler that runs elsewhere. Absent: nobody can read
+   *  them.
+   *  @throws {StoreUnavailableError} */
+  getParentResults?(): Promise<ParentResults>;
   /** Runs the task's handler in this thread. Throws where the task has no handler here. */
   readonly invoke: () => unknown;
+}
+
+/** The results of the jobs that a job came after, as the store has them. */
+export interface ParentResults {
+  /** In the order of the job's `after`; null for one that is not kept any more. */
+  readonly records: readonly (JobResultRecord | null)[];
+  /** Reads the payloads and the returned values in them. */
+  readonly serializer: Serializer;
 }
 
 /**

@@ -8,6 +8,7 @@ import { JobResult } from "../views/job-result.ts";
 import type { AbortReason } from "./abort-state.ts";
 import { checkProgress } from "./check-progress.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+import { parentResults } from "./parent-results.ts";
 
 /** What a handler gets. Each part is made when the handler reads it, because most handlers read nothing. */
 export class AttemptContext implements JobContext {
@@ -79,12 +80,8 @@ export class AttemptContext implements JobContext {
   }
 
   async #readParentResults(): Promise<(JobResult | null)[]> {
-    const { after = [] } = this.#attempt.job;
-    if (after.length === 0) return [];
-    const { store, clock } = this.#env;
-    const records = await store.getResultsOfJobs(after, clock.now());
-    const results = new Map(records.map((record) => [record.jobId, new JobResult(record, store.serializer)]));
-    return after.map((id) => results.get(id) ?? null);
+    const { records, serializer } = await parentResults(this.#env, this.#attempt.job);
+    return records.map((record) => (record === null ? null : new JobResult(record, serializer)));
   }
 
   #publishProgress(fraction: number, note: string | undefined): void {
