@@ -1,7 +1,16 @@
 import * as v from "valibot";
 import { type Checker, checker, type Hints, hasMethods, implementing, namesOf, says } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import { type BrokerTls, channelName, namespaceName, secret, text, tlsOptions } from "../remote/options.ts";
+import {
+  addressText,
+  type BrokerTls,
+  channelName,
+  namespaceName,
+  partOfUrl,
+  secret,
+  text,
+  tlsOptions,
+} from "../remote/options.ts";
 import type { MqttClient, MqttQos } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -69,7 +78,7 @@ const sharedEntries = {
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
+    addressText("mqtt://127.0.0.1:1883"),
     v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysUrl),
   ),
   clientId: v.optional(channelName),
@@ -88,21 +97,19 @@ const hints: Hints = {
   takes: "{ url } or { client }",
   instead: adviceOn,
   synonyms: {
-    ...{
-      channel: "topic",
-      prefix: "namespace",
-      uri: "url",
-      address: "url",
-      host: "url",
-      mqtt: "client",
-      user: "username",
-    },
-    ...{ client_id: "clientId", publish_qos: "publishQos", subscribe_qos: "subscribeQos" },
+    channel: "topic",
+    prefix: "namespace",
+    uri: "url",
+    address: "url",
+    brokerurl: "url",
+    mqtt: "client",
+    user: "username",
+    ssl: "tls",
   },
   elsewhere: (name) =>
     name.toLowerCase() === "qos"
       ? "publishQos is that of messages to the server, subscribeQos that of messages from it"
-      : null,
+      : partOfUrl(name, "mqtt://user:password@host:1883"),
 };
 const checkByUrl = checker(urlSchema, hints);
 const checkByClient = checker(clientSchema, {
@@ -122,19 +129,26 @@ export function checkOptions(options: MqttBrokerOptions): CheckedMqttOptions {
 }
 
 function adviceOn(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+  if (typeof value === "string") return `write { url: ${shown(addressOf(value) ?? value)} }`;
   if (value instanceof URL) return "write { url: url.href }";
   return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
 }
 
 function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/");
-  const advice = isHost ? `mqtt://${input}` : isPath ? `unix://${input}` : null;
+  const advice = addressOf(input);
   return mustBe(
     "mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path",
     input,
     "",
     advice === null ? null : `write ${shown(advice)}`,
   );
+}
+
+/** The url that a host, a path or an address of another form means; null where that is unknown. */
+function addressOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  if (/^[\w.-]+(:\d+)?$/.test(value)) return `mqtt://${value}`;
+  if (value.startsWith("/")) return `unix://${value}`;
+  if (/^tcp:\/\//i.test(value)) return value.replace(/^tcp/i, "mqtt");
+  return /^(ssl|tls):\/\//i.test(value) ? value.replace(/^(ssl|tls)/i, "mqtts") : null;
 }

@@ -1,7 +1,16 @@
 import * as v from "valibot";
 import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import { type BrokerTls, namespaceName, saysReadable, secret, text, tlsOptions } from "../remote/options.ts";
+import {
+  addressText,
+  type BrokerTls,
+  namespaceName,
+  partOfUrl,
+  saysReadable,
+  secret,
+  text,
+  tlsOptions,
+} from "../remote/options.ts";
 import { urlsOf } from "./address.ts";
 import { isPostgresClient, type PostgresClient } from "./client.ts";
 
@@ -57,10 +66,13 @@ const sharedEntries = {
   namespace: v.optional(namespaceName, ""),
 };
 
+/** An address with all its parts. */
+const EXAMPLE = "postgres://user:password@host:5432/database";
+
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
+    addressText(EXAMPLE),
     v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
     v.check((url) => urlsOf(url).every((each) => URL.canParse(each)), saysReadable),
   ),
@@ -91,10 +103,14 @@ const hints: Hints = {
     uri: "url",
     address: "url",
     connectionstring: "url",
+    dsn: "url",
+    conninfo: "url",
     sql: "client",
     user: "username",
+    pool: "client",
     ssl: "tls",
   },
+  elsewhere: (name) => partOfUrl(name, EXAMPLE),
 };
 const checkByUrl = checker(urlSchema, hints);
 const checkByClient = checker(clientSchema, {
@@ -130,6 +146,6 @@ function saysUrl({ input }: { readonly input: unknown }): string {
     "postgres:// and an address",
     input,
     isHost ? "" : "secret",
-    isHost ? `write ${shown(`postgres://${input}`)}` : null,
+    isHost ? `write ${shown(`postgres://${input}`)}` : `write it as "${EXAMPLE}"`,
   );
 }

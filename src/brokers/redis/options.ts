@@ -2,9 +2,11 @@ import * as v from "valibot";
 import { type Checker, checker, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
 import {
+  addressText,
   type BrokerTls,
   channelName,
   namespaceName,
+  partOfUrl,
   saysReadable,
   secret,
   text,
@@ -53,7 +55,7 @@ const sharedEntries = {
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
+    addressText("redis://127.0.0.1:6379"),
     v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysUrl),
     v.check((url) => URL.canParse(url), saysReadable),
   ),
@@ -70,7 +72,22 @@ const clientSchema = v.strictObject({
 const hints: Hints = {
   takes: "{ url } or { client }",
   instead: adviceOn,
-  synonyms: { topic: "channel", prefix: "namespace", uri: "url", address: "url", redis: "client", user: "username" },
+  synonyms: {
+    topic: "channel",
+    prefix: "namespace",
+    keyprefix: "namespace",
+    uri: "url",
+    address: "url",
+    redisurl: "url",
+    clientorurl: "url",
+    redis: "client",
+    user: "username",
+    ssl: "tls",
+  },
+  elsewhere: (name) =>
+    /^(db|database)$/i.test(name)
+      ? "channels belong to no database; { namespace } keeps stores apart"
+      : partOfUrl(name, "redis://user:password@host:6379"),
 };
 const checkByUrl = checker(urlSchema, hints);
 const checkByClient = checker(clientSchema, {
@@ -90,19 +107,25 @@ export function checkOptions(options: RedisBrokerOptions): CheckedRedisOptions {
 }
 
 function adviceOn(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+  if (typeof value === "string") return `write { url: ${shown(addressOf(value) ?? value)} }`;
   if (value instanceof URL) return "write { url: url.href }";
   return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
 }
 
 function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/");
-  const advice = isHost ? `redis://${input}` : isPath ? `unix://${input}` : null;
+  const advice = addressOf(input);
   return mustBe(
     "redis:// or rediss:// and a host, or unix:/// and a path",
     input,
     "",
     advice === null ? null : `write ${shown(advice)}`,
   );
+}
+
+/** The url that a host, a path or an address of another form means; null where that is unknown. */
+function addressOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  if (/^[\w.-]+(:\d+)?$/.test(value)) return `redis://${value}`;
+  if (value.startsWith("/")) return `unix://${value}`;
+  return /^valkeys?:\/\//i.test(value) ? value.replace(/^valkey/i, "redis") : null;
 }

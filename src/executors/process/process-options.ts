@@ -1,7 +1,13 @@
 import * as v from "valibot";
 import { checker, says, textUpTo } from "../../core/check.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
-import { moduleUrl, poolSettings, type RemoteExecutorOptions, remoteEntries } from "../remote/remote-options.ts";
+import {
+  moduleUrl,
+  poolSettings,
+  type RemoteExecutorOptions,
+  remoteEntries,
+  remoteHints,
+} from "../remote/remote-options.ts";
 import type { ProcessSettings } from "./process-channel.ts";
 
 /** Options of a {@link ProcessExecutor}. */
@@ -32,12 +38,16 @@ export function checkProcessOptions(options: ProcessExecutorOptions): ProcessExe
 /** Sources are TypeScript, and the package is JavaScript. */
 const PROCESS_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "process-entry.$1");
 
-const check = checker(() =>
-  v.strictObject({
-    ...remoteEntries(),
-    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
-    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
-    cwd: v.optional(textUpTo(4096)),
-    entry: v.optional(moduleUrl()),
-  }),
+const check = checker(
+  () =>
+    v.strictObject({
+      ...remoteEntries(),
+      env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
+      execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
+      cwd: v.optional(textUpTo(4096)),
+      entry: v.optional(moduleUrl()),
+    }),
+  remoteHints((name) =>
+    name === "resourceLimits" ? 'processes take execArgv: ["--max-old-space-size=512"] on Node and Deno' : null,
+  ),
 );

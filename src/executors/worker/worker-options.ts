@@ -1,7 +1,13 @@
 import * as v from "valibot";
 import { checker, objectOf, says, textUpTo, wholeNumber } from "../../core/check.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
-import { moduleUrl, poolSettings, type RemoteExecutorOptions, remoteEntries } from "../remote/remote-options.ts";
+import {
+  moduleUrl,
+  poolSettings,
+  type RemoteExecutorOptions,
+  remoteEntries,
+  remoteHints,
+} from "../remote/remote-options.ts";
 import type { ThreadSettings } from "./thread-channel.ts";
 
 /** Options of a {@link WorkerExecutor}. */
@@ -43,21 +49,26 @@ export function checkWorkerOptions(options: WorkerExecutorOptions): WorkerSettin
 /** Sources are TypeScript, and the package is JavaScript. */
 const THREAD_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "thread-entry.$1");
 
-const check = checker(() => {
-  const megabytes = v.optional(wholeNumber(1));
-  return v.strictObject({
-    ...remoteEntries(),
-    resourceLimits: v.optional(
-      objectOf({
-        maxOldGenerationSizeMb: megabytes,
-        maxYoungGenerationSizeMb: megabytes,
-        codeRangeSizeMb: megabytes,
-        stackSizeMb: megabytes,
-      }),
-    ),
-    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
-    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
-    name: v.optional(textUpTo(100), "escapement"),
-    entry: v.optional(moduleUrl()),
-  });
-});
+const check = checker(
+  () => {
+    const megabytes = v.optional(wholeNumber(1));
+    return v.strictObject({
+      ...remoteEntries(),
+      resourceLimits: v.optional(
+        objectOf({
+          maxOldGenerationSizeMb: megabytes,
+          maxYoungGenerationSizeMb: megabytes,
+          codeRangeSizeMb: megabytes,
+          stackSizeMb: megabytes,
+        }),
+      ),
+      env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
+      execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
+      name: v.optional(textUpTo(100), "escapement"),
+      entry: v.optional(moduleUrl()),
+    });
+  },
+  remoteHints((name) =>
+    name === "cwd" ? "threads have the folder of the program; a ProcessExecutor has a cwd" : null,
+  ),
+);
