@@ -1,7 +1,15 @@
 import * as v from "valibot";
 import { hasMethods, implementing, says } from "../../core/check.ts";
-import { type BrokerTls, channelName, namespaceName, secret, text, tlsOptions } from "../remote/options.ts";
-import { saysUrl, serverOptionsChecker } from "../remote/server-options.ts";
+import {
+  addressText,
+  type BrokerTls,
+  channelName,
+  namespaceName,
+  secret,
+  text,
+  tlsOptions,
+} from "../remote/options.ts";
+import { saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
 import type { MqttClient, MqttQos } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -67,12 +75,12 @@ const sharedEntries = {
   subscribeQos: v.optional(qos, 0),
 };
 
-const saysAddress = saysUrl("mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path", "mqtt");
+const saysAddress = saysUrl("mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path", addressOf);
 
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
+    addressText("mqtt://127.0.0.1:1883"),
     v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysAddress),
   ),
   clientId: v.optional(channelName),
@@ -96,9 +104,18 @@ export const checkOptions: (options: unknown) => CheckedMqttOptions = serverOpti
   byUrl: urlSchema,
   byClient: clientSchema,
   isClient: (value) => hasMethods(value, CLIENT_METHODS),
-  synonyms: { channel: "topic", host: "url", mqtt: "client" },
+  example: "mqtt://user:password@host:1883",
+  addressOf,
+  synonyms: { channel: "topic", brokerurl: "url", mqtt: "client" },
   elsewhere: (name) =>
     name.toLowerCase() === "qos"
       ? "publishQos is that of messages to the server, subscribeQos that of messages from it"
       : null,
 });
+
+/** The url that a host, a path or an address of another form means; null where that is unknown. */
+function addressOf(given: string): string | null {
+  if (/^tcp:\/\//i.test(given)) return given.replace(/^tcp/i, "mqtt");
+  if (/^(ssl|tls):\/\//i.test(given)) return given.replace(/^(ssl|tls)/i, "mqtts");
+  return urlOfPlace(given, "mqtt");
+}

@@ -1,6 +1,14 @@
 import * as v from "valibot";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import { type BrokerTls, namespaceName, saysReadable, secret, text, tlsOptions } from "../remote/options.ts";
+import {
+  addressText,
+  type BrokerTls,
+  namespaceName,
+  saysReadable,
+  secret,
+  text,
+  tlsOptions,
+} from "../remote/options.ts";
 import { serverOptionsChecker } from "../remote/server-options.ts";
 import { urlsOf } from "./address.ts";
 import { isPostgresClient, type PostgresClient } from "./client.ts";
@@ -58,10 +66,13 @@ const sharedEntries = {
   namespace: v.optional(namespaceName, ""),
 };
 
+/** An address with all its parts. */
+const EXAMPLE = "postgres://user:password@host:5432/database";
+
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
+    addressText(EXAMPLE),
     v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
     v.check((url) => urlsOf(url).every((each) => URL.canParse(each)), saysReadable),
   ),
@@ -92,7 +103,8 @@ export const checkOptions: (options: unknown) => CheckedPostgresOptions = server
   byUrl: urlSchema,
   byClient: clientSchema,
   isClient: isPostgresClient,
-  synonyms: { topic: "channel", connectionstring: "url", sql: "client", ssl: "tls" },
+  example: EXAMPLE,
+  synonyms: { topic: "channel", connectionstring: "url", dsn: "url", conninfo: "url", sql: "client", pool: "client" },
 });
 
 /** Clients and pools of the package `pg` are objects that connect and query. */
@@ -106,6 +118,6 @@ function saysUrl({ input }: { readonly input: unknown }): string {
     "postgres:// and an address",
     input,
     isHost ? "" : "secret",
-    isHost ? `write ${shown(`postgres://${input}`)}` : null,
+    isHost ? `write ${shown(`postgres://${input}`)}` : `write it as "${EXAMPLE}"`,
   );
 }

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { hasMethods, implementing } from "../../core/check.ts";
 import {
+  addressText,
   type BrokerTls,
   channelName,
   namespaceName,
@@ -9,7 +10,7 @@ import {
   text,
   tlsOptions,
 } from "../remote/options.ts";
-import { saysUrl, serverOptionsChecker } from "../remote/server-options.ts";
+import { saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
 import type { RedisClient } from "./clients.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -51,12 +52,12 @@ const sharedEntries = {
   namespace: v.optional(namespaceName, ""),
 };
 
-const saysAddress = saysUrl("redis:// or rediss:// and a host, or unix:/// and a path", "redis");
+const saysAddress = saysUrl("redis:// or rediss:// and a host, or unix:/// and a path", addressOf);
 
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
+    addressText("redis://127.0.0.1:6379"),
     v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysAddress),
     v.check((url) => URL.canParse(url), saysReadable),
   ),
@@ -79,5 +80,14 @@ export const checkOptions: (options: unknown) => CheckedRedisOptions = serverOpt
   byUrl: urlSchema,
   byClient: clientSchema,
   isClient: (value) => hasMethods(value, CLIENT_METHODS),
-  synonyms: { topic: "channel", redis: "client" },
+  example: "redis://user:password@host:6379",
+  addressOf,
+  synonyms: { topic: "channel", keyprefix: "namespace", redisurl: "url", clientorurl: "url", redis: "client" },
+  elsewhere: (name) =>
+    /^(db|database)$/i.test(name) ? "channels belong to no database; { namespace } keeps stores apart" : null,
 });
+
+/** The url that a host, a path or an address of another form means; null where that is unknown. */
+function addressOf(given: string): string | null {
+  return urlOfPlace(given, "redis") ?? (/^valkeys?:\/\//i.test(given) ? given.replace(/^valkey/i, "redis") : null);
+}

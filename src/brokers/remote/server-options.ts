@@ -1,6 +1,7 @@
 import type * as v from "valibot";
 import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
+import { partOfUrl } from "./options.ts";
 
 /** How the options of a broker are checked whose server is given by a url or by a client. */
 export interface ServerOptions {
@@ -10,6 +11,10 @@ export interface ServerOptions {
   readonly byClient: v.GenericSchema;
   /** Whether a value that stands in the place of the options is a client. */
   readonly isClient: (value: unknown) => boolean;
+  /** A url with all its parts, for messages. */
+  readonly example: string;
+  /** The url that a text in the place of the options means; null where that is unknown. */
+  readonly addressOf?: (text: string) => string | null;
   /** Other words for options, beside those that all brokers have. */
   readonly synonyms: Readonly<Record<string, string>>;
   /** What to do about names that are no options; null where that is unknown. */
@@ -17,17 +22,17 @@ export interface ServerOptions {
 }
 
 /** Other words for the options that all brokers have. */
-const SYNONYMS = { prefix: "namespace", uri: "url", address: "url", user: "username" };
+const SYNONYMS = { prefix: "namespace", uri: "url", address: "url", user: "username", ssl: "tls" };
 
 /** A function that checks the options of a broker, and adds the defaults. It throws an `OptionsError` with one issue
  *  for each problem. */
 export function serverOptionsChecker<T>(options: ServerOptions): (given: unknown) => T {
-  const { where, byUrl, byClient, isClient, synonyms, elsewhere = () => null } = options;
+  const { where, byUrl, byClient, example, synonyms, elsewhere = () => null } = options;
   const hints: Hints = {
     takes: "{ url } or { client }",
-    instead: (value) => adviceOn(value, isClient),
+    instead: (value) => adviceOn(value, options),
     synonyms: { ...SYNONYMS, ...synonyms },
-    elsewhere,
+    elsewhere: (name) => elsewhere(name) ?? partOfUrl(name, example),
   };
   const checkByUrl: Checker<unknown> = checker(byUrl, hints);
   const checkByClient: Checker<unknown> = checker(byClient, {
@@ -41,20 +46,27 @@ export function serverOptionsChecker<T>(options: ServerOptions): (given: unknown
   };
 }
 
-function adviceOn(value: unknown, isClient: (value: unknown) => boolean): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+function adviceOn(value: unknown, { isClient, addressOf = () => null }: ServerOptions): string | null {
+  if (typeof value === "string") return `write { url: ${shown(addressOf(value) ?? value)} }`;
   if (value instanceof URL) return "write { url: url.href }";
   return isClient(value) ? "pass it as { client }" : null;
 }
 
-/** The message about a url of another kind, for servers that also listen on unix sockets.
+/** The message about a url of another kind.
  *  @param what what the url must be
- *  @param scheme the one that a host without a scheme likely lacks */
-export function saysUrl(what: string, scheme: string): (issue: { readonly input: unknown }) => string {
+ *  @param addressOf the url that a text means; null where that is unknown */
+export function saysUrl(
+  what: string,
+  addressOf: (text: string) => string | null,
+): (issue: { readonly input: unknown }) => string {
   return ({ input }) => {
-    const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-    const isPath = typeof input === "string" && input.startsWith("/");
-    const advice = isHost ? `${scheme}://${input}` : isPath ? `unix://${input}` : null;
-    return mustBe(what, input, "", advice === null ? null : `write ${shown(advice)}`);
+    const address = typeof input === "string" ? addressOf(input) : null;
+    return mustBe(what, input, "", address === null ? null : `write ${shown(address)}`);
   };
+}
+
+/** The url of a host or of the path of a unix socket; null for other text. @param scheme of a host */
+export function urlOfPlace(text: string, scheme: string): string | null {
+  if (/^[\w.-]+(:\d+)?$/.test(text)) return `${scheme}://${text}`;
+  return text.startsWith("/") ? `unix://${text}` : null;
 }

@@ -7,6 +7,7 @@ import {
   programEntries,
   type RemoteExecutorOptions,
   remoteEntries,
+  remoteHints,
 } from "../remote/remote-options.ts";
 import type { ProcessSettings } from "./process-channel.ts";
 
@@ -37,10 +38,14 @@ export function checkProcessOptions(options: ProcessExecutorOptions): ProcessExe
 
 const PROCESS_ENTRY: string = programBeside(import.meta.url, "process-entry");
 
-const check = checker(() =>
-  v.strictObject({
-    ...remoteEntries(),
-    ...programEntries(PROCESS_ENTRY),
-    cwd: v.optional(textUpTo(4096)),
-  }),
+const check = checker(
+  () =>
+    v.strictObject({
+      ...remoteEntries(),
+      ...programEntries(PROCESS_ENTRY),
+      cwd: v.optional(textUpTo(4096)),
+    }),
+  remoteHints((name) =>
+    name === "resourceLimits" ? 'processes take execArgv: ["--max-old-space-size=512"] on Node and Deno' : null,
+  ),
 );

@@ -32,11 +32,18 @@ export interface CheckedLeaseThreadOptions {
 const LEASE_ENTRY: string = programBeside(import.meta.url, "lease-entry");
 
 /** @throws {OptionsError} with one issue per problem */
-export const checkLeaseThreadOptions: Checker<CheckedLeaseThreadOptions> = checker(() =>
-  v.strictObject({
-    module: moduleUrl("./store.ts"),
-    maxBlocked: v.optional(durationMs(1), { minutes: 5 }),
-    startTimeout: v.optional(durationMs(1), { seconds: 30 }),
-    entry: programUrl(LEASE_ENTRY),
-  }),
+export const checkLeaseThreadOptions: Checker<CheckedLeaseThreadOptions> = checker(
+  () =>
+    v.strictObject({
+      module: moduleUrl("./store.ts"),
+      maxBlocked: v.optional(durationMs(1), { minutes: 5 }),
+      startTimeout: v.optional(durationMs(1), { seconds: 30 }),
+      entry: programUrl(LEASE_ENTRY),
+    }),
+  {
+    takes: "{ module }",
+    instead: (value) => (value instanceof URL ? "write { module: url }" : null),
+    elsewhere: (name) =>
+      /^(data_?)?store$/i.test(name) ? "its module exports it: export const createDataStore = () => ..." : null,
+  },
 );

@@ -7,6 +7,7 @@ import {
   programEntries,
   type RemoteExecutorOptions,
   remoteEntries,
+  remoteHints,
 } from "../remote/remote-options.ts";
 import type { ThreadSettings } from "./thread-channel.ts";
 
@@ -52,19 +53,24 @@ export function checkWorkerOptions(options: WorkerExecutorOptions): WorkerSettin
 
 const THREAD_ENTRY: string = programBeside(import.meta.url, "thread-entry");
 
-const check = checker(() => {
-  const megabytes = v.optional(wholeNumber(1));
-  return v.strictObject({
-    ...remoteEntries(),
-    ...programEntries(THREAD_ENTRY),
-    resourceLimits: v.optional(
-      objectOf({
-        maxOldGenerationSizeMb: megabytes,
-        maxYoungGenerationSizeMb: megabytes,
-        codeRangeSizeMb: megabytes,
-        stackSizeMb: megabytes,
-      }),
-    ),
-    name: v.optional(textUpTo(100), "escapement"),
-  });
-});
+const check = checker(
+  () => {
+    const megabytes = v.optional(wholeNumber(1));
+    return v.strictObject({
+      ...remoteEntries(),
+      ...programEntries(THREAD_ENTRY),
+      resourceLimits: v.optional(
+        objectOf({
+          maxOldGenerationSizeMb: megabytes,
+          maxYoungGenerationSizeMb: megabytes,
+          codeRangeSizeMb: megabytes,
+          stackSizeMb: megabytes,
+        }),
+      ),
+      name: v.optional(textUpTo(100), "escapement"),
+    });
+  },
+  remoteHints((name) =>
+    name === "cwd" ? "threads have the folder of the program; a ProcessExecutor has a cwd" : null,
+  ),
+);
