@@ -97,7 +97,7 @@ export type LogDetail = { readonly value: unknown } | { readonly error: Serializ
 export type FromWorker = ReadyMessage | UnfitMessage | DoneMessage | FailedMessage | ProgressMessage | LogMessage;
 
 /** A list of messages, in the form in which it is sent. */
-export interface Envelope<M> {
+interface Envelope<M> {
   readonly escapement: readonly M[];
 }
 
