@@ -118,7 +118,7 @@ export type FromWorker =
   | AskParentsMessage;
 
 /** A list of messages, in the form in which it is sent. */
-export interface Envelope<M> {
+interface Envelope<M> {
   readonly escapement: readonly M[];
 }
 
