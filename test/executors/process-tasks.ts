@@ -54,6 +54,13 @@ export const tasks: object = defineTasks({
         { escapement: 1 },
         { escapement: [null] },
         { escapementBytes: "?" },
+        ...Array.from({ length: 20 }, (_, id) => ({
+          escapement: [
+            { op: "progress", id, fraction: 99 },
+            { op: "failed", id, error: { name: "Error", message: "of nobody", cause: null } },
+            { op: "log", id, level: "warn", message: "of nobody", details: [{ error: { name: 1 } }] },
+          ],
+        })),
       ]) {
         process.send?.(message);
       }
