@@ -41,6 +41,7 @@ export const tasks: object = defineTasks({
   },
   disconnect: { handler: () => process.disconnect?.() },
   makeFunction: { handler: () => () => 1 },
+  makeProxy: { handler: () => new Proxy({ a: 1 }, {}) },
   readEnvironment: { handler: (name: string) => process.env[name] ?? null },
   readFolder: { handler: () => process.cwd() },
   // A program may send messages of its own.
