@@ -146,10 +146,12 @@ export class Session {
       return;
     }
     if (envelope.namespace !== this.#maker.namespace || envelope.from === this.#from) return;
-    const place = this.#publishers.place(envelope);
+    const place = this.#publishers.place(envelope, text.length);
     if (place === "double") return;
-    this.#outlets.deliver(receivedEvents(envelope.events, (reason) => this.#refuse(reason)));
-    if (place === "afterLoss") this.#outlets.tellGap();
+    if (place !== "stale") {
+      this.#outlets.deliver(receivedEvents(envelope.events, (reason) => this.#refuse(reason)));
+    }
+    if (place !== "next") this.#outlets.tellGap();
   }
 
   #refuse(reason: string): void {
