@@ -1,7 +1,7 @@
 import type * as v from "valibot";
 import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import { partOfUrl } from "./options.ts";
+import { nameOfWrongUrl, partOfUrl } from "./options.ts";
 
 /** How the options of a broker are checked whose server is given by a url or by a client. */
 export interface ServerOptions {
@@ -61,12 +61,12 @@ export function saysUrl(
 ): (issue: { readonly input: unknown }) => string {
   return ({ input }) => {
     const address = typeof input === "string" ? addressOf(input) : null;
-    return mustBe(what, input, "", address === null ? null : `write ${shown(address)}`);
+    return mustBe(what, input, nameOfWrongUrl(input), address === null ? null : `write ${shown(address)}`);
   };
 }
 
 /** The url of a host or of the path of a unix socket; null for other text. @param scheme of a host */
 export function urlOfPlace(text: string, scheme: string): string | null {
   if (/^[\w.-]+(:\d+)?$/.test(text)) return `${scheme}://${text}`;
-  return text.startsWith("/") ? `unix://${text}` : null;
+  return text.startsWith("/") && !text.includes("@") ? `unix://${text}` : null;
 }

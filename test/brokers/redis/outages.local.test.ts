@@ -172,6 +172,22 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
     await own.stop();
   });
 
+  test("lets a scheduler stop soon although the server hangs", async () => {
+    const own = await RedisServer.start();
+    const { options, end } = await connect(own.url);
+    const { logger } = recordingLogger();
+    const eventBroker = new RedisEventBroker({ ...options, channel });
+    const scheduler = new Scheduler({ dataStore: new MemoryDataStore(), logger, eventBroker });
+    scheduler.task("greet", () => "hello");
+    await scheduler.start();
+    own.freeze(true);
+    await scheduler.addJob("greet");
+    await scheduler.stop();
+    own.freeze(false);
+    end();
+    await own.stop();
+  });
+
   test("lets a scheduler find what was added during an outage as soon as the server is back", async () => {
     const own = await RedisServer.start();
     const { options, end } = await connect(own.url);
