@@ -17,7 +17,7 @@ import type { FromWorker, LogMessageLevel, RunMessage } from "./remote-call.ts";
 
 /** What a context needs of the worker that it is in. */
 export interface ContextHost {
-  /** `thread` or `process`. */
+  /** `thread`, `process` or `worker`. */
   readonly worker: string;
   readonly budget: LogBudget;
   /** Sends a message at once, because a busy handler lets no turn end. */

@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import { checker, objectOf, says, textUpTo, wholeNumber } from "../../core/check.ts";
+import { isPlain, optionError } from "../../core/option-errors.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
 import { moduleUrl, poolSettings, type RemoteExecutorOptions, remoteEntries } from "../remote/remote-options.ts";
+import type { WebWorkerExecutorOptions } from "./browser/web-worker-options.ts";
 import type { ThreadSettings } from "./thread-channel.ts";
 
 /** Options of a {@link WorkerExecutor}. */
@@ -35,10 +37,14 @@ export interface WorkerSettings {
 }
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkWorkerOptions(options: WorkerExecutorOptions): WorkerSettings {
-  const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, "new WorkerExecutor()");
+export function checkWorkerOptions(options: WorkerExecutorOptions | WebWorkerExecutorOptions): WorkerSettings {
+  if (isPlain(options) && "worker" in options)
+    throw optionError(WHERE, "worker", "is for browsers; on Node, Deno and Bun, pass module");
+  const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, WHERE);
   return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry: entry ?? THREAD_ENTRY } };
 }
+
+const WHERE = "new WorkerExecutor()";
 
 /** Sources are TypeScript, and the package is JavaScript. */
 const THREAD_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "thread-entry.$1");
