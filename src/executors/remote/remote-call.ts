@@ -96,11 +96,6 @@ export type LogDetail = { readonly value: unknown } | { readonly error: Serializ
 
 export type FromWorker = ReadyMessage | UnfitMessage | DoneMessage | FailedMessage | ProgressMessage | LogMessage;
 
-/** A list of messages, in the form in which it is sent. */
-export interface Envelope<M> {
-  readonly escapement: readonly M[];
-}
-
 /** The messages of a worker that fit the protocol. Others are left out. */
 export function fromWorker(data: unknown): readonly FromWorker[] {
   const messages = messagesIn(data);

@@ -20,13 +20,14 @@ import { TaskServer } from "../../remote/task-server.ts";
  */
 export function serveTasks(tasks: object): void {
   const handlers = checkedHandlers(tasks);
-  const scope = globalThis as unknown as WorkerScope;
-  if (typeof scope.postMessage !== "function" || "document" in scope) {
+  // Workers alone have this name. Pages, and Bun's main thread, have a `postMessage`, too.
+  if (!("DedicatedWorkerGlobalScope" in globalThis)) {
     throw new SchedulerStateError(
       "serveTasks() was called outside of a Web Worker: call it in the module that option worker of a WorkerExecutor " +
         "names; on Node, Deno and Bun, export `tasks` from a module, and pass option module",
     );
   }
+  const scope = globalThis as unknown as WorkerScope;
   const send = (messages: readonly FromWorker[]): void => scope.postMessage({ escapement: messages });
   const server = new TaskServer(async () => handlers, send);
   scope.addEventListener("message", ({ data }) => server.receive(data));
