@@ -3,8 +3,13 @@ import { JobTimeoutError, Scheduler } from "escapement";
 import { jobExecutorContract } from "escapement/testing";
 import { serveTasks, WorkerExecutor } from "escapement/worker";
 
+const makeWorker = (script) => {
+  const worker = new Worker(script, { type: "module" });
+  setTimeout(() => worker.postMessage("begin"));
+  return worker;
+};
 const makeExecutor = (options = {}, script = "/worker.js") =>
-  new WorkerExecutor({ worker: () => new Worker(script, { type: "module" }), maxWorkers: 2, ...options });
+  new WorkerExecutor({ worker: () => makeWorker(script), maxWorkers: 2, ...options });
 
 const cases = {
   async lost() {

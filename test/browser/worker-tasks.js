@@ -40,6 +40,6 @@ const handlers = {
   scheduler: (_payload, { scheduler }) => scheduler.getJobs(),
 };
 
-// What the page sends before the call is not lost.
-await new Promise((resolve) => setTimeout(resolve));
+// What the executor sends before the call is not lost. The page says "begin" after that.
+await new Promise((resolve) => addEventListener("message", ({ data }) => data === "begin" && resolve()));
 serveTasks(defineTasks(Object.fromEntries(Object.entries(handlers).map(([id, handler]) => [id, { handler }]))));
