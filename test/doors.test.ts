@@ -16,6 +16,12 @@ describe("each door of the package", () => {
   });
 });
 
+test("what browsers get of escapement/worker shows nothing that its types do not", () => {
+  const { values, types } = namesOf(sources.get("src/executors/worker/browser/mod.ts") ?? "");
+  expect(values).toEqual(["WorkerExecutor", "serveTasks"]);
+  expect(types.filter((name) => !DOOR_NAMES["./worker"]?.types.includes(name))).toEqual([]);
+});
+
 describe("the names of a door", () => {
   test("are read from its exports, types apart from values, under the names that users see", () => {
     const text = [

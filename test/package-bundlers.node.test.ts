@@ -1,10 +1,11 @@
 import { copyFile, cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { build } from "esbuild";
+import { basename, join } from "node:path";
+import { build, transform } from "esbuild";
 import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run, runOk } from "./package/run.ts";
 import { ROOT, stagePackage, temporaryFolder, tool } from "./package/stage.ts";
+import { extractCodeBlocks } from "./readme/code-blocks.ts";
 import { answerInChromium } from "./support/chromium.ts";
 
 const ANSWERS = { next: "2026-03-30T09:00:00+02:00[Europe/Berlin]", sums: [42], isOneClass: true };
@@ -33,6 +34,7 @@ beforeAll(async () => {
   }
   await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
   for (const name of PROGRAMS) await copyFile(join(ROOT, "test/package/consumer", name), join(project, name));
+  await writeGuide();
 });
 
 afterAll(async () => {
@@ -49,6 +51,25 @@ describe("bundled by esbuild", () => {
     const script = await readFile(await bundle("bundled-worker.js", "browser"), "utf8");
     await expect(answerOfWorker({ script, modules: true }, DATE_MIN)).resolves.toEqual(ANSWERS);
     await expect(answerOfWorker({ script, modules: true }, "2025-05-31")).rejects.toThrow();
+  });
+});
+
+describe("bundled for a browser, the page of the guide runs a job in a Web Worker", () => {
+  test("by esbuild", async () => {
+    const [page = "", worker = ""] = await Promise.all(
+      ["page.js", "tasks-worker.js"].map(async (name) => readFile(await bundle(name, "browser"), "utf8")),
+    );
+    expect(await answerInChromium(page, { scripts: { "/tasks-worker.js": worker } })).toBe(9592);
+  });
+
+  test("by Vite", async () => {
+    await vite("vite-worker", { rollupOptions: { input: "page.js" }, target: "esnext" });
+    const folder = join(project, "vite-worker/assets");
+    const names = await readdir(folder);
+    const files = names.map(async (name) => [`/assets/${name}`, await readFile(join(folder, name), "utf8")] as const);
+    const scripts = Object.fromEntries(await Promise.all(files));
+    const page = Object.keys(scripts).find((path) => basename(path).startsWith("page-")) ?? "";
+    expect(await answerInChromium(scripts[page] ?? "", { scripts })).toBe(9592);
   });
 });
 
@@ -83,6 +104,17 @@ describe("bundled by wrangler", () => {
     expect(await answerOfWorker(options, date)).toEqual(ANSWERS);
   });
 });
+
+/** Writes the files of the guide about executors. What its page prints is its answer. */
+async function writeGuide(): Promise<void> {
+  const guide = await readFile(join(ROOT, "docs/executors.md"), "utf8");
+  for (const { file, code } of extractCodeBlocks(guide)) {
+    if (file === undefined) continue;
+    const text = (await transform(code, { loader: "ts" })).code;
+    const answering = "console.log = (value) => void (globalThis.answer = value);\n";
+    await writeFile(join(project, file), file === "page.js" ? answering + text : text);
+  }
+}
 
 /** @returns where the bundle is */
 async function bundle(program: string, platform: "node" | "browser"): Promise<string> {

@@ -23,6 +23,7 @@ async function gzippedBytes(source: string, external: readonly string[] = []): P
     write: false,
     format: "esm",
     platform: "neutral",
+    conditions: ["browser"],
     target: "es2022",
     external: ["temporal-polyfill", "valibot", ...external],
     legalComments: "none",
@@ -41,6 +42,12 @@ for (const [name, source, bytesMax] of [
   ["all triggers, without a scheduler", 'export * from "escapement/cron";', 37_376],
   ["a client of a router, with the triggers that its schedules have", 'export * from "escapement/client";', 67_584],
   ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 108_544],
+  [
+    "the same with Web Workers",
+    'export * from "escapement"; export { WorkerExecutor } from "escapement/worker";',
+    113_408,
+  ],
+  ["what runs tasks in a Web Worker", 'export { serveTasks } from "escapement/worker";', 7_680],
 ] as const) {
   test(`${name} stays below ${bytesMax} bytes gzipped, without the polyfill and valibot`, async ({ annotate }) => {
     const bytes = await gzippedBytes(source);

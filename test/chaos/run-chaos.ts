@@ -107,6 +107,7 @@ class ChaosRun {
       dataStore: makeStore(options.store, this.#place),
       ...(broker == null ? {} : { eventBroker: makeBroker(broker.kind, broker.url, randomFrom(options.seed + 2)) }),
       identity: "controller",
+      logLevel: "error",
     });
     registerTasks(this.#client, null);
     this.#flow = new FlowChaos(this.#client, randomFrom(options.seed + 1), options.server !== null);

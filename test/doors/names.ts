@@ -464,7 +464,15 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     ],
   },
   "./worker": {
-    values: ["LeaseThread", "WorkerExecutor"],
-    types: ["LeaseThreadOptions", "RemoteExecutorOptions", "WorkerExecutorOptions", "WorkerResourceLimits"],
+    values: ["LeaseThread", "WorkerExecutor", "serveTasks"],
+    types: [
+      "LeaseThreadOptions",
+      "RemoteExecutorOptions",
+      "WebWorkerEvent",
+      "WebWorkerExecutorOptions",
+      "WebWorkerLike",
+      "WorkerExecutorOptions",
+      "WorkerResourceLimits",
+    ],
   },
 };

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { HandlerLookupError, JobTimeoutError, StoreUnavailableError } from "../../src/core/errors.ts";
 import { silentLogger } from "../../src/core/logger.ts";
 import type { JobCall } from "../../src/executors/job-executor.ts";
+import { serveTasks } from "../../src/executors/worker/browser/serve-tasks.ts";
 import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import type { WorkerExecutorOptions } from "../../src/executors/worker/worker-options.ts";
 import { makeJob, makeResult } from "../../src/testing/data-store-contract/makers.ts";
@@ -468,6 +469,18 @@ describe("The options of a WorkerExecutor", () => {
     ["https://example.org/tasks.js", "module must be the URL of a module"],
   ])("take no %s", (module, message) => {
     expect(() => new WorkerExecutor({ module })).toThrow(message);
+  });
+
+  test("take no worker, which is for browsers, nor does serveTasks() work here", () => {
+    const worker = (): never => {
+      throw new Error("nobody makes it");
+    };
+    expect(() => new WorkerExecutor({ worker })).toThrow(
+      "new WorkerExecutor(): worker is for browsers; on Node, Deno and Bun, pass module",
+    );
+    expect(() => serveTasks({ echo: { handler: () => {} } })).toThrow(
+      "serveTasks() was called outside of a Web Worker: ",
+    );
   });
 
   test("take no abortGrace that is as long as the scheduler's", () => {

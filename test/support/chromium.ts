@@ -16,18 +16,26 @@ const CHROMIUM_ARGS = [
   "--disable-sync",
 ];
 
+/** What a page has beside its script. */
+interface Site {
+  /** The texts of other scripts, by path, such as `/worker.js`. */
+  readonly scripts?: Readonly<Record<string, string>>;
+  /** Whether the page is isolated from other sites, and so may share memory with its workers. Default: false. */
+  readonly isIsolated?: boolean;
+}
+
 /** What a module assigns to `globalThis.answer`, once a page in Chromium has run it. */
-export async function answerInChromium(script: string): Promise<unknown> {
+export async function answerInChromium(script: string, site: Site = {}): Promise<unknown> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`${CHROMIUM} is missing; install it with: apt-get update && apt-get install -y chromium`);
   }
-  await using site = await serve(script);
+  await using server = await serve(script, site);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS, timeout: HANG_MS });
   try {
     const tab = await browser.newPage();
     const failed = new Promise<never>((_, reject) => tab.on("pageerror", reject));
     const answered = async (): Promise<unknown> => {
-      await tab.goto(site.url, { timeout: HANG_MS });
+      await tab.goto(server.url, { timeout: HANG_MS });
       await tab.waitForFunction("globalThis.answer !== undefined", undefined, { timeout: HANG_MS });
       return tab.evaluate("globalThis.answer");
     };
@@ -51,9 +59,16 @@ export async function bundleForBrowser(source: string, folder: string): Promise<
   return outputFiles[0]?.text ?? "";
 }
 
-async function serve(script: string): Promise<{ url: string } & AsyncDisposable> {
-  const server = createServer(({ url }, response) => {
-    if (url === "/page.js") response.setHeader("content-type", "text/javascript").end(script);
+async function serve(script: string, site: Site): Promise<{ url: string } & AsyncDisposable> {
+  const scripts = new Map(Object.entries({ ...site.scripts, "/page.js": script }));
+  const server = createServer(({ url = "" }, response) => {
+    const text = scripts.get(url);
+    if (site.isIsolated === true) {
+      response.setHeader("cross-origin-opener-policy", "same-origin");
+      response.setHeader("cross-origin-embedder-policy", "require-corp");
+    }
+    if (text !== undefined) response.setHeader("content-type", "text/javascript").end(text);
+    else if (url !== "/") response.writeHead(404).end();
     else {
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end('<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>');

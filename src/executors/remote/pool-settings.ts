@@ -1,7 +1,7 @@
 /** What a pool is told of its workers. */
 export interface PoolSettings {
-  /** The URL of the module that has the tasks. */
-  readonly module: string;
+  /** The URL of the module that has the tasks; null when the workers have their tasks from elsewhere. */
+  readonly module: string | null;
   readonly maxWorkers: number;
   readonly minWorkers: number;
   /** Calls that one worker runs at a time. */
@@ -20,6 +20,6 @@ export interface PoolSettings {
 export interface PoolWords {
   /** The class, such as `WorkerExecutor`. */
   readonly executor: string;
-  /** One worker: `thread` or `process`. */
+  /** One worker: `thread`, `process` or `worker`. */
   readonly worker: string;
 }

@@ -28,7 +28,7 @@ export interface WorkerOwner {
   ended(worker: PoolWorker, failure: Error | null): void;
 }
 
-/** One worker of a pool: a thread or a process, with the calls that it runs. */
+/** One worker of a pool: a thread, a process or a Web Worker, with the calls that it runs. */
 export class PoolWorker implements ChannelListener {
   /** The ids of the tasks that the worker has handlers for, once it has loaded its module. Rejects when it cannot. */
   readonly started: Promise<readonly string[]>;
@@ -59,14 +59,9 @@ export class PoolWorker implements ChannelListener {
     });
     this.#channel = open(this);
     this.#flags = this.#channel.sharesMemory ? new AbortFlags(settings.jobsPerWorker) : null;
-    this.#channel.send([
-      {
-        op: "open",
-        module: settings.module,
-        worker: words.worker,
-        ...(this.#flags === null ? {} : { flags: this.#flags.memory }),
-      },
-    ]);
+    const module = settings.module === null ? {} : { module: settings.module };
+    const flags = this.#flags === null ? {} : { flags: this.#flags.memory };
+    this.#channel.send([{ op: "open", worker: words.worker, ...module, ...flags }]);
     this.#watchStart();
   }
 
@@ -299,7 +294,9 @@ export class PoolWorker implements ChannelListener {
 
   #startError({ message, cause }: LostReason): WorkerLostError {
     const { executor, worker } = this.#words;
-    const text = `${executor}: no ${worker} with module ${this.#settings.module} can be started: ${message}`;
+    const { module } = this.#settings;
+    const which = module === null ? "that calls serveTasks()" : `with module ${module}`;
+    const text = `${executor}: no ${worker} ${which} can be started: ${message}`;
     return new WorkerLostError(text, { cause });
   }
 }

@@ -7,12 +7,12 @@ import type { SentResult } from "./parent-results.ts";
 // lists, because one message costs more than its content. Each side checks what it gets, because a program may post
 // messages of its own through the same channel.
 
-/** To a worker, as its first message: the module that has the tasks. */
+/** To a worker, as its first message. */
 export interface OpenMessage {
   readonly op: "open";
-  /** The URL of the module. */
-  readonly module: string;
-  /** What the worker is called in messages: `thread` or `process`. */
+  /** The URL of the module that has the tasks; absent when the worker has its tasks already. */
+  readonly module?: string;
+  /** What the worker is called in messages: `thread`, `process` or `worker`. */
   readonly worker: string;
   /** Memory that both sides share, see `AbortFlags`; absent where there is none. */
   readonly flags?: SharedArrayBuffer;
@@ -118,11 +118,6 @@ export type FromWorker =
   | LogMessage
   | AskParentsMessage;
 
-/** A list of messages, in the form in which it is sent. */
-interface Envelope<M> {
-  readonly escapement: readonly M[];
-}
-
 /** The messages of a worker that fit the protocol. Others are left out. */
 export function fromWorker(data: unknown): readonly FromWorker[] {
   const messages = messagesIn(data);
@@ -155,7 +150,7 @@ function isFromWorker(message: unknown): message is FromWorker {
 function isToWorker(message: unknown): message is ToWorker {
   if (!isRecord(message)) return false;
   const { op, id } = message;
-  if (op === "open") return isText(message.module) && isText(message.worker);
+  if (op === "open") return isTextOrAbsent(message.module) && isText(message.worker);
   if (typeof id !== "number") return false;
   if (op === "abort") return isError(message.reason);
   if (op === "parents") return isAnswer(message.answer);

@@ -19,7 +19,7 @@ import type { FromWorker, LogMessageLevel, ParentsMessage, RunMessage } from "./
 
 /** What a context needs of the worker that it is in. */
 export interface ContextHost {
-  /** `thread` or `process`. */
+  /** `thread`, `process` or `worker`. */
   readonly worker: string;
   readonly budget: LogBudget;
   /** Sends a message at once, because a busy handler lets no turn end. */

@@ -6,7 +6,7 @@ import { ABORT_GRACE_MS } from "../../core/limits.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import type { PoolSettings } from "./pool-settings.ts";
 
-/** Options of every executor that has workers: threads or processes. */
+/** Options of every executor that has workers, such as threads or processes. */
 export interface RemoteExecutorOptions {
   /**
    * The module with the tasks, which each worker imports: it exports `tasks`, made by `defineTasks`, or has them as its
@@ -38,8 +38,7 @@ const WORKERS_MAX = 1024;
 const JOBS_PER_WORKER_MAX = 10_000;
 
 /** The checked options that all executors with workers have; durations are in milliseconds. */
-interface CheckedRemoteOptions {
-  readonly module: string;
+interface CheckedPoolOptions {
   readonly maxWorkers: number;
   readonly minWorkers: number;
   readonly jobsPerWorker: number;
@@ -49,12 +48,21 @@ interface CheckedRemoteOptions {
   readonly startTimeout: number;
 }
 
-/** The schemas of these options. */
-export function remoteEntries(): {
-  [Name in keyof CheckedRemoteOptions]: v.GenericSchema<unknown, CheckedRemoteOptions[Name]>;
-} {
+/** The same, of the executors that are told a module. */
+interface CheckedRemoteOptions extends CheckedPoolOptions {
+  readonly module: string;
+}
+
+type SchemasOf<Options> = { [Name in keyof Options]: v.GenericSchema<unknown, Options[Name]> };
+
+/** The schemas of all {@link RemoteExecutorOptions}. */
+export function remoteEntries(): SchemasOf<CheckedRemoteOptions> {
+  return { module: moduleUrl(), ...poolEntries() };
+}
+
+/** The schemas of these options without the module. */
+export function poolEntries(): SchemasOf<CheckedPoolOptions> {
   const entries = {
-    module: moduleUrl(),
     maxWorkers: v.optional(wholeNumber(1, WORKERS_MAX), () => Math.max(1, processorCount() - 1)),
     minWorkers: v.optional(wholeNumber(0, WORKERS_MAX), 0),
     jobsPerWorker: v.optional(wholeNumber(1, JOBS_PER_WORKER_MAX), 1),
@@ -63,16 +71,16 @@ export function remoteEntries(): {
     idleTimeout: v.optional(v.nullable(durationMs(1)), { seconds: 60 }),
     startTimeout: v.optional(durationMs(1), { seconds: 30 }),
   };
-  return entries as ReturnType<typeof remoteEntries>;
+  return entries as SchemasOf<CheckedPoolOptions>;
 }
 
 const isBelowGrace = (ms: number): boolean => ms < ABORT_GRACE_MS;
 const GRACE_RULE = `must be shorter than ${ABORT_GRACE_MS} ms, after which the scheduler waits for no handler`;
 
 /** The settings of a pool, from checked options. */
-export function poolSettings(options: CheckedRemoteOptions): PoolSettings {
+export function poolSettings(options: CheckedPoolOptions & { readonly module?: string }): PoolSettings {
   return {
-    module: options.module,
+    module: options.module ?? null,
     maxWorkers: Math.max(options.maxWorkers, options.minWorkers),
     minWorkers: options.minWorkers,
     jobsPerWorker: options.jobsPerWorker,

@@ -6,27 +6,41 @@ export class UnfitModule extends Error {}
 
 /**
  * The handlers of a module, by task id. The module exports `tasks`, or has them as its default: what `defineTasks`
- * returns. Tasks without a handler are left out.
- * @throws {UnfitModule}
+ * returns.
+ * @param module its URL
+ * @throws {UnfitModule} and whatever the module throws
  */
-export function handlersOf(exports: object): ReadonlyMap<string, TaskHandler> {
+export async function importedHandlers(module: string): Promise<ReadonlyMap<string, TaskHandler>> {
+  return handlersOf((await import(/* @vite-ignore */ module)) as object);
+}
+
+function handlersOf(exports: object): ReadonlyMap<string, TaskHandler> {
   const tasks: unknown = Reflect.get(exports, "tasks") ?? Reflect.get(exports, "default");
   if (tasks === undefined) {
     const names = Object.keys(exports);
     const found = names.length === 0 ? "nothing" : names.slice(0, 10).join(", ");
-    throw new UnfitModule(`must export \`tasks\`, made by defineTasks(); it exports ${found}`);
+    throw new UnfitModule(`${RULE}; it exports ${found}`);
   }
   if (typeof tasks !== "object" || tasks === null) {
-    throw new UnfitModule(`must export \`tasks\`, made by defineTasks(); its \`tasks\` ${mustBe("an object", tasks)}`);
+    throw new UnfitModule(`${RULE}; its \`tasks\` ${mustBe("an object", tasks)}`);
   }
+  return handlersIn(tasks, RULE);
+}
+
+const RULE = "must export `tasks`, made by defineTasks()";
+
+/**
+ * The handlers of tasks, by task id. Tasks without a handler are left out.
+ * @param rule what the tasks must be, for messages
+ * @throws {UnfitModule}
+ */
+export function handlersIn(tasks: object, rule: string): ReadonlyMap<string, TaskHandler> {
   const handlers = new Map<string, TaskHandler>();
   // Own properties alone: a job must not reach what every object has, such as `constructor`.
   for (const [id, task] of Object.entries(tasks)) {
     const handler = handlerOf(task);
     if (handler === undefined) {
-      throw new UnfitModule(
-        `must export \`tasks\`, made by defineTasks(); task "${id}" ${mustBe("a definition", task)}`,
-      );
+      throw new UnfitModule(`${rule}; task "${id}" ${mustBe("a definition", task)}`);
     }
     if (handler !== null) handlers.set(id, handler);
   }

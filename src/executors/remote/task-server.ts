@@ -8,11 +8,15 @@ import { factsOf } from "./error-facts.ts";
 import { LogBudget } from "./log-budget.ts";
 import { type FromWorker, type OpenMessage, type RunMessage, toWorker } from "./remote-call.ts";
 import { type ContextHost, RemoteContext } from "./remote-context.ts";
-import { handlersOf, UnfitModule } from "./task-module.ts";
+import { UnfitModule } from "./task-module.ts";
 
-/** The worker's side: loads the module, and runs what the pool sends. */
+/** Gives the handlers of the tasks. @param module the URL of the module that has them, where the pool names one */
+type LoadHandlers = (module: string) => Promise<ReadonlyMap<string, TaskHandler>>;
+
+/** The worker's side: loads the handlers, and runs what the pool sends. */
 export class TaskServer implements ContextHost {
   readonly budget: LogBudget = new LogBudget();
+  readonly #load: LoadHandlers;
   readonly #send: (messages: readonly FromWorker[]) => void;
   readonly #running = new Map<number, RemoteContext>();
   #handlers: ReadonlyMap<string, TaskHandler> = new Map();
@@ -22,7 +26,8 @@ export class TaskServer implements ContextHost {
 
   /** @param send sends messages to the pool; throws what the runtime throws about a value that it cannot copy, and has
    *  sent nothing then */
-  constructor(send: (messages: readonly FromWorker[]) => void) {
+  constructor(load: LoadHandlers, send: (messages: readonly FromWorker[]) => void) {
+    this.#load = load;
     this.#send = send;
   }
 
@@ -49,13 +54,12 @@ export class TaskServer implements ContextHost {
     return this.#flags?.reasonAt(slot) ?? null;
   }
 
-  async #open({ module, worker, flags }: OpenMessage): Promise<void> {
+  async #open({ module = "", worker, flags }: OpenMessage): Promise<void> {
     this.#worker = worker;
     this.#flags = flags === undefined ? null : new AbortFlags(flags);
     showCurrentJob();
     try {
-      const exports = (await import(/* @vite-ignore */ module)) as object;
-      this.#handlers = handlersOf(exports);
+      this.#handlers = await this.#load(module);
       this.#send([{ op: "ready", taskIds: [...this.#handlers.keys()] }]);
     } catch (error) {
       const message = error instanceof UnfitModule ? error.message : `cannot be imported: ${textOf(error)}`;

@@ -1,6 +1,6 @@
 import type { ToWorker } from "./remote-call.ts";
 
-/** A thread or a process of an executor, as its pool sees it. */
+/** A thread, a process or a Web Worker of an executor, as its pool sees it. */
 export interface WorkerChannel {
   /** Whether a `SharedArrayBuffer` can be sent. */
   readonly sharesMemory: boolean;

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { checker, objectOf, textUpTo, wholeNumber } from "../../core/check.ts";
+import { isPlain, optionError } from "../../core/option-errors.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
 import {
   poolSettings,
@@ -9,6 +10,7 @@ import {
   remoteEntries,
   remoteHints,
 } from "../remote/remote-options.ts";
+import type { WebWorkerExecutorOptions } from "./browser/web-worker-options.ts";
 import type { ThreadSettings } from "./thread-channel.ts";
 
 /** Options of a {@link WorkerExecutor}. */
@@ -46,10 +48,14 @@ export interface WorkerSettings {
 }
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkWorkerOptions(options: WorkerExecutorOptions): WorkerSettings {
-  const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, "new WorkerExecutor()");
+export function checkWorkerOptions(options: WorkerExecutorOptions | WebWorkerExecutorOptions): WorkerSettings {
+  if (isPlain(options) && "worker" in options)
+    throw optionError(WHERE, "worker", "is for browsers; on Node, Deno and Bun, pass module");
+  const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, WHERE);
   return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry } };
 }
+
+const WHERE = "new WorkerExecutor()";
 
 const THREAD_ENTRY: string = programBeside(import.meta.url, "thread-entry");
 

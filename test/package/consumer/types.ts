@@ -16,11 +16,17 @@ import { DurableObjectDataStore } from "escapement/durable-object";
 import { LibsqlDataStore } from "escapement/libsql";
 import { SqliteDataStore } from "escapement/sqlite";
 import { VirtualClock } from "escapement/testing";
+import { WorkerExecutor } from "escapement/worker";
 
 export const trigger: Trigger = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
 export const alone: CronTriggerAlone = new CronTriggerAlone({ hour: 9 });
 export const copy: Trigger = triggerFromJSON(alone.toJSON());
 export const zone: string | undefined = trigger.next()?.timeZoneId;
+
+/** For a page, without the condition `browser`. */
+export const workers: WorkerExecutor = new WorkerExecutor({
+  worker: () => new Worker(new URL("./tasks-worker.js", import.meta.url), { type: "module" }),
+});
 
 /** No types of Cloudflare's are installed here. */
 export const worker: object = createWorker({ scheduler: () => new Scheduler() });
