@@ -346,6 +346,10 @@ export const SESSION_BODY_BYTES_MAX = 4096;
 export const WORKER_PAUSE_MS_MIN = 100;
 export const WORKER_PAUSE_MS_MAX = 10_000;
 
+/** How long an executor may take to end a thread or a process whose grace is over, in milliseconds. For so long, the
+ *  lease of its job is kept, because the handler may still run. */
+export const WORKER_END_MS = 1000;
+
 /** Lines that a worker of an executor logs for its handlers in a second, and most UTF-16 units of a line and of each
  *  detail of it. What is more is dropped, and counted. */
 export const WORKER_LOG_LINES_PER_SECOND_MAX = 1000;

@@ -9,10 +9,12 @@ export interface JobCall {
   readonly payload: unknown;
   /** Aborted when the attempt is to end early: timeout, cancellation, lost lease, stop. */
   readonly signal: AbortSignal;
-  /** Calls a function with the reason when the attempt is to end early; at once when it is to end already. It costs
-   *  less than the signal, which is made when it is read. Absent: listen to the signal.
+  /** Calls a function when the attempt is to end early, at once when it is to end already: with the reason, and with how
+   *  long the attempt may still take, in milliseconds. Calls it again when that time becomes shorter. An executor that
+   *  can end the work by force does so within that time, because others may then start the job. It costs less than the
+   *  signal, which is made when it is read. Absent: listen to the signal.
    *  @returns a function that ends the listening */
-  onAbort?(listener: (reason: unknown) => void): () => void;
+  onAbort?(listener: (reason: unknown, graceMs: number) => void): () => void;
   /** The number of the attempt, 1 for the first. It counts failed attempts, attempts that were lost with their process,
    *  and this attempt. */
   readonly attempt: number;

@@ -77,6 +77,18 @@ export const tasks: Readonly<Record<string, DefinedTask>> = defineTasks({
       logger.error("a symbol", Symbol("one"));
     },
   },
+  logsHostile: {
+    handler: (_payload: unknown, { logger }: JobContext) => {
+      const refuse = (): never => {
+        throw new Error("nobody may look");
+      };
+      logger.info("a proxy", new Proxy({}, { get: refuse, getPrototypeOf: refuse }));
+      return "logged";
+    },
+  },
+  longNote: {
+    handler: (_payload: unknown, { progress }: JobContext) => progress(0.5, "n".repeat(2000)),
+  },
   logsForEver: {
     handler: (count: number, { logger }: JobContext) => {
       for (let line = 0; line < count; line++) logger.info("a line");

@@ -41,6 +41,7 @@ export const tasks: object = defineTasks({
   },
   disconnect: { handler: () => process.disconnect?.() },
   makeFunction: { handler: () => () => 1 },
+  makeProxy: { handler: () => new Proxy({ a: 1 }, {}) },
   readEnvironment: { handler: (name: string) => process.env[name] ?? null },
   readFolder: { handler: () => process.cwd() },
   // A program may send messages of its own.
@@ -54,6 +55,13 @@ export const tasks: object = defineTasks({
         { escapement: 1 },
         { escapement: [null] },
         { escapementBytes: "?" },
+        ...Array.from({ length: 20 }, (_, id) => ({
+          escapement: [
+            { op: "progress", id, fraction: 99 },
+            { op: "failed", id, error: { name: "Error", message: "of nobody", cause: null } },
+            { op: "log", id, level: "warn", message: "of nobody", details: [{ error: { name: 1 } }] },
+          ],
+        })),
       ]) {
         process.send?.(message);
       }

@@ -138,6 +138,13 @@ describe("what is sent arrives as it was:", () => {
     expect(answer.self).toBe(answer);
   });
 
+  test("and a proxy is copied or refused, as the runtime can, while the process goes on", async () => {
+    const pid = await executor.execute(makeCall("pid"));
+    const made = await executor.execute(makeCall("makeProxy")).catch(({ name }: Error) => name);
+    expect(made).toEqual(process.versions.deno === undefined ? { a: 1 } : "SerializationError");
+    expect(await executor.execute(makeCall("pid"))).toBe(pid);
+  });
+
   test("and what cannot be copied is refused, in either direction, while the process goes on", async () => {
     const calls = [
       makeCall("echo", 1),

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { HandlerLookupError, JobTimeoutError } from "../../src/core/errors.ts";
+import { silentLogger } from "../../src/core/logger.ts";
+import type { JobCall } from "../../src/executors/job-executor.ts";
 import { serveTasks } from "../../src/executors/worker/browser/serve-tasks.ts";
 import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import type { WorkerExecutorOptions } from "../../src/executors/worker/worker-options.ts";
@@ -46,6 +48,18 @@ async function abortedWhileRunning(executor: WorkerExecutor, taskId: string, rea
   const abort = new AbortController();
   const progress = (): void => abort.abort(reason);
   return outcomeOf(executor.execute(makeCall(taskId, null, { signal: abort.signal, progress })));
+}
+
+/** A call that can be aborted, with how long it may still take in milliseconds, as often as one likes. */
+function callWithGrace(taskId: string, reason: Error): { call: JobCall; abort(graceMs: number): void } {
+  let listener: ((reason: unknown, graceMs: number) => void) | null = null;
+  const onAbort: NonNullable<JobCall["onAbort"]> = (listen) => {
+    listener = listen;
+    return () => {
+      listener = null;
+    };
+  };
+  return { call: { ...makeCall(taskId), onAbort }, abort: (graceMs) => listener?.(reason, graceMs) };
 }
 
 describe("WorkerExecutor keeps the contract:", () => {
@@ -96,6 +110,22 @@ describe("A handler in a thread", () => {
         ["info", `${"long ".repeat(10_000).slice(0, 16_384)}…`],
         ["error", "a symbol", "Symbol(one)"],
       ]);
+    }));
+
+  test("may log what throws when it is looked at", () =>
+    withExecutor({}, async (executor) => {
+      const lines: unknown[] = [];
+      const logger = { ...silentLogger, info: (...line: unknown[]): unknown => lines.push(line) };
+      expect(await executor.execute(makeCall("logsHostile", null, { logger }))).toBe("logged");
+      expect(lines).toEqual([["a proxy", "a value that cannot be read"]]);
+    }));
+
+  test("sends as much of a note as is kept", () =>
+    withExecutor({}, async (executor) => {
+      const notes: unknown[] = [];
+      const progress = (_: number, note?: string): unknown => notes.push(note);
+      await executor.execute(makeCall("longNote", null, { progress }));
+      expect(notes).toEqual([`${"n".repeat(997)}...`]);
     }));
 
   test("logs only so many lines in a second, and says how many were dropped", () =>
@@ -175,6 +205,20 @@ describe("A thread", () => {
       abort.abort(reason);
       await expect(spinning).rejects.toBe(reason);
       expect(await next).toBe("next");
+    }));
+
+  test("is killed within the time that the attempt has left, also when that time becomes shorter", () =>
+    withExecutor({ abortGrace: { milliseconds: 2000 } }, async (executor) => {
+      const ended: string[] = [];
+      const calls = ["slow", "fast"].map((name) => {
+        const { call, abort } = callWithGrace("spin", new Error(name));
+        const work = executor.execute(call).catch(({ message }: Error) => ended.push(message));
+        return { abort, work };
+      });
+      for (const { abort } of calls) abort(Number.POSITIVE_INFINITY);
+      calls[1]?.abort(0);
+      await Promise.all(calls.map(({ work }) => work));
+      expect(ended).toEqual(["fast", "slow"]);
     }));
 
   test.each([

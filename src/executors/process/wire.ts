@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
+import { types } from "node:util";
 import { deserialize, serialize } from "node:v8";
 
 // Processes talk in JSON, because Node and Bun copy it several times as fast as anything else. What JSON would change,
@@ -60,6 +61,8 @@ function isSameInJson(value: unknown, budget: { values: number }, depth: number)
 }
 
 function isSameObject(value: object, budget: { values: number }, depth: number): boolean {
+  // A Proxy looks like plain data, but cannot be cloned.
+  if (SERIALIZATION === "advanced" && types.isProxy(value)) return false;
   if (Array.isArray(value)) {
     // By index, because holes are to be seen.
     for (let index = 0; index < value.length; index++) if (!isSameInJson(value[index], budget, depth)) return false;

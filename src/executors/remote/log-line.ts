@@ -13,10 +13,11 @@ export function logText(message: unknown): string {
 /** What was logged with a line, in a form that can be sent: plain data, and errors. Never throws. */
 export function logDetails(details: readonly unknown[]): LogDetail[] {
   return details.slice(0, DETAILS_MAX).map((detail) => {
-    if (detail instanceof Error) return { error: serializedError(detail) };
     if (typeof detail === "string") return { value: clip(detail) };
     if (typeof detail !== "object" || detail === null) return { value: isPlain(detail) ? detail : textOf(detail) };
     try {
+      // A Proxy may throw at the question.
+      if (detail instanceof Error) return { error: serializedError(detail) };
       const text = JSON.stringify(detail);
       return { value: text.length > WORKER_LOG_LENGTH_MAX ? clip(text) : JSON.parse(text) };
     } catch {

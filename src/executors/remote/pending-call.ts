@@ -11,8 +11,11 @@ export class PendingCall {
   readonly #reject: (reason: unknown) => void;
   #abort: (() => void) | null = null;
   #stopTimer: (() => void) | null = null;
+  /** When the work is ended by force, in milliseconds of the timers. */
+  #killAt = Number.POSITIVE_INFINITY;
   #hasSettled = false;
   #reason: { readonly why: unknown } | null = null;
+  #graceMs = Number.POSITIVE_INFINITY;
   readonly #stopListening: () => void;
 
   constructor(id: number, call: JobCall, resolve: (value: unknown) => void, reject: (reason: unknown) => void) {
@@ -20,8 +23,9 @@ export class PendingCall {
     this.call = call;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#stopListening = listen(call, (why) => {
-      this.#reason = { why };
+    this.#stopListening = listen(call, (why, graceMs) => {
+      this.#reason ??= { why };
+      this.#graceMs = graceMs;
       this.#abort?.();
     });
   }
@@ -40,15 +44,24 @@ export class PendingCall {
     return this.#hasSettled;
   }
 
-  /** From now on, an abort of the attempt calls this function, and no other. */
+  /** How long the attempt may take since it was last aborted, in milliseconds. */
+  get graceMs(): number {
+    return this.#graceMs;
+  }
+
+  /** From now on, an abort of the attempt calls this function, and no other. It is called again when the attempt may
+   *  take less time than before. */
   onAbort(abort: () => void): void {
     this.#abort = abort;
   }
 
-  /** Calls a function after a time, unless the call settles before. */
-  after(delayMs: number, run: () => void): void {
+  /** Calls a function after a time, unless the call settles before. Of several times, the earliest counts. */
+  killAfter(delayMs: number, kill: () => void): void {
+    const killAt = timerHost.elapsed() + delayMs;
+    if (killAt >= this.#killAt) return;
+    this.#killAt = killAt;
     this.#stopTimer?.();
-    this.#stopTimer = timerHost.startTimer(run, delayMs);
+    this.#stopTimer = timerHost.startTimer(kill, delayMs);
   }
 
   resolve(value: unknown): void {
@@ -70,10 +83,10 @@ export class PendingCall {
   }
 }
 
-function listen(call: JobCall, listener: (reason: unknown) => void): () => void {
+function listen(call: JobCall, listener: (reason: unknown, graceMs: number) => void): () => void {
   if (call.onAbort !== undefined) return call.onAbort(listener);
   const { signal } = call;
-  const onAbort = (): void => listener(signal.reason);
+  const onAbort = (): void => listener(signal.reason, Number.POSITIVE_INFINITY);
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
   return () => signal.removeEventListener("abort", onAbort);

@@ -189,10 +189,10 @@ export class PoolWorker implements ChannelListener {
   }
 
   #abort(pending: PendingCall): void {
-    const { reason } = pending;
+    const { reason, graceMs } = pending;
     this.#flags?.raise(pending.slot, reason);
     this.#post({ op: "abort", id: pending.id, reason: serializedError(reason) });
-    pending.after(this.#settings.abortGraceMs, () => {
+    pending.killAfter(Math.min(this.#settings.abortGraceMs, graceMs), () => {
       void this.end({ message: `another job of the ${this.#words.worker} ignored its abort` });
     });
   }

@@ -1,4 +1,5 @@
 import type { ErrorFacts } from "../../core/error-of-code.ts";
+import { ERROR_CAUSES_MAX } from "../../core/limits.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
 // What a scheduler's thread and a worker (a thread or a process of the executor's) say to each other: plain data, in
@@ -121,7 +122,7 @@ function isFromWorker(message: unknown): message is FromWorker {
   if (typeof id !== "number") return false;
   if (op === "done") return true;
   if (op === "failed") return isError(message.error);
-  if (op === "progress") return typeof message.fraction === "number" && isTextOrAbsent(message.note);
+  if (op === "progress") return isFraction(message.fraction) && isTextOrAbsent(message.note);
   return op === "log" && isLevel(message.level) && isText(message.message) && isDetails(message.details);
 }
 
@@ -138,6 +139,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
+function isFraction(value: unknown): boolean {
+  return typeof value === "number" && value >= 0 && value <= 1;
+}
+
 function isText(value: unknown): value is string {
   return typeof value === "string";
 }
@@ -146,8 +151,10 @@ function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || isText(value);
 }
 
-function isError(value: unknown): value is SerializedError {
-  return isRecord(value) && isText(value.name) && isText(value.message);
+function isError(value: unknown, depth = 0): value is SerializedError {
+  if (!isRecord(value) || !isText(value.name) || !isText(value.message)) return false;
+  if (!isTextOrAbsent(value.stack) || !isTextOrAbsent(value.code)) return false;
+  return value.cause === undefined || (depth < ERROR_CAUSES_MAX && isError(value.cause, depth + 1));
 }
 
 function isLevel(value: unknown): value is LogMessageLevel {

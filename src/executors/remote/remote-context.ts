@@ -1,8 +1,9 @@
 import { SchedulerStateError } from "../../core/errors.ts";
-import { WORKER_PROGRESS_MS_MIN } from "../../core/limits.ts";
+import { PROGRESS_NOTE_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { mustBe, optionError } from "../../core/option-errors.ts";
 import { timerHost } from "../../core/timer-host.ts";
+import { cut } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { revivedError } from "../../records/revived-error.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
@@ -147,7 +148,8 @@ export class RemoteContext implements JobContext {
     }
     if (typeof (note ?? "") !== "string") throw optionError("progress()", "note", mustBe("text", note));
     if (this.#hasEnded) return;
-    this.#unsent = { op: "progress", id: this.#run.id, fraction, ...(note === undefined ? {} : { note }) };
+    const { id } = this.#run;
+    this.#unsent = { op: "progress", id, fraction, ...noteIn(note) };
     const waitMs = this.#sentAt + WORKER_PROGRESS_MS_MIN - timerHost.elapsed();
     if (waitMs <= 0) this.#sendProgress();
     else this.#stopTimer ??= timerHost.startTimer(() => this.#sendProgress(), waitMs);
@@ -162,4 +164,9 @@ export class RemoteContext implements JobContext {
     this.#sentAt = timerHost.elapsed();
     this.#host.sendNow(message);
   }
+}
+
+/** As much of a note as is kept. Long notes would else fill the memory of the scheduler. */
+function noteIn(note: string | undefined): { readonly note?: string } {
+  return note === undefined ? {} : { note: cut(note, PROGRESS_NOTE_LENGTH_MAX) };
 }

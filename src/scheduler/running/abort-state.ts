@@ -3,15 +3,24 @@ import type { JobCancelledError, JobTimeoutError, LeaseLostError, SchedulerState
 /** Why an attempt is to end early. */
 export type AbortReason = JobTimeoutError | JobCancelledError | LeaseLostError | SchedulerStateError;
 
+/** Told why an attempt is to end early, and how long it may still take, in milliseconds. */
+export type AbortListener = (reason: AbortReason, graceMs: number) => void;
+
 /** Whether and why an attempt was aborted. Its `AbortSignal` is made only when somebody asks for the signal, because
  *  making one costs more than everything else about a short job. */
 export class AbortState {
   #reason: AbortReason | null = null;
   #controller: AbortController | null = null;
-  #listener: ((reason: AbortReason) => void) | null = null;
+  #listener: AbortListener | null = null;
+  #graceMs = Number.POSITIVE_INFINITY;
 
   get reason(): AbortReason | null {
     return this.#reason;
+  }
+
+  /** How long the work may take since it was last aborted, in milliseconds. */
+  get graceMs(): number {
+    return this.#graceMs;
   }
 
   get signal(): AbortSignal {
@@ -22,18 +31,21 @@ export class AbortState {
     return this.#controller.signal;
   }
 
-  /** Calls the function with the reason, at once if there is one. Only the last function that came is called. */
-  listen(listener: ((reason: AbortReason) => void) | null): void {
+  /** Calls the function with the reason, at once if there is one, and again when the grace becomes shorter. Only the
+   *  last function that came is called. */
+  listen(listener: AbortListener | null): void {
     this.#listener = listener;
-    if (this.#reason !== null) listener?.(this.#reason);
+    if (this.#reason !== null) listener?.(this.#reason, this.#graceMs);
   }
 
-  /** Aborts. Only the first reason counts. @returns whether this reason is the first */
-  abort(reason: AbortReason): boolean {
-    if (this.#reason !== null) return false;
-    this.#reason = reason;
-    this.#controller?.abort(reason);
-    this.#listener?.(reason);
+  /** Aborts. Only the first reason counts, and the shortest grace. @returns whether the reason or the grace counts */
+  abort(reason: AbortReason, graceMs: number): boolean {
+    if (graceMs >= this.#graceMs) return false;
+    this.#graceMs = graceMs;
+    const isFirst = this.#reason === null;
+    this.#reason ??= reason;
+    if (isFirst) this.#controller?.abort(reason);
+    this.#listener?.(this.#reason, graceMs);
     return true;
   }
 }

@@ -10,7 +10,7 @@ import {
   WorkerLostError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX, WORKER_END_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
 import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
@@ -22,7 +22,7 @@ import type { JobContext, TaskHandler } from "../scheduler-client.ts";
 import { runAsCurrentJob } from "../tasks/current-job.ts";
 import { assertText, checkPayload } from "../tasks/payload.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
-import { type AbortReason, AbortState } from "./abort-state.ts";
+import { type AbortListener, type AbortReason, AbortState } from "./abort-state.ts";
 import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
 
 /** What an attempt needs from the runner. */
@@ -43,7 +43,6 @@ export class JobAttempt {
   readonly #executor: JobExecutor;
   readonly #env: AttemptEnvironment;
   readonly #abort = new AbortState();
-  #graceMs = ABORT_GRACE_MS;
   #startedAt: number | null = null;
   #leaseEndsAt: number;
   #isPayloadRejected = false;
@@ -70,7 +69,7 @@ export class JobAttempt {
     return this.#abort.signal;
   }
 
-  onAbort(listener: (reason: unknown) => void): () => void {
+  onAbort(listener: AbortListener): () => void {
     this.#abort.listen(listener);
     return () => this.#abort.listen(null);
   }
@@ -141,10 +140,7 @@ export class JobAttempt {
    *  @param graceMs how long the handler may still take; the shortest of several counts */
   abort(reason: AbortReason, graceMs: number = ABORT_GRACE_MS): void {
     if (this.#hasEnded) return;
-    const isFirst = this.#abort.abort(reason);
-    if (!isFirst && graceMs >= this.#graceMs) return;
-    this.#graceMs = graceMs;
-    this.#giveUpLater();
+    if (this.#abort.abort(reason, graceMs)) this.#giveUpLater();
   }
 
   /** Runs the attempt. Never rejects. */
@@ -260,7 +256,9 @@ export class JobAttempt {
     const reject = this.#reject;
     if (reject === null) return;
     const { signal } = this.#ended();
-    void sleepFor(this.#env.clock, this.#graceMs, signal).then(() => reject(this.#abort.reason));
+    // What runs elsewhere is ended there when its grace is over. Until then nobody else may start the job.
+    const delayMs = this.#abort.graceMs + (this.runsHere ? 0 : WORKER_END_MS);
+    void sleepFor(this.#env.clock, delayMs, signal).then(() => reject(this.#abort.reason));
   }
 
   async #watchTimeout(timeoutMs: number): Promise<void> {
@@ -302,7 +300,7 @@ class AttemptCall implements JobCall {
     return this.#attempt.signal;
   }
 
-  onAbort(listener: (reason: unknown) => void): () => void {
+  onAbort(listener: AbortListener): () => void {
     return this.#attempt.onAbort(listener);
   }
 
