@@ -12,7 +12,7 @@ describe.each(["redis", "mqtt", "postgres"] as const)("with events over %s", (ki
   test("events that are lost, doubled and cut off, and a server that is killed, lose no occurrence and enqueue none twice", async ({
     annotate,
   }) => {
-    const report = await runChaos({ store: "libsql", server: null, broker, seconds: 8, processes: 3, seed: 20261122 });
+    const report = await runChaos({ store: "libsql", server: null, broker, seconds: 4, processes: 2, seed: 20261122 });
     await annotate(`chaos with events over ${kind}: ${JSON.stringify(report)}`);
     expect(report.violations).toEqual([]);
     expect(report.kills + report.freezes).toBeGreaterThan(0);

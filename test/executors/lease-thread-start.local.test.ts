@@ -138,7 +138,11 @@ describe("a LeaseThread", () => {
         told = resolve;
       });
     const logger: Logger = { debug() {}, info() {}, warn: (text) => told(text), error() {} };
-    const dies = 'async open() { const { exit } = await import("node:process"); setTimeout(() => exit(1), 100); }';
+    // The first table comes once the thread is ready.
+    const dies = `async open() {
+      const [{ parentPort }, { exit }] = [await import("node:worker_threads"), await import("node:process")];
+      parentPort.on("message", ({ kind }) => kind === "table" && exit(1));
+    }`;
     const scheduler = makeScheduler(leaseThread({ code: knowingStore(dies) }), logger);
     const warnings = [warned()];
     await scheduler.start();

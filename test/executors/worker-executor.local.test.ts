@@ -134,11 +134,11 @@ describe("A handler in a thread", () => {
       const info = (text: string): unknown => texts.push(text);
       const warn = info;
       const logger = { debug: info, info, warn, error: info };
-      await executor.execute(makeCall("logsForEver", 1_000_000, { logger }));
+      await executor.execute(makeCall("logsForEver", 50_000, { logger }));
       const dropped = texts.flatMap((text) => /escapement: (\d+) lines/.exec(text)?.[1] ?? []).map(Number);
       const shown = texts.filter((text) => text === "a line").length;
-      expect(dropped.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1_000_000 - shown);
-      expect(shown).toBeLessThan(1_000_000);
+      expect(dropped.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(50_000 - shown);
+      expect(shown).toBeLessThan(50_000);
     }));
 
   test.each(["scheduler", "parents", "cancelItself"])("is told that there is no scheduler: %s", (taskId) =>
@@ -237,15 +237,16 @@ describe("A thread", () => {
     }),
   );
 
-  test.runIf(isNode)("that needs more memory than its limit is lost with its job (Node alone has such limits)", () =>
-    withExecutor({ maxWorkers: 1, resourceLimits: { maxOldGenerationSizeMb: 32 } }, async (executor) => {
+  test("that needs more memory than its limit is lost with its job", async ({ skip }) => {
+    if (!isNode) skip("Node alone limits the memory of threads");
+    await withExecutor({ maxWorkers: 1, resourceLimits: { maxOldGenerationSizeMb: 32 } }, async (executor) => {
       await expect(executor.execute(makeCall("outOfMemory"))).rejects.toMatchObject({
         code: "workerLost",
         cause: { code: "ERR_WORKER_OUT_OF_MEMORY" },
       });
       expect(await executor.execute(makeCall("echo", 1))).toBe(1);
-    }),
-  );
+    });
+  });
 
   test("is renewed after maxJobsPerWorker jobs", () =>
     withExecutor({ maxWorkers: 1, maxJobsPerWorker: 2 }, async (executor) => {

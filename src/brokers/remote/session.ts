@@ -149,7 +149,9 @@ export class Session {
     const place = this.#publishers.place(envelope);
     if (place === "double") return;
     this.#outlets.deliver(receivedEvents(envelope.events, (reason) => this.#refuse(reason)));
-    if (place === "afterLoss") this.#outlets.tellGap();
+    // Without a connection, the gap is told when it is there: who is told of a gap may publish.
+    const isTold = this.#isConnected || this.#endWait !== null;
+    if (place === "afterLoss" && isTold) this.#outlets.tellGap();
   }
 
   #refuse(reason: string): void {

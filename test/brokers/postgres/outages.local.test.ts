@@ -147,11 +147,13 @@ describe("PostgresEventBroker", () => {
     there.onGap(() => gaps++);
     await here.publish([eventOf("a")]);
     // The server ends this connection when the brokers have been idle for as long.
-    const witness = postgres(server.url, { max: 1, connection: { application_name: "witness" } });
+    let onEnd = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      onEnd = resolve;
+    });
+    const witness = postgres(server.url, { max: 1, onclose: () => onEnd() });
     await witness`select 1`;
-    const isOver = async (): Promise<boolean> =>
-      (await run("select 1 from pg_stat_activity where application_name = 'witness'")).length === 0;
-    while (!(await isOver()));
+    await ended;
     const last = nextEvent(there);
     await here.publish([eventOf("b")]);
     await last;

@@ -140,6 +140,24 @@ describe("a broker over a server", () => {
     await Promise.all([here.close(), there.close()]);
   });
 
+  test("tells no gap before it is connected again, although it hears already that a message got lost", async () => {
+    const hall = new Hall();
+    const [first, second] = [hall.broker(), hall.broker()];
+    const heard = heardBy(second);
+    await Promise.all([first.open(), second.open()]);
+    const link = [...hall.links].at(-1);
+    await first.publish([added("a")]);
+    // The connection by which the link sends is lost; it goes on hearing over the other one.
+    link?.listener.lost(new Error("reset"));
+    hall.losing = 1;
+    await first.publish([added("b")]);
+    await first.publish([added("c")]);
+    expect(heard).toEqual(["a", "c"]);
+    link?.listener.connected();
+    expect(heard).toEqual(["a", "c", "gap"]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
   test("tells the others of a gap when it could not send, as soon as it is connected again", async () => {
     const hall = new Hall();
     const [here, there] = [hall.broker(), hall.broker()];
