@@ -179,7 +179,7 @@ export const ABORT_GRACE_MS = 5000;
 /** The same at the deadline of a tick, in milliseconds. Shorter, because the platform may end the program soon. */
 export const TICK_GRACE_MS = 1000;
 
-/** Longest wait of a tick for events to be sent, in milliseconds. */
+/** Longest wait of a tick or a stop for events to be sent, in milliseconds: a server that hangs never takes them. */
 export const TICK_FLUSH_MS = 2000;
 
 /** How long a scheduler waits for its broker to open, in milliseconds, before it works without. */

@@ -1,7 +1,15 @@
 import * as v from "valibot";
 import { type Checker, checker, type Hints, hasMethods, implementing, namesOf, says } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import { type BrokerTls, channelName, namespaceName, secret, text, tlsOptions } from "../remote/options.ts";
+import {
+  type BrokerTls,
+  channelName,
+  nameOfWrongUrl,
+  namespaceName,
+  secret,
+  text,
+  tlsOptions,
+} from "../remote/options.ts";
 import type { MqttClient, MqttQos } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -129,12 +137,12 @@ function adviceOn(value: unknown): string | null {
 
 function saysUrl({ input }: { readonly input: unknown }): string {
   const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/");
+  const isPath = typeof input === "string" && input.startsWith("/") && !input.includes("@");
   const advice = isHost ? `mqtt://${input}` : isPath ? `unix://${input}` : null;
   return mustBe(
     "mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path",
     input,
-    "",
+    nameOfWrongUrl(input),
     advice === null ? null : `write ${shown(advice)}`,
   );
 }

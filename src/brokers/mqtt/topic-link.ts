@@ -29,7 +29,10 @@ export class TopicLink implements Link {
   #failure: unknown;
   #isClosed = false;
   #stopTimer = (): void => {};
-  readonly #waiting: OutgoingMessage[] = [];
+  /** Messages that were not given to the client yet: those that came last, in order, and those before them, backwards. */
+  #waiting: OutgoingMessage[] = [];
+  #nextBackwards: OutgoingMessage[] = [];
+  #isWriting = false;
   readonly #unanswered = new Set<OutgoingMessage>();
   readonly #undo: (() => void)[] = [];
 
@@ -86,19 +89,39 @@ export class TopicLink implements Link {
 
   /** Servers count the messages that they have not answered yet, and refuse further ones. */
   #write(): void {
-    const { topic, publishQos: qos } = this.#settings;
-    const unansweredMax = qos === 0 ? Number.POSITIVE_INFINITY : UNANSWERED_MAX;
-    while (this.#unanswered.size < unansweredMax) {
-      const message = this.#waiting.shift();
-      if (message === undefined) return;
-      this.#unanswered.add(message);
-      this.#client.publish(topic, message.text, { qos, retain: false }, (error) => {
-        if (!this.#unanswered.delete(message)) return;
-        if (error === undefined || error === null) message.resolve();
-        else message.reject(error);
-        this.#write();
-      });
+    const unansweredMax = this.#settings.publishQos === 0 ? UNWRITTEN_MAX : UNANSWERED_MAX;
+    // The client may answer within the call.
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    try {
+      while (this.#unanswered.size < unansweredMax) {
+        const message = this.#takeNext();
+        if (message === undefined) return;
+        this.#give(message);
+      }
+    } finally {
+      this.#isWriting = false;
     }
+  }
+
+  #give(message: OutgoingMessage): void {
+    const { topic, publishQos: qos } = this.#settings;
+    this.#unanswered.add(message);
+    this.#client.publish(topic, message.text, { qos, retain: false }, (error) => {
+      if (!this.#unanswered.delete(message)) return;
+      if (error === undefined || error === null) message.resolve();
+      else message.reject(error);
+      this.#write();
+    });
+  }
+
+  /** Taking the first of a long array would move all the others. */
+  #takeNext(): OutgoingMessage | undefined {
+    if (this.#nextBackwards.length === 0) {
+      this.#nextBackwards = this.#waiting.reverse();
+      this.#waiting = [];
+    }
+    return this.#nextBackwards.pop();
   }
 
   #subscribe(): void {
@@ -131,8 +154,10 @@ export class TopicLink implements Link {
   }
 
   #rejectMessages(): void {
-    const lost = [...this.#unanswered, ...this.#waiting.splice(0)];
+    const lost = [...this.#unanswered, ...this.#nextBackwards.reverse(), ...this.#waiting];
     this.#unanswered.clear();
+    this.#nextBackwards = [];
+    this.#waiting = [];
     for (const { reject } of lost) reject(new Error("the connection was lost before the server had answered"));
   }
 
@@ -144,6 +169,10 @@ export class TopicLink implements Link {
 
 /** Servers allow 20 or more for a client, which several brokers may share. */
 const UNANSWERED_MAX = 8;
+
+/** Most messages that wait until the socket takes more. For each of them the client adds a listener to the socket, and
+ *  removing a listener takes longer the more there are. */
+const UNWRITTEN_MAX = 100;
 
 const decoder = new TextDecoder();
 

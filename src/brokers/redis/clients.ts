@@ -3,6 +3,8 @@
 export interface IoredisClient {
   /** `"ready"` while commands reach the server, and `"wait"` until a lazy client is told to connect. */
   readonly status: string;
+  /** True of a `Cluster`. */
+  readonly isCluster?: boolean;
   publish(channel: string, message: string): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
   connect(): Promise<unknown>;
@@ -27,6 +29,13 @@ export interface NodeRedisClient {
 
 /** A client that the caller made. The caller connects and closes it. */
 export type RedisClient = IoredisClient | NodeRedisClient;
+
+/** A copy of a client, to listen. The broker itself subscribes after each connection: where the server refuses the
+ *  channel, a promise of ioredis that nobody waits for would reject, and end the process. */
+export function copyOf(client: IoredisClient): IoredisClient {
+  if (client.isCluster === true) return client.duplicate();
+  return Reflect.apply(client.duplicate, client, [{ autoResubscribe: false }]) as IoredisClient;
+}
 
 /** A client of node-redis says whether it is ready; one of ioredis has a status. */
 export function isNodeRedis(client: RedisClient): client is NodeRedisClient {

@@ -1,3 +1,5 @@
+import { timerHost } from "../../core/timer-host.ts";
+import { RECONNECT_PAUSE_MS_MAX } from "../remote/limits.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
 import type { IoredisClient } from "./clients.ts";
 
@@ -15,8 +17,10 @@ export class IoredisLink implements Link {
   readonly #channel: string;
   readonly #listener: LinkListener;
   #isSubscribed = false;
+  #isClosed = false;
   /** Why a client failed last. */
   #failure: unknown;
+  #stopTimer = (): void => {};
   readonly #undo: (() => void)[] = [];
 
   constructor(clients: IoredisClients, channel: string, listener: LinkListener) {
@@ -58,6 +62,8 @@ export class IoredisLink implements Link {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopTimer();
     for (const undo of this.#undo.splice(0)) undo();
     const { publisher, subscriber, ownsPublisher } = this.#clients;
     for (const client of ownsPublisher ? [subscriber, publisher] : [subscriber]) {
@@ -68,12 +74,20 @@ export class IoredisLink implements Link {
 
   #subscribe(): void {
     const { subscriber } = this.#clients;
+    this.#stopTimer();
+    if (subscriber.status !== "ready") return;
     subscriber.subscribe(this.#channel).then(
       () => {
         this.#isSubscribed = subscriber.status === "ready";
         this.#tellReady();
       },
-      (error: unknown) => this.#listener.lost(error),
+      (error: unknown) => {
+        if (this.#isClosed) return;
+        // The connection may last, because the server only refuses the channel, until somebody gives the right.
+        this.#stopTimer();
+        this.#stopTimer = timerHost.startTimer(() => this.#subscribe(), RECONNECT_PAUSE_MS_MAX);
+        this.#listener.lost(error);
+      },
     );
   }
 

@@ -1,3 +1,5 @@
+import { timerHost } from "../../core/timer-host.ts";
+import { RECONNECT_PAUSE_MS_MAX } from "../remote/limits.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
 import type { NodeRedisClient } from "./clients.ts";
 
@@ -9,6 +11,7 @@ export class NodeRedisLink implements Link {
   readonly #listener: LinkListener;
   #isSubscribed = false;
   #isClosed = false;
+  #stopTimer = (): void => {};
   readonly #undo: (() => void)[] = [];
 
   constructor(publisher: NodeRedisClient, channel: string, listener: LinkListener) {
@@ -26,7 +29,10 @@ export class NodeRedisLink implements Link {
     this.#on(this.#publisher, "end", () => this.#tellLost(new Error("the client that publishes was closed")));
     // The client subscribes again before it says that it is ready.
     for (const client of [this.#subscriber, this.#publisher]) this.#on(client, "ready", () => this.#tellReady());
-    this.#subscribe().catch((error: unknown) => this.#listener.lost(error));
+    this.#subscriber.connect().then(
+      () => this.#subscribe(),
+      (error: unknown) => this.#listener.lost(error),
+    );
     return this;
   }
 
@@ -38,17 +44,26 @@ export class NodeRedisLink implements Link {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#stopTimer();
     for (const undo of this.#undo.splice(0)) undo();
     this.#subscriber.on("error", () => {});
     this.#subscriber.destroy();
   }
 
   async #subscribe(): Promise<void> {
-    await this.#subscriber.connect();
     if (this.#isClosed) return;
-    await this.#subscriber.subscribe(this.#channel, (message) => this.#listener.received(message));
-    this.#isSubscribed = true;
-    this.#tellReady();
+    try {
+      await this.#subscriber.subscribe(this.#channel, (message) => this.#listener.received(message));
+      this.#isSubscribed = true;
+      this.#tellReady();
+    } catch (error) {
+      if (this.#isClosed) return;
+      this.#listener.lost(error);
+      // The connection may last, because the server only refuses the channel, until somebody gives the right.
+      if (this.#subscriber.isOpen) {
+        this.#stopTimer = timerHost.startTimer(() => void this.#subscribe(), RECONNECT_PAUSE_MS_MAX);
+      }
+    }
   }
 
   #tellReady(): void {

@@ -4,6 +4,7 @@ import { mustBe, shown } from "../../core/option-errors.ts";
 import {
   type BrokerTls,
   channelName,
+  nameOfWrongUrl,
   namespaceName,
   saysReadable,
   secret,
@@ -97,12 +98,12 @@ function adviceOn(value: unknown): string | null {
 
 function saysUrl({ input }: { readonly input: unknown }): string {
   const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/");
+  const isPath = typeof input === "string" && input.startsWith("/") && !input.includes("@");
   const advice = isHost ? `redis://${input}` : isPath ? `unix://${input}` : null;
   return mustBe(
     "redis:// or rediss:// and a host, or unix:/// and a path",
     input,
-    "",
+    nameOfWrongUrl(input),
     advice === null ? null : `write ${shown(advice)}`,
   );
 }

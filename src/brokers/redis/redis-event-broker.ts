@@ -1,7 +1,7 @@
 import { secretsOf, shownAddress } from "../remote/address.ts";
 import type { LinkMaker } from "../remote/link.ts";
 import { RemoteEventBroker } from "../remote/remote-broker.ts";
-import { isNodeRedis } from "./clients.ts";
+import { copyOf, isNodeRedis } from "./clients.ts";
 import { IoredisLink } from "./ioredis-link.ts";
 import { NodeRedisLink } from "./node-redis-link.ts";
 import { openIoredis } from "./open-ioredis.ts";
@@ -44,7 +44,7 @@ function linkMaker(options: CheckedRedisOptions): LinkMaker {
     secrets: [],
     make: async (listener) => {
       if (isNodeRedis(client)) return new NodeRedisLink(client, channel, listener).start();
-      const clients = { publisher: client, subscriber: client.duplicate(), ownsPublisher: false };
+      const clients = { publisher: client, subscriber: copyOf(client), ownsPublisher: false };
       return new IoredisLink(clients, channel, listener).start();
     },
   };

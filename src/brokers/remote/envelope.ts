@@ -1,4 +1,4 @@
-import { EVENTS_PER_MESSAGE_MAX } from "../../core/limits.ts";
+import { EVENTS_PER_MESSAGE_MAX, ID_LENGTH_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import { RECEIVED_LENGTH_MAX, SLIM_TEXT_LENGTHS } from "./limits.ts";
@@ -105,7 +105,8 @@ export function readEnvelope(text: string): Envelope | null {
 function isEnvelope(value: unknown): value is Envelope {
   if (typeof value !== "object" || value === null) return false;
   const { escapement, namespace, from, number, events } = value as { readonly [K in keyof Envelope]: unknown };
-  const isSigned = typeof from === "string" && Number.isSafeInteger(number);
+  // Names of senders are remembered, so that they are short.
+  const isSigned = typeof from === "string" && from.length <= ID_LENGTH_MAX && Number.isSafeInteger(number);
   return (
     escapement === 1 &&
     typeof namespace === "string" &&

@@ -17,6 +17,10 @@ export const RECEIVED_LENGTH_MAX = 32_000_000;
 /** Most publishers whose last number is remembered. The one that was silent for longest is forgotten first. */
 export const PUBLISHERS_MAX = 10_000;
 
+/** A message whose number is lower than the last one by less than this was there before: servers send a message again
+ *  soon, or never. One that is further back shows that the last number was forged. */
+export const DOUBLE_DISTANCE_MAX = 1000;
+
 /** Longest texts of an error within an event that is too large for a message, in UTF-16 units, from the first try to
  *  make it fit to the last. */
 export const SLIM_TEXT_LENGTHS = [2000, 500, 100] as const;

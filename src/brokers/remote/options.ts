@@ -33,6 +33,11 @@ const saysSecret = ({ input }: { readonly input: unknown }): string =>
 export const saysReadable = ({ input }: { readonly input: unknown }): string =>
   mustBe("a url that can be read", input, "secret", "write encodeURIComponent(password) for the password in it");
 
+/** The name by which a message shows what is no url: that of a secret where a password may stand in it. */
+export function nameOfWrongUrl(input: unknown): "secret" | "" {
+  return typeof input === "string" && /[@?]/.test(input) ? "secret" : "";
+}
+
 /** Text that is not empty, such as a user's name. */
 export const text: v.GenericSchema<string> = v.pipe(v.string(saysText), v.nonEmpty(saysText));
 

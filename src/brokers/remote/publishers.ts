@@ -1,23 +1,44 @@
 import type { Envelope } from "./envelope.ts";
-import { PUBLISHERS_MAX } from "./limits.ts";
+import { DOUBLE_DISTANCE_MAX, PUBLISHERS_MAX } from "./limits.ts";
 
-/** Remembers the number of the last message of each publisher, so that doubled and lost messages are noticed. */
+/** The last message of a publisher. */
+interface Heard {
+  readonly number: number;
+  readonly length: number;
+}
+
+/**
+ * Remembers the last message of each publisher, so that doubled and lost messages are noticed. Numbers may be forged,
+ * because anybody may post on a channel: a forged number may cost a look at the store, and never makes a publisher
+ * unheard.
+ */
 export class Publishers {
-  readonly #lastNumbers = new Map<string, number>();
+  readonly #last = new Map<string, Heard>();
 
-  /** What a message is: the next one of its publisher (or the first that is heard of it), one that was there before, or
-   *  one that comes after messages that were lost. */
-  place({ from, number, events }: Envelope): "next" | "double" | "afterLoss" {
+  /**
+   * What a message is.
+   *
+   * - `next`: the next one of its publisher, or the first that is heard of it.
+   * - `double`: the last one again.
+   * - `stale`: one that was there before, or one whose number somebody else has used. It is not delivered.
+   * - `afterLoss`: one that comes after messages that were lost.
+   *
+   * @param length length of the message's text
+   */
+  place({ from, number, events }: Envelope, length: number): "next" | "double" | "stale" | "afterLoss" {
     if (from === undefined || number === undefined) return "next";
-    const last = this.#lastNumbers.get(from);
+    const last = this.#last.get(from);
     // A message without events has the number of the message before it.
-    const expected = (last ?? 0) + (events.length === 0 ? 0 : 1);
-    if (last !== undefined && number < expected) return "double";
-    this.#lastNumbers.delete(from);
-    this.#lastNumbers.set(from, number);
-    if (this.#lastNumbers.size > PUBLISHERS_MAX) {
-      for (const longestSilent of this.#lastNumbers.keys()) {
-        this.#lastNumbers.delete(longestSilent);
+    const expected = (last?.number ?? 0) + (events.length === 0 ? 0 : 1);
+    const isBack = last !== undefined && number < expected;
+    if (isBack && last.number - number < DOUBLE_DISTANCE_MAX) {
+      return number === last.number && length === last.length ? "double" : "stale";
+    }
+    this.#last.delete(from);
+    this.#last.set(from, { number, length });
+    if (this.#last.size > PUBLISHERS_MAX) {
+      for (const longestSilent of this.#last.keys()) {
+        this.#last.delete(longestSilent);
         break;
       }
     }
@@ -28,6 +49,6 @@ export class Publishers {
 
   /** Forgets all numbers, because messages were lost anyway. */
   clear(): void {
-    this.#lastNumbers.clear();
+    this.#last.clear();
   }
 }

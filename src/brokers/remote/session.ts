@@ -146,12 +146,14 @@ export class Session {
       return;
     }
     if (envelope.namespace !== this.#maker.namespace || envelope.from === this.#from) return;
-    const place = this.#publishers.place(envelope);
+    const place = this.#publishers.place(envelope, text.length);
     if (place === "double") return;
-    this.#outlets.deliver(receivedEvents(envelope.events, (reason) => this.#refuse(reason)));
+    if (place !== "stale") {
+      this.#outlets.deliver(receivedEvents(envelope.events, (reason) => this.#refuse(reason)));
+    }
     // Without a connection, the gap is told when it is there: who is told of a gap may publish.
     const isTold = this.#isConnected || this.#endWait !== null;
-    if (place === "afterLoss" && isTold) this.#outlets.tellGap();
+    if (place !== "next" && isTold) this.#outlets.tellGap();
   }
 
   #refuse(reason: string): void {

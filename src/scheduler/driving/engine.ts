@@ -353,7 +353,7 @@ export class Engine {
     const { env, guard } = this.#parts;
     const { events } = env;
     if (this.#isGuarded && guard !== undefined) await limits.within(guard.stop());
-    await limits.within(events.flush());
+    await limits.within(this.#flushEvents(0));
     this.#opening.abort();
     events.close();
     await this.#shared.close();

@@ -48,6 +48,10 @@ function nextGap(broker: MqttEventBroker): Promise<void> {
   });
 }
 
+function added(taskId: string): EventRecord {
+  return { type: "taskAdded", timestampMs: 1, taskId };
+}
+
 /** Two brokers that hear each other, over the address of either kind. */
 async function expectToHear(options: MqttBrokerOptions, other: MqttBrokerOptions = options): Promise<void> {
   const [sender, receiver] = [brokerOf(options), brokerOf(other)];
@@ -181,6 +185,26 @@ describe("an MQTT broker whose server", () => {
     await broker.close();
     expect(await publishing).toBeInstanceOf(BrokerUnavailableError);
     frozen.freeze(false);
+  });
+
+  test("hangs for a while gets what was published meanwhile, while few wait at the socket", async () => {
+    const own = await Mosquitto.start({ lines: ["max_queued_messages 0"] });
+    onTestFinished(() => own.stop());
+    const client = await mqtt.connectAsync(own.url);
+    onTestFinished(() => client.endAsync(true));
+    const [sender, receiver] = [brokerOf({ client }), brokerOf({ url: own.url })];
+    await Promise.all([sender.open(), receiver.open()]);
+    const heard = untilEnd(receiver);
+    const ids = Array.from({ length: 2000 }, (_, index) => `${index} ${"x".repeat(200)}`);
+    own.freeze(true);
+    // More than the system keeps for the server.
+    const batch = Array.from({ length: 400 }, (_, index) => added(`${index} ${"x".repeat(200)}`));
+    const published = Array.from({ length: 200 }, () => sender.publish(batch));
+    published.push(...ids.map((id) => sender.publish([removed(id)])), sender.publish([removed("end")]));
+    expect(client.stream.listenerCount("drain")).toBeLessThan(200);
+    own.freeze(false);
+    await Promise.all(published);
+    expect(await heard).toEqual(ids);
   });
 
   test("nobody listens at is told once for an outage", async () => {

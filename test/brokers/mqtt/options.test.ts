@@ -57,3 +57,16 @@ describe("new MqttEventBroker(options)", () => {
     expectTypeOf<mqtt.MqttClient>().toExtend<MqttClient>();
   });
 });
+
+test.each([
+  "user:hidden@host",
+  "mqtt:/user:hidden@host",
+  " mqtt://user:hidden@host",
+  "/user:hidden@host",
+  "mqtt;//host?password=hidden",
+])("what is no url is not shown where a password may stand in it: %s", (url) => {
+  expect(messageOf({ url })).toBe(
+    "OptionsError: new MqttEventBroker(options): url must be mqtt://, mqtts://, ws:// or wss:// and a host, " +
+      "or unix:/// and a path; got text that is not shown",
+  );
+});

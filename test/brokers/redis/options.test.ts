@@ -84,3 +84,15 @@ test.each([
 ])("options that do not fit get an error that says what to do, case %#", (options, message) => {
   expect(messageOf(options)).toBe(message);
 });
+
+test.each([
+  "user:hidden@host",
+  "redis:/user:hidden@host",
+  " redis://user:hidden@host",
+  "/user:hidden@host",
+  "redis;//host?password=hidden",
+])("what is no url is not shown where a password may stand in it: %s", (url) => {
+  expect(messageOf({ url })).toBe(
+    "new RedisEventBroker(options): url must be redis:// or rediss:// and a host, or unix:/// and a path; got text that is not shown",
+  );
+});

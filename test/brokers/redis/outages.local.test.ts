@@ -125,6 +125,28 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
     await proxy.stop();
   });
 
+  test("goes on trying while the server refuses its channel, from the start and later", async () => {
+    const own = await RedisServer.start();
+    const root = new Redis(own.url);
+    const rights = ["+publish", "+subscribe", "+unsubscribe", "+ping", "+info", "+client", "+hello"];
+    await root.call("ACL", "SETUSER", "jobs", "on", ">word", "resetchannels", ...rights);
+    const allow = (): Promise<unknown> => root.call("ACL", "SETUSER", "jobs", "allchannels");
+    await withTwo(own.url.replace("//", "//jobs:word@"), async (here, there) => {
+      for (const round of ["from the start", "later"]) {
+        expect(await failureOf(here)).toMatchObject({ code: "brokerUnavailable" });
+        const gaps = Promise.all([gapOf(here), gapOf(there)]);
+        await allow();
+        await gaps;
+        const heard = Promise.all([hears(here, round), hears(there, round)]);
+        await here.publish([added(round)]);
+        await heard;
+        await root.call("ACL", "SETUSER", "jobs", "resetchannels");
+      }
+    });
+    root.disconnect();
+    await own.stop();
+  });
+
   test("rejects at once what is published during an outage, and delivers it to its own listeners", async () => {
     const own = await RedisServer.start();
     await withTwo(own.url, async (here) => {
@@ -147,6 +169,22 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
       await expect(published).rejects.toMatchObject({ code: "brokerUnavailable" });
       own.freeze(false);
     });
+    await own.stop();
+  });
+
+  test("lets a scheduler stop soon although the server hangs", async () => {
+    const own = await RedisServer.start();
+    const { options, end } = await connect(own.url);
+    const { logger } = recordingLogger();
+    const eventBroker = new RedisEventBroker({ ...options, channel });
+    const scheduler = new Scheduler({ dataStore: new MemoryDataStore(), logger, eventBroker });
+    scheduler.task("greet", () => "hello");
+    await scheduler.start();
+    own.freeze(true);
+    await scheduler.addJob("greet");
+    await scheduler.stop();
+    own.freeze(false);
+    end();
     await own.stop();
   });
 

@@ -125,6 +125,23 @@ describe("a broker over a server", () => {
     await Promise.all([here.close(), there.close()]);
   });
 
+  test("looks into the store when somebody has used a number of its publisher, and hears the publisher again", async () => {
+    const hall = new Hall();
+    const [here, there] = [hall.broker(), hall.broker()];
+    const heard = heardBy(there);
+    await Promise.all([here.open(), there.open()]);
+    await here.publish([added("a")]);
+    const { from } = JSON.parse(hall.heard[0] ?? "");
+    const forge = (number: number): void =>
+      hall.say(JSON.stringify({ escapement: 1, namespace: "", from, number, events: [] }));
+    forge(3);
+    for (const id of ["b", "c", "d"]) await here.publish([added(id)]);
+    forge(Number.MAX_SAFE_INTEGER);
+    for (const id of ["e", "f"]) await here.publish([added(id)]);
+    expect(heard).toEqual(["a", "gap", "gap", "gap", "d", "gap", "e", "gap", "f"]);
+    await Promise.all([here.close(), there.close()]);
+  });
+
   test("tells a gap when a message got lost on its way, as soon as the next one comes", async () => {
     const hall = new Hall();
     const [here, there] = [hall.broker(), hall.broker()];
