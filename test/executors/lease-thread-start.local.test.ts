@@ -122,6 +122,15 @@ describe("a LeaseThread", () => {
     await second.stop();
   });
 
+  test("bears messages that its module sends", async () => {
+    const send = `import { parentPort } from "node:worker_threads";
+      for (const message of [null, undefined, 1, {}]) parentPort?.postMessage(message);`;
+    const scheduler = makeScheduler(leaseThread({ code: `${send} ${knowingStore()}` }));
+    await scheduler.start();
+    await scheduler.stop();
+    expect(scheduler.state).toBe("stopped");
+  });
+
   test("that ends is replaced, and the log says so", async () => {
     let told = (_: string): void => {};
     const warned = (): Promise<string> =>

@@ -158,9 +158,9 @@ export class LeaseThread implements LeaseGuard {
         void worker.terminate();
         if (isReady) this.#restart(scheduler, held, error);
       };
-      worker.on("message", (message: FromLeaseThread) => {
-        if (message.kind === "failed") ended(this.#failure(message));
-        if (message.kind !== "ready") return;
+      worker.on("message", (message: FromLeaseThread | null | undefined) => {
+        if (message?.kind === "failed") ended(this.#failure(message));
+        if (message?.kind !== "ready") return;
         stopTimer();
         isReady = true;
         this.#restartMs = RESTART_MS_MIN;
@@ -200,15 +200,15 @@ export class LeaseThread implements LeaseGuard {
   }
 }
 
-/** Lets the thread close its store, and ends it. */
+/** Lets the thread close its store, and ends it. The store's module may send messages of its own. */
 async function end(worker: Worker): Promise<void> {
   let stopTimer = (): void => {};
   // The thread would not keep the program alive until it has closed its store.
   worker.ref();
   await new Promise<void>((resolve) => {
     stopTimer = startBackgroundTimer(resolve, CLOSE_MS);
-    worker.on("message", ({ kind }: FromLeaseThread) => {
-      if (kind === "stopped") resolve();
+    worker.on("message", (message: FromLeaseThread | null | undefined) => {
+      if (message?.kind === "stopped") resolve();
     });
     worker.on("exit", () => resolve());
     worker.postMessage({ kind: "stop" } satisfies ToLeaseThread);

@@ -6,8 +6,8 @@ import { checkWorkerOptions, type WorkerExecutorOptions } from "./worker-options
 /**
  * Runs handlers in threads (`node:worker_threads`: Node, Deno and Bun), so that handlers that compute hold up neither
  * the scheduler nor each other. A handler that ignores its abort is ended with its thread; but Deno (2.9) does not end
- * a thread in the middle of a loop that is synchronous.
- * In a browser the threads are Web Workers, and the options are `WebWorkerExecutorOptions`.
+ * a thread in the middle of a loop that is synchronous. In a browser the threads are Web Workers, and the options are
+ * `WebWorkerExecutorOptions`.
  *
  * The handlers are those of a module that each thread imports. In the scheduler the tasks need none. Payloads and
  * returned values are copied (structured clone). In a thread, `context.scheduler` throws.

@@ -46,7 +46,9 @@ describe("MqttEventBroker by url keeps the contract:", () => {
   }
 });
 
-for (const qos of [1, 2] satisfies MqttQos[]) {
+// What the other qualities change lies between the client and the server, hence one runtime is enough.
+const QOS: readonly MqttQos[] = "Deno" in globalThis || "Bun" in globalThis ? [] : [1, 2];
+for (const qos of QOS) {
   describe(`MqttEventBroker with quality of service ${qos} keeps the contract:`, () => {
     for (const { name, run } of eventBrokerContract) {
       const options = { publishQos: qos, subscribeQos: qos, protocolVersion: qos === 1 ? 4 : 5 } as const;

@@ -87,24 +87,28 @@ describe("an MQTT broker reaches its server", () => {
 });
 
 describe("an MQTT broker over TLS", () => {
-  /** A server with a certificate of an authority that nobody knows. */
-  async function startSecure(): Promise<{ ca: string; port: number; wsPort: number }> {
-    const folder = await temporaryFolder();
-    const { ca, certFile, keyFile } = await makeCertificates(folder.path);
-    const [port, wsPort] = [await freePort(), await freePort()];
-    const files = [`certfile ${certFile}`, `keyfile ${keyFile}`];
-    const secure = await Mosquitto.start({
+  // A server with a certificate of an authority that nobody knows.
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let secure: Mosquitto;
+  let ca: string;
+  let port: number;
+  let wsPort: number;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    const certificates = await makeCertificates(folder.path);
+    ca = certificates.ca;
+    [port, wsPort] = [await freePort(), await freePort()];
+    const files = [`certfile ${certificates.certFile}`, `keyfile ${certificates.keyFile}`];
+    secure = await Mosquitto.start({
       lines: [`listener ${port} 127.0.0.1`, ...files, `listener ${wsPort} 127.0.0.1`, "protocol websockets", ...files],
     });
-    onTestFinished(async () => {
-      await secure.stop();
-      await folder.remove();
-    });
-    return { ca, port, wsPort };
-  }
+  });
+  afterAll(async () => {
+    await secure.stop();
+    await folder.remove();
+  });
 
   test("verifies the server's certificate, over TCP and over web sockets", async () => {
-    const { ca, port, wsPort } = await startSecure();
     await expectToHear(
       { url: `mqtts://localhost:${port}`, tls: { ca } },
       { url: `mqtt://127.0.0.1:${port}`, tls: { ca } },
@@ -114,7 +118,6 @@ describe("an MQTT broker over TLS", () => {
   });
 
   test.each(["mqtts", "wss"])("by %s does not connect to a server that it cannot verify", async (scheme) => {
-    const { port, wsPort } = await startSecure();
     const { logger, entries } = recordingLogger();
     const broker = brokerOf({ url: `${scheme}://localhost:${scheme === "wss" ? wsPort : port}` });
     await broker.open({ logger });
