@@ -120,9 +120,10 @@ function shownAny(value: unknown): string {
 
 function shownText(text: string): string {
   if (SECRET_TEXT.test(text)) return "text that is not shown";
-  // Addresses may have a password before the host, and tokens in the query.
+  // Addresses may have a password before the host, even one with a slash, and tokens in the query.
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  return JSON.stringify(cut(isAddress ? text.replace(/\/\/[^/]*@/, "//…@").replace(/\?.*$/s, "?…") : text));
+  const shownAddress = text.replace(/\/\/.*@/s, "//…@").replace(/\?.*$/s, "?…");
+  return JSON.stringify(cut(isAddress ? shownAddress : text.replace(/^[^\s:]*:\S*@/, "…@")));
 }
 
 function shownObject(value: object): string {

@@ -1,6 +1,8 @@
 import type { Logger } from "../core/logger.ts";
 import type { OpenOptions } from "../core/open-options.ts";
 import type { JobRecord } from "../records/job.ts";
+import type { JobResultRecord } from "../records/job-result.ts";
+import type { Serializer } from "../serializers/serializer.ts";
 
 /** One attempt of a job, in the form that an executor gets. */
 export interface JobCall {
@@ -9,10 +11,10 @@ export interface JobCall {
   readonly payload: unknown;
   /** Aborted when the attempt is to end early: timeout, cancellation, lost lease, stop. */
   readonly signal: AbortSignal;
-  /** Calls a function when the attempt is to end early, at once when it is to end already: with the reason, and with how
-   *  long the attempt may still take, in milliseconds. Calls it again when that time becomes shorter. An executor that
-   *  can end the work by force does so within that time, because others may then start the job. It costs less than the
-   *  signal, which is made when it is read. Absent: listen to the signal.
+  /** Calls a function when the attempt is to end early, at once when it is to end already: with the reason, and with
+   *  how long the attempt may still take, in milliseconds. Calls it again when that time becomes shorter. An executor
+   *  that can end the work by force does so within that time, because others may then start the job. It costs less
+   *  than the signal, which is made when it is read. Absent: listen to the signal.
    *  @returns a function that ends the listening */
   onAbort?(listener: (reason: unknown, graceMs: number) => void): () => void;
   /** The number of the attempt, 1 for the first. It counts failed attempts, attempts that were lost with their process,
@@ -29,8 +31,20 @@ export interface JobCall {
    *  @param note what is being done. Default: none
    *  @throws {OptionsError} */
   progress(fraction: number, note?: string): void;
+  /** Reads the results of the jobs that the job came after, for a handler that runs elsewhere. Absent: nobody can read
+   *  them.
+   *  @throws {StoreUnavailableError} */
+  getParentResults?(): Promise<ParentResults>;
   /** Runs the task's handler in this thread. Throws where the task has no handler here. */
   readonly invoke: () => unknown;
+}
+
+/** The results of the jobs that a job came after, as the store has them. */
+export interface ParentResults {
+  /** In the order of the job's `after`; null for one that is not kept any more. */
+  readonly records: readonly (JobResultRecord | null)[];
+  /** Reads the payloads and the returned values in them. */
+  readonly serializer: Serializer;
 }
 
 /**

@@ -6,16 +6,22 @@ import type { SerializedError } from "./serialized-error.ts";
 export function revivedError(record: SerializedError, facts: ErrorFacts = {}): Error {
   const cause = record.cause === undefined ? undefined : revivedError(record.cause);
   const ours = record.code === undefined ? null : errorOfCode(record.code, record.message, { ...facts, cause });
-  const error = ours?.name === record.name ? ours : plainError(record, cause);
-  if (record.stack !== undefined) define(error, "stack", record.stack);
-  return error;
+  return ours?.name === record.name ? withStack(ours, record) : plainError(record, cause);
 }
 
-function plainError(record: SerializedError, cause: Error | undefined): Error {
+/** An error object with the name, message, stack and code of a record. It has the class of its name where JavaScript
+ *  itself has that class. */
+export function plainError(record: SerializedError, cause: Error | undefined): Error {
   const Class = Object.hasOwn(NATIVE, record.name) ? (NATIVE[record.name] ?? Error) : Error;
   const error = new Class(record.message, cause === undefined ? undefined : { cause });
   if (error.name !== record.name) define(error, "name", record.name);
   if (record.code !== undefined) define(error, "code", record.code);
+  return withStack(error, record);
+}
+
+/** Gives an error the stack of a record. @returns the error */
+export function withStack<E extends Error>(error: E, { stack }: SerializedError): E {
+  if (stack !== undefined) define(error, "stack", stack);
   return error;
 }
 

@@ -1,4 +1,4 @@
-import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { LoopbackProxy } from "../support/loopback-proxy.ts";
 import { Mosquitto } from "../support/mosquitto.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
 import { RedisServer } from "../support/redis-server.ts";
@@ -8,9 +8,9 @@ import type { BrokerKind } from "./brokers.ts";
 export class BrokerServer {
   readonly kind: BrokerKind;
   readonly #server: RedisServer | Mosquitto | PostgresServer;
-  readonly #proxy: CuttingProxy;
+  readonly #proxy: LoopbackProxy;
 
-  private constructor(kind: BrokerKind, server: RedisServer | Mosquitto | PostgresServer, proxy: CuttingProxy) {
+  private constructor(kind: BrokerKind, server: RedisServer | Mosquitto | PostgresServer, proxy: LoopbackProxy) {
     this.kind = kind;
     this.#server = server;
     this.#proxy = proxy;
@@ -18,7 +18,7 @@ export class BrokerServer {
 
   static async start(kind: BrokerKind): Promise<BrokerServer> {
     const server = await { redis: RedisServer, mqtt: Mosquitto, postgres: PostgresServer }[kind].start();
-    return new BrokerServer(kind, server, await CuttingProxy.start(server.port));
+    return new BrokerServer(kind, server, await LoopbackProxy.start(server.port));
   }
 
   /** Its address behind the proxy. */

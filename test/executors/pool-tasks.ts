@@ -103,7 +103,15 @@ export const tasks: Readonly<Record<string, DefinedTask>> = defineTasks({
     },
   },
   scheduler: { handler: (_payload: unknown, { scheduler }: JobContext) => scheduler.getJobs() },
-  parents: { handler: (_payload: unknown, { getParentResults }: JobContext) => getParentResults() },
+  parents: {
+    handler: async (_payload: unknown, { getParentResults }: JobContext) => {
+      const [results, again] = await Promise.all([getParentResults(), getParentResults()]);
+      const shown = results.map((result) =>
+        result === null ? null : [result.outcome, result.payload ?? null, result.returnValue ?? null],
+      );
+      return [shown, again.length, results.map((result) => result?.error?.message ?? null)];
+    },
+  },
   cancelItself: { handler: (_payload: unknown, { job }: JobContext) => job.cancel() },
   waitsForAbort: {
     handler: (_payload: unknown, { signal, progress }: JobContext) => {

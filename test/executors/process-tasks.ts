@@ -4,6 +4,10 @@ import { defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
 /** What the processes of these tests run. */
 export const tasks: object = defineTasks({
   echo: { handler: (payload: unknown) => payload },
+  parents: {
+    handler: async (_: unknown, { getParentResults }) =>
+      (await getParentResults()).map((result) => (result === null ? null : [result.jobId, result.returnValue])),
+  },
   pid: { handler: () => process.pid },
   exit: { handler: (code: number) => process.exit(code) },
   fill: {

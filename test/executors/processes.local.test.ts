@@ -7,6 +7,7 @@ import type { JobCall } from "../../src/executors/job-executor.ts";
 import { ProcessExecutor } from "../../src/executors/process/process-executor.ts";
 import type { ProcessExecutorOptions } from "../../src/executors/process/process-options.ts";
 import { Scheduler } from "../../src/mod.ts";
+import { makeJob, makeResult } from "../../src/testing/data-store-contract/makers.ts";
 import { Child } from "../support/child.ts";
 import { ends, isRunning } from "../support/process-table.ts";
 import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
@@ -129,6 +130,17 @@ describe("what is sent arrives as it was:", () => {
     ["__proto__ as a key", JSON.parse('{"__proto__":{"a":1}}')],
   ])("%s", async (_, payload) => {
     expect(await executor.execute(makeCall("echo", null, { payload }))).toStrictEqual(payload);
+  });
+
+  test("the results of jobs before", async () => {
+    await using executor = await openExecutor();
+    const result = makeResult(makeJob({ id: "a" }), { returnValue: "5" });
+    const getParentResults: JobCall["getParentResults"] = async () => ({
+      records: [result, null],
+      serializer: { serialize: String, deserialize: (text) => new Date(Number(text)) },
+    });
+    const call = makeCall("parents", null, { getParentResults, job: { after: ["a", "b"] } });
+    expect(await executor.execute(call)).toEqual([["a", new Date(5)], null]);
   });
 
   test("a value that leads to itself", async () => {

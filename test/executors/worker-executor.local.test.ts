@@ -2,12 +2,13 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { HandlerLookupError, JobTimeoutError } from "../../src/core/errors.ts";
+import { HandlerLookupError, JobTimeoutError, StoreUnavailableError } from "../../src/core/errors.ts";
 import { silentLogger } from "../../src/core/logger.ts";
 import type { JobCall } from "../../src/executors/job-executor.ts";
 import { serveTasks } from "../../src/executors/worker/browser/serve-tasks.ts";
 import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import type { WorkerExecutorOptions } from "../../src/executors/worker/worker-options.ts";
+import { makeJob, makeResult } from "../../src/testing/data-store-contract/makers.ts";
 import { jobExecutorContract } from "../../src/testing/job-executor-contract.ts";
 import { jobExecutorHandlers } from "../../src/testing/job-executor-handlers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -141,13 +142,43 @@ describe("A handler in a thread", () => {
       expect(shown).toBeLessThan(50_000);
     }));
 
-  test.each(["scheduler", "parents", "cancelItself"])("is told that there is no scheduler: %s", (taskId) =>
+  test.each(["scheduler", "cancelItself"])("is told that there is no scheduler: %s", (taskId) =>
     withExecutor({}, async (executor) => {
       expect(await outcomeOf(executor.execute(makeCall(taskId)))).toEqual({
         error: "SchedulerStateError",
         class: "SchedulerStateError",
         code: "schedulerState",
       });
+    }),
+  );
+
+  test("gets no results of jobs before, where there are none", () =>
+    withExecutor({}, async (executor) => {
+      expect(await executor.execute(makeCall("parents"))).toEqual([[], 0, []]);
+    }));
+
+  test.each<[string, Partial<JobCall>, string]>([
+    [
+      "when the store is away",
+      { getParentResults: () => Promise.reject(new StoreUnavailableError("away")) },
+      "storeUnavailable",
+    ],
+    [
+      "of a class of its own",
+      {
+        getParentResults: async () => ({
+          records: [null, makeResult(makeJob(), { returnValue: "1" })],
+          serializer: { serialize: String, deserialize: () => () => {} },
+        }),
+      },
+      "serialization",
+    ],
+    ["from who cannot read them", {}, "schedulerState"],
+  ])("is told why it gets no results of jobs before: %s", (_, facts, code) =>
+    withExecutor({}, async (executor) => {
+      const call = makeCall("parents", null, { ...facts, job: { after: ["a", "b"] } });
+      expect(await outcomeOf(executor.execute(call))).toMatchObject({ code });
+      expect(await executor.execute(makeCall("echo", 1))).toBe(1);
     }),
   );
 

@@ -32,6 +32,25 @@ describe("A scheduler whose handlers run in threads", () => {
     });
   });
 
+  test("gives handlers the results of the jobs before theirs", async () => {
+    scheduler.task("echo", { executor: "threads" });
+    scheduler.task("fails", () => {
+      throw new TypeError("no");
+    });
+    scheduler.task("parents", { executor: "threads" });
+    await scheduler.start();
+    const value = { ids: [1, 2], of: null };
+    const after = [await scheduler.addJob("echo", { payload: value }), await scheduler.addJob("fails")];
+    expect(await scheduler.runJob("parents", { after, onFailure: "run" })).toEqual([
+      [
+        ["success", value, value],
+        ["error", null, null],
+      ],
+      2,
+      [null, "no"],
+    ]);
+  });
+
   test("ends a job at its timeout that never ends a turn", async () => {
     scheduler.task("spin", { executor: "threads", timeout: { milliseconds: 50 } });
     scheduler.task("echo", { executor: "threads" });

@@ -1,41 +1,16 @@
-import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runOk } from "../package/run.ts";
-import { ROOT, stagePackage, temporaryFolder } from "../package/stage.ts";
+import { BareProject } from "../package/bare-project.ts";
 
-// A project that has installed the package alone, without @libsql/client.
-
-let project = "";
-const cleanup: AsyncDisposable[] = [];
-
+let project: BareProject;
 beforeAll(async () => {
-  const [stage, folder] = [await stagePackage(), await temporaryFolder("without-libsql")];
-  cleanup.push(stage, folder);
-  project = folder.path;
-  const modules = join(project, "node_modules");
-  await mkdir(join(modules, "escapement"), { recursive: true });
-  for (const name of ["package.json", "dist", "wasm"]) {
-    await cp(join(stage.path, name), join(modules, "escapement", name), { recursive: true });
-  }
-  for (const name of ["temporal-polyfill", "temporal-utils", "valibot"]) {
-    await symlink(join(ROOT, "node_modules", name), join(modules, name), "dir");
-  }
-  await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  project = await BareProject.make("without-libsql");
 });
-afterAll(async () => {
-  for (const item of cleanup) await item[Symbol.asyncDispose]();
-});
-
-async function outputOf(program: string): Promise<string> {
-  await writeFile(join(project, "program.js"), program);
-  return runOk(["node", "program.js"], { cwd: project });
-}
+afterAll(() => project[Symbol.asyncDispose]());
 
 test.each(["file:jobs.db", "https://db.example", "wss://db.example"])(
   "without @libsql/client, a store at %s says how to install it, and what needs no package",
   async (url) => {
-    const output = await outputOf(`
+    const output = await project.outputOf(`
       import { LibsqlDataStore } from "escapement/libsql";
       const store = new LibsqlDataStore({ url: "${url}" });
       await store.open(Date.now()).catch(({ name, message, cause }) => console.log(name, message, cause.code));
@@ -49,7 +24,7 @@ test.each(["file:jobs.db", "https://db.example", "wss://db.example"])(
 );
 
 test("without @libsql/client, a client of one's own and escapement/libsql/http work", async () => {
-  const output = await outputOf(`
+  const output = await project.outputOf(`
     import { LibsqlDataStore } from "escapement/libsql";
     import { LibsqlDataStore as HttpStore } from "escapement/libsql/http";
     const answer = async () => ({ rows: [] });

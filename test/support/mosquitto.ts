@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
-import { runTool, ServerProcess, serverBinary } from "./server-process.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { runTool, serverBinary, TestServer } from "./server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
 
 /** What a test may choose of a server. */
 export interface MosquittoOptions {
@@ -14,25 +14,23 @@ export interface MosquittoOptions {
 }
 
 /** A real MQTT server on loopback, over TCP, web sockets and a unix socket, which keeps nothing on disk. */
-export class Mosquitto {
+export class Mosquitto extends TestServer {
   readonly port: number;
   readonly wsPort: number;
   /** Path of its unix socket. */
   readonly socket: string;
-  readonly #server: ServerProcess;
-  readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
-  private constructor(port: number, wsPort: number, folder: Awaited<ReturnType<typeof temporaryFolder>>) {
-    this.port = port;
-    this.wsPort = wsPort;
-    this.#folder = folder;
-    this.socket = join(folder.path, "mqtt.sock");
-    this.#server = new ServerProcess({
+  private constructor(port: number, wsPort: number, folder: TemporaryFolder) {
+    const command = {
       name: "mosquitto",
       command: serverBinary("mosquitto", "mosquitto"),
       args: ["-c", join(folder.path, "mosquitto.conf")],
       ready: /mosquitto version \S+ running/,
-    });
+    };
+    super(command, folder);
+    this.port = port;
+    this.wsPort = wsPort;
+    this.socket = join(folder.path, "mqtt.sock");
   }
 
   static async start(options: MosquittoOptions = {}): Promise<Mosquitto> {
@@ -65,35 +63,5 @@ export class Mosquitto {
 
   get wsUrl(): string {
     return `ws://127.0.0.1:${this.wsPort}`;
-  }
-
-  /** What it printed since it was last started. */
-  get output(): string {
-    return this.#server.output;
-  }
-
-  /** Starts it after `kill`, on the same ports. */
-  resume(): Promise<void> {
-    return this.#server.start();
-  }
-
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.resume();
-  }
-
-  /** Ends the process at once, as a crash does. */
-  kill(): Promise<void> {
-    return this.#server.kill();
-  }
-
-  /** Freezes the process, so that it neither answers nor refuses, or lets it go on. */
-  freeze(isFrozen: boolean): void {
-    this.#server.freeze(isFrozen);
-  }
-
-  async stop(): Promise<void> {
-    await this.kill();
-    await this.#folder.remove();
   }
 }

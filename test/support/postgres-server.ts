@@ -5,33 +5,29 @@ import {
   giveFolder,
   plainUser,
   runTool,
-  ServerProcess,
+  type ServerCommand,
   type ServerUser,
   serverBinary,
+  TestServer,
   versionFolders,
 } from "./server-process.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
 
 const PASSWORD = "a secret of the tests";
 // Debian keeps the programs of each version in a folder that no search path has.
 const FOLDERS = versionFolders("/usr/lib/postgresql", "bin");
 
 /** A real PostgreSQL server on loopback and on a unix socket, with a database of its own in a temporary folder. */
-export class PostgresServer {
+export class PostgresServer extends TestServer {
   readonly port: number;
   /** Folder of its unix socket. */
   readonly socketFolder: string;
-  readonly #server: ServerProcess;
-  readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
-  private constructor(port: number, folder: Awaited<ReturnType<typeof temporaryFolder>>, settings: readonly string[]) {
-    this.port = port;
-    this.#folder = folder;
-    this.socketFolder = folder.path;
+  private constructor(port: number, folder: TemporaryFolder, settings: readonly string[]) {
     // A crash of the server loses nothing without syncs: only a crash of the machine would.
     const fast = ["fsync=off", "synchronous_commit=off", "autovacuum=off", "max_connections=200"];
     const places = ["listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${folder.path}`];
-    this.#server = new ServerProcess({
+    const command: ServerCommand = {
       name: "postgres",
       command: serverBinary("postgres", "postgresql", FOLDERS),
       args: ["-D", join(folder.path, "data"), ...[...fast, ...places, ...settings].flatMap((set) => ["-c", set])],
@@ -39,7 +35,10 @@ export class PostgresServer {
       // After SIGKILL its processes would live on for a moment, and keep the server from being started again.
       crash: "SIGQUIT",
       user: plainUser("postgres", "nobody"),
-    });
+    };
+    super(command, folder);
+    this.port = port;
+    this.socketFolder = folder.path;
   }
 
   /**
@@ -76,32 +75,12 @@ export class PostgresServer {
 
   /** The certificate that it has with `tls`, as PEM text. */
   certificate(): Promise<string> {
-    return readFile(join(this.#folder.path, "server.crt"), "utf8");
+    return readFile(join(this.folder, "server.crt"), "utf8");
   }
 
   /** Its address behind a proxy. */
   urlAt(port: number): string {
     return this.url.replace(`:${this.port}/`, `:${port}/`);
-  }
-
-  /** Starts it after `kill`, on the same port and the data that it had. */
-  resume(): Promise<void> {
-    return this.#server.start();
-  }
-
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.resume();
-  }
-
-  /** Ends the server at once, as a crash does. */
-  kill(): Promise<void> {
-    return this.#server.kill();
-  }
-
-  async stop(): Promise<void> {
-    await this.kill();
-    await this.#folder.remove();
   }
 }
 

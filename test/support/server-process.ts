@@ -4,6 +4,7 @@ import { chown } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { HANG_MS } from "./hang.ts";
+import type { TemporaryFolder } from "./temporary-folder.ts";
 
 /** Kernel's helper that starts a program as another user, and ends it with its parent. Only Linux has it. */
 const SETPRIV = "/usr/bin/setpriv";
@@ -114,6 +115,53 @@ export class ServerProcess {
     }
     if (!isOver) this.#process = child;
     return !isOver;
+  }
+}
+
+/** A server with a folder of its own, which tests crash and start again. */
+export abstract class TestServer {
+  readonly #server: ServerProcess;
+  readonly #folder: TemporaryFolder;
+
+  protected constructor(command: ServerCommand, folder: TemporaryFolder) {
+    this.#server = new ServerProcess(command);
+    this.#folder = folder;
+  }
+
+  /** The folder with what it has on disk. */
+  protected get folder(): string {
+    return this.#folder.path;
+  }
+
+  /** What it printed since it was last started. */
+  get output(): string {
+    return this.#server.output;
+  }
+
+  /** Starts it after `kill`, on the same port and the data that it had. */
+  resume(): Promise<void> {
+    return this.#server.start();
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.resume();
+  }
+
+  /** Ends it at once, as a crash does. */
+  kill(): Promise<void> {
+    return this.#server.kill();
+  }
+
+  /** Freezes the process, so that it neither answers nor refuses, or lets it go on. */
+  freeze(isFrozen: boolean): void {
+    this.#server.freeze(isFrozen);
+  }
+
+  /** Ends it, and removes its folder. */
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.#folder.remove();
   }
 }
 

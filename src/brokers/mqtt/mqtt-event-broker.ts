@@ -1,6 +1,6 @@
 import { systemClock } from "../../core/clock.ts";
 import { IdGenerator } from "../../core/ids.ts";
-import { secretsOf, shownAddress } from "../remote/address.ts";
+import { addressFacts } from "../remote/address.ts";
 import type { LinkMaker } from "../remote/link.ts";
 import { RemoteEventBroker } from "../remote/remote-broker.ts";
 import { type CheckedMqttOptions, checkOptions, type MqttBrokerOptions } from "./options.ts";
@@ -34,8 +34,7 @@ function linkMaker(options: CheckedMqttOptions): LinkMaker {
   if ("url" in options) {
     return {
       ...shared,
-      address: shownAddress(options.url),
-      secrets: [...secretsOf(options.url), options.password ?? "", options.tls?.passphrase ?? ""],
+      ...addressFacts(options),
       make: async (listener) => {
         const connect = await loadMqtt();
         const clientId = options.clientId ?? `escapement-${new IdGenerator().next(systemClock.now())}`;

@@ -1,15 +1,15 @@
 import * as v from "valibot";
-import { type Checker, checker, type Hints, hasMethods, implementing, namesOf, says } from "../../core/check.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { hasMethods, implementing, says } from "../../core/check.ts";
 import {
+  addressText,
   type BrokerTls,
   channelName,
-  nameOfWrongUrl,
   namespaceName,
   secret,
   text,
   tlsOptions,
 } from "../remote/options.ts";
+import { saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
 import type { MqttClient, MqttQos } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -52,6 +52,7 @@ export interface MqttClientBrokerOptions extends SharedMqttBrokerOptions {
   readonly client: MqttClient;
 }
 
+/** Options of a `MqttEventBroker`: a server is given by its url, or by a client of the caller's. */
 export type MqttBrokerOptions = MqttUrlBrokerOptions | MqttClientBrokerOptions;
 
 const CLIENT_METHODS = ["publish", "subscribe", "unsubscribe", "on", "off"] as const;
@@ -74,11 +75,13 @@ const sharedEntries = {
   subscribeQos: v.optional(qos, 0),
 };
 
+const saysAddress = saysUrl("mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path", addressOf);
+
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
-    v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysUrl),
+    addressText("mqtt://127.0.0.1:1883"),
+    v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysAddress),
   ),
   clientId: v.optional(channelName),
   username: v.optional(text),
@@ -92,57 +95,27 @@ const clientSchema = v.strictObject({
   client: implementing<MqttClient>("a client of MQTT.js", CLIENT_METHODS),
 });
 
-const hints: Hints = {
-  takes: "{ url } or { client }",
-  instead: adviceOn,
-  synonyms: {
-    ...{
-      channel: "topic",
-      prefix: "namespace",
-      uri: "url",
-      address: "url",
-      host: "url",
-      mqtt: "client",
-      user: "username",
-    },
-    ...{ client_id: "clientId", publish_qos: "publishQos", subscribe_qos: "subscribeQos" },
-  },
-  elsewhere: (name) =>
-    name.toLowerCase() === "qos"
-      ? "publishQos is that of messages to the server, subscribeQos that of messages from it"
-      : null,
-};
-const checkByUrl = checker(urlSchema, hints);
-const checkByClient = checker(clientSchema, {
-  ...hints,
-  elsewhere: (name) =>
-    namesOf(urlSchema).includes(name) ? "a server is given by url or by client, not by both" : null,
-});
-
 /** Options with their defaults. */
 export type CheckedMqttOptions = MqttBrokerOptions & Required<SharedMqttBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: MqttBrokerOptions): CheckedMqttOptions {
-  const isByClient = typeof options === "object" && options !== null && "client" in options;
-  const check: Checker<unknown> = isByClient ? checkByClient : checkByUrl;
-  return check(options, "new MqttEventBroker(options)") as CheckedMqttOptions;
-}
+export const checkOptions: (options: unknown) => CheckedMqttOptions = serverOptionsChecker({
+  where: "new MqttEventBroker(options)",
+  byUrl: urlSchema,
+  byClient: clientSchema,
+  isClient: (value) => hasMethods(value, CLIENT_METHODS),
+  example: "mqtt://user:password@host:1883",
+  addressOf,
+  synonyms: { channel: "topic", brokerurl: "url", mqtt: "client" },
+  elsewhere: (name) =>
+    name.toLowerCase() === "qos"
+      ? "publishQos is that of messages to the server, subscribeQos that of messages from it"
+      : null,
+});
 
-function adviceOn(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
-  if (value instanceof URL) return "write { url: url.href }";
-  return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
-}
-
-function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/") && !input.includes("@");
-  const advice = isHost ? `mqtt://${input}` : isPath ? `unix://${input}` : null;
-  return mustBe(
-    "mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path",
-    input,
-    nameOfWrongUrl(input),
-    advice === null ? null : `write ${shown(advice)}`,
-  );
+/** The url that a host, a path or an address of another form means; null where that is unknown. */
+function addressOf(given: string): string | null {
+  if (/^tcp:\/\//i.test(given)) return given.replace(/^tcp/i, "mqtt");
+  if (/^(ssl|tls):\/\//i.test(given)) return given.replace(/^(ssl|tls)/i, "mqtts");
+  return urlOfPlace(given, "mqtt");
 }

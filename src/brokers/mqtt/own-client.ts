@@ -1,5 +1,6 @@
 import { decoded } from "../remote/address.ts";
-import { BrokerUnavailableError } from "../remote/errors.ts";
+import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS } from "../remote/limits.ts";
+import { loadPackage } from "../remote/load-package.ts";
 import type { MqttClient } from "./client.ts";
 import type { MqttUrlBrokerOptions } from "./options.ts";
 
@@ -14,17 +15,9 @@ export type Connect = (options: object) => OwnMqttClient;
 
 /** @throws {BrokerUnavailableError} when the package is missing */
 export async function loadMqtt(): Promise<Connect> {
-  try {
-    const { connect } = (await import("mqtt")).default;
-    return (options) => connect(options) as unknown as OwnMqttClient;
-  } catch (cause) {
-    const isMissing = /["'`]mqtt["'`]/.test(String(cause));
-    throw new BrokerUnavailableError(isMissing ? MISSING : `loading mqtt failed: ${String(cause)}`, { cause });
-  }
+  const { connect } = await loadPackage("mqtt", "an MQTT server", async () => (await import("mqtt")).default);
+  return (options) => connect(options) as unknown as OwnMqttClient;
 }
-
-const MISSING =
-  "reaching an MQTT server by its url needs the package mqtt, which is missing: npm install mqtt, or pass { client }";
 
 /** Settings of one connection. A connection that ends is not opened again by the client itself. */
 export function clientSettings(options: MqttUrlBrokerOptions, clientId: string): object {
@@ -41,7 +34,7 @@ export function clientSettings(options: MqttUrlBrokerOptions, clientId: string):
     ...(password === "" ? {} : { password }),
     protocolVersion,
     clean: true,
-    keepalive: KEEP_ALIVE_S,
+    keepalive: KEEP_ALIVE_MS / 1000,
     connectTimeout: CONNECT_TIMEOUT_MS,
     reconnectPeriod: 0,
     resubscribe: false,
@@ -49,12 +42,6 @@ export function clientSettings(options: MqttUrlBrokerOptions, clientId: string):
     queueQoSZero: false,
   };
 }
-
-/** How long a connection is silent before it is tested, in seconds, so that one that nobody ended is noticed. */
-const KEEP_ALIVE_S = 10;
-
-/** Longest wait for one connection, in milliseconds. */
-const CONNECT_TIMEOUT_MS = 5000;
 
 function placeOf(url: URL, isSecure: boolean): object {
   const scheme = url.protocol.slice(0, -1);

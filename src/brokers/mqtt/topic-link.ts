@@ -29,7 +29,8 @@ export class TopicLink implements Link {
   #failure: unknown;
   #isClosed = false;
   #stopTimer = (): void => {};
-  /** Messages that were not given to the client yet: those that came last, in order, and those before them, backwards. */
+  /** Messages that were not given to the client yet: those that came last, in order, and those before them,
+   *  backwards. */
   #waiting: OutgoingMessage[] = [];
   #nextBackwards: OutgoingMessage[] = [];
   #isWriting = false;

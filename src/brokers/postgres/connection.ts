@@ -1,15 +1,10 @@
 import { builtinModule } from "../../core/host.ts";
 import { timerHost } from "../../core/timer-host.ts";
-import { BrokerUnavailableError } from "../remote/errors.ts";
+import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS } from "../remote/limits.ts";
+import { loadPackage } from "../remote/load-package.ts";
 import { urlsOf, withoutSocketFolder } from "./address.ts";
 import type { PostgresClient } from "./client.ts";
 import type { PostgresUrlBrokerOptions } from "./options.ts";
-
-/** Longest wait until a new connection listens, in milliseconds. */
-const CONNECT_TIMEOUT_MS = 5000;
-
-/** How long a connection is silent before the system tests it, in milliseconds. */
-const KEEP_ALIVE_MS = 10_000;
 
 /** What the broker needs of postgres.js. Its own types would bind the shapes to one version. */
 export type Postgres = (url: string, settings: object) => OwnClient;
@@ -162,15 +157,6 @@ function listenOn(channel: string): string {
 }
 
 /** @throws {BrokerUnavailableError} when the package is missing */
-export async function loadPostgres(): Promise<Postgres> {
-  try {
-    return (await import("postgres")).default as unknown as Postgres;
-  } catch (cause) {
-    const isMissing = /["'`]postgres["'`]/.test(String(cause));
-    throw new BrokerUnavailableError(isMissing ? MISSING : `loading postgres failed: ${String(cause)}`, { cause });
-  }
+export function loadPostgres(): Promise<Postgres> {
+  return loadPackage("postgres", "PostgreSQL", async () => (await import("postgres")).default as unknown as Postgres);
 }
-
-const MISSING =
-  "reaching PostgreSQL by its url needs the package postgres, which is missing: npm install postgres, or pass " +
-  "{ client }";

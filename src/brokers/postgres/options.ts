@@ -1,7 +1,15 @@
 import * as v from "valibot";
-import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
-import { type BrokerTls, namespaceName, saysReadable, secret, text, tlsOptions } from "../remote/options.ts";
+import {
+  addressText,
+  type BrokerTls,
+  namespaceName,
+  saysReadable,
+  secret,
+  text,
+  tlsOptions,
+} from "../remote/options.ts";
+import { serverOptionsChecker } from "../remote/server-options.ts";
 import { urlsOf } from "./address.ts";
 import { isPostgresClient, type PostgresClient } from "./client.ts";
 
@@ -35,6 +43,7 @@ export interface PostgresClientBrokerOptions extends SharedPostgresBrokerOptions
   readonly client: PostgresClient;
 }
 
+/** Options of a `PostgresEventBroker`: a server is given by its url, or by a client of the caller's. */
 export type PostgresBrokerOptions = PostgresUrlBrokerOptions | PostgresClientBrokerOptions;
 
 /** Longest name of a channel, in bytes of UTF-8. PostgreSQL cuts longer ones in `LISTEN`, and refuses them in
@@ -57,10 +66,13 @@ const sharedEntries = {
   namespace: v.optional(namespaceName, ""),
 };
 
+/** An address with all its parts. */
+const EXAMPLE = "postgres://user:password@host:5432/database";
+
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
+    addressText(EXAMPLE),
     v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
     v.check((url) => urlsOf(url).every((each) => URL.canParse(each)), saysReadable),
   ),
@@ -82,46 +94,22 @@ const clientSchema = v.strictObject({
   client: v.custom<PostgresClient>(isPostgresClient, saysClient),
 });
 
-const hints: Hints = {
-  takes: "{ url } or { client }",
-  instead: adviceOn,
-  synonyms: {
-    topic: "channel",
-    prefix: "namespace",
-    uri: "url",
-    address: "url",
-    connectionstring: "url",
-    sql: "client",
-    user: "username",
-    ssl: "tls",
-  },
-};
-const checkByUrl = checker(urlSchema, hints);
-const checkByClient = checker(clientSchema, {
-  ...hints,
-  elsewhere: (name) =>
-    namesOf(urlSchema).includes(name) ? "a server is given by url or by client, not by both" : null,
-});
-
 /** Options with their defaults. */
 export type CheckedPostgresOptions = PostgresBrokerOptions & Required<SharedPostgresBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: PostgresBrokerOptions): CheckedPostgresOptions {
-  const isByClient = typeof options === "object" && options !== null && "client" in options;
-  const check: Checker<unknown> = isByClient ? checkByClient : checkByUrl;
-  return check(options, "new PostgresEventBroker(options)") as CheckedPostgresOptions;
-}
+export const checkOptions: (options: unknown) => CheckedPostgresOptions = serverOptionsChecker({
+  where: "new PostgresEventBroker(options)",
+  byUrl: urlSchema,
+  byClient: clientSchema,
+  isClient: isPostgresClient,
+  example: EXAMPLE,
+  synonyms: { topic: "channel", connectionstring: "url", dsn: "url", conninfo: "url", sql: "client", pool: "client" },
+});
 
 /** Clients and pools of the package `pg` are objects that connect and query. */
 function isOfPg(value: unknown): boolean {
   return typeof value === "object" && value !== null && "connect" in value && "query" in value;
-}
-
-function adviceOn(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
-  if (value instanceof URL) return "write { url: url.href }";
-  return isPostgresClient(value) ? "pass it as { client }" : null;
 }
 
 function saysUrl({ input }: { readonly input: unknown }): string {
@@ -130,6 +118,6 @@ function saysUrl({ input }: { readonly input: unknown }): string {
     "postgres:// and an address",
     input,
     isHost ? "" : "secret",
-    isHost ? `write ${shown(`postgres://${input}`)}` : null,
+    isHost ? `write ${shown(`postgres://${input}`)}` : `write it as "${EXAMPLE}"`,
   );
 }

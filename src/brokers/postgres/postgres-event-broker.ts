@@ -1,4 +1,4 @@
-import { secretsOf, shownAddress } from "../remote/address.ts";
+import { addressFacts } from "../remote/address.ts";
 import type { LinkMaker } from "../remote/link.ts";
 import { RemoteEventBroker } from "../remote/remote-broker.ts";
 import { ClientLink } from "./client-link.ts";
@@ -32,8 +32,7 @@ function linkMaker(options: CheckedPostgresOptions): LinkMaker {
   if ("url" in options) {
     return {
       ...shared,
-      address: shownAddress(options.url),
-      secrets: [...secretsOf(options.url), options.password ?? "", options.tls?.passphrase ?? ""],
+      ...addressFacts(options),
       make: async (listener) => new ConnectionLink(await loadPostgres(), options, channel, listener).start(),
     };
   }

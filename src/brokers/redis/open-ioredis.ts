@@ -1,11 +1,13 @@
 import { decoded } from "../remote/address.ts";
-import { BrokerUnavailableError } from "../remote/errors.ts";
+import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS } from "../remote/limits.ts";
+import { loadPackage } from "../remote/load-package.ts";
 import { reconnectPauseMs } from "../remote/pauses.ts";
 import type { IoredisClient } from "./clients.ts";
 import type { IoredisClients } from "./ioredis-link.ts";
 import type { RedisUrlBrokerOptions } from "./options.ts";
 
-/** Makes the two clients of a broker that was given a url. */
+/** Makes the two clients of a broker that was given a url.
+ *  @throws {BrokerUnavailableError} when the package is missing */
 export async function openIoredis(options: RedisUrlBrokerOptions): Promise<IoredisClients> {
   const Redis = await loadIoredis();
   const { address, username, password } = addressOf(options);
@@ -45,23 +47,9 @@ function addressOf({ url, username, password }: RedisUrlBrokerOptions): {
   return { address: parsed.href, ...credentials };
 }
 
-/** How long a connection is silent before it is tested, in milliseconds, so that one that nobody ended is noticed. */
-const KEEP_ALIVE_MS = 10_000;
-
-/** Longest wait for one connection, in milliseconds. */
-const CONNECT_TIMEOUT_MS = 5000;
-
 /** What the broker needs of ioredis's class. Its own types would bind the shapes above to one version. */
 type RedisClass = new (url: string, settings: object) => IoredisClient;
 
-async function loadIoredis(): Promise<RedisClass> {
-  try {
-    return (await import("ioredis")).Redis;
-  } catch (cause) {
-    const isMissing = /["'`]ioredis["'`]/.test(String(cause));
-    throw new BrokerUnavailableError(isMissing ? MISSING : `loading ioredis failed: ${String(cause)}`, { cause });
-  }
+function loadIoredis(): Promise<RedisClass> {
+  return loadPackage("ioredis", "Redis", async () => (await import("ioredis")).Redis);
 }
-
-const MISSING =
-  "reaching Redis by its url needs the package ioredis, which is missing: npm install ioredis, or pass { client }";

@@ -1,16 +1,16 @@
 import * as v from "valibot";
-import { type Checker, checker, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { hasMethods, implementing } from "../../core/check.ts";
 import {
+  addressText,
   type BrokerTls,
   channelName,
-  nameOfWrongUrl,
   namespaceName,
   saysReadable,
   secret,
   text,
   tlsOptions,
 } from "../remote/options.ts";
+import { saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
 import type { RedisClient } from "./clients.ts";
 
 /** Options that do not depend on how the server is reached. */
@@ -42,6 +42,7 @@ export interface RedisClientBrokerOptions extends SharedRedisBrokerOptions {
   readonly client: RedisClient;
 }
 
+/** Options of a `RedisEventBroker`: a server is given by its url, or by a client of the caller's. */
 export type RedisBrokerOptions = RedisUrlBrokerOptions | RedisClientBrokerOptions;
 
 const CLIENT_METHODS = ["publish", "subscribe", "duplicate", "on", "off"] as const;
@@ -51,11 +52,13 @@ const sharedEntries = {
   namespace: v.optional(namespaceName, ""),
 };
 
+const saysAddress = saysUrl("redis:// or rediss:// and a host, or unix:/// and a path", addressOf);
+
 const urlSchema = v.strictObject({
   ...sharedEntries,
   url: v.pipe(
-    text,
-    v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysUrl),
+    addressText("redis://127.0.0.1:6379"),
+    v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysAddress),
     v.check((url) => URL.canParse(url), saysReadable),
   ),
   username: v.optional(text),
@@ -68,42 +71,23 @@ const clientSchema = v.strictObject({
   client: implementing<RedisClient>("a client of ioredis or node-redis", CLIENT_METHODS),
 });
 
-const hints: Hints = {
-  takes: "{ url } or { client }",
-  instead: adviceOn,
-  synonyms: { topic: "channel", prefix: "namespace", uri: "url", address: "url", redis: "client", user: "username" },
-};
-const checkByUrl = checker(urlSchema, hints);
-const checkByClient = checker(clientSchema, {
-  ...hints,
-  elsewhere: (name) =>
-    namesOf(urlSchema).includes(name) ? "a server is given by url or by client, not by both" : null,
-});
-
 /** Options with their defaults. */
 export type CheckedRedisOptions = RedisBrokerOptions & Required<SharedRedisBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: RedisBrokerOptions): CheckedRedisOptions {
-  const isByClient = typeof options === "object" && options !== null && "client" in options;
-  const check: Checker<unknown> = isByClient ? checkByClient : checkByUrl;
-  return check(options, "new RedisEventBroker(options)") as CheckedRedisOptions;
-}
+export const checkOptions: (options: unknown) => CheckedRedisOptions = serverOptionsChecker({
+  where: "new RedisEventBroker(options)",
+  byUrl: urlSchema,
+  byClient: clientSchema,
+  isClient: (value) => hasMethods(value, CLIENT_METHODS),
+  example: "redis://user:password@host:6379",
+  addressOf,
+  synonyms: { topic: "channel", keyprefix: "namespace", redisurl: "url", clientorurl: "url", redis: "client" },
+  elsewhere: (name) =>
+    /^(db|database)$/i.test(name) ? "channels belong to no database; { namespace } keeps stores apart" : null,
+});
 
-function adviceOn(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
-  if (value instanceof URL) return "write { url: url.href }";
-  return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
-}
-
-function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?$/.test(input);
-  const isPath = typeof input === "string" && input.startsWith("/") && !input.includes("@");
-  const advice = isHost ? `redis://${input}` : isPath ? `unix://${input}` : null;
-  return mustBe(
-    "redis:// or rediss:// and a host, or unix:/// and a path",
-    input,
-    nameOfWrongUrl(input),
-    advice === null ? null : `write ${shown(advice)}`,
-  );
+/** The url that a host, a path or an address of another form means; null where that is unknown. */
+function addressOf(given: string): string | null {
+  return urlOfPlace(given, "redis") ?? (/^valkeys?:\/\//i.test(given) ? given.replace(/^valkey/i, "redis") : null);
 }

@@ -1,3 +1,13 @@
+/** What messages show of a server that is given by a url, and the texts that they do not show. */
+export function addressFacts(options: {
+  readonly url: string;
+  readonly password?: string | undefined;
+  readonly tls?: { readonly passphrase?: string } | undefined;
+}): { readonly address: string; readonly secrets: readonly string[] } {
+  const { url, password = "", tls } = options;
+  return { address: shownAddress(url), secrets: [...secretsOf(url), password, tls?.passphrase ?? ""] };
+}
+
 /** The url as messages may show it: without the credentials and the query, which may hold some. */
 export function shownAddress(url: string): string {
   if (URL.canParse(url)) {

@@ -3,6 +3,13 @@
 /** How long `open()` waits for the first connection, in milliseconds: longer than a server that lives takes. */
 export const CONNECT_WAIT_MS = 3000;
 
+/** Longest wait for one connection that a broker makes itself, in milliseconds. */
+export const CONNECT_TIMEOUT_MS = 5000;
+
+/** How long such a connection is silent before it is tested, in milliseconds, so that one that nobody ended is
+ *  noticed. */
+export const KEEP_ALIVE_MS = 10_000;
+
 /** First and longest pause before another try to connect, in milliseconds. The longest is short, because until then
  *  every wake-up is late. */
 export const RECONNECT_PAUSE_MS_MIN = 50;

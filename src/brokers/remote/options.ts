@@ -44,6 +44,21 @@ export const text: v.GenericSchema<string> = v.pipe(v.string(saysText), v.nonEmp
 /** Text whose value no message shows, such as a password. */
 export const secret: v.GenericSchema<string> = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
 
+/** An address, which is text that is not empty. @param example what messages show of such an address */
+export function addressText(example: string): v.GenericSchema<string> {
+  const says = ({ input }: { readonly input: unknown }): string =>
+    mustBe(`an address such as "${example}"`, input, "", input === undefined || input === "" ? UNSET : null);
+  return v.pipe(v.string(says), v.nonEmpty(says));
+}
+
+/** What to do about an option that is a part of the url, such as the host or the port; null for other names.
+ *  @param example an address that has all parts */
+export function partOfUrl(name: string, example: string): string | null {
+  return PARTS_OF_URL.test(name) ? `it is a part of the url: { url: "${example}" }` : null;
+}
+
+const PARTS_OF_URL = /^(host(_?name)?|port|path|protocol|db(_?name)?|database)$/i;
+
 /** The name of a channel or a topic. */
 export const channelName: v.GenericSchema<string> = textUpTo(ID_LENGTH_MAX);
 

@@ -1,7 +1,14 @@
 import * as v from "valibot";
-import { checker, says, textUpTo } from "../../core/check.ts";
+import { checker, textUpTo } from "../../core/check.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
-import { moduleUrl, poolSettings, type RemoteExecutorOptions, remoteEntries } from "../remote/remote-options.ts";
+import {
+  poolSettings,
+  programBeside,
+  programEntries,
+  type RemoteExecutorOptions,
+  remoteEntries,
+  remoteHints,
+} from "../remote/remote-options.ts";
 import type { ProcessSettings } from "./process-channel.ts";
 
 /** Options of a {@link ProcessExecutor}. */
@@ -26,18 +33,19 @@ export interface ProcessExecutorSettings {
 /** @throws {OptionsError} with one issue per problem */
 export function checkProcessOptions(options: ProcessExecutorOptions): ProcessExecutorSettings {
   const { env, execArgv, cwd, entry, ...pool } = check(options, "new ProcessExecutor()");
-  return { pool: poolSettings(pool), process: { env, execArgv, cwd, entry: entry ?? PROCESS_ENTRY } };
+  return { pool: poolSettings(pool), process: { env, execArgv, cwd, entry } };
 }
 
-/** Sources are TypeScript, and the package is JavaScript. */
-const PROCESS_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "process-entry.$1");
+const PROCESS_ENTRY: string = programBeside(import.meta.url, "process-entry");
 
-const check = checker(() =>
-  v.strictObject({
-    ...remoteEntries(),
-    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
-    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
-    cwd: v.optional(textUpTo(4096)),
-    entry: v.optional(moduleUrl()),
-  }),
+const check = checker(
+  () =>
+    v.strictObject({
+      ...remoteEntries(),
+      ...programEntries(PROCESS_ENTRY),
+      cwd: v.optional(textUpTo(4096)),
+    }),
+  remoteHints((name) =>
+    name === "resourceLimits" ? 'processes take execArgv: ["--max-old-space-size=512"] on Node and Deno' : null,
+  ),
 );

@@ -2,11 +2,19 @@ import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { SerializationError, WorkerLostError } from "../../core/errors.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { revivedError } from "../../records/revived-error.ts";
-import { serializedError } from "../../records/serialized-error.ts";
+import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import { AbortFlags } from "./abort-flags.ts";
+import { sentResults } from "./parent-results.ts";
 import type { PendingCall } from "./pending-call.ts";
 import type { PoolSettings, PoolWords } from "./pool-settings.ts";
-import { type FromWorker, fromWorker, type RunMessage, type ToWorker, type UnfitMessage } from "./remote-call.ts";
+import {
+  type FromWorker,
+  fromWorker,
+  type ParentsMessage,
+  type RunMessage,
+  type ToWorker,
+  type UnfitMessage,
+} from "./remote-call.ts";
 import { tellLog } from "./remote-log.ts";
 import type { ChannelListener, LostReason, OpenChannel, WorkerChannel } from "./worker-channel.ts";
 
@@ -172,9 +180,25 @@ export class PoolWorker implements ChannelListener {
         if (pending !== undefined) tellLog(pending.call.logger, message);
         break;
       }
+      case "askParents":
+        void this.#tellParents(message.id);
+        break;
       default:
         message satisfies never;
     }
+  }
+
+  /** Answers a handler that asks for the results of the jobs before its own. */
+  async #tellParents(id: number): Promise<void> {
+    const pending = this.#calls.get(id);
+    if (pending === undefined) return;
+    let answer: ParentsMessage["answer"];
+    try {
+      answer = { results: await sentResults(pending.call) };
+    } catch (error) {
+      answer = { error: serializedError(error) };
+    }
+    if (this.#calls.get(id) === pending) this.#post({ op: "parents", id, answer });
   }
 
   #settle(id: number, settle: (pending: PendingCall) => void): void {
@@ -220,6 +244,7 @@ export class PoolWorker implements ChannelListener {
       this.#channel.send([message]);
     } catch (error) {
       if (message.op === "run") this.#settle(message.id, (pending) => pending.reject(this.#unsendable(message, error)));
+      if (message.op === "parents") this.#post({ ...message, answer: { error: this.#unsendableParents(error) } });
     }
   }
 
@@ -230,6 +255,12 @@ export class PoolWorker implements ChannelListener {
         "because it is copied: let the schema return no functions and no objects of classes",
       { cause },
     );
+  }
+
+  #unsendableParents(cause: unknown): SerializedError {
+    const said = serializedError(cause).message;
+    const text = `the result of a job cannot be sent to a ${this.#words.worker}: ${said}`;
+    return serializedError(new SerializationError(text, { cause }));
   }
 
   #watchStart(): void {

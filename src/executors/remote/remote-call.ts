@@ -1,6 +1,7 @@
 import type { ErrorFacts } from "../../core/error-of-code.ts";
 import { ERROR_CAUSES_MAX } from "../../core/limits.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
+import type { SentResult } from "./parent-results.ts";
 
 // What a scheduler's thread and a worker (a thread or a process of the executor's) say to each other: plain data, in
 // lists, because one message costs more than its content. Each side checks what it gets, because a program may post
@@ -40,7 +41,14 @@ interface AbortMessage {
   readonly reason: SerializedError;
 }
 
-export type ToWorker = OpenMessage | RunMessage | AbortMessage;
+/** To a worker: the results that it asked for, or why there are none. */
+export interface ParentsMessage {
+  readonly op: "parents";
+  readonly id: number;
+  readonly answer: { readonly results: readonly (SentResult | null)[] } | { readonly error: SerializedError };
+}
+
+export type ToWorker = OpenMessage | RunMessage | AbortMessage | ParentsMessage;
 
 /** From a worker, as its first message: the tasks that its module has handlers for. */
 interface ReadyMessage {
@@ -95,7 +103,20 @@ export type LogMessageLevel = "debug" | "info" | "warn" | "error";
 /** A value that was logged. */
 export type LogDetail = { readonly value: unknown } | { readonly error: SerializedError };
 
-export type FromWorker = ReadyMessage | UnfitMessage | DoneMessage | FailedMessage | ProgressMessage | LogMessage;
+/** From a worker: the handler asks for the results of the jobs that its job came after. */
+interface AskParentsMessage {
+  readonly op: "askParents";
+  readonly id: number;
+}
+
+export type FromWorker =
+  | ReadyMessage
+  | UnfitMessage
+  | DoneMessage
+  | FailedMessage
+  | ProgressMessage
+  | LogMessage
+  | AskParentsMessage;
 
 /** The messages of a worker that fit the protocol. Others are left out. */
 export function fromWorker(data: unknown): readonly FromWorker[] {
@@ -120,7 +141,7 @@ function isFromWorker(message: unknown): message is FromWorker {
   if (op === "ready") return Array.isArray(message.taskIds) && message.taskIds.every(isText);
   if (op === "unfit") return isText(message.message);
   if (typeof id !== "number") return false;
-  if (op === "done") return true;
+  if (op === "done" || op === "askParents") return true;
   if (op === "failed") return isError(message.error);
   if (op === "progress") return isFraction(message.fraction) && isTextOrAbsent(message.note);
   return op === "log" && isLevel(message.level) && isText(message.message) && isDetails(message.details);
@@ -132,6 +153,7 @@ function isToWorker(message: unknown): message is ToWorker {
   if (op === "open") return isTextOrAbsent(message.module) && isText(message.worker);
   if (typeof id !== "number") return false;
   if (op === "abort") return isError(message.reason);
+  if (op === "parents") return isAnswer(message.answer);
   return op === "run" && isText(message.taskId) && isText(message.job) && typeof message.slot === "number";
 }
 
@@ -155,6 +177,15 @@ function isError(value: unknown, depth = 0): value is SerializedError {
   if (!isRecord(value) || !isText(value.name) || !isText(value.message)) return false;
   if (!isTextOrAbsent(value.stack) || !isTextOrAbsent(value.code)) return false;
   return value.cause === undefined || (depth < ERROR_CAUSES_MAX && isError(value.cause, depth + 1));
+}
+
+function isAnswer(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  return Array.isArray(value.results) ? value.results.every(isResult) : isError(value.error);
+}
+
+function isResult(value: unknown): boolean {
+  return value === null || (isRecord(value) && isText(value.record) && Array.isArray(value.values));
 }
 
 function isLevel(value: unknown): value is LogMessageLevel {

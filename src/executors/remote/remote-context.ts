@@ -1,12 +1,12 @@
 import { SchedulerStateError } from "../../core/errors.ts";
 import { PROGRESS_NOTE_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
-import { mustBe, optionError } from "../../core/option-errors.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import { cut } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { revivedError } from "../../records/revived-error.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
+import { checkProgress } from "../../scheduler/running/check-progress.ts";
 import type { JobContext, LocalSchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
@@ -14,7 +14,8 @@ import type { Serializer } from "../../serializers/serializer.ts";
 import { liveSignal } from "./live-signal.ts";
 import type { LogBudget } from "./log-budget.ts";
 import { logDetails, logText } from "./log-line.ts";
-import type { FromWorker, LogMessageLevel, RunMessage } from "./remote-call.ts";
+import { receivedResult } from "./parent-results.ts";
+import type { FromWorker, LogMessageLevel, ParentsMessage, RunMessage } from "./remote-call.ts";
 
 /** What a context needs of the worker that it is in. */
 export interface ContextHost {
@@ -36,6 +37,8 @@ export class RemoteContext implements JobContext {
   #controller: AbortController | null = null;
   #reason: Error | null = null;
   #hasEnded = false;
+  /** Who waits for the results of the jobs before. One question answers all of them. */
+  #waiting: { resolve(results: (JobResult | null)[]): void; reject(reason: unknown): void }[] = [];
   #sentAt = Number.NEGATIVE_INFINITY;
   #unsent: FromWorker | null = null;
   #stopTimer: (() => void) | null = null;
@@ -56,6 +59,16 @@ export class RemoteContext implements JobContext {
   end(): void {
     this.#sendProgress();
     this.#hasEnded = true;
+    // Nobody waits for an answer any more, and a rejection that nobody awaits would end the worker.
+    this.#waiting = [];
+  }
+
+  /** What the scheduler's thread says about the results of the jobs before. */
+  hearParents(answer: ParentsMessage["answer"]): void {
+    for (const { resolve, reject } of this.#waiting.splice(0)) {
+      if ("error" in answer) reject(revivedError(answer.error));
+      else resolve(answer.results.map((result) => (result === null ? null : receivedResult(result))));
+    }
   }
 
   get job(): Job {
@@ -93,9 +106,18 @@ export class RemoteContext implements JobContext {
   }
   /** A bound function, so that it may be taken out of the context. */
   get getParentResults(): JobContext["getParentResults"] {
-    return async (): Promise<(JobResult | null)[]> => {
-      throw this.#absent("getParentResults()");
-    };
+    return () => this.#askParents();
+  }
+
+  async #askParents(): Promise<(JobResult | null)[]> {
+    if (this.job.after.length === 0) return [];
+    if (this.#hasEnded) {
+      throw new SchedulerStateError("getParentResults() of a handler's context: the handler has ended; call it before");
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (this.#waiting.length === 1) this.#host.sendNow({ op: "askParents", id: this.#run.id });
+    });
   }
 
   #makeController(): AbortController {
@@ -142,11 +164,7 @@ export class RemoteContext implements JobContext {
   }
 
   #report(fraction: number, note: string | undefined): void {
-    if (!(fraction >= 0 && fraction <= 1)) {
-      const advice = fraction > 1 && fraction <= 100 ? `write ${fraction / 100} for ${fraction} %` : null;
-      throw optionError("progress()", "fraction", mustBe("a number from 0 to 1", fraction, "", advice));
-    }
-    if (typeof (note ?? "") !== "string") throw optionError("progress()", "note", mustBe("text", note));
+    checkProgress(fraction, note);
     if (this.#hasEnded) return;
     const { id } = this.#run;
     this.#unsent = { op: "progress", id, fraction, ...noteIn(note) };

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { durationMs, wholeNumber } from "../../core/check.ts";
+import { durationMs, type Hints, says, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { processorCount } from "../../core/host.ts";
 import { ABORT_GRACE_MS } from "../../core/limits.ts";
@@ -91,13 +91,85 @@ export function poolSettings(options: CheckedPoolOptions & { readonly module?: s
   };
 }
 
+/** The schemas of options that say how the runtime starts a worker. @param entry the program of the workers */
+export function programEntries(entry: string): {
+  readonly env: v.GenericSchema<Readonly<Record<string, string>> | undefined>;
+  readonly execArgv: v.GenericSchema<readonly string[] | undefined>;
+  readonly entry: v.GenericSchema<unknown, string>;
+} {
+  return {
+    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
+    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
+    entry: programUrl(entry),
+  };
+}
+
+/** The schema of the URL of a program. @param entry the default */
+export function programUrl(entry: string): v.GenericSchema<unknown, string> {
+  return v.optional(moduleUrl(`./${entry.slice(entry.lastIndexOf("/") + 1)}`), entry);
+}
+
+/** The URL of a program of this package, which is in the folder of the module that starts it.
+ *  @param url `import.meta.url` of that module
+ *  @param name of the program's file, without its ending: sources are TypeScript, and the package is JavaScript */
+export function programBeside(url: string, name: string): string {
+  return url.replace(/[^/]*\.(ts|js)$/, `${name}.$1`);
+}
+
 /** The URL of a module, as a `URL` or as text. The checked value is text. @param example a path of such a module */
 export function moduleUrl(example = "./tasks.ts"): v.GenericSchema<unknown, string> {
-  const advice = `write new URL("${example}", import.meta.url)`;
   return v.pipe(
-    v.custom<URL | string>(isUrl, ({ input }) => mustBe("the URL of a module", input, "", advice)),
+    v.custom<URL | string>(isUrl, ({ input }) =>
+      mustBe("the URL of a module", input, "", `write ${urlOf(input, example)}`),
+    ),
     v.transform(String),
   );
+}
+
+/** The expression of the URL that a path means. */
+function urlOf(value: unknown, example: string): string {
+  const isPath = typeof value === "string" && /^\.{0,2}\/[\w./-]{1,60}$/.test(value);
+  if (!isPath) return `new URL("${example}", import.meta.url)`;
+  return value.startsWith("/") ? `"file://${value}"` : `new URL("${value}", import.meta.url)`;
+}
+
+/** What is known of likely mistakes: names that other pools have for these options.
+ *  @param elsewhere what to do about a name that is an option of another executor; null where that is unknown */
+export function remoteHints(elsewhere: (name: string) => string | null = () => null): Hints {
+  return {
+    takes: "{ module }",
+    instead: (value) => {
+      if (typeof value === "number") return `write { module, maxWorkers: ${value} }`;
+      if (value instanceof URL) return "write { module: url }";
+      return typeof value === "string"
+        ? `write { module: ${isUrl(value) ? "url" : urlOf(value, "./tasks.ts")} }`
+        : null;
+    },
+    synonyms: {
+      filename: "module",
+      file: "module",
+      script: "module",
+      url: "module",
+      workers: "maxWorkers",
+      threads: "maxWorkers",
+      processes: "maxWorkers",
+      maxthreads: "maxWorkers",
+      maxprocesses: "maxWorkers",
+      poolsize: "maxWorkers",
+      size: "maxWorkers",
+      minthreads: "minWorkers",
+      concurrenttasksperworker: "jobsPerWorker",
+      tasksperworker: "jobsPerWorker",
+      maxtasksperworker: "maxJobsPerWorker",
+      maxtasksperchild: "maxJobsPerWorker",
+    },
+    elsewhere: (name) => {
+      if (/^timeout$/i.test(name)) return "it is a setting of the task: scheduler.task(id, { executor, timeout })";
+      if (/^tasks$/i.test(name)) return "the module exports them: export const tasks = defineTasks({ ... })";
+      if (/^(initializer|init_?args|worker_?data)$/i.test(name)) return "what a worker needs, the module makes itself";
+      return elsewhere(name);
+    },
+  };
 }
 
 /** Of files and of data alone, because code comes from nowhere else. A path is no URL: nobody knows where it begins. */

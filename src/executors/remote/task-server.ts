@@ -40,6 +40,7 @@ export class TaskServer implements ContextHost {
     for (const message of toWorker(data)) {
       if (message.op === "run") void this.#run(message);
       else if (message.op === "abort") this.#running.get(message.id)?.abort(message.reason);
+      else if (message.op === "parents") this.#running.get(message.id)?.hearParents(message.answer);
       else void this.#open(message);
     }
   }

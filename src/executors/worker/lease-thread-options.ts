@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type Checker, checker, durationMs } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
-import { moduleUrl } from "../remote/remote-options.ts";
+import { moduleUrl, programBeside, programUrl } from "../remote/remote-options.ts";
 
 /** Options of a {@link LeaseThread}. */
 export interface LeaseThreadOptions {
@@ -29,15 +29,21 @@ export interface CheckedLeaseThreadOptions {
   readonly entry: string;
 }
 
-/** Sources are TypeScript, and the package is JavaScript. */
-const LEASE_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "lease-entry.$1");
+const LEASE_ENTRY: string = programBeside(import.meta.url, "lease-entry");
 
 /** @throws {OptionsError} with one issue per problem */
-export const checkLeaseThreadOptions: Checker<CheckedLeaseThreadOptions> = checker(() =>
-  v.strictObject({
-    module: moduleUrl("./store.ts"),
-    maxBlocked: v.optional(durationMs(1), { minutes: 5 }),
-    startTimeout: v.optional(durationMs(1), { seconds: 30 }),
-    entry: v.optional(moduleUrl("./lease-entry.js"), LEASE_ENTRY),
-  }),
+export const checkLeaseThreadOptions: Checker<CheckedLeaseThreadOptions> = checker(
+  () =>
+    v.strictObject({
+      module: moduleUrl("./store.ts"),
+      maxBlocked: v.optional(durationMs(1), { minutes: 5 }),
+      startTimeout: v.optional(durationMs(1), { seconds: 30 }),
+      entry: programUrl(LEASE_ENTRY),
+    }),
+  {
+    takes: "{ module }",
+    instead: (value) => (value instanceof URL ? "write { module: url }" : null),
+    elsewhere: (name) =>
+      /^(data_?)?store$/i.test(name) ? "its module exports it: export const createDataStore = () => ..." : null,
+  },
 );

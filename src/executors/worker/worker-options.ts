@@ -1,8 +1,15 @@
 import * as v from "valibot";
-import { checker, objectOf, says, textUpTo, wholeNumber } from "../../core/check.ts";
+import { checker, objectOf, textUpTo, wholeNumber } from "../../core/check.ts";
 import { isPlain, optionError } from "../../core/option-errors.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
-import { moduleUrl, poolSettings, type RemoteExecutorOptions, remoteEntries } from "../remote/remote-options.ts";
+import {
+  poolSettings,
+  programBeside,
+  programEntries,
+  type RemoteExecutorOptions,
+  remoteEntries,
+  remoteHints,
+} from "../remote/remote-options.ts";
 import type { WebWorkerExecutorOptions } from "./browser/web-worker-options.ts";
 import type { ThreadSettings } from "./thread-channel.ts";
 
@@ -23,11 +30,15 @@ export interface WorkerExecutorOptions extends RemoteExecutorOptions {
   readonly entry?: URL | string | undefined;
 }
 
-/** Limits of a thread's memory, in megabytes. */
+/** Limits of a thread's memory, in megabytes. Defaults: those of Node. */
 export interface WorkerResourceLimits {
+  /** For objects that have lived for some time: the greatest part of the memory. */
   readonly maxOldGenerationSizeMb?: number | undefined;
+  /** For new objects. */
   readonly maxYoungGenerationSizeMb?: number | undefined;
+  /** For code that the runtime has compiled. */
   readonly codeRangeSizeMb?: number | undefined;
+  /** For the stack of calls. */
   readonly stackSizeMb?: number | undefined;
 }
 
@@ -41,29 +52,31 @@ export function checkWorkerOptions(options: WorkerExecutorOptions | WebWorkerExe
   if (isPlain(options) && "worker" in options)
     throw optionError(WHERE, "worker", "is for browsers; on Node, Deno and Bun, pass module");
   const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, WHERE);
-  return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry: entry ?? THREAD_ENTRY } };
+  return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry } };
 }
 
 const WHERE = "new WorkerExecutor()";
 
-/** Sources are TypeScript, and the package is JavaScript. */
-const THREAD_ENTRY: string = import.meta.url.replace(/[^/]*\.(ts|js)$/, "thread-entry.$1");
+const THREAD_ENTRY: string = programBeside(import.meta.url, "thread-entry");
 
-const check = checker(() => {
-  const megabytes = v.optional(wholeNumber(1));
-  return v.strictObject({
-    ...remoteEntries(),
-    resourceLimits: v.optional(
-      objectOf({
-        maxOldGenerationSizeMb: megabytes,
-        maxYoungGenerationSizeMb: megabytes,
-        codeRangeSizeMb: megabytes,
-        stackSizeMb: megabytes,
-      }),
-    ),
-    env: v.optional(v.record(v.string(), v.string(says("text")), says("an object of texts"))),
-    execArgv: v.optional(v.array(v.string(says("text")), says("a list of texts"))),
-    name: v.optional(textUpTo(100), "escapement"),
-    entry: v.optional(moduleUrl()),
-  });
-});
+const check = checker(
+  () => {
+    const megabytes = v.optional(wholeNumber(1));
+    return v.strictObject({
+      ...remoteEntries(),
+      ...programEntries(THREAD_ENTRY),
+      resourceLimits: v.optional(
+        objectOf({
+          maxOldGenerationSizeMb: megabytes,
+          maxYoungGenerationSizeMb: megabytes,
+          codeRangeSizeMb: megabytes,
+          stackSizeMb: megabytes,
+        }),
+      ),
+      name: v.optional(textUpTo(100), "escapement"),
+    });
+  },
+  remoteHints((name) =>
+    name === "cwd" ? "threads have the folder of the program; a ProcessExecutor has a cwd" : null,
+  ),
+);

@@ -212,6 +212,7 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
     store: "dataStore",
     database: "dataStore",
     broker: "eventBroker",
+    jobexecutors: "executors",
     concurrency: "maxConcurrentJobs",
     maxworkers: "maxConcurrentJobs",
     tz: "timeZone",

@@ -1,5 +1,4 @@
 import type { Logger } from "../../core/logger.ts";
-import { mustBe, optionError } from "../../core/option-errors.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
@@ -7,7 +6,9 @@ import type { JobContext, LocalSchedulerClient } from "../scheduler-client.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import type { AbortReason } from "./abort-state.ts";
+import { checkProgress } from "./check-progress.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+import { parentResults } from "./parent-results.ts";
 
 /** What a handler gets. Each part is made when the handler reads it, because most handlers read nothing. */
 export class AttemptContext implements JobContext {
@@ -79,23 +80,12 @@ export class AttemptContext implements JobContext {
   }
 
   async #readParentResults(): Promise<(JobResult | null)[]> {
-    const { after = [] } = this.#attempt.job;
-    if (after.length === 0) return [];
-    const { store, clock } = this.#env;
-    const records = await store.getResultsOfJobs(after, clock.now());
-    const results = new Map(records.map((record) => [record.jobId, new JobResult(record, store.serializer)]));
-    return after.map((id) => results.get(id) ?? null);
+    const { records, serializer } = await parentResults(this.#env, this.#attempt.job);
+    return records.map((record) => (record === null ? null : new JobResult(record, serializer)));
   }
 
   #publishProgress(fraction: number, note: string | undefined): void {
-    if (!(fraction >= 0 && fraction <= 1)) {
-      const advice = fraction > 1 && fraction <= 100 ? `write ${fraction / 100} for ${fraction} %` : null;
-      throw optionError("progress()", "fraction", mustBe("a number from 0 to 1", fraction, "", advice));
-    }
-    // The note goes into the statement that extends the leases of all jobs.
-    if (typeof (note ?? "") !== "string") {
-      throw optionError("progress()", "note", mustBe("text", note));
-    }
+    checkProgress(fraction, note);
     // No event of an attempt may follow the event of its end.
     if (this.#attempt.hasEnded) return;
     this.#attempt.reportProgress(fraction, note ?? null);

@@ -13,7 +13,7 @@ import type { RandomSource } from "../../core/ids.ts";
 import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX, WORKER_END_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
-import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import type { JobCall, JobExecutor, ParentResults } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -33,6 +33,8 @@ export interface AttemptEnvironment {
   /** Whether other processes may run the job too. */
   readonly isShared: boolean;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
+  /** Reads the results of the jobs that a job came after. */
+  readonly parentsOf: (job: JobRecord) => Promise<ParentResults>;
   readonly guard: LeaseGuard | undefined;
 }
 
@@ -237,7 +239,7 @@ export class JobAttempt {
   }
 
   #hand(payload: unknown): Promise<unknown> {
-    this.#call = new AttemptCall(this, payload, this.#env.contextOf);
+    this.#call = new AttemptCall(this, payload, this.#env);
     return this.#executor.execute(this.#call);
   }
 
@@ -280,16 +282,16 @@ export class JobAttempt {
 /** What an executor gets. The signal is made when somebody reads it, because most handlers never do. */
 class AttemptCall implements JobCall {
   readonly #attempt: JobAttempt;
-  readonly #contextOf: (attempt: JobAttempt) => JobContext;
+  readonly #env: Pick<AttemptEnvironment, "contextOf" | "parentsOf">;
   #made: JobContext | null = null;
   /** Whether the handler of this thread was called. */
   isInvoked = false;
   readonly payload: unknown;
 
-  constructor(attempt: JobAttempt, payload: unknown, contextOf: (attempt: JobAttempt) => JobContext) {
+  constructor(attempt: JobAttempt, payload: unknown, env: Pick<AttemptEnvironment, "contextOf" | "parentsOf">) {
     this.#attempt = attempt;
     this.payload = payload;
-    this.#contextOf = contextOf;
+    this.#env = env;
   }
 
   get job(): JobRecord {
@@ -324,8 +326,12 @@ class AttemptCall implements JobCall {
     this.#context.progress(fraction, note);
   }
 
+  getParentResults(): Promise<ParentResults> {
+    return this.#env.parentsOf(this.#attempt.job);
+  }
+
   get #context(): JobContext {
-    this.#made ??= this.#contextOf(this.#attempt);
+    this.#made ??= this.#env.contextOf(this.#attempt);
     return this.#made;
   }
 

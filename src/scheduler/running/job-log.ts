@@ -7,7 +7,7 @@ import type { JobOutcome } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { reviveError } from "../views/job-error.ts";
+import { storedError } from "../views/job-error.ts";
 
 interface JobFacts {
   readonly jobId: string;
@@ -151,7 +151,7 @@ export class JobLog {
     const logger = this.#line(job, { ...fields, ...(error === null ? {} : { errorCode: error.code ?? error.name }) });
     const message = `${nameOf(job)} ${text}`;
     if (error === null) logger[level](message);
-    else logger[level](message, isReadableError(thrown) ? thrown : reviveError(error));
+    else logger[level](message, isReadableError(thrown) ? thrown : storedError(error));
   }
 
   /** The logger of a line about a job. */

@@ -1,5 +1,5 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
-import type { JobExecutor } from "../../executors/job-executor.ts";
+import type { JobExecutor, ParentResults } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -15,6 +15,7 @@ import type { TaskRegistry } from "../tasks/task-registry.ts";
 import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
 import { JobLog } from "./job-log.ts";
 import { LagWatch } from "./lag-watch.ts";
+import { parentResults } from "./parent-results.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
 import { SuspectLine } from "./suspects.ts";
 import { type Wait, Waits } from "./waits.ts";
@@ -62,8 +63,17 @@ export class JobRunner {
     this.lag = new LagWatch(options.env, () => this.#running.values());
     const { env, contextOf, guard } = options;
     const { clock, random, store } = env;
+    const parentsOf = (job: JobRecord): Promise<ParentResults> => parentResults(env, job);
     const { serializer, capabilities } = store;
-    this.#attemptEnv = { clock, random, serializer, isShared: capabilities.sharedByProcesses, contextOf, guard };
+    this.#attemptEnv = {
+      clock,
+      random,
+      serializer,
+      isShared: capabilities.sharedByProcesses,
+      contextOf,
+      parentsOf,
+      guard,
+    };
     this.#suspects = new SuspectLine(options.env.clock, {
       announce: (attempt) => this.#announce(attempt),
       run: (attempt) => void this.#run(attempt),

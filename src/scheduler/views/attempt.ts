@@ -1,7 +1,7 @@
 import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
 import type { AttemptRecord } from "../../records/attempt.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
-import { reviveError } from "./job-error.ts";
+import { storedError } from "./job-error.ts";
 
 /** One attempt of a job that has ended. */
 export interface Attempt {
@@ -20,7 +20,7 @@ export function attemptOf({ number, startedAt, finishedAt, error }: AttemptFacts
     number,
     startedAt: instantOrNull(startedAt),
     finishedAt: instantOf(finishedAt),
-    error: error === null ? null : reviveError(error),
+    error: error === null ? null : storedError(error),
   };
 }
 

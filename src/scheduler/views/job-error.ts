@@ -6,6 +6,7 @@ import {
   JobTimeoutError,
 } from "../../core/errors.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import { plainError, withStack } from "../../records/revived-error.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
 /** The error behind a result that is no success. It has the class of the outcome; for the outcome `error`, it has the
@@ -13,7 +14,7 @@ import type { SerializedError } from "../../records/serialized-error.ts";
 export function errorFromRecord(
   result: Pick<JobResultRecord, "jobId" | "taskId" | "outcome" | "attempts" | "error">,
 ): Error {
-  const cause = result.error === null ? undefined : { cause: reviveError(result.error) };
+  const cause = result.error === null ? undefined : { cause: storedError(result.error) };
   const job = `job ${result.jobId} of task "${result.taskId}"`;
   switch (result.outcome) {
     case "cancelled":
@@ -29,27 +30,16 @@ export function errorFromRecord(
       );
     case "error":
     case "success":
-      return result.error === null ? new Error(`${job} failed`) : reviveError(result.error);
+      return result.error === null ? new Error(`${job} failed`) : storedError(result.error);
     default:
       return result.outcome satisfies never;
   }
 }
 
-/** An error object with the name, message, stack, code and causes of a record. */
-export function reviveError(record: SerializedError): Error {
-  const options = record.cause === undefined ? undefined : { cause: reviveError(record.cause) };
-  if (record.code === "jobTimeout") return withFacts(new JobTimeoutError(record.message, options), record);
-  const error = withFacts(new Error(record.message, options), record);
-  if (record.code !== undefined) define(error, "code", record.code);
-  return error;
-}
-
-function withFacts(error: Error, record: SerializedError): Error {
-  define(error, "name", record.name);
-  if (record.stack !== undefined) define(error, "stack", record.stack);
-  return error;
-}
-
-function define(error: Error, key: string, value: string): void {
-  Object.defineProperty(error, key, { value, configurable: true, writable: true, enumerable: false });
+/** An error object with the name, message, stack, code and causes of a record that the store had. */
+export function storedError(record: SerializedError): Error {
+  const cause = record.cause === undefined ? undefined : storedError(record.cause);
+  const isTimeout = record.code === "jobTimeout" && record.name === JobTimeoutError.errorName;
+  if (!isTimeout) return plainError(record, cause);
+  return withStack(new JobTimeoutError(record.message, { cause }), record);
 }

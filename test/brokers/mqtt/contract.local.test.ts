@@ -2,15 +2,15 @@ import mqtt from "mqtt";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type MqttBrokerOptions, MqttEventBroker, type MqttQos } from "../../../src/brokers/mqtt/mod.ts";
 import { eventBrokerContract } from "../../../src/testing/event-broker-contract.ts";
-import { CuttingProxy } from "../../support/cutting-proxy.ts";
+import { LoopbackProxy } from "../../support/loopback-proxy.ts";
 import { Mosquitto } from "../../support/mosquitto.ts";
 
 let server: Mosquitto;
-let proxy: CuttingProxy;
+let proxy: LoopbackProxy;
 let stranger: mqtt.MqttClient;
 beforeAll(async () => {
   server = await Mosquitto.start();
-  proxy = await CuttingProxy.start(server.port);
+  proxy = await LoopbackProxy.start(server.port);
   stranger = await mqtt.connectAsync(server.url);
 });
 afterAll(async () => {

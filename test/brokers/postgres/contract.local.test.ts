@@ -2,15 +2,15 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { PostgresEventBroker } from "../../../src/brokers/postgres/mod.ts";
 import { eventBrokerContract } from "../../../src/testing/event-broker-contract.ts";
-import { CuttingProxy } from "../../support/cutting-proxy.ts";
+import { LoopbackProxy } from "../../support/loopback-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 
 let server: PostgresServer;
-let proxy: CuttingProxy;
+let proxy: LoopbackProxy;
 let stranger: postgres.Sql;
 beforeAll(async () => {
   server = await PostgresServer.start();
-  proxy = await CuttingProxy.start(server.port);
+  proxy = await LoopbackProxy.start(server.port);
   stranger = postgres(server.url, { max: 1 });
 });
 afterAll(async () => {

@@ -14,6 +14,7 @@ function messageOf(options: unknown): string {
 }
 
 const HEAD = "new PostgresEventBroker(options)";
+const EXAMPLE = "postgres://user:password@host:5432/database";
 const url = "postgres://127.0.0.1/app";
 
 describe("PostgresEventBroker says what is wrong with", () => {
@@ -27,6 +28,18 @@ describe("PostgresEventBroker says what is wrong with", () => {
       "an address without a scheme",
       { url: "localhost:5432/app" },
       `${HEAD}: url must be postgres:// and an address; got "localhost:5432/app": write "postgres://localhost:5432/app"`,
+    ],
+    [
+      "settings in the place of an address, without showing them",
+      { url: "host=localhost password=hunter2" },
+      `${HEAD}: url must be postgres:// and an address; got text that is not shown: write it as "${EXAMPLE}"`,
+    ],
+    ["no address", {}, `${HEAD}: url is missing; it must be an address such as "${EXAMPLE}"`],
+    ["the word of other clients", { url, dsn: url }, `${HEAD}: dsn is no option; did you mean "url"?`],
+    [
+      "a part of the address",
+      { url, database: "app" },
+      `${HEAD}: database is no option here; it is a part of the url: { url: "${EXAMPLE}" }`,
     ],
     [
       "a channel that is too long in bytes",

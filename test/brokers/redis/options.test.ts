@@ -38,10 +38,11 @@ test.each([
     'new RedisEventBroker(options) takes { url } or { client }; got "redis://localhost": write { url: "redis://localhost" }',
   ],
   [client, "new RedisEventBroker(options) takes { url } or { client }; got a Client: pass it as { client }"],
-  [{}, "new RedisEventBroker(options): url is missing; it must be text that is not empty"],
+  [{}, 'new RedisEventBroker(options): url is missing; it must be an address such as "redis://127.0.0.1:6379"'],
   [
     { url: undefined },
-    "new RedisEventBroker(options): url must be text that is not empty; got undefined: is the environment variable set?",
+    'new RedisEventBroker(options): url must be an address such as "redis://127.0.0.1:6379"; got undefined: is the ' +
+      "environment variable set?",
   ],
   [
     { url: "localhost:6379" },
@@ -71,6 +72,28 @@ test.each([
     { client: {} },
     "new RedisEventBroker(options): client must be a client of ioredis or node-redis; got {}: it lacks publish(), " +
       "subscribe(), duplicate(), on(), off()",
+  ],
+  [
+    "localhost",
+    'new RedisEventBroker(options) takes { url } or { client }; got "localhost": write { url: "redis://localhost" }',
+  ],
+  [
+    { url: "valkeys://h:6379" },
+    "new RedisEventBroker(options): url must be redis:// or rediss:// and a host, or unix:/// and a path; got " +
+      '"valkeys://h:6379": write "rediss://h:6379"',
+  ],
+  [
+    { url: "redis://h", port: 6379 },
+    "new RedisEventBroker(options): port is no option here; it is a part of the url: " +
+      '{ url: "redis://user:password@host:6379" }',
+  ],
+  [
+    { url: "redis://h", db: 1 },
+    "new RedisEventBroker(options): db is no option here; channels belong to no database; { namespace } keeps stores apart",
+  ],
+  [
+    { url: "redis://h", client_or_url: "redis://h" },
+    'new RedisEventBroker(options): client_or_url is no option; did you mean "url"?',
   ],
   [{ url: "redis://h", topic: "x" }, 'new RedisEventBroker(options): topic is no option; did you mean "channel"?'],
   [

@@ -8,7 +8,7 @@ import type { EventBroker } from "../../../src/contracts.ts";
 import { MemoryDataStore, Scheduler } from "../../../src/mod.ts";
 import type { EventRecord } from "../../../src/records/events.ts";
 import { recordingLogger } from "../../scheduler/support.ts";
-import { CuttingProxy } from "../../support/cutting-proxy.ts";
+import { LoopbackProxy } from "../../support/loopback-proxy.ts";
 import { RedisServer } from "../../support/redis-server.ts";
 
 const GUIDE = new URL("../../../docs/brokers.md", import.meta.url);
@@ -110,7 +110,7 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
   });
 
   test("tells a gap after the network cut its connections in the middle of a message", async () => {
-    const proxy = await CuttingProxy.start(server.port);
+    const proxy = await LoopbackProxy.start(server.port);
     await withTwo(`redis://127.0.0.1:${proxy.port}`, async (here, there) => {
       const gaps = Promise.all([gapOf(here), gapOf(there)]);
       const large = Array.from({ length: 20_000 }, (_, index) => added(`${index}`));

@@ -1,0 +1,59 @@
+import { createServer, connect as openSocket, type Server, type Socket } from "node:net";
+
+/** What a proxy does with data from a client. */
+export type Forward = (data: Buffer, client: Socket, server: Socket) => void;
+
+/** A loopback port in front of a server. Its connections can be cut, as by a network that fails. */
+export class LoopbackProxy {
+  /** How many connections came. */
+  connections = 0;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  /** @param forward default: sends all data on to the server */
+  protected constructor(targetPort: number, forward?: Forward) {
+    this.#server = createServer((client) => this.#serve(client, targetPort, forward));
+  }
+
+  static async start(targetPort: number): Promise<LoopbackProxy> {
+    return new LoopbackProxy(targetPort).listen();
+  }
+
+  protected async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return this;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (typeof address !== "object" || address === null) throw new Error("the proxy does not listen");
+    return address.port;
+  }
+
+  /** Ends all present connections. New ones may come at once. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #serve(client: Socket, targetPort: number, forward: Forward | undefined): void {
+    this.connections++;
+    const server = openSocket(targetPort, "127.0.0.1");
+    for (const end of [client, server]) {
+      this.#sockets.add(end);
+      end.on("error", () => {});
+      end.once("close", () => {
+        this.#sockets.delete(end);
+        client.destroy();
+        server.destroy();
+      });
+    }
+    server.pipe(client);
+    if (forward === undefined) client.pipe(server);
+    else client.on("data", (data: Buffer) => forward(data, client, server));
+  }
+}
