@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { existsSync } from "node:fs";
 import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { missingEntryAdvice } from "../remote/missing-entry.ts";
 import type { ToWorker } from "../remote/remote-call.ts";
@@ -40,7 +41,7 @@ export class ProcessChannel implements WorkerChannel {
     this.#gone = new Promise((resolve) => {
       this.#child.once("exit", (code, signal) => {
         const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
-        this.#lost(`${how}${missingEntryAdvice(entry)}`);
+        this.#lost(`${how}${missingEntryAdvice(entry, existsSync)}`);
         resolve();
       });
       this.#child.on("error", (error) => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { missingEntryAdvice } from "../remote/missing-entry.ts";
 import type { ToWorker } from "../remote/remote-call.ts";
@@ -59,11 +60,11 @@ export class ThreadChannel implements WorkerChannel {
 
   #failed(cause: unknown): void {
     const said = cause instanceof Error ? cause.message : String(cause);
-    this.#lost({ message: `it failed: ${said}${missingEntryAdvice(this.#entry)}`, cause });
+    this.#lost({ message: `it failed: ${said}${missingEntryAdvice(this.#entry, existsSync)}`, cause });
   }
 
   #exited(code: number): void {
-    this.#lost({ message: `it exited with code ${code}${missingEntryAdvice(this.#entry)}` });
+    this.#lost({ message: `it exited with code ${code}${missingEntryAdvice(this.#entry, existsSync)}` });
   }
 
   #lost(reason: LostReason): void {
