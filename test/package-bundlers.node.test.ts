@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build, transform } from "esbuild";
 import { Miniflare } from "miniflare";
@@ -9,7 +9,10 @@ import { extractCodeBlocks } from "./readme/code-blocks.ts";
 import { answerInChromium } from "./support/chromium.ts";
 
 const ANSWERS = { next: "2026-03-30T09:00:00+02:00[Europe/Berlin]", sums: [42], isOneClass: true };
-const PROGRAMS = ["bundled.js", "bundled-page.js", "bundled-program.js", "bundled-worker.js"];
+const PROGRAMS = [
+  ...["bundled.js", "bundled-page.js", "bundled-program.js", "bundled-worker.js"],
+  ...["bundled-executors.js", "bundled-tasks.js"],
+];
 /** The first one on which Workers may compile WebAssembly while they start. */
 const DATE_MIN = "2025-06-01";
 /** The one of the suite in workerd. */
@@ -45,6 +48,34 @@ describe("bundled by esbuild", () => {
   test("for Node, a program runs", async () => {
     await bundle("bundled-program.js", "node");
     expect(JSON.parse(await runOk(["node", "esbuild/bundled-program.js"], { cwd: project }))).toEqual(ANSWERS);
+  });
+
+  test("for Node, a program has its threads and processes in a folder without packages", async () => {
+    const entry = (path: string): string => join(project, "node_modules/escapement/dist/executors", path);
+    await using elsewhere = await temporaryFolder("bundled");
+    await build({
+      entryPoints: {
+        main: join(project, "bundled-executors.js"),
+        tasks: join(project, "bundled-tasks.js"),
+        "thread-entry": entry("worker/thread-entry.js"),
+        "process-entry": entry("process/process-entry.js"),
+      },
+      outdir: elsewhere.path,
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      target: "es2022",
+      logLevel: "error",
+    });
+    await writeFile(join(elsewhere.path, "package.json"), JSON.stringify({ type: "module" }));
+    const answer = { threads: "ADA in ada", processes: "ADA in ada" };
+    expect(JSON.parse(await runOk(["node", "main.js"], { cwd: elsewhere.path }))).toEqual(answer);
+    await rm(join(elsewhere.path, "thread-entry.js"));
+    await rm(join(elsewhere.path, "process-entry.js"));
+    const { exitCode, output } = await run(["node", "main.js"], { cwd: elsewhere.path });
+    expect(exitCode).not.toBe(0);
+    expect(output).toContain("whoever bundles the program adds thread-entry.js of escapement, or names it by entry");
   });
 
   test("without the condition of workerd, a Worker runs from a compatibility date on, and not before", async () => {

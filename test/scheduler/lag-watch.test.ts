@@ -5,7 +5,7 @@ import { heldHandler, type LogEntry, setUp } from "./support.ts";
 
 /** Time passes, and nothing else has its turn meanwhile. */
 function block(clock: VirtualClock, seconds: number): void {
-  void clock.jumpTo(clock.instant.add({ seconds }));
+  void clock.jumpTo(clock.instant.add({ milliseconds: seconds * 1000 }));
 }
 
 function told(log: readonly LogEntry[]): string[] {
@@ -47,6 +47,15 @@ describe("a warning", () => {
     await scheduler.addJob("compute");
     await clock.advance("PT1S");
     expect(told(log)).toEqual([expect.stringContaining("leases (1 s)")]);
+  });
+
+  test("tells the time to a tenth of a second", async () => {
+    const { scheduler, clock, log } = setUp({ leaseDuration: { seconds: 1 } });
+    scheduler.task("compute", () => block(clock, 3.456));
+    await scheduler.start();
+    await scheduler.addJob("compute");
+    await clock.advance("PT1S");
+    expect(told(log)).toEqual([expect.stringMatching(/stood still for \d+(\.\d)? s,/)]);
   });
 
   test("comes at most every 10 minutes, and counts what happened meanwhile", async () => {

@@ -1,5 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { existsSync } from "node:fs";
 import { startBackgroundTimer } from "../../core/background-timer.ts";
+import { missingEntryAdvice } from "../remote/missing-entry.ts";
 import type { ToWorker } from "../remote/remote-call.ts";
 import type { ChannelListener, WorkerChannel } from "../remote/worker-channel.ts";
 import { fromWire, SERIALIZATION, toWire } from "./wire.ts";
@@ -38,7 +40,8 @@ export class ProcessChannel implements WorkerChannel {
     });
     this.#gone = new Promise((resolve) => {
       this.#child.once("exit", (code, signal) => {
-        this.#lost(signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`);
+        const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+        this.#lost(`${how}${missingEntryAdvice(entry, existsSync)}`);
         resolve();
       });
       this.#child.on("error", (error) => {

@@ -121,7 +121,7 @@ export class TaskServer implements ContextHost {
 
   #unsendable(cause: unknown): SerializationError {
     const text =
-      `what the handler returned cannot be sent from a ${this.#worker}: ${textOf(cause)}; ` +
+      `what the handler returned cannot be sent from a ${this.#worker}: ${textOf(cause).replace(/\.$/, "")}; ` +
       "return plain data, because it is copied: no functions, and no objects of classes";
     return new SerializationError(text, { cause });
   }

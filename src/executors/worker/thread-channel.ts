@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import { missingEntryAdvice } from "../remote/missing-entry.ts";
 import type { ToWorker } from "../remote/remote-call.ts";
 import type { ChannelListener, LostReason, WorkerChannel } from "../remote/worker-channel.ts";
 
@@ -17,10 +19,12 @@ export class ThreadChannel implements WorkerChannel {
   readonly sharesMemory = true;
   readonly #worker: Worker;
   readonly #listener: ChannelListener;
+  readonly #entry: string;
   #hasEnded = false;
 
   constructor({ entry, name, resourceLimits, env, execArgv }: ThreadSettings, listener: ChannelListener) {
     this.#listener = listener;
+    this.#entry = entry;
     this.#worker = new Worker(new URL(entry), {
       name,
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
@@ -56,11 +60,11 @@ export class ThreadChannel implements WorkerChannel {
 
   #failed(cause: unknown): void {
     const said = cause instanceof Error ? cause.message : String(cause);
-    this.#lost({ message: `it failed: ${said}`, cause });
+    this.#lost({ message: `it failed: ${said}${missingEntryAdvice(this.#entry, existsSync)}`, cause });
   }
 
   #exited(code: number): void {
-    this.#lost({ message: `it exited with code ${code}` });
+    this.#lost({ message: `it exited with code ${code}${missingEntryAdvice(this.#entry, existsSync)}` });
   }
 
   #lost(reason: LostReason): void {

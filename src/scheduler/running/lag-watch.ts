@@ -64,12 +64,13 @@ export class LagWatch {
     this.#toldAt = now;
     this.#untold = { count: 0, longestMs: 0 };
     const times = count === 1 ? "" : ` ${count} times, at the longest`;
+    const longest = Math.round(longestMs / 100) / 10;
     const ids = [...this.#suspects];
     const names = ids.slice(0, NAMES_MAX).map((id) => `"${id}"`);
     const who =
       ids.length === 0 ? "no handler" : `handlers of ${names.join(", ")}${ids.length > NAMES_MAX ? ", ..." : ""}`;
     logger.warn(
-      `escapement: the event loop stood still${times} for ${longestMs / 1000} s, while ${who} ran in this thread; ` +
+      `escapement: the event loop stood still${times} for ${longest} s, while ${who} ran in this thread; ` +
         `jobs whose leases (${leaseMs / 1000} s) end run again elsewhere: let long work yield, or run it in an ` +
         "executor with threads",
     );
