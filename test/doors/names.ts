@@ -240,6 +240,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "NewJobRecord",
       "OpenOptions",
       "OverlapReport",
+      "ParentResults",
       "PlanReport",
       "PlannedJob",
       "PlannedOverlap",
