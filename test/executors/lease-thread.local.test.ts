@@ -52,7 +52,8 @@ interface Shape {
 
 /** A process with a started scheduler. */
 async function begin({ name, store = LIBSQL.name, path, blocks, maxBlocked }: Shape): Promise<Child> {
-  const variables = { LEASE_STORE: store, LEASE_PATH: join(folder.path, path) };
+  // Node 22 warns of its SQLite.
+  const variables = { LEASE_STORE: store, LEASE_PATH: join(folder.path, path), NODE_NO_WARNINGS: "1" };
   const child = new Child(
     [...command, name, String(blocks ?? "quick"), String(maxBlocked ?? "bare"), ...urls],
     variables,
