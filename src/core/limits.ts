@@ -358,3 +358,7 @@ export const WORKER_LOG_LENGTH_MAX = 16_384;
 /** Shortest time between two reports of progress that a worker of an executor sends for a job, in milliseconds. The
  *  last report is sent in any case. */
 export const WORKER_PROGRESS_MS_MIN = 10;
+
+/** Messages that a scheduler and a worker of an executor send together at most. Fewer cost more to send; with more, one
+ *  side has nothing to do while the other works on all of them. */
+export const WORKER_MESSAGES_MAX = 16;

@@ -2,9 +2,10 @@
 export type Query = (text: string, parameters: string[]) => PromiseLike<unknown>;
 
 // One row, however many messages. Nothing is written, hence nobody has to wait until the server's log is on the disk.
+// The messages come as one text, because a client first has to ask the server how to make an array.
 const NOTIFY =
   "select pg_catalog.set_config('synchronous_commit', 'off', true), count(pg_catalog.pg_notify($1, message)) " +
-  "from pg_catalog.unnest($2::pg_catalog.text::pg_catalog.text[]) as message";
+  "from pg_catalog.unnest(pg_catalog.string_to_array($2::pg_catalog.text, E'\\n')) as message";
 
 interface Waiting {
   readonly messages: readonly string[];
@@ -28,7 +29,8 @@ export class Notifier {
     this.#query = query;
   }
 
-  /** Resolves when the server has taken the messages. */
+  /** Resolves when the server has taken the messages.
+   *  @param messages texts without line breaks, as those that `JSON.stringify` makes */
   send(messages: readonly string[]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ messages, resolve, reject });
@@ -42,7 +44,7 @@ export class Notifier {
       const sent = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#query(NOTIFY, [this.#channel, arrayOf(sent.flatMap(({ messages }) => messages))]);
+        await this.#query(NOTIFY, [this.#channel, sent.flatMap(({ messages }) => messages).join("\n")]);
         for (const { resolve } of sent) resolve();
       } catch (error) {
         for (const { reject } of sent) reject(error);
@@ -50,9 +52,4 @@ export class Notifier {
     }
     this.#isSending = false;
   }
-}
-
-/** The text of an array of texts. Made here, because a client first has to ask the server how to make one. */
-function arrayOf(texts: readonly string[]): string {
-  return `{${texts.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }

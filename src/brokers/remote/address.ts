@@ -1,3 +1,5 @@
+import { shownAddress } from "../../core/shown-address.ts";
+
 /** What messages show of a server that is given by a url, and the texts that they do not show. */
 export function addressFacts(options: {
   readonly url: string;
@@ -6,16 +8,6 @@ export function addressFacts(options: {
 }): { readonly address: string; readonly secrets: readonly string[] } {
   const { url, password = "", tls } = options;
   return { address: shownAddress(url), secrets: [...secretsOf(url), password, tls?.passphrase ?? ""] };
-}
-
-/** The url as messages may show it: without the credentials and the query, which may hold some. */
-export function shownAddress(url: string): string {
-  if (URL.canParse(url)) {
-    const { protocol, host, pathname } = new URL(url);
-    return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-  }
-  // An address of several hosts. Whatever stands before the last @ may belong to the password.
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/).*@/is, "$1").replace(/[?#].*$/s, "");
 }
 
 /** Names of parameters of a query whose values are secrets. */

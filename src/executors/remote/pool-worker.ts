@@ -1,5 +1,6 @@
 import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { SerializationError, WorkerLostError } from "../../core/errors.ts";
+import { WORKER_MESSAGES_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { revivedError } from "../../records/revived-error.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
@@ -17,6 +18,9 @@ import {
 } from "./remote-call.ts";
 import { tellLog } from "./remote-log.ts";
 import type { ChannelListener, LostReason, OpenChannel, WorkerChannel } from "./worker-channel.ts";
+
+/** Has a microtask at the end of the turn. `queueMicrotask` costs more, on Node. */
+const TURN_END = Promise.resolve();
 
 /** What the owner of a worker hears of it. */
 export interface WorkerOwner {
@@ -221,14 +225,17 @@ export class PoolWorker implements ChannelListener {
     });
   }
 
-  /** The messages of a turn are sent together, because each costs more than its content. */
+  /** The messages of a turn are sent together, because each costs more than its content. But not too many, because the
+   *  worker works while the next ones are made. */
   #post(message: ToWorker): void {
     this.#outbox.push(message);
-    if (this.#outbox.length === 1) queueMicrotask(() => this.#flush());
+    if (this.#outbox.length === 1) void TURN_END.then(() => this.#flush());
+    else if (this.#outbox.length >= WORKER_MESSAGES_MAX) this.#flush();
   }
 
   #flush(): void {
     const messages = this.#outbox;
+    if (messages.length === 0) return;
     this.#outbox = [];
     if (this.#state === "ended") return;
     try {

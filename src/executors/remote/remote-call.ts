@@ -65,14 +65,14 @@ export interface UnfitMessage {
 }
 
 /** From a worker: the handler returned. */
-interface DoneMessage {
+export interface DoneMessage {
   readonly op: "done";
   readonly id: number;
   readonly value: unknown;
 }
 
 /** From a worker: the handler threw. */
-interface FailedMessage {
+export interface FailedMessage {
   readonly op: "failed";
   readonly id: number;
   readonly error: SerializedError;

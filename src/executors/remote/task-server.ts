@@ -1,4 +1,5 @@
 import { HandlerLookupError, SerializationError } from "../../core/errors.ts";
+import { WORKER_MESSAGES_MAX } from "../../core/limits.ts";
 import { nearest } from "../../core/suggest.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
@@ -6,9 +7,20 @@ import { runAsCurrentJob, showCurrentJob } from "../../scheduler/tasks/current-j
 import { AbortFlags } from "./abort-flags.ts";
 import { factsOf } from "./error-facts.ts";
 import { LogBudget } from "./log-budget.ts";
-import { type FromWorker, type OpenMessage, type RunMessage, toWorker } from "./remote-call.ts";
+import {
+  type DoneMessage,
+  type FailedMessage,
+  type FromWorker,
+  type OpenMessage,
+  type RunMessage,
+  type ToWorker,
+  toWorker,
+} from "./remote-call.ts";
 import { type ContextHost, RemoteContext } from "./remote-context.ts";
 import { UnfitModule } from "./task-module.ts";
+
+/** Has a microtask at the end of the turn. */
+const TURN_END = Promise.resolve();
 
 /** Gives the handlers of the tasks. @param module the URL of the module that has them, where the pool names one */
 type LoadHandlers = (module: string) => Promise<ReadonlyMap<string, TaskHandler>>;
@@ -22,6 +34,8 @@ export class TaskServer implements ContextHost {
   #handlers: ReadonlyMap<string, TaskHandler> = new Map();
   #flags: AbortFlags | null = null;
   #worker = "worker";
+  /** Whether messages are being taken. What ends meanwhile is sent after that. */
+  #isReceiving = false;
   #outbox: FromWorker[] = [];
 
   /** @param send sends messages to the pool; throws what the runtime throws about a value that it cannot copy, and has
@@ -37,12 +51,20 @@ export class TaskServer implements ContextHost {
 
   /** Takes what came through the channel. */
   receive(data: unknown): void {
-    for (const message of toWorker(data)) {
-      if (message.op === "run") void this.#run(message);
-      else if (message.op === "abort") this.#running.get(message.id)?.abort(message.reason);
-      else if (message.op === "parents") this.#running.get(message.id)?.hearParents(message.answer);
-      else void this.#open(message);
+    this.#isReceiving = true;
+    try {
+      for (const message of toWorker(data)) this.#take(message);
+    } finally {
+      this.#isReceiving = false;
+      this.#flush();
     }
+  }
+
+  #take(message: ToWorker): void {
+    if (message.op === "run") this.#run(message);
+    else if (message.op === "abort") this.#running.get(message.id)?.abort(message.reason);
+    else if (message.op === "parents") this.#running.get(message.id)?.hearParents(message.answer);
+    else void this.#open(message);
   }
 
   sendNow(message: FromWorker): void {
@@ -68,20 +90,42 @@ export class TaskServer implements ContextHost {
     }
   }
 
-  async #run(message: RunMessage): Promise<void> {
+  /** A handler that returns no promise has ended at once. Promises are few here, because each of them costs more where
+   *  the runtime has to know the current job. */
+  #run(message: RunMessage): void {
     const { id, taskId, payload } = message;
     const context = new RemoteContext(message, this);
     this.#running.set(id, context);
-    let ending: FromWorker;
+    let value: unknown;
     try {
       const handler = this.#handlers.get(taskId) ?? this.#missing(taskId);
-      ending = { op: "done", id, value: await runAsCurrentJob(context, () => handler(payload, context)) };
+      value = runAsCurrentJob(context, () => handler(payload, context));
+      if (mayBePromise(value)) value = Promise.resolve(value);
     } catch (error) {
-      const facts = factsOf(error);
-      ending = { op: "failed", id, error: serializedError(error), ...(facts === undefined ? {} : { facts }) };
+      this.#fail(context, id, error);
+      return;
     }
+    if (value instanceof Promise) {
+      value.then(
+        (result) => this.#succeed(context, id, result),
+        (error) => this.#fail(context, id, error),
+      );
+    } else this.#succeed(context, id, value);
+  }
+
+  #succeed(context: RemoteContext, id: number, value: unknown): void {
+    this.#finish(context, { op: "done", id, value });
+  }
+
+  #fail(context: RemoteContext, id: number, error: unknown): void {
+    const facts = factsOf(error);
+    const more = facts === undefined ? {} : { facts };
+    this.#finish(context, { op: "failed", id, error: serializedError(error), ...more });
+  }
+
+  #finish(context: RemoteContext, ending: DoneMessage | FailedMessage): void {
     context.end();
-    this.#running.delete(id);
+    this.#running.delete(ending.id);
     this.#post(ending);
   }
 
@@ -92,10 +136,12 @@ export class TaskServer implements ContextHost {
     throw new HandlerLookupError(`the ${this.#worker}'s module has no handler for task "${taskId}"; ${advice}`, taskId);
   }
 
-  /** The endings of a turn are sent together, because each message costs more than its content. */
+  /** The endings of a turn are sent together, because each message costs more than its content. But not too many,
+   *  because the pool works while the next ones come. */
   #post(ending: FromWorker): void {
     this.#outbox.push(ending);
-    if (this.#outbox.length === 1) queueMicrotask(() => this.#flush());
+    if (this.#outbox.length >= WORKER_MESSAGES_MAX) this.#flush();
+    else if (this.#outbox.length === 1 && !this.#isReceiving) void TURN_END.then(() => this.#flush());
   }
 
   #flush(): void {
@@ -129,4 +175,8 @@ export class TaskServer implements ContextHost {
 
 function textOf(error: unknown): string {
   return serializedError(error).message;
+}
+
+function mayBePromise(value: unknown): boolean {
+  return ((typeof value === "object" && value !== null) || typeof value === "function") && "then" in value;
 }

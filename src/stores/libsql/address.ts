@@ -1,3 +1,5 @@
+import { shownAddress } from "../../core/shown-address.ts";
+
 /** What a url stands for. */
 export type DatabaseKind = "memory" | "file" | "replica" | "remote";
 
@@ -9,5 +11,5 @@ export function databaseKind({ url, syncUrl }: { readonly url: string; readonly 
 
 /** The url as errors may show it: without its token and password. */
 export function shownUrl(url: string): string {
-  return url.replace(/\?.*$/s, "").replace(/\/\/[^/]*@/, "//");
+  return /^file:/i.test(url) ? url.replace(/\?.*$/s, "") : shownAddress(url);
 }

@@ -1,5 +1,6 @@
+import { Socket } from "node:net";
 import mqtt from "mqtt";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { BrokerUnavailableError, type MqttBrokerOptions, MqttEventBroker } from "../../../src/brokers/mqtt/mod.ts";
 import type { EventRecord } from "../../../src/contracts.ts";
 import { MemoryDataStore } from "../../../src/mod.ts";
@@ -74,6 +75,13 @@ describe("an MQTT broker reaches its server", () => {
     const broker = brokerOf({ url: server.url, topic: "named", clientId: "the one" });
     await broker.open();
     expect(server.output).toContain("as the one (");
+  });
+
+  test("by a socket that keeps no small message back", async () => {
+    const setNoDelay = vi.spyOn(Socket.prototype, "setNoDelay");
+    onTestFinished(() => setNoDelay.mockRestore());
+    await brokerOf({ url: server.url, topic: "small" }).open();
+    expect(setNoDelay.mock.calls).toEqual([[true]]);
   });
 
   test("with a user and a password, in the options or in the url", async () => {

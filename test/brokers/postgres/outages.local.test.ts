@@ -183,7 +183,7 @@ describe("PostgresEventBroker", () => {
 
   test("hundreds of events of one call arrive, in order, however many messages they fill", async () => {
     const { here, there, close } = await pair({ url: server.url, channel: "many" });
-    const events = Array.from({ length: 700 }, (_, index) => eventOf(`\\"ä{,} ${index} ${"ö".repeat(index % 90)}`));
+    const events = Array.from({ length: 700 }, (_, index) => eventOf(`\\"ä{,}\n ${index} ${"ö".repeat(index % 90)}`));
     const heard: EventRecord[] = [];
     const all = new Promise<void>((resolve) => {
       there.subscribe((event) => {

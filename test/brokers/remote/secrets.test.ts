@@ -1,22 +1,18 @@
 import { expect, test } from "vitest";
-import { secretsOf, shownAddress } from "../../../src/brokers/remote/address.ts";
+import { secretsOf } from "../../../src/brokers/remote/address.ts";
 import { tellable } from "../../../src/brokers/remote/failure.ts";
 
 const URLS = [
-  ["redis://localhost", "redis://localhost"],
-  ["redis://:hidden@localhost:6379/2", "redis://localhost:6379/2"],
-  ["rediss://user:hidden@[::1]:6379?family=6&password=hidden", "rediss://[::1]:6379"],
-  ["unix:///run/redis.sock", "unix:///run/redis.sock"],
-  ["postgres://user:hidden@one:5432,two:5432/db?sslmode=require", "postgres://one:5432,two:5432/db"],
-  ["mqtt://us%40er:hid%2Fden@host", "mqtt://host"],
-  ["redis://:hid/den@host:1", "redis://host:1"],
-  ["redis://:hid@den@host:1", "redis://host:1"],
-  ["redis://:hid#den@host:1", "redis://host:1"],
-] as const;
-
-test.each(URLS)("the address of %s is shown without what is secret", (url, shown) => {
-  expect(shownAddress(url)).toBe(shown);
-});
+  "redis://localhost",
+  "redis://:hidden@localhost:6379/2",
+  "rediss://user:hidden@[::1]:6379?family=6&password=hidden",
+  "unix:///run/redis.sock",
+  "postgres://user:hidden@one:5432,two:5432/db?sslmode=require",
+  "mqtt://us%40er:hid%2Fden@host",
+  "redis://:hid/den@host:1",
+  "redis://:hid@den@host:1",
+  "redis://:hid#den@host:1",
+];
 
 test.each(URLS)("a failure that repeats %s shows nothing that is secret", (url) => {
   const error = tellable(new Error(`connecting to ${url} failed`), secretsOf(url));
