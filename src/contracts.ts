@@ -10,12 +10,26 @@ export type { Logger } from "./core/logger.ts";
 export type { OpenOptions } from "./core/open-options.ts";
 export type { JobCall, JobExecutor, ParentResults } from "./executors/job-executor.ts";
 export type { GuardedScheduler, LeaseGuard } from "./executors/lease-guard.ts";
+export type { AlarmEnd, AlarmKind, AlarmRecord, ResolvedAlarmRecord } from "./records/alarm.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
 export type { JobRecord, NewJobRecord } from "./records/job.ts";
 export type { JobResultRecord, KeptJob } from "./records/job-result.ts";
 export {
+  type ChangeNote,
+  type LifeRecord,
+  type OccurrenceRecord,
+  type Run,
+  type ScheduleChangeRecord,
+  type ScheduleState,
+  SKIP_VERDICTS,
+  type Skip,
+  type SkipVerdict,
+  type TaskPauseRecord,
+} from "./records/ledger.ts";
+export {
+  type CatchUp,
   type CoalescePolicy,
   type ConflictPolicy,
   JOB_OUTCOMES,
@@ -30,6 +44,7 @@ export { type SerializedError, serializedError } from "./records/serialized-erro
 export type { TaskRecord } from "./records/task.ts";
 export type { Serializer } from "./serializers/serializer.ts";
 export type {
+  AlarmReport,
   CancelReport,
   CleanupReport,
   DataStore,
@@ -64,6 +79,7 @@ export type {
   SchedulePlan,
   ScheduleWindow,
   Seen,
+  SeenAlarms,
   SignOfLife,
   StepReport,
   StepRequest,
@@ -74,6 +90,7 @@ export type {
   Twin,
   View,
 } from "./stores/data-store.ts";
+export type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "./stores/ledger.ts";
 export {
   type FailureKind,
   type RetryLimits,
@@ -85,3 +102,13 @@ export {
   type SqlValue,
   sqliteFailureKind,
 } from "./stores/sqlite/mod.ts";
+export type {
+  KnownZoneRules,
+  RankedZoneRules,
+  ZonedPage,
+  ZonedPageRequest,
+  ZonedSchedule,
+  ZoneRulesConfirmation,
+  ZoneRulesRanking,
+  ZoneRulesStore,
+} from "./stores/zone-rules.ts";

@@ -59,19 +59,24 @@ export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
 export type { TickReport } from "./scheduler/driving/tick.ts";
 export type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
+export type { OccurrenceVerdict } from "./scheduler/options/occurrence-verdicts.ts";
 export type {
   BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
+  CatchUpOptions,
+  ChangeOptions,
   DebounceOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  OccurrenceFilterOptions,
   ParentJob,
   PrintOptions,
   RateLimitOptions,
   RetryOptions,
   RunJobOptions,
+  ScheduleChangeFilterOptions,
   ScheduleDefaults,
   ScheduleFilterOptions,
   ScheduleOptions,
@@ -110,24 +115,29 @@ export {
   type TaskDefinition,
 } from "./scheduler/tasks/defined-tasks.ts";
 export type { Attempt } from "./scheduler/views/attempt.ts";
+export type { Cause, ClockChange, ExplainedVerdict, Explanation } from "./scheduler/views/explanation.ts";
 export type {
   BackloggedSchedule,
   DueJob,
   DueSchedule,
   LiveScheduler,
+  OverdueOccurrence,
   PausedTask,
   SchedulerHealth,
   TaskWork,
 } from "./scheduler/views/health.ts";
 export type { Job, JobClient } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
+export type { Occurrence, OccurrenceRun } from "./scheduler/views/occurrence.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
-export type { Schedule, ScheduleClient } from "./scheduler/views/schedule.ts";
+export type { Schedule, ScheduleCatchUp, ScheduleClient } from "./scheduler/views/schedule.ts";
+export type { ScheduleChange, ScheduleSnapshot } from "./scheduler/views/schedule-change.ts";
 export type { TableRow } from "./scheduler/views/table.ts";
 export type { TaskRateLimit, TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
 export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
+export type { LedgerOptions } from "./stores/ledger-options.ts";
 export { MemoryDataStore } from "./stores/memory/store.ts";
 export type { SqlStatement, SqlValue } from "./stores/sqlite/driver.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";

@@ -16,6 +16,10 @@ export const MEASURES = {
   throughput: { program: "throughput.mjs" },
   weight: { program: "weight.mjs" },
   cron: { program: "cron.mjs" },
+  "ledger-file": ledgerOn("file"),
+  "ledger-sqlite": ledgerOn("sqlite", whyNoSqlite),
+  "ledger-in-memory": ledgerOn("in-memory"),
+  "ledger-memory": ledgerOn("memory"),
 };
 
 function onStore(store, whyNot) {
@@ -24,6 +28,18 @@ function onStore(store, whyNot) {
     whyNot,
     /** @param place the folder of the run, or the address of the server; @param label differs from run to run */
     args: ({ folder, address, label }) => [store, store === "sqld" ? address : folder, label],
+  };
+}
+
+/** Compares a store without its ledger, the old side, with the same store. */
+function ledgerOn(store, whyNot = () => null) {
+  return {
+    program: "ledger.mjs",
+    whyNot: (checkouts) => {
+      const isOne = checkouts.every((checkout) => checkout === checkouts[0]);
+      return isOne ? whyNot(checkouts) : "it compares a checkout with itself: --old DIR --new DIR with one DIR";
+    },
+    args: ({ folder, label }) => [store, folder, label],
   };
 }
 

@@ -135,7 +135,7 @@ function schedule(index: number): ScheduleRecord {
     overlap: "queue",
     misfireGraceMs: null,
     maxJitterMs: 0,
-    maxCatchUp: null,
+    catchUp: null,
     resultExpirationMs: 0,
     maxRecoveries: 3,
     metadata: {},
@@ -143,6 +143,7 @@ function schedule(index: number): ScheduleRecord {
     createdAt: NOW,
     nextFireTime: NOW + 1 + index,
     lastFireTime: null,
+    paceUntil: null,
     skippedCount: 0,
     fence: 0,
   };

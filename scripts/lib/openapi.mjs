@@ -51,6 +51,7 @@ export function openApiOf(parts) {
     WireTrigger: parts.schemas.trigger(),
     Instant: parts.instant,
     GivenInstant: parts.schemas.instantText(),
+    ZonedTime: parts.zoned,
     Duration: parts.duration,
     GivenDuration: parts.schemas.durationText(),
     Metadata: parts.metadata,
@@ -104,7 +105,12 @@ function operation(key, route, docs, convert) {
   const body = route.body === undefined ? null : convert(route.body());
   const parameters = [
     ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
-    ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({ name, in: "query", schema })),
+    ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({
+      name,
+      in: "query",
+      ...(query.required?.includes(name) ? { required: true } : {}),
+      schema,
+    })),
     ...(WITH_KEY.includes(key) ? [{ name: "Idempotency-Key", in: "header", schema: { type: "string" } }] : []),
     ...(key === STREAM ? [{ name: "Last-Event-ID", in: "header", schema: { type: "string" } }] : []),
   ];
@@ -182,12 +188,20 @@ function capitalized(text) {
  * @param {Record<string, Schema>} definitions
  * @returns {(schema: Schema, isDefinition?: boolean) => any}
  */
-function converter({ schemas, instant, duration, metadata }, definitions) {
+function converter({ schemas, instant, zoned, duration, metadata }, definitions) {
   const formats = new Map([
     [instant, { type: "string", format: "date-time" }],
     [
       schemas.instantText(),
       { type: "string", description: "ISO 8601 text with an offset", examples: ["2030-01-31T09:00:00+01:00"] },
+    ],
+    [
+      zoned,
+      {
+        type: "string",
+        description: "ISO 8601 text with an offset and a time zone",
+        examples: ["2030-01-31T09:00:00+01:00[Europe/Berlin]"],
+      },
     ],
     [duration, { type: "string", format: "duration" }],
     [schemas.durationText(), { type: "string", examples: ["PT5M", "1h 30m"] }],

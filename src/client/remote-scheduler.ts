@@ -13,6 +13,7 @@ import {
   type Subscription,
 } from "../scheduler/events/event-hub.ts";
 import type { SchedulerEvent } from "../scheduler/events/scheduler-event.ts";
+import type { Asked } from "../scheduler/ledger/asked.ts";
 import {
   checkEventsOptions,
   checkNextEventOptions,
@@ -22,11 +23,14 @@ import type {
   BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
+  ChangeOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  OccurrenceFilterOptions,
   PrintOptions,
   RunJobOptions,
+  ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleRemoval,
@@ -43,11 +47,14 @@ import type {
   Task,
 } from "../scheduler/scheduler-client.ts";
 import { printSchedules, removeSchedules } from "../scheduler/verbs/many-schedules.ts";
+import type { Explanation } from "../scheduler/views/explanation.ts";
 import { SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
+import type { Occurrence } from "../scheduler/views/occurrence.ts";
 import type { Listing } from "../scheduler/views/page.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
+import type { ScheduleChange } from "../scheduler/views/schedule-change.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import type { CallContext } from "./calls/context.ts";
@@ -128,11 +135,11 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
     await this.#tasks.remove(id);
   }
 
-  async pauseTask(id: string, options: { key?: string } = {}): Promise<void> {
+  async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
     await this.#tasks.setPaused(id, options, true);
   }
 
-  async unpauseTask(id: string, options: { key?: string } = {}): Promise<void> {
+  async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
     await this.#tasks.setPaused(id, options, false);
   }
 
@@ -154,23 +161,26 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
     return this.#schedules.list(filter);
   }
 
-  async updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule> {
-    return this.#schedules.update(id, changes);
+  async updateSchedule(id: string, changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
+    return this.#schedules.update(id, changes, options);
   }
 
-  async removeSchedule(id: string): Promise<void> {
-    await this.#schedules.remove(id);
+  async removeSchedule(id: string, options: ChangeOptions = {}): Promise<void> {
+    await this.#schedules.remove(id, options);
   }
 
   async removeSchedules(filter: ScheduleRemoval): Promise<number> {
     return removeSchedules(this, filter);
   }
 
-  async pauseSchedule(id: string): Promise<Schedule> {
-    return this.#schedules.pause(id);
+  async pauseSchedule(id: string, options: ChangeOptions = {}): Promise<Schedule> {
+    return this.#schedules.pause(id, options);
   }
 
-  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Schedule> {
+  async unpauseSchedule(
+    id: string,
+    options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
+  ): Promise<Schedule> {
     return this.#schedules.unpause(id, options);
   }
 
@@ -180,6 +190,18 @@ export class RemoteScheduler implements SchedulerClient, AsyncDisposable {
 
   async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
     return this.#schedules.preview(id, options);
+  }
+
+  async explain(scheduleId: string, at: Asked): Promise<Explanation> {
+    return this.#schedules.explain(scheduleId, at);
+  }
+
+  getOccurrences(scheduleId: string, filter: OccurrenceFilterOptions = {}): Listing<Occurrence> {
+    return this.#schedules.occurrences(scheduleId, filter);
+  }
+
+  getScheduleChanges(scheduleId: string, filter: ScheduleChangeFilterOptions = {}): Listing<ScheduleChange> {
+    return this.#schedules.changes(scheduleId, filter);
   }
 
   async printSchedules(options: PrintOptions = {}): Promise<void> {

@@ -149,3 +149,8 @@ export function durationTextOrNull(ms: number | null): string | null {
 export function durationOf(ms: number): Temporal.Duration {
   return Temporal.Duration.from({ milliseconds: ms }).round({ largestUnit: "hours" });
 }
+
+/** The same for null: null. */
+export function durationOrNull(ms: number | null): Temporal.Duration | null {
+  return ms === null ? null : durationOf(ms);
+}

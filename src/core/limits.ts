@@ -39,6 +39,25 @@ export const FIRE_TIME_MS_MAX = 253_402_300_799_999;
 /** Longest id of a task, schedule or job, in UTF-16 units. Ids are index keys, and stand in logs and URLs. */
 export const ID_LENGTH_MAX = 256;
 
+/** Longest name of who changes something, in UTF-16 units. It stands in every change that the ledger keeps. */
+export const BY_LENGTH_MAX = 200;
+
+/** How long after its fire time a job may begin without a question why, in milliseconds. Schedulers look for the work
+ *  of others every 10 seconds. */
+export const LATE_MS = 10_000;
+
+/** How long before a fire time it is asked who was alive, in milliseconds, so that an answer can say since when nobody
+ *  was. */
+export const LIVES_BEFORE_MS: number = 7 * 86_400_000;
+
+/** Most fire times that a page of occurrences looks at, and most unfinished jobs that an answer about the past of a
+ *  schedule reads. */
+export const OCCURRENCE_STEPS_MAX = 10_000;
+export const UNFINISHED_READ_MAX = 1000;
+
+/** How many changes of a schedule, and pauses of its task, an answer about its past reads. Stores keep 100. */
+export const CHANGES_READ_MAX = 200;
+
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
@@ -301,8 +320,45 @@ export const UPDATE_TRIES_MAX = 10;
  *  and any fire time. */
 export const DURATION_MS_MAX = 31_557_600_000_000;
 
-/** Largest `maxCatchUp`. To find the first fire time to make up for costs one step per missed fire time. */
+/** Largest `catchUp.maxCount`. To find the first fire time to make up for costs one step per missed fire time. */
 export const CATCH_UP_MAX = 10_000;
+
+/** How much a store remembers of a schedule's fire times: entries of one schedule, and for how many milliseconds. An
+ *  entry takes some 80 bytes in a database, and some 150 in memory. */
+export const LEDGER_COUNT_DEFAULT = 5000;
+export const LEDGER_COUNT_MAX = 1_000_000;
+export const LEDGER_AGE_MS_DEFAULT = 7_776_000_000;
+export const LEDGER_AGE_MS_MIN = 60_000;
+
+/** Most entries that a store in memory keeps of all schedules together, about: they take some 100 MB. */
+export const LEDGER_MEMORY_COUNT_MAX = 500_000;
+
+/** Most occurrences without a job, and most jobs, whose alarms one step raises. Each costs some 20 microseconds. */
+export const ALARMS_PER_STEP_MAX = 100;
+
+/** How many open alarms a step looks at to find out which are over. Other steps look at the others. */
+export const ALARMS_CHECKED_PER_STEP_MAX = 500;
+
+/** Most open alarms that are counted, and most that `health()` lists. */
+export const ALARMS_COUNTED_MAX = 10_000;
+export const ALARMS_SHOWN_MAX = 100;
+
+/** How long a store keeps an alarm that is over, in milliseconds, so that a step whose answer was lost can tell of the
+ *  alarm when it is repeated. */
+export const ALARM_KEPT_MS = 600_000;
+
+/** Most entries that a store looks through for one page of them. */
+export const LEDGER_SCAN_MAX = 10_000;
+
+/** Changes of one schedule or task that a store remembers, the newest ones. */
+export const CHANGES_KEPT_MAX = 100;
+
+/** Most lives of schedulers in one answer of a store. */
+export const LIVES_PER_ANSWER_MAX = 1000;
+
+/** Longest time between the ticks of a scheduler that count as one life, in milliseconds: platforms end a tick within
+ *  15 minutes, and few call them more rarely. */
+export const TICK_GAP_MS_MAX = 900_000;
 
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;
@@ -350,6 +406,10 @@ export const WORKER_PAUSE_MS_MAX = 10_000;
  *  lease of its job is kept, because the handler may still run. */
 export const WORKER_END_MS = 1000;
 
+/** Messages that a scheduler and a worker of an executor send together at most. Fewer cost more to send; with more, one
+ *  side has nothing to do while the other works on all of them. */
+export const WORKER_MESSAGES_MAX = 16;
+
 /** Lines that a worker of an executor logs for its handlers in a second, and most UTF-16 units of a line and of each
  *  detail of it. What is more is dropped, and counted. */
 export const WORKER_LOG_LINES_PER_SECOND_MAX = 1000;
@@ -359,6 +419,16 @@ export const WORKER_LOG_LENGTH_MAX = 16_384;
  *  last report is sent in any case. */
 export const WORKER_PROGRESS_MS_MIN = 10;
 
-/** Messages that a scheduler and a worker of an executor send together at most. Fewer cost more to send; with more, one
- *  side has nothing to do while the other works on all of them. */
-export const WORKER_MESSAGES_MAX = 16;
+/** Most texts of zone rules that a scheduler compares at a time, because each zone of them that it has not seen yet
+ *  costs up to some milliseconds. */
+export const ZONE_TEXTS_MAX = 50;
+
+/** Most schedules whose next fire time is computed anew at a time. */
+export const ZONED_SCHEDULES_MAX = 200;
+
+/** A resident scheduler compares the zone rules again after this time, because a process of an earlier release may have
+ *  planned with others until it ended. */
+export const ZONE_CHECK_MS = 3_600_000;
+
+/** Longest list in an event. */
+export const EVENT_LIST_MAX = 100;

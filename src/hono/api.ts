@@ -1,19 +1,26 @@
 import type { Env, Hono } from "hono";
 import type { Issue } from "../core/errors.ts";
 import type { TickReport } from "../scheduler/driving/tick.ts";
+import type { Explanation } from "../scheduler/views/explanation.ts";
 import type { LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
+import type { Occurrence } from "../scheduler/views/occurrence.ts";
 import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
+import type { ScheduleChange } from "../scheduler/views/schedule-change.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import type {
+  ChangeNote,
+  ChangeQuery,
   EventQuery,
+  ExplainQuery,
   JobBatch,
   JobBulk,
   JobQuery,
   NewJobBody,
   NewScheduleBody,
+  OccurrenceQuery,
   PreviewQuery,
   ResultQuery,
   ResultWait,
@@ -21,7 +28,9 @@ import type {
   ScheduleBulk,
   ScheduleChangesBody,
   ScheduleQuery,
+  TaskPauseBody,
   TriggerPreviewBody,
+  UnpauseBody,
 } from "./wire.ts";
 
 /** What a route takes and answers. `answers` has the body of each status; null is none. */
@@ -130,8 +139,8 @@ export interface Endpoints {
 
   "GET /tasks": { answers: { 200: PlainPage<TaskView> } };
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
-  "POST /tasks/:id/pause": { param: "id"; body: { readonly key?: string }; answers: { 204: null } };
-  "POST /tasks/:id/unpause": { param: "id"; body: { readonly key?: string }; answers: { 204: null } };
+  "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 204: null } };
+  "POST /tasks/:id/unpause": { param: "id"; body: TaskPauseBody; answers: { 204: null } };
 
   "GET /schedules": { query: ScheduleQuery; answers: { 200: PlainPage<Schedule> } };
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };
@@ -139,15 +148,14 @@ export interface Endpoints {
   "GET /schedules/:id": { param: "id"; answers: { 200: Plain<Schedule> } };
   "PUT /schedules/:id": { param: "id"; body: ScheduleBody; answers: { 200: Plain<Schedule> } };
   "PATCH /schedules/:id": { param: "id"; body: ScheduleChangesBody; answers: { 200: Plain<Schedule> } };
-  "DELETE /schedules/:id": { param: "id"; answers: { 204: null } };
-  "POST /schedules/:id/pause": { param: "id"; answers: { 200: Plain<Schedule> } };
-  "POST /schedules/:id/unpause": {
-    param: "id";
-    body: { readonly resumeFrom?: string };
-    answers: { 200: Plain<Schedule> };
-  };
+  "DELETE /schedules/:id": { param: "id"; query: ChangeNote; answers: { 204: null } };
+  "POST /schedules/:id/pause": { param: "id"; body: ChangeNote; answers: { 200: Plain<Schedule> } };
+  "POST /schedules/:id/unpause": { param: "id"; body: UnpauseBody; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/run": { param: "id"; answers: { 202: Plain<Job> } };
   "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: Preview } };
+  "GET /schedules/:id/occurrences": { param: "id"; query: OccurrenceQuery; answers: { 200: PlainPage<Occurrence> } };
+  "GET /schedules/:id/explain": { param: "id"; query: ExplainQuery; answers: { 200: Plain<Explanation> } };
+  "GET /schedules/:id/changes": { param: "id"; query: ChangeQuery; answers: { 200: PlainPage<ScheduleChange> } };
   "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: Preview } };
 
   "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> } };
@@ -174,8 +182,17 @@ type PathOf<Key> = Key extends `${string} ${infer Path}` ? Path : never;
 type InputOf<E extends Endpoint> = (E extends { param: infer Name extends string }
   ? { param: Record<Name, string> }
   : Record<never, never>) &
-  (E extends { query: infer Query } ? { query?: { [Name in keyof Query]?: string } } : Record<never, never>) &
+  (E extends { query: infer Query } ? QueryOf<Query> : Record<never, never>) &
   (E extends { body: infer Body } ? JsonOf<Optional<Body>> : Record<never, never>);
+
+/** The words of a query. Only an explanation needs one. */
+type QueryOf<Query> = Query extends ExplainQuery
+  ? { query: { [Name in keyof Query]: string } }
+  : {
+      query?: {
+        [Name in keyof Query]?: Query[Name] extends readonly unknown[] | undefined ? string | string[] : string;
+      };
+    };
 
 /** A body that may be empty may be left out. */
 type JsonOf<Body> = Record<never, never> extends Body ? { json?: Body } : { json: Body };

@@ -5,6 +5,7 @@ import { leveledLogger } from "../core/leveled-logger.ts";
 import { BODY_BYTES_MAX } from "../core/limits.ts";
 import { problemResponse } from "../core/problem.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
+import { changeOptions } from "./auth/change-options.ts";
 import { createGate } from "./auth/gate.ts";
 import type { GateEnv } from "./auth/gate-env.ts";
 import { EventStreams } from "./events/event-streams.ts";
@@ -66,6 +67,7 @@ export function createRouter<E extends Env = Env>(
           ...{ client, clock, request, streams, query, body },
           show: showFor(context.var.scope, hide),
           params: context.req.param(),
+          by: (given) => changeOptions(auth, context.var.caller, given, key),
           idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
           pathTo: (...segments) => [basePath ?? mountOf(url, path), ...segments.map(encodeURIComponent)].join("/"),
         } as Call;

@@ -1,9 +1,10 @@
 import { instantText } from "../core/temporal.ts";
+import { type ClockChange, clockChanges } from "../triggers/clock-changes.ts";
+import { timesInGap } from "../triggers/gaps.ts";
 import type { Trigger } from "../triggers/trigger.ts";
+import { wallTrigger } from "../triggers/wall-trigger.ts";
 import { isoIn } from "../triggers/words.ts";
 import type { Preview } from "./api.ts";
-import { type ClockChange, clockChanges } from "./clock-changes.ts";
-import { wallTrigger } from "./wall-trigger.ts";
 
 /** Most times of one gap that are listed. A rule that fires every second has 3,600 of them. */
 const SKIPPED_PER_GAP_MAX = 10;
@@ -49,23 +50,19 @@ function markRepeated({ atMs, shiftMs }: ClockChange, times: readonly number[], 
   }
 }
 
-/** Clocks go forward: what the rule names in the gap fires at its end, or as much later as the gap is long, or never.
- *  A fire time that the rule names itself was not moved. */
+/** Clocks go forward: what the rule names in the gap is moved or skipped. */
 function lookIntoGap(
   trigger: Trigger,
-  { atMs, shiftMs, offsetMs }: ClockChange,
+  change: ClockChange,
   times: readonly number[],
   marks: Marks,
   skipped: string[],
 ): void {
-  const rule = wallTrigger(trigger, atMs);
+  const rule = wallTrigger(trigger, change.atMs);
   if (rule === null) return;
-  const endMs = atMs + offsetMs;
   let count = 0;
-  for (let wallMs = rule.nextMs(endMs - shiftMs - 1); wallMs !== null && wallMs < endMs; wallMs = rule.nextMs(wallMs)) {
-    const isMovedTo = (at: number): boolean => times.includes(at) && !rule.matchesMs(at + offsetMs);
-    const movedTo = [atMs, wallMs + shiftMs - offsetMs].find(isMovedTo);
-    if (movedTo !== undefined) marks.set(movedTo, "moved");
+  for (const { wallMs, movedTo } of timesInGap(rule, change, (at) => times.includes(at))) {
+    if (movedTo !== null) marks.set(movedTo, "moved");
     else skipped.push(instantText(wallMs).replace("Z", ""));
     count++;
     if (count >= SKIPPED_PER_GAP_MAX) return;

@@ -5,6 +5,8 @@ import { optionError } from "../core/option-errors.ts";
 import { Refusal } from "./refusal.ts";
 import { nothing } from "./schemas.ts";
 
+/** Advice on a property that bodies had in an earlier version. */
+const CATCH_UP_ADVICE = "write { catchUp: { maxCount: ... } }";
 const PAYLOAD_ADVICE =
   "the job gets the payload of the schedule; POST /jobs with { taskId, payload } adds a job with another payload";
 
@@ -41,7 +43,9 @@ export function inputReader(
 
 /** What a caller should do about a property of the body of a route that takes none. */
 function hintsFor(where: string, bodySchema: () => GenericSchema): Hints {
-  if (bodySchema !== nothing) return { takes: "a JSON object" };
+  if (bodySchema !== nothing) {
+    return { takes: "a JSON object", elsewhere: (name) => (name === "maxCatchUp" ? CATCH_UP_ADVICE : null) };
+  }
   const isPayloadOfRun = (name: string) => where === "POST /schedules/:id/run" && name === "payload";
   return {
     takes: "no body",
@@ -53,10 +57,14 @@ function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, 
   const { entries = {} } = (schema ?? {}) as { entries?: Record<string, object> };
   const query: Record<string, unknown> = {};
   for (const [name, text] of url.searchParams) {
-    if (Object.hasOwn(query, name)) throw badQuery(optionError(where, name, "is given twice"));
     const kind = Object.hasOwn(entries, name) ? kindOf(entries[name]) : null;
+    const isList = kind === "array";
+    if (Object.hasOwn(query, name) && !isList) throw badQuery(optionError(where, name, "is given twice"));
+    const value = isList
+      ? [...((query[name] as string[] | undefined) ?? []), ...text.split(",")]
+      : converted(text, kind);
     // Defined, because a parameter may be called `__proto__`.
-    Object.defineProperty(query, name, { value: converted(text, kind), enumerable: true });
+    Object.defineProperty(query, name, { value, enumerable: true, configurable: true });
   }
   try {
     return check(query, where);

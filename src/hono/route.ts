@@ -1,5 +1,6 @@
 import type { GenericSchema } from "valibot";
 import type { Clock } from "../core/clock.ts";
+import type { ChangeOptions } from "../scheduler/options/options.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import type { Endpoint, Endpoints } from "./api.ts";
 import type { Scope } from "./auth/auth-options.ts";
@@ -18,6 +19,10 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly params: Readonly<Record<NonNullable<E["param"]>, string>>;
   readonly query: E extends { query: infer Query } ? Query : undefined;
   readonly body: E extends { body: infer Body } ? Body : undefined;
+  /** The options of a verb that changes something: who asks for it.
+   *  @param given the name that the request gives
+   *  @throws {OptionsError} where the request may give none */
+  by(given: string | undefined): ChangeOptions;
   /** The header `Idempotency-Key`; undefined when there is none. */
   readonly idempotencyKey: string | undefined;
   /** The path of a resource of this router, with the path that the router is mounted at. */

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { anything, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
 import {
   BULK_ADD_MAX,
+  BY_LENGTH_MAX,
   CATCH_UP_MAX,
   ID_LENGTH_MAX,
   PAGE_SIZE_DEFAULT,
@@ -13,13 +14,18 @@ import { once } from "../core/once.ts";
 import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
 import { EVENT_TYPES, type EventType } from "../records/events.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
+import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import type {
+  ChangeNote,
+  ChangeQuery,
   EventQuery,
+  ExplainQuery,
   JobBatch,
   JobBulk,
   JobQuery,
   NewJobBody,
   NewScheduleBody,
+  OccurrenceQuery,
   PreviewQuery,
   ResultQuery,
   ResultWait,
@@ -27,7 +33,9 @@ import type {
   ScheduleBulk,
   ScheduleChangesBody,
   ScheduleQuery,
+  TaskPauseBody,
   TriggerPreviewBody,
+  UnpauseBody,
   WireTrigger,
 } from "./wire.ts";
 
@@ -121,6 +129,29 @@ export const previewQuery: () => v.GenericSchema<unknown, PreviewQuery> = once((
   v.strictObject({ limit: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX), 10), from: optional(instantText()) }),
 );
 
+export const occurrenceQuery: () => v.GenericSchema<unknown, OccurrenceQuery> = once(() =>
+  v.strictObject({
+    from: optional(instantText()),
+    until: optional(instantText()),
+    verdict: optional(listOf(oneOf(OCCURRENCE_VERDICTS), 1, OCCURRENCE_VERDICTS.length)),
+    order: newestFirst(),
+    ...page(),
+  }),
+);
+
+/** What is no instant is read by clocks in the zone of the rule. */
+export const explainQuery: () => v.GenericSchema<unknown, ExplainQuery> = once(() =>
+  v.strictObject({ at: textUpTo(TEXT_LENGTH_MAX) }),
+);
+
+export const changeQuery: () => v.GenericSchema<unknown, ChangeQuery> = once(() =>
+  v.strictObject({ order: newestFirst(), ...page() }),
+);
+
+/** Who asks for a change; also a query, because a DELETE has no body. */
+const note = once(() => ({ by: optional(textUpTo(BY_LENGTH_MAX)) }));
+export const changeNote: () => v.GenericSchema<unknown, ChangeNote> = once(() => v.strictObject(note()));
+
 export const eventQuery: () => v.GenericSchema<unknown, EventQuery> = once(() => {
   const unknownOf = (text: unknown) => eventTypesOf(text).find((type) => !EVENT_TYPES.includes(type as EventType));
   const known = v.check<string, string | ((issue: { input: unknown }) => string)>(
@@ -153,11 +184,20 @@ const scheduleSettings = once(() => ({
   maxJitter: optional(durationText()),
   priority: optional(wholeNumber()),
   overlap: optional(oneOf(RUN_OVERLAP_POLICIES)),
-  maxCatchUp: orNull(wholeNumber(1, CATCH_UP_MAX)),
+  catchUp: orNull(
+    objectOf({
+      maxAge: orNull(durationText()),
+      maxCount: orNull(wholeNumber(1, CATCH_UP_MAX)),
+      pace: orNull(durationText()),
+    }),
+  ),
+  expectStartWithin: orNull(durationText()),
+  expectFinishWithin: orNull(durationText()),
 }));
 
 const scheduleEntries = once(() => ({
   ...scheduleSettings(),
+  ...note(),
   taskId: idText(),
   trigger: trigger(),
   paused: optional(trueOrFalse),
@@ -174,19 +214,24 @@ export const newScheduleBody: () => v.GenericSchema<unknown, NewScheduleBody> = 
 );
 
 export const scheduleChangesBody: () => v.GenericSchema<unknown, ScheduleChangesBody> = once(() =>
-  v.strictObject({ ...scheduleSettings(), trigger: optional(trigger()), nextFireTime: optional(instantText()) }),
+  v.strictObject({
+    ...scheduleSettings(),
+    ...note(),
+    trigger: optional(trigger()),
+    nextFireTime: optional(instantText()),
+  }),
 );
 
 /** A body that may be left out. */
-export const unpauseBody: () => v.GenericSchema<unknown, { readonly resumeFrom?: string }> = once(() =>
-  v.strictObject({ resumeFrom: optional(instantText()) }),
+export const unpauseBody: () => v.GenericSchema<unknown, UnpauseBody> = once(() =>
+  v.strictObject({ resumeFrom: optional(instantText()), ...note() }),
 );
 
 /** What a route without a body takes: none, or an empty one. */
 export const nothing: () => v.GenericSchema<unknown, object> = once(() => v.strictObject({}));
 
-export const taskPauseBody: () => v.GenericSchema<unknown, { readonly key?: string }> = once(() =>
-  v.strictObject({ key: optional(idText()) }),
+export const taskPauseBody: () => v.GenericSchema<unknown, TaskPauseBody> = once(() =>
+  v.strictObject({ key: optional(idText()), ...note() }),
 );
 
 export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = once(() =>
@@ -197,6 +242,7 @@ export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = on
     all: optional(trueOrFalse),
     expectedCount: optional(wholeNumber(0)),
     resumeFrom: optional(instantText()),
+    ...note(),
   }),
 );
 

@@ -1,4 +1,5 @@
 import type { CoalescePolicy, ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
+import type { OccurrenceVerdict } from "../scheduler/options/occurrence-verdicts.ts";
 import type { TriggerJSON } from "../triggers/trigger-json.ts";
 
 // The types of what requests carry. `schemas.ts` checks values against them.
@@ -77,6 +78,45 @@ export interface PreviewQuery {
   readonly from?: string;
 }
 
+/** Of the fire times until now. */
+export interface OccurrenceQuery extends PageQuery {
+  /** Fire times at this instant or later. */
+  readonly from?: string;
+  /** Fire times until this instant, which is included. */
+  readonly until?: string;
+  /** Only fire times of which this became; several times, or with commas in between. Default: all. */
+  readonly verdict?: readonly OccurrenceVerdict[];
+  /** Default: `"newest"`. */
+  readonly order?: "newest" | "oldest";
+}
+
+export interface ExplainQuery {
+  /** An instant; or, without an offset, what clocks in the zone of the rule show: `2027-03-28 02:30`, `2027-03-28`. */
+  readonly at: string;
+}
+
+export interface ChangeQuery extends PageQuery {
+  /** Default: `"newest"`. */
+  readonly order?: "newest" | "oldest";
+}
+
+/** What changes something may say who asks for it. */
+export interface ChangeNote {
+  /** A name for people, where the option `auth` of the router is `"none"`. Else the caller's own name counts, and this
+   *  is refused. Default: the identity of the scheduler. */
+  readonly by?: string;
+}
+
+export interface UnpauseBody extends ChangeNote {
+  /** `"now"` or an instant: fire times before it are dropped. */
+  readonly resumeFrom?: string;
+}
+
+export interface TaskPauseBody extends ChangeNote {
+  /** The concurrency key. Default: the whole task. */
+  readonly key?: string;
+}
+
 export interface EventQuery {
   /** The types of the events, with commas between them. Default: all. */
   readonly types?: string;
@@ -97,11 +137,17 @@ interface ScheduleSettings extends Inherited {
   readonly maxJitter?: string;
   readonly priority?: number;
   readonly overlap?: RunOverlapPolicy;
-  readonly maxCatchUp?: number | null;
+  readonly catchUp?: {
+    readonly maxAge?: string | null;
+    readonly maxCount?: number | null;
+    readonly pace?: string | null;
+  } | null;
+  readonly expectStartWithin?: string | null;
+  readonly expectFinishWithin?: string | null;
 }
 
 /** A whole schedule: what is left out gets its default. */
-export interface ScheduleBody extends ScheduleSettings {
+export interface ScheduleBody extends ScheduleSettings, ChangeNote {
   readonly taskId: string;
   readonly trigger: WireTrigger;
   readonly paused?: boolean;
@@ -114,13 +160,13 @@ export interface NewScheduleBody extends ScheduleBody {
 }
 
 /** What is left out stays as it is. */
-export interface ScheduleChangesBody extends ScheduleSettings {
+export interface ScheduleChangesBody extends ScheduleSettings, ChangeNote {
   readonly trigger?: WireTrigger;
   readonly nextFireTime?: string;
 }
 
 /** What happens to many schedules: to those with the `ids`, to those that fit the `filter`, or to all. */
-export interface ScheduleBulk {
+export interface ScheduleBulk extends ChangeNote {
   readonly action: "pause" | "unpause" | "remove";
   readonly ids?: readonly string[];
   readonly filter?: ScheduleFilterQuery;

@@ -1,3 +1,4 @@
+import type { AlarmEnd, AlarmKind } from "./alarm.ts";
 import type { JobOutcome } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
@@ -18,6 +19,16 @@ interface JobFacts extends TaskFacts {
 interface SchedulerFacts {
   /** Identity of the scheduler. */
   readonly schedulerId: string;
+}
+
+interface AlarmFacts extends ScheduleFacts, SchedulerFacts {
+  readonly fireTimeMs: number;
+  /** Whether the occurrence has not started, or has not ended, in time. */
+  readonly kind: AlarmKind;
+  /** When it should have: the fire time and `expectStartWithin` or `expectFinishWithin`. */
+  readonly dueAtMs: number;
+  /** The job of the occurrence, or the one that stands for it; null while there is none. */
+  readonly jobId: string | null;
 }
 
 /** The fields of each event, by its type. Fields that end in `Ms` are epoch milliseconds. */
@@ -45,17 +56,38 @@ interface EventFactsByType {
    *  version declared. `version` is the scheduler's own, or null when it has none. */
   scheduleOutdated: ScheduleFacts & SchedulerFacts & { readonly version: number | null };
   /** Fire times of a schedule made no job (`overlap`), or the waiting job of a fire time gave way to a newer one
-   *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. `count` says how
-   *  many fire times the event stands for, and `fireTimeMs` is the last of them. */
+   *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. Or `catchUp` left
+   *  them out: `maxAge` (`tooOld`) or `maxCount` (`overCount`). `count` says how many fire times the event stands for
+   *  (at least, where they are too many to count), and `fireTimeMs` is the last of them. */
   occurrenceSkipped: ScheduleFacts & {
     readonly fireTimeMs: number;
     readonly count: number;
-    readonly reason: "overlap" | "replaced";
+    readonly reason: "overlap" | "replaced" | "tooOld" | "overCount";
     readonly jobId: string | null;
   };
+  /** An occurrence of a schedule has not started (`expectStartWithin`) or not ended (`expectFinishWithin`) in time.
+   *  Published once for each occurrence and kind, by the scheduler of the store that found it first. A process that
+   *  dies between the commit and the event leaves the event out: the alarm is in `health()` then. */
+  occurrenceOverdue: AlarmFacts;
+  /** What `occurrenceOverdue` told is over: the job `started`, or has `finished` with any outcome; the occurrence was
+   *  `skipped`; or the schedule was `paused` or `removed` while there was no job. */
+  occurrenceResolved: AlarmFacts & { readonly raisedAtMs: number; readonly reason: AlarmEnd };
   /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
    *  once for each schedule and process. */
   scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };
+  /** A scheduler's runtime knows newer rules of time zones than the one that computed next fire times, and some of
+   *  these have moved. `zones` tells the fingerprints (at most 100 zones), `schedules` the first 100 of the schedules,
+   *  and `total` how many there are. */
+  zoneRulesChanged: SchedulerFacts & {
+    readonly zones: readonly { readonly zone: string; readonly former: string; readonly present: string }[];
+    readonly schedules: readonly {
+      readonly scheduleId: string;
+      readonly formerFireTimeMs: number;
+      /** Null when no fire time is left. */
+      readonly nextFireTimeMs: number | null;
+    }[];
+    readonly total: number;
+  };
   /** A job was added. `isLeased`: the same commit leased the job to a scheduler, so that no other scheduler has to look
    *  for it. */
   jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
@@ -115,7 +147,10 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "scheduleFailed",
   "scheduleOutdated",
   "occurrenceSkipped",
+  "occurrenceOverdue",
+  "occurrenceResolved",
   "scheduleDeserializationFailed",
+  "zoneRulesChanged",
   "jobAdded",
   "jobUpdated",
   "jobHeld",

@@ -23,9 +23,9 @@ export interface JobRecord {
   readonly scheduledFireTime: number | null;
   /** The job does not start after this instant; null is unlimited. */
   readonly startDeadline: number | null;
-  /** How many other fire times this job stands for, because of coalescing or `maxCatchUp`; null when there are too many
-   *  to count, and for a job that no fire time made. The next two fields are the first and the last of these times;
-   *  null when there are none. */
+  /** How many other fire times this job stands for, because of coalescing; null when there are too many to count, and
+   *  for a job that no fire time made. Fire times that `catchUp` left out do not count, because no job stands for them.
+   *  The next two fields are the first and the last of these times; null when there are none. */
   readonly missedCount: number | null;
   readonly firstMissedTime: number | null;
   readonly lastMissedTime: number | null;

@@ -24,6 +24,18 @@ export const RUN_OVERLAP_POLICIES: readonly RunOverlapPolicy[] = Object.freeze([
   "cancelRunning",
 ]);
 
+/** Which of the fire times that a schedule has missed are made up for, and how fast. At least one field is not null. */
+export interface CatchUp {
+  /** Due fire times that are older than this when they are planned make no job, whatever `coalesce` is; in
+   *  milliseconds. Null is unlimited. */
+  readonly maxAgeMs: number | null;
+  /** With `coalesce: "all"`: of the due fire times, at most so many make jobs, the newest ones. Null is unlimited. */
+  readonly maxCount: number | null;
+  /** With `coalesce: "all"` and `overlap: "queue"`: the jobs of fire times that are due together run so long after
+   *  each other at least, in milliseconds. Null lets all of them run at once. */
+  readonly paceMs: number | null;
+}
+
 /** What happens when a schedule is added under an id that exists. `update` (the default) applies what the program
  *  changed since it last declared the schedule, `doNothing` keeps the stored schedule, `replace` replaces it, and
  *  `error` rejects with `ConflictingIdError`. */

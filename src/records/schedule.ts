@@ -1,4 +1,4 @@
-import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "./policies.ts";
+import type { CatchUp, CoalescePolicy, Metadata, RunOverlapPolicy } from "./policies.ts";
 
 /** A schedule, in the form that stores keep. Times are epoch milliseconds. */
 export interface ScheduleRecord {
@@ -19,9 +19,8 @@ export interface ScheduleRecord {
   readonly misfireGraceMs: number | null;
   /** Longest random delay of a fire, in milliseconds; 0 for none. */
   readonly maxJitterMs: number;
-  /** With `coalesce: "all"`: jobs are made for at most so many missed fire times, the newest ones; null for all of
-   *  them. */
-  readonly maxCatchUp: number | null;
+  /** Bounds of what is made up for; null for none. */
+  readonly catchUp: CatchUp | null;
   readonly resultExpirationMs: number;
   readonly maxRecoveries: number;
   /** What a fire does while an earlier run of the schedule is unfinished. */
@@ -29,12 +28,22 @@ export interface ScheduleRecord {
   readonly metadata: Metadata;
   /** The concurrency key of the schedule's jobs, see `JobRecord.concurrencyKey`; absent for none. */
   readonly concurrencyKey?: string;
+  /** Within how many milliseconds after a fire time a job is to start; absent for no expectation. */
+  readonly expectStartMs?: number;
+  /** The same for its end. Not less than `expectStartMs`. */
+  readonly expectFinishMs?: number;
   readonly paused: boolean;
   readonly createdAt: number;
   /** The next fire time, or null when the trigger is exhausted. */
   readonly nextFireTime: number | null;
+  /** The time zone rules by which the next fire time was computed, such as `Europe/Berlin 2024 1f2e3d4c`; absent where
+   *  no rule made it (a caller chose it), or no clock change can move it. */
+  readonly zoneRules?: string;
   /** The last fire time that was processed; null before the first. */
   readonly lastFireTime: number | null;
+  /** Until when the jobs of missed fire times are spread: the next one runs then at the earliest. Null for no pace that
+   *  lasts. */
+  readonly paceUntil: number | null;
   /** Grows with every commit of a plan and with every change, so that an outdated plan does not count. Begins at
    *  a random number. */
   readonly fence: number;

@@ -8,23 +8,29 @@ import type {
   BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
+  ChangeOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  OccurrenceFilterOptions,
   PrintOptions,
   RunJobOptions,
+  ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleRemoval,
   ScheduleUpdate,
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
+import type { Explanation } from "./views/explanation.ts";
 import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
+import type { Occurrence } from "./views/occurrence.ts";
 import type { Listing } from "./views/page.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
+import type { ScheduleChange } from "./views/schedule-change.ts";
 import type { TaskView } from "./views/task-view.ts";
 
 /**
@@ -58,21 +64,23 @@ export interface SchedulerClient {
    * lasts when the whole task is paused and unpaused. Publishes `taskPaused`.
    * @param id the id of the task
    * @param options.key the concurrency key, of which there need be no job. Default: the whole task
+   * @param options.by who asks for it, see {@link ChangeOptions}
    * @throws {TaskLookupError} when there is no task with this id
    * @throws {OptionsError} also for a key that is given and undefined, because it would pause the whole task
    * @example
    * await scheduler.pauseTask("sync", { key: "tenant 7" });
    */
-  pauseTask(id: string, options?: { key?: string }): Promise<void>;
+  pauseTask(id: string, options?: { key?: string } & ChangeOptions): Promise<void>;
 
   /**
    * Lets a paused task, or a paused concurrency key of a task, go on. What came due in the meantime is due now.
    * Idempotent. Publishes `taskUnpaused`.
    * @param options.key the concurrency key. Default: the whole task, whose paused keys stay paused
+   * @param options.by who asks for it, see {@link ChangeOptions}
    * @throws {TaskLookupError} when there is no task with this id
    * @throws {OptionsError}
    */
-  unpauseTask(id: string, options?: { key?: string }): Promise<void>;
+  unpauseTask(id: string, options?: { key?: string } & ChangeOptions): Promise<void>;
 
   // ---- schedules
 
@@ -123,14 +131,16 @@ export interface SchedulerClient {
   /**
    * Changes a schedule. Fields that are not given stay as they are. A new trigger counts from now; a trigger that is
    * the same rule as before leaves the fire times as they are.
+   * @param options.by who changes it, see {@link ChangeOptions}
    * @throws {ScheduleLookupError} @throws {OptionsError} @throws {PayloadError} @throws {SerializationError}
    * @example
    * await scheduler.updateSchedule("report", { priority: 10, misfireGraceTime: { minutes: 5 } });
    */
-  updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule>;
+  updateSchedule(id: string, changes: ScheduleUpdate, options?: ChangeOptions): Promise<Schedule>;
 
-  /** Removes a schedule; jobs that the schedule made stay. @throws {ScheduleLookupError} */
-  removeSchedule(id: string): Promise<void>;
+  /** Removes a schedule; jobs that the schedule made stay. @param options.by who removes it, see {@link ChangeOptions}
+   *  @throws {ScheduleLookupError} @throws {OptionsError} */
+  removeSchedule(id: string, options?: ChangeOptions): Promise<void>;
 
   /**
    * Removes the schedules that fit all that the filter gives, one after the other. Jobs that they made stay. When the
@@ -143,19 +153,21 @@ export interface SchedulerClient {
   removeSchedules(filter: ScheduleRemoval): Promise<number>;
 
   /** Pauses a schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
-   *  @returns the schedule as it is now @throws {ScheduleLookupError} */
-  pauseSchedule(id: string): Promise<Schedule>;
+   *  @param options.by who pauses it, see {@link ChangeOptions}
+   *  @returns the schedule as it is now @throws {ScheduleLookupError} @throws {OptionsError} */
+  pauseSchedule(id: string, options?: ChangeOptions): Promise<Schedule>;
 
   /**
    * Lets a paused schedule go on.
    * @param options.resumeFrom `"now"` or an instant: fire times before this instant are dropped. Default: the schedule
    *   keeps its next fire time, and fires at once if that fire time has passed.
+   * @param options.by who unpauses it, see {@link ChangeOptions}
    * @returns the schedule as it is now
    * @throws {ScheduleLookupError} @throws {OptionsError}
    * @example
    * await scheduler.unpauseSchedule("report", { resumeFrom: "now" });
    */
-  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Schedule>;
+  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
 
   /**
    * Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
@@ -177,6 +189,47 @@ export interface SchedulerClient {
    * const nextThree = await scheduler.previewSchedule("report", { limit: 3 });
    */
   previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
+
+  /**
+   * Why a schedule did or did not run at an instant, or will not: the verdict on that fire time, its cause, its job,
+   * the fire times around it, what the clocks of the rule's zone did that day, what to change, and all of it as English
+   * text. The rule that held then counts, also when the schedule has been changed or removed since. It costs at most 8
+   * reads.
+   *
+   * Where the ledger of the store has nothing, because it is off, began later, or has removed the entry, the verdict is
+   * `unrecorded`.
+   * @param at an instant; or text without an offset (`"2027-03-28 02:30"`, `"2027-03-28"`) or a
+   *   `Temporal.PlainDateTime`: what clocks in the zone of the rule show. Where they show it twice, the first time is
+   *   meant. Less precise text means the first fire time in that minute or on that day
+   * @throws {ScheduleLookupError} when there is no schedule with this id, and the ledger knows of none
+   * @throws {OptionsError}
+   * @example
+   * const { verdict, cause, text } = await scheduler.explain("report", "2030-01-31 09:00");
+   */
+  explain(scheduleId: string, at: InstantLike | Temporal.PlainDateTime | Temporal.PlainDate): Promise<Explanation>;
+
+  /**
+   * The fire times of a schedule until now, and what became of each: a page when awaited (default: the newest 100), all
+   * of them in `for await`. See {@link Listing}. Fire times that the ledger does not have are left out, as those before
+   * its start. A cursor stays good while fire times come and go. Where a filter takes few of very many, a page may be
+   * short or empty, and yet have a cursor. A page costs at most 8 reads, however many fire times lie in between.
+   * @throws {ScheduleLookupError} when there is no schedule with this id, and the ledger knows of none
+   * @throws {OptionsError}
+   * @example
+   * const { items } = await scheduler.getOccurrences("report", { verdict: ["misfired", "overlapSkipped"], limit: 10 });
+   */
+  getOccurrences(scheduleId: string, filter?: OccurrenceFilterOptions): Listing<Occurrence>;
+
+  /**
+   * The changes of a schedule, the newest first: who made it (see {@link ChangeOptions}), when, and what it was before
+   * and after. A page when awaited, all of them in `for await`. See {@link Listing}. The newest 100 are kept, for a
+   * while also those of a removed schedule. Empty where the store keeps no ledger.
+   * @throws {ScheduleLookupError} when there is no schedule with this id, and the ledger knows of none
+   * @throws {OptionsError}
+   * @example
+   * for await (const { at, by, kind } of scheduler.getScheduleChanges("report")) console.log(String(at), by, kind);
+   */
+  getScheduleChanges(scheduleId: string, filter?: ScheduleChangeFilterOptions): Listing<ScheduleChange>;
 
   /**
    * Prints schedules as a table: id, rule, next fire time (in the zone of the rule), whether paused, and task.

@@ -48,11 +48,14 @@ import type {
   BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
+  ChangeOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  OccurrenceFilterOptions,
   PrintOptions,
   RunJobOptions,
+  ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleRemoval,
@@ -80,17 +83,21 @@ import { BulkVerbs } from "./verbs/bulk-verbs.ts";
 import { checkHealth } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
+import { LedgerVerbs } from "./verbs/ledger-verbs.ts";
 import { printSchedules, removeSchedules } from "./verbs/many-schedules.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
 import { scheduledTask } from "./verbs/scheduled-task.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
 import type { VerbContext } from "./verbs/verb-context.ts";
+import type { Explanation } from "./views/explanation.ts";
 import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
+import type { Occurrence } from "./views/occurrence.ts";
 import type { Listing } from "./views/page.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
+import type { ScheduleChange } from "./views/schedule-change.ts";
 import type { TaskView } from "./views/task-view.ts";
 
 /** Options of a `Scheduler` that has no store of its own. */
@@ -125,6 +132,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
   readonly #bulkVerbs: BulkVerbs;
+  readonly #ledgerVerbs: LedgerVerbs;
   readonly #saving = new JoinedCall(() => this.#taskVerbs.save());
   readonly #signals: SignalStop;
   #closing = new Closing();
@@ -216,6 +224,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     this.#jobVerbs = new JobVerbs(context, () => this.#engine.runner);
     this.#bulkVerbs = new BulkVerbs(context, this.#jobVerbs);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
+    this.#ledgerVerbs = new LedgerVerbs(context);
   }
 
   /** What the scheduler does at present. `stopped` both before a start and after a stop. */
@@ -477,11 +486,11 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     await this.#taskVerbs.remove(id);
   }
 
-  async pauseTask(id: string, options: { key?: string } = {}): Promise<void> {
+  async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
     await this.#taskVerbs.setPaused(id, options, true);
   }
 
-  async unpauseTask(id: string, options: { key?: string } = {}): Promise<void> {
+  async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
     await this.#taskVerbs.setPaused(id, options, false);
   }
 
@@ -541,23 +550,26 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     return this.#scheduleVerbs.list(filter);
   }
 
-  async updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule> {
-    return this.#scheduleVerbs.update(id, changes);
+  async updateSchedule(id: string, changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
+    return this.#scheduleVerbs.update(id, changes, options);
   }
 
-  async removeSchedule(id: string): Promise<void> {
-    await this.#scheduleVerbs.remove(id);
+  async removeSchedule(id: string, options: ChangeOptions = {}): Promise<void> {
+    await this.#scheduleVerbs.remove(id, options);
   }
 
   async removeSchedules(filter: ScheduleRemoval): Promise<number> {
     return removeSchedules(this, filter);
   }
 
-  async pauseSchedule(id: string): Promise<Schedule> {
-    return this.#scheduleVerbs.pause(id);
+  async pauseSchedule(id: string, options: ChangeOptions = {}): Promise<Schedule> {
+    return this.#scheduleVerbs.pause(id, options);
   }
 
-  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Schedule> {
+  async unpauseSchedule(
+    id: string,
+    options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
+  ): Promise<Schedule> {
     return this.#scheduleVerbs.unpause(id, options);
   }
 
@@ -567,6 +579,21 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
 
   async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
     return this.#scheduleVerbs.preview(id, options);
+  }
+
+  async explain(
+    scheduleId: string,
+    at: InstantLike | Temporal.PlainDateTime | Temporal.PlainDate,
+  ): Promise<Explanation> {
+    return this.#ledgerVerbs.explain(scheduleId, at);
+  }
+
+  getOccurrences(scheduleId: string, filter: OccurrenceFilterOptions = {}): Listing<Occurrence> {
+    return this.#ledgerVerbs.occurrences(scheduleId, filter);
+  }
+
+  getScheduleChanges(scheduleId: string, filter: ScheduleChangeFilterOptions = {}): Listing<ScheduleChange> {
+    return this.#ledgerVerbs.changes(scheduleId, filter);
   }
 
   async printSchedules(options: PrintOptions = {}): Promise<void> {

@@ -1,12 +1,16 @@
+import type { AlarmRecord, ResolvedAlarmRecord } from "../records/alarm.ts";
 import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
 import type { JobRecord, NewJobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
+import type { ChangeNote, Skip } from "../records/ledger.ts";
 import type { ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SchedulerProfile, SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
+import type { Ledger } from "./ledger.ts";
 import type { SqlStatement } from "./sqlite/driver.ts";
+import type { ZoneRulesStore } from "./zone-rules.ts";
 
 /** What a data store tells a scheduler about itself. */
 export interface StoreCapabilities {
@@ -35,6 +39,11 @@ export interface DataStore extends AsyncDisposable {
   /** How many requests the store has sent to its database so far, in whatever way they ended. It only grows. A tick
    *  keeps its `maxRoundTrips` by it. Absent where the store has no such count. */
   readonly roundTrips?: number;
+  /** What the store remembers of fire times, changes and schedulers. Null when its options turn the ledger off; absent
+   *  in stores that cannot have one. */
+  readonly ledger?: Ledger | null;
+  /** What the store knows of the time zone rules of next fire times. Absent in stores that do not keep `zoneRules`. */
+  readonly zoneRules?: ZoneRulesStore;
 
   /**
    * A number that is another one after somebody else has changed something: another process, or another store on the
@@ -110,10 +119,10 @@ export interface DataStore extends AsyncDisposable {
    * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
    *    saw (`fence`, `expected`), the schedule is not paused, and `expected <= now`. Then one job is added for each of
    *    the plan's fires, with the payload, executor, priority, metadata and limits of the schedule; a fire whose
-   *    `(scheduleId, fireTime)` an unfinished job already has is left out. `nextFireTime`, `lastFireTime` and `paused`
-   *    of the schedule are replaced, `fence` grows by 1, and the favourite becomes this scheduler (`isFavourite`) or
-   *    nobody. A plan that does not count changes nothing. If a step has several plans of one schedule, only the first
-   *    can count.
+   *    `(scheduleId, fireTime)` an unfinished job already has is left out. `nextFireTime`, `lastFireTime`,
+   *    `paceUntil`, `paused` and, if given, `zoneRules` of the schedule are replaced, `fence` grows by 1, and the
+   *    favourite becomes this scheduler (`isFavourite`) or nobody. A plan that does not count changes nothing. If a
+   *    step has several plans of one schedule, only the first can count.
    *
    *    A plan with an `overlap` that counts heeds the unfinished jobs that fire times of its schedule made, except
    *    those that repeat another job (`retryOf`). With `skip`, its fire makes no job if there is such a job. Otherwise,
@@ -141,6 +150,17 @@ export interface DataStore extends AsyncDisposable {
    *    as without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in
    *    its own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
+   *
+   * *Alarms*, if `alarms` and the store has a {@link Ledger}. Between releases and recovery, the step raises those of
+   * occurrences that are overdue at `now`, by what their schedule expects (`expectStartMs`, `expectFinishMs`): of the
+   * next fire time of a schedule that is not paused; and of the unfinished jobs that fire times made since the schedule
+   * expects anything, those that repeat another job not included. `start` is raised while the job is not under a lease
+   * and no attempt of it was made, `finish` while there is the job. Each kind is raised once for an occurrence, over
+   * all steps; a step raises those of 100 fire times without a job and of 100 jobs at most. The unpausing of a schedule
+   * that comes with a `ChangeNote` raises none for a next fire time that has passed by then. After the acquisition,
+   * the step resolves alarms (see `AlarmEnd`): of a fire time whose schedule has moved past it, and whose job, or the
+   * job of the fire time that stands for it, has started or is gone; and of one that waits without a job while the
+   * schedule is paused or removed. It looks at 500 open ones; if there are more, other steps look at the others.
    *
    * When a job ends, in any way, its children (the jobs whose `after` names it) learn its outcome in the same commit.
    * A child whose parents have all ended is no longer held. If a parent did not succeed and `onParentFailure` is
@@ -176,16 +196,19 @@ export interface DataStore extends AsyncDisposable {
    * Adds schedules in one commit; one answer per schedule, in order. Where the id exists, `conflictPolicy` decides:
    * - `doNothing`: the stored schedule stays; `change` is `kept`.
    * - `replace`: every field except `createdAt`, `lastFireTime`, `skippedCount` and `fence` is replaced. When
-   *   `triggerRule` is equal, the stored `trigger` (with its anchor) and `nextFireTime` stay too. `paused` stays unless
-   *   the addition `setsPaused`. `fence` grows by 1; `change` is `replaced`.
+   *   `triggerRule` is equal, the stored `trigger` (with its anchor), `nextFireTime`, `paceUntil` and `zoneRules` stay
+   *   too. `paused` stays unless the addition `setsPaused`. `fence` grows by 1; `change` is `replaced`.
    * - `update`: as `replace`, but only if the `declaration` differs from the stored one; `change` is `updated`. If it
    *   is equal, the stored schedule stays, whoever edited it since (`kept`), and a higher `version` replaces the stored
    *   one. If it differs and the stored `version` is higher, nothing changes (`outdated`). No version is lower than
    *   every version.
    * - `error`: nothing of the whole call is written; `conflictId` names the first id that is in use.
    * An id that comes twice in one call counts as existing the second time.
+   *
+   * @param note who changes the schedules, for the {@link Ledger}; without it, the ledger learns of no change. The same
+   *   holds for the next methods
    */
-  addSchedules(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport>;
+  addSchedules(additions: readonly ScheduleAddition[], note?: ChangeNote): Promise<ScheduleAdditionReport>;
   /** The schedule with this id; null when there is none. */
   getSchedule(id: string): Promise<ScheduleRecord | null>;
   /** A page of schedules, ordered as the filter says. A cursor stays good while schedules come and go: the next page
@@ -195,9 +218,14 @@ export interface DataStore extends AsyncDisposable {
   /** Replaces the given fields and adds 1 to `fence`, so that plans made before no longer count. With `expectedFence`,
    *  nothing happens unless the stored fence is equal to it. Null when there is no such schedule, or when the fences
    *  differ. */
-  updateSchedule(id: string, changes: ScheduleChanges, expectedFence?: number): Promise<ScheduleRecord | null>;
+  updateSchedule(
+    id: string,
+    changes: ScheduleChanges,
+    expectedFence?: number,
+    note?: ChangeNote,
+  ): Promise<ScheduleRecord | null>;
   /** Removes a schedule; jobs that the schedule made stay. False when there is no such schedule. */
-  removeSchedule(id: string): Promise<boolean>;
+  removeSchedule(id: string, note?: ChangeNote): Promise<boolean>;
 
   // ---- jobs and results
 
@@ -367,11 +395,14 @@ export type ScheduleAdditionReport =
     };
 
 export type ScheduleChanges = Partial<
-  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version" | "concurrencyKey">
+  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version" | NullRemoves>
 > & {
-  /** Null removes the key. */
-  readonly concurrencyKey?: string | null;
+  /** Null removes it. */
+  readonly [Name in NullRemoves]?: NonNullable<ScheduleRecord[Name]> | null;
 };
+
+/** Fields that a schedule has or has not. */
+type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs";
 
 export interface JobAddition {
   /** `heldBy` tells how the commit left the job. */
@@ -392,6 +423,8 @@ export interface TaskPauseRequest extends TaskPause {
   readonly paused: boolean;
   /** The present, in epoch milliseconds. */
   readonly now: number;
+  /** Who asks for it, for the {@link Ledger}; absent leaves no record. */
+  readonly by?: string;
 }
 
 /** A held job that was promoted: it can be acquired, or was in the same step. */
@@ -455,6 +488,8 @@ export interface LookRequest extends View {
   readonly asksForExpired?: boolean;
   /** Goes with `asksForExpired`: only what has been to be removed for so long counts, in milliseconds. Default: 0. */
   readonly expiredForMs?: number;
+  /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
+  readonly zoneRules?: { readonly after: string; readonly limit: number };
 }
 
 /** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt` and `leaseEndsAt` are null;
@@ -473,6 +508,19 @@ export interface Seen {
    *  were higher: their `runAt <= now`, and their task has room. The value means nothing while a lease waits for
    *  recovery (`leaseEndsAt <= now`). */
   readonly hasReady: boolean;
+  /** What a step with `alarms` has to do. Absent for nothing, without a {@link Ledger}, and for a view without jobs and
+   *  schedules. A store that knows of no schedule that expects anything may learn up to 10 s late, by `now`, that
+   *  somebody else has added one. */
+  readonly alarms?: SeenAlarms;
+}
+
+export interface SeenAlarms {
+  /** The earliest instant at which an alarm may be to raise; null for never. A step with `alarms` at that instant or
+   *  later raises the alarm, or finds out that there is none to raise: so this instant moves on, after as many steps as
+   *  there is to do. */
+  readonly nextAt: number | null;
+  /** Whether alarms are open. */
+  readonly isOpen: boolean;
 }
 
 export interface LookReport extends Seen {
@@ -482,13 +530,23 @@ export interface LookReport extends Seen {
   /** Whether there are results that have expired at `now`, or windows, which {@link DataStore.cleanup} would remove;
    *  false unless asked for. */
   readonly hasExpired: boolean;
+  /** Each text once; absent unless asked for, and in a store without {@link DataStore.zoneRules}. */
+  readonly zoneRules?: readonly string[];
 }
 
 /** What a planner needs of a schedule. */
 export interface LookedSchedule
   extends Omit<
     ScheduleRecord,
-    "payload" | "metadata" | "name" | "skippedCount" | "declaration" | "version" | "concurrencyKey"
+    | "payload"
+    | "metadata"
+    | "name"
+    | "skippedCount"
+    | "declaration"
+    | "version"
+    | "concurrencyKey"
+    | "expectStartMs"
+    | "expectFinishMs"
   > {
   readonly nextFireTime: number;
   /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
@@ -519,6 +577,8 @@ export interface StepRequest extends View {
   /** Also cleans up, before the look, as {@link DataStore.cleanup} does. A store may leave that out, and report no
    *  `cleanup`. */
   readonly cleanup?: { readonly limit: number };
+  /** Whether to raise and to resolve alarms. Default: false. */
+  readonly alarms?: boolean;
   /** Whether the step must not take a second request to the database, even where a usual step would cost less with a
    *  second one in rare cases. Default: false. */
   readonly inOneTrip?: boolean;
@@ -542,8 +602,14 @@ export interface SchedulePlan {
   readonly nextFireTime: number | null;
   readonly lastFireTime: number | null;
   readonly paused: boolean;
+  /** Replaces the `zoneRules` of the schedule; null removes them, and absent leaves them as they are. */
+  readonly zoneRules?: string | null;
   /** Whether the scheduler can run the schedule's jobs itself. */
   readonly isFavourite: boolean;
+  /** Replaces `paceUntil` of the schedule; absent for null. */
+  readonly paceUntil?: number;
+  /** The due fire times that make no job whatever the store holds, for the {@link Ledger}; absent for none. */
+  readonly skips?: readonly Skip[];
   /** What the schedule's `overlap` asks for; absent where it is `queue`. Such a plan has one fire at most. */
   readonly overlap?: PlannedOverlap;
 }
@@ -582,8 +648,16 @@ export interface StepReport extends Seen, RecoveryReport {
   /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
    *  none. A repetition may leave out what an earlier try promoted. */
   readonly promoted?: readonly PromotedJob[];
+  /** What became of alarms; absent for nothing. A repetition has what an earlier try did. */
+  readonly changedAlarms?: AlarmReport;
   /** What the clean-up of the step removed; absent without one. */
   readonly cleanup?: CleanupReport;
+}
+
+/** An alarm that a step raised and resolved is in both. */
+export interface AlarmReport {
+  readonly raised: readonly AlarmRecord[];
+  readonly resolved: readonly ResolvedAlarmRecord[];
 }
 
 export interface PlanReport {
@@ -696,6 +770,10 @@ export interface CleanupReport {
   readonly removedScheduleIds: readonly string[];
   /** How many windows of `once` were removed; absent for none. */
   readonly removedWindows?: number;
+  /** How many entries of the {@link Ledger} were removed; absent for none. */
+  readonly removedOccurrences?: number;
+  /** Whether another clean-up may find more to do, besides what the counts tell. Absent is false. */
+  readonly hasMore?: boolean;
 }
 
 /** What a store tells of itself to people. */
@@ -711,6 +789,8 @@ export interface StoreInspection {
   readonly oldestDueSchedule: { readonly id: string; readonly taskId: string; readonly nextFireTime: number } | null;
   /** What the clock of the store's own machine says, in epoch milliseconds; null for a store without a clock. */
   readonly storeNow: number | null;
+  /** The alarms that are open, at most 100, and how many there are, counted to 10,000; absent for none. */
+  readonly alarms?: { readonly open: readonly AlarmRecord[]; readonly count: number };
   /** How many schedules there are; absent unless asked for, and where a store does not count them. */
   readonly schedules?: ScheduleCounts;
 }

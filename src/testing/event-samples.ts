@@ -14,6 +14,7 @@ export function sampleOf(type: EventType): EventRecord {
   const task = { timestampMs, taskId: "task" };
   const schedule = { ...task, scheduleId: "schedule" };
   const job = { ...task, jobId: "job", scheduleId: null };
+  const alarm = { schedulerId: "scheduler", fireTimeMs: 1_800_000_000_000, dueAtMs: 1_800_000_000_003 };
   switch (type) {
     case "taskAdded":
     case "taskUpdated":
@@ -38,8 +39,17 @@ export function sampleOf(type: EventType): EventRecord {
       return { type, ...schedule, schedulerId: "scheduler", version: 6 };
     case "occurrenceSkipped":
       return { type, ...schedule, fireTimeMs: 1_800_000_000_002, count: 3, reason: "replaced", jobId: "job" };
+    case "occurrenceOverdue":
+      return { type, ...schedule, ...alarm, kind: "start", jobId: null };
+    case "occurrenceResolved":
+      return { type, ...schedule, ...alarm, kind: "finish", jobId: "job", raisedAtMs: 4, reason: "finished" };
     case "scheduleDeserializationFailed":
       return { type, ...schedule, schedulerId: "scheduler", error };
+    case "zoneRulesChanged": {
+      const zones = [{ zone: "Europe/Berlin", former: "2024 00000001", present: "2024 00000002" }];
+      const moved = { scheduleId: "schedule", formerFireTimeMs: 1_800_000_000_002, nextFireTimeMs: null };
+      return { type, timestampMs, schedulerId: "scheduler", zones, schedules: [moved], total: 2 };
+    }
     case "jobAdded":
       return { type, ...job, scheduleId: "schedule", executor: "inline", runAtMs: 1_800_000_000_003, isLeased: false };
     case "jobUpdated":

@@ -21,7 +21,8 @@ export function civilTimeMs(value: unknown, timeZone: string | null): number | n
   throw valueError("", message);
 }
 
-function civilTimeOf(value: unknown): Temporal.PlainDateTime | null {
+/** The civil time that a value is; null for everything else. @throws {OptionsError} for one that is on no calendar */
+export function civilTimeOf(value: unknown): Temporal.PlainDateTime | null {
   const isObject = /^\[object Temporal\.Plain(DateTime|Date)\]$/.test(Object.prototype.toString.call(value));
   // A native object is no instance of the polyfill's class, but its text always is readable.
   const text = typeof value === "string" && CIVIL_TEXT.test(value) ? value : isObject ? String(value) : null;

@@ -37,6 +37,10 @@ abstract class CombiningTrigger extends Trigger {
     return this.triggers[0]?.timeZone ?? super.timeZone;
   }
 
+  override get ruleZones(): readonly string[] {
+    return zonesOf(this.triggers);
+  }
+
   override startingAtMs(atMs: number): this {
     checkMs(atMs, "atMs");
     const anchored = this.anchoredChildren(atMs);
@@ -50,6 +54,11 @@ abstract class CombiningTrigger extends Trigger {
   }
 
   protected abstract withTriggers(triggers: readonly Trigger[]): this;
+}
+
+/** The zones by whose clocks triggers go, each once. */
+export function zonesOf(triggers: readonly Trigger[]): readonly string[] {
+  return [...new Set(triggers.flatMap((trigger) => trigger.ruleZones))];
 }
 
 /** @throws {OptionsError} when one of the children is no trigger, or nests too deep */

@@ -50,6 +50,11 @@ export class DateTrigger extends Trigger {
     return this.#timeZone ?? super.timeZone;
   }
 
+  /** None, because the instant stays what it is. */
+  override get ruleZones(): readonly string[] {
+    return [];
+  }
+
   override get startMs(): number {
     return this.#runMs;
   }

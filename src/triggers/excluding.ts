@@ -2,7 +2,7 @@ import { MaxIterationsReachedError } from "../core/errors.ts";
 import { QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { matchesOf, nextOf, previousOf } from "./asking.ts";
 import type { DateLike } from "./civil-date.ts";
-import { checkChildren } from "./combining.ts";
+import { checkChildren, zonesOf } from "./combining.ts";
 import { type DateRange, ExcludedDates } from "./excluded-dates.ts";
 import { checkOptions, optional, resolveTimeZone, text } from "./options.ts";
 import { type StepShare, withinBudget } from "./step-budget.ts";
@@ -58,6 +58,11 @@ export class ExcludingTrigger extends Trigger {
 
   override get timeZone(): string {
     return this.trigger.timeZone;
+  }
+
+  override get ruleZones(): readonly string[] {
+    if (this.#excluded instanceof Trigger) return zonesOf([this.trigger, this.#excluded]);
+    return [...new Set([...this.trigger.ruleZones, this.#zone ?? this.trigger.timeZone])];
   }
 
   override get startMs(): number | null {

@@ -33,6 +33,12 @@ export abstract class Trigger {
     return "UTC";
   }
 
+  /** The zones by whose clocks the rule goes, so that a change of their rules may move its fire times. Default:
+   *  {@link timeZone} alone. A subclass that is made of other triggers returns the zones of all of them. */
+  get ruleZones(): readonly string[] {
+    return [this.timeZone];
+  }
+
   /** How many levels of triggers there are, this one included: 1 for a trigger without children. */
   get depth(): number {
     return 1;

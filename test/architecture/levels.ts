@@ -41,6 +41,7 @@ export const SCHEDULER_FLOORS: Readonly<Record<string, number>> = {
   "environment.ts": 4,
   firing: 5,
   running: 5,
+  ledger: 5,
   verbs: 6,
   driving: 6,
   "scheduler.ts": 7,

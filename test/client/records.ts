@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { ALARM_KINDS } from "../../src/records/alarm.ts";
 import type { AttemptRecord } from "../../src/records/attempt.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
@@ -6,7 +7,11 @@ import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../src/records/policies.t
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { SerializedError } from "../../src/records/serialized-error.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
+import { OCCURRENCE_VERDICTS } from "../../src/scheduler/options/occurrence-verdicts.ts";
+import { type Cause, EXPLAINED_VERDICTS, type ExplanationFacts } from "../../src/scheduler/views/explanation.ts";
 import type { StoreFacts } from "../../src/scheduler/views/health.ts";
+import type { OccurrenceFacts } from "../../src/scheduler/views/occurrence.ts";
+import type { ScheduleChangeFacts } from "../../src/scheduler/views/schedule-change.ts";
 
 // Records with any values that stores may hold.
 
@@ -46,17 +51,19 @@ const attempt: fc.Arbitrary<AttemptRecord> = fc.record({
 });
 const progress = fc.record({ fraction: fc.double({ min: 0, max: 1, noNaN: true }).map(Math.abs), note: orNull(text) });
 
+const catchUp = fc.record({ maxAgeMs: orNull(duration), maxCount: orNull(count), paceMs: orNull(duration) });
+
 export const schedules: fc.Arbitrary<ScheduleRecord> = record(
   {
     ...{ id: text, name: orNull(text), taskId: text, executor: text, triggerRule: text },
     trigger: json.map((given) => JSON.stringify({ type: "t", version: 1, given })),
     ...{ payload: value, priority: fc.integer(), coalesce: fc.constantFrom("latest", "earliest", "all") },
-    ...{ misfireGraceMs: orNull(duration), maxJitterMs: duration, maxCatchUp: orNull(count) },
+    ...{ misfireGraceMs: orNull(duration), maxJitterMs: duration, catchUp: orNull(catchUp) },
     ...{ resultExpirationMs: duration, maxRecoveries: count, overlap: fc.constantFrom(...RUN_OVERLAP_POLICIES) },
     ...{ metadata, paused: fc.boolean(), createdAt: ms, nextFireTime: orNull(ms), lastFireTime: orNull(ms) },
     ...{ fence: count, skippedCount: count },
   },
-  { concurrencyKey: text },
+  { concurrencyKey: text, expectStartMs: duration, expectFinishMs: duration },
 ) as fc.Arbitrary<ScheduleRecord>;
 
 export const jobs: fc.Arbitrary<JobRecord> = record(
@@ -111,14 +118,28 @@ export const tasks: fc.Arbitrary<TaskRecord> = record(
 const smallMs = fc.integer({ min: 0, max: 4e12 });
 const role = fc.constantFrom("both" as const, "scheduler" as const, "worker" as const);
 
+const alarms = fc.record({
+  open: fc.array(
+    fc.record({
+      ...{ scheduleId: text, taskId: text, fireTime: smallMs, dueAt: smallMs, raisedAt: smallMs, jobId: orNull(text) },
+      kind: fc.constantFrom(...ALARM_KINDS),
+    }),
+    { minLength: 1, maxLength: 2 },
+  ),
+  count: fc.integer({ min: 1, max: 10_000 }),
+});
+
 /** What a look at a store found out; null where it could not be reached. */
 export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
   fc.record({
-    inspection: fc.record({
-      tasks: fc.array(record({ taskId: text, waiting: count, running: count }, { held: count }), { maxLength: 3 }),
-      oldestDueJob: orNull(fc.record({ id: text, taskId: text, runAt: smallMs })),
-      oldestDueSchedule: orNull(fc.record({ id: text, taskId: text, nextFireTime: smallMs })),
-    }),
+    inspection: record(
+      {
+        tasks: fc.array(record({ taskId: text, waiting: count, running: count }, { held: count }), { maxLength: 3 }),
+        oldestDueJob: orNull(fc.record({ id: text, taskId: text, runAt: smallMs })),
+        oldestDueSchedule: orNull(fc.record({ id: text, taskId: text, nextFireTime: smallMs })),
+      },
+      { alarms },
+    ),
     schedulers: fc.array(
       fc.record({
         ...{ identity: text, role, isResident: fc.boolean(), aliveUntil: smallMs },
@@ -132,3 +153,51 @@ export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
     clockSkewMs: orNull(fc.integer()),
   }),
 ) as fc.Arbitrary<StoreFacts | null>;
+
+const timeZone = fc.constantFrom("UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia");
+/** From 1950 on. Triggers fire until the year 9999. */
+const fireTime = fc.integer({ min: -631_152_000_000, max: 253_402_000_000_000 });
+
+export const occurrences: fc.Arbitrary<OccurrenceFacts> = fc.record({
+  ...{ scheduleId: text, timeZone, fireTime, verdict: fc.constantFrom(...OCCURRENCE_VERDICTS), into: orNull(fireTime) },
+  run: orNull(
+    fc.record({
+      ...{ jobId: text, scheduledFireTime: fireTime, createdAt: fireTime, attempts: count },
+      ...{ startedAt: orNull(fireTime), finishedAt: orNull(fireTime) },
+    }),
+  ),
+});
+
+const since = { by: orNull(text), at: orNull(fireTime) };
+const at = orNull(fireTime);
+const causes: fc.Arbitrary<Cause<number>> = fc.oneof(
+  fc.record({ kind: fc.constant("nobodyUp"), lacks: fc.constantFrom("scheduler", "worker"), from: at, until: at }),
+  fc.record({ kind: fc.constant("held"), concurrencyKey: orNull(text) }),
+  fc.record({ kind: fc.constant("taskPaused"), key: orNull(text), ...since }),
+  fc.record({ kind: fc.constant("unfinishedRun"), fireTime: at, jobId: orNull(text) }),
+  fc.record({ kind: fc.constant("policy"), option: fc.constant("catchUp.maxAge") }),
+  fc.record({ kind: fc.constant("error"), name: orNull(text), message: orNull(text) }),
+  fc.record({ kind: fc.constant("retried"), attempts: count }),
+  fc.record({ kind: fc.constant("bounds"), bound: fc.constantFrom("start", "end"), at }),
+) as fc.Arbitrary<Cause<number>>;
+
+const wall = fc.constantFrom("2027-03-28T02:00:00", "2027-10-31T03:00:00");
+
+export const explanations: fc.Arbitrary<ExplanationFacts> = timeZone.chain((zone) =>
+  fc.record({
+    ...{ scheduleId: text, timeZone: fc.constant(zone), at: fireTime, fireTime: at, before: at, after: at },
+    ...{ verdict: fc.constantFrom(...EXPLAINED_VERDICTS), cause: orNull(causes), occurrence: orNull(occurrences) },
+    clockChanges: fc.array(fc.record({ timeZone, at: fireTime, from: wall, to: wall }), { maxLength: 2 }),
+    ...{ advice: orNull(text), text },
+  }),
+);
+
+const snapshots = fc.record({
+  ...{ rule: text, timeZone, paused: fc.boolean(), nextFireTimes: fc.array(fireTime, { maxLength: 3 }) },
+});
+
+export const changes: fc.Arbitrary<ScheduleChangeFacts> = fc.record({
+  ...{ seq: count, scheduleId: text, at: ms, by: orNull(text), changed: fc.array(text, { maxLength: 3 }) },
+  kind: fc.constantFrom("added", "changed", "paused", "unpaused", "failed", "removed"),
+  ...{ before: orNull(snapshots), after: orNull(snapshots) },
+});

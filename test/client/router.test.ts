@@ -17,6 +17,7 @@ import {
   type StandardSchemaV1,
   StoreRefusedError,
   TaskLookupError,
+  Temporal,
 } from "../../src/mod.ts";
 import type { VirtualClock } from "../../src/testing/mod.ts";
 import { at, rejectionOf, setUp } from "../scheduler/support.ts";
@@ -37,6 +38,11 @@ async function expectSame(script: (side: Side) => Promise<unknown>): Promise<voi
   expect(await asJSON(far)).toEqual(await asJSON({ ...near, client: near.scheduler }));
 }
 
+/** A value as JSON, without the name of the scheduler behind it. */
+function withoutIdentity(value: unknown, identity: string): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll(identity, "IDENTITY"));
+}
+
 /** What went wrong, as a value. */
 async function refusal(promise: Promise<unknown>): Promise<unknown> {
   const error = (await rejectionOf(promise)) as Error & { issues?: unknown; id?: unknown };
@@ -51,8 +57,15 @@ describe("a client behind a router does what a scheduler does:", () => {
       const said: unknown[] = [
         await client.addSchedule("report", "0 9 * * mon-fri", {
           ...{ id: "a/b.c %é", name: "Weekdays", payload: { a: [1, null] }, coalesce: "all", misfireGraceTime: "5m" },
-          ...{ maxJitter: { seconds: 1 }, maxCatchUp: 3, overlap: "skip", metadata: { owner: "x" }, priority: 2 },
+          ...{
+            maxJitter: { seconds: 1 },
+            catchUp: { maxAge: "1h", maxCount: 3, pace: null },
+            overlap: "skip",
+            metadata: { owner: "x" },
+            priority: 2,
+          },
           ...{ resultExpirationTime: "PT1H", concurrencyKey: "k", executor: "inline", conflictPolicy: "error" },
+          ...{ expectStartWithin: { minutes: 5 }, expectFinishWithin: "PT1H" },
         }),
         await client.addSchedule("report", new IntervalTrigger({ minutes: 5 }), { id: "i", paused: true }),
         await client.addSchedule("report", new DateTrigger(at(9)), { id: "d" }),
@@ -118,6 +131,45 @@ describe("a client behind a router does what a scheduler does:", () => {
     });
   });
 
+  test("occurrences are listed and explained, and changes told with who made them", async () => {
+    await expectSame(async ({ client, scheduler, clock }) => {
+      let runs = 0;
+      scheduler.task("report", () => {
+        if (++runs === 2) throw new RangeError("no paper");
+      });
+      const rule = CronTrigger.fromCrontab("0 * * * *", { timeZone: "Europe/Berlin" });
+      await client.addSchedule("report", rule, { id: "s", by: "ada" });
+      for (let hour = 1; hour <= 5; hour++) {
+        await clock.advance(hour === 1 ? "PT1H1S" : "PT1H");
+        if (hour === 3) await client.pauseSchedule("s", { by: "bob" });
+        if (hour === 4) await client.unpauseSchedule("s", { resumeFrom: "now", by: "cy" });
+        await scheduler.tick();
+      }
+      await client.updateSchedule("s", { priority: 2, trigger: "*/5 * * * *" }, { by: "dee" });
+      await client.pauseTask("report", { by: "eve" });
+      const said: unknown[] = [
+        await client.getOccurrences("s"),
+        await client.getOccurrences("s", { verdict: "paused", from: at(2 * 3600), until: at(4 * 3600) }),
+        await client.getOccurrences("s", { verdict: ["error", "success"], order: "oldest", limit: 2 }),
+        await client.getScheduleChanges("s", { order: "oldest", limit: 2 }),
+      ];
+      for (const asked of [
+        ...[at(3600), at(7200).toZonedDateTimeISO("Asia/Tokyo"), "2030-01-01T02:00:00Z", "2030-01-01 03:00"],
+        ...[Temporal.PlainDateTime.from("2030-01-01T05:00"), Temporal.PlainDate.from("2030-01-02"), "2030-01-01T05"],
+        ...["2029-12-31", at(0.5), new Date("2030-01-01T03:00:00Z")],
+      ]) {
+        said.push(await client.explain("s", asked));
+      }
+      const all: unknown[] = [];
+      for await (const { verdict, run } of client.getOccurrences("s", { limit: 1 })) {
+        all.push([verdict, String(run?.lateness)]);
+      }
+      for await (const { by, kind } of client.getScheduleChanges("s", { limit: 1 })) all.push([by, kind]);
+      await client.removeSchedule("s", { by: "fay" });
+      return withoutIdentity([...said, all, await client.getScheduleChanges("s", { limit: 1 })], scheduler.identity);
+    });
+  });
+
   test("tasks are read, paused and removed, and the health is told", async () => {
     await expectSame(async ({ client, scheduler }) => {
       const settings = {
@@ -167,6 +219,20 @@ describe("a client behind a router does what a scheduler does:", () => {
           client.removeSchedule("none"),
           client.runScheduleNow("none"),
           client.previewSchedule("none", { limit: 1 }),
+          client.explain("none", "2030-01-01"),
+          client.explain("s", "soon"),
+          client.explain("s", "2030-02-30"),
+          client.explain("", "2030-01-01"),
+          Promise.resolve(client.getOccurrences("none")),
+          Promise.resolve(client.getOccurrences("s", { verdict: "ran" as "success" })),
+          Promise.resolve(client.getOccurrences("s", { verdict: [] })),
+          Promise.resolve(client.getOccurrences("s", { from: "soon" })),
+          Promise.resolve(client.getScheduleChanges("none")),
+          Promise.resolve(client.getScheduleChanges("s", { limit: 1001 })),
+          client.pauseSchedule("s", { by: "" }),
+          client.updateSchedule("s", { priority: 1 }, { by: "x".repeat(201) }),
+          client.removeSchedule("s", { who: "ada" } as object),
+          client.pauseTask("t", { by: 7 } as object),
           client.getJob("none"),
           client.getJobResult("none", { wait: true }),
           client.retryJob("none"),
@@ -199,6 +265,42 @@ describe("a client behind a router does what a scheduler does:", () => {
 });
 
 describe("a client behind a router", () => {
+  test("gets instants, zones and durations as Temporal has them", async () => {
+    const { client, scheduler, clock } = setUpBehindRouter();
+    scheduler.task("t", () => {});
+    const rule = CronTrigger.fromCrontab("30 2 * * *", {
+      timeZone: "Europe/Berlin",
+      startTime: "2030-03-31T00:00:00Z",
+    });
+    await client.addSchedule("t", rule, { id: "s" });
+    await clock.advanceTo("2030-03-31T01:00:02Z");
+    await scheduler.tick();
+    const {
+      items: [occurrence],
+    } = await client.getOccurrences("s");
+    expect([
+      String(occurrence?.fireTime),
+      String(occurrence?.run?.lateness),
+      String(occurrence?.run?.startedAt),
+    ]).toEqual(["2030-03-31T03:00:00+02:00[Europe/Berlin]", "PT2S", "2030-03-31T01:00:02Z"]);
+    const { verdict, clockChanges, after } = await client.explain("s", "2030-03-31 02:30");
+    expect([verdict, String(after), clockChanges.map(({ from, to }) => [String(from), String(to)])]).toEqual([
+      ...["success", "2030-04-01T02:30:00+02:00[Europe/Berlin]"],
+      [["2030-03-31T02:00:00", "2030-03-31T03:00:00"]],
+    ]);
+    expect(clockChanges[0]?.from).toBeInstanceOf(Temporal.PlainDateTime);
+  });
+
+  test("may not say who it is where its token does", async () => {
+    const tokens = [{ token: "a-token-of-the-deploys", scope: "write", name: "deploys" }] as const;
+    const { client, scheduler } = setUpBehindRouter({ token: tokens[0].token }, { auth: { tokens } });
+    scheduler.task("t", () => {});
+    await client.addSchedule("t", "0 9 * * *", { id: "s" });
+    expect(await rejectionOf(client.pauseSchedule("s", { by: "ada" }))).toBeInstanceOf(OptionsError);
+    const { items } = await client.getScheduleChanges("s");
+    expect(items.map(({ by, kind }) => [by, kind])).toEqual([["deploys", "added"]]);
+  });
+
   test("waits for a job, and gets the value or the error of its handler", async () => {
     const { client, scheduler } = setUpBehindRouter();
     scheduler.task("add", { resultExpirationTime: { seconds: 0 } }, (list: number[]) => list[0]);

@@ -16,7 +16,7 @@ function nameOf(route: string, status: number): string | null | undefined {
 }
 
 test("every answer is what the document says that it is", async () => {
-  const { ask, scheduler } = setUpRouter();
+  const { ask, scheduler, clock } = setUpRouter();
   scheduler.task(
     "t",
     { rateLimit: { limit: 10, per: "1s" }, timeout: "5m", maxRunningJobs: null },
@@ -48,13 +48,17 @@ test("every answer is what the document says that it is", async () => {
   await check("GET /schedules/s");
   await check("GET /schedules/none");
   await check("PUT /schedules/s", { taskId: "t", trigger: { every: "1h" }, payload: { n: 1 } });
-  await check("PATCH /schedules/s", { name: "S", maxCatchUp: 5 });
+  await check("PATCH /schedules/s", { name: "S", catchUp: { maxAge: "PT1H", maxCount: 5, pace: null } });
+  await check("PATCH /schedules/s", { expectStartWithin: "5m", expectFinishWithin: null });
   await check("PATCH /schedules/s", { nme: "S" });
   await check("POST /schedules/s/pause");
   await check("POST /schedules/s/unpause", { resumeFrom: "now" });
   await check("POST /schedules/bulk", { action: "pause", ids: ["s"] });
   await check("GET /schedules/s/preview");
   await check("POST /schedules/s/run");
+  await check("GET /schedules/s/changes");
+  await check("GET /schedules/s/changes?cursor=x");
+  await check("GET /schedules/none/changes");
   await check("POST /triggers/preview", { trigger: { at: "2030-02-01T00:00:00Z" } });
   const { id } = (await check("POST /jobs", { taskId: "fail", metadata: { owner: "Ada" } })) as { id: string };
   await check("POST /jobs/batch", { jobs: [{ taskId: "t", payload: 1 }], then: { taskId: "t" } });
@@ -67,6 +71,17 @@ test("every answer is what the document says that it is", async () => {
   await check(`GET /jobs/${id}/result`);
   await check("GET /results");
   await check("GET /overview");
+  await check("POST /schedules", { id: "often", taskId: "fail", trigger: { every: "1s" }, coalesce: "all" });
+  await clock.advance("PT5S");
+  await drain(scheduler);
+  await check("GET /schedules/often/occurrences");
+  await check("GET /schedules/often/occurrences?verdict=success,error&verdict=waiting&order=oldest");
+  await check("GET /schedules/often/occurrences?verdict=ran");
+  for (const at of ["2030-01-01T00:00:02Z", "2029-01-01", "2031-01-01T00:00:00.5Z"]) {
+    await check(`GET /schedules/often/explain?at=${at}`);
+  }
+  await check("GET /schedules/often/explain?at=soon");
+  await check("GET /schedules/s/explain?at=2030-01-05");
   await check(`POST /jobs/${id}/retry`);
   await check(`POST /jobs/${id}~1/cancel`);
   await check(`POST /jobs/${id}~1/cancel`);

@@ -63,11 +63,48 @@ describe("API1, broken object level authorization:", () => {
   test("an id of another kind of record leads nowhere", async () => {
     const { as, scheduler } = setUpGuarded();
     await scheduler.addSchedule("echo", "0 9 * * *", { id: "s" });
-    const answers = [await as.reader("GET /jobs/s"), await as.writer("POST /jobs/s/cancel")];
+    const answers = [
+      await as.reader("GET /jobs/s"),
+      await as.writer("POST /jobs/s/cancel"),
+      ...(await Promise.all(
+        ["occurrences", "changes", "explain?at=2030-01-01"].map((verb) => as.reader(`GET /schedules/echo/${verb}`)),
+      )),
+    ];
     expect(answers.map(code)).toEqual([
       [404, "jobLookup"],
       [404, "jobLookup"],
+      ...Array(3).fill([404, "scheduleLookup"]),
     ]);
+  });
+
+  test("a cursor of one schedule's past, or one that is made up, shows nothing of another's", async () => {
+    const { as, scheduler, clock } = setUpGuarded();
+    for (const id of ["mine", "other"]) {
+      await scheduler.addSchedule("echo", "* * * * *", { id, coalesce: "all" });
+      await scheduler.pauseSchedule(id);
+      await scheduler.unpauseSchedule(id);
+    }
+    await clock.advance("PT5M");
+    await runDue(scheduler);
+    for (const verb of ["occurrences", "changes"]) {
+      const { body } = await as.reader(`GET /schedules/other/${verb}?limit=1`);
+      const { cursor } = body as { cursor: string };
+      for (const forged of [
+        cursor,
+        cursor.replace(/\w$/, "1"),
+        "999999999999999",
+        "at:zzzzzzzzz",
+        "at:-zzzzzzzzz",
+        "0",
+      ]) {
+        for (const order of ["newest", "oldest"]) {
+          const answer = await as.reader(`GET /schedules/mine/${verb}?order=${order}&cursor=${forged}`);
+          const { items = [] } = answer.body as { items?: { scheduleId: string }[] };
+          expect([200, 400]).toContain(answer.status);
+          expect(items.filter(({ scheduleId }) => scheduleId !== "mine")).toEqual([]);
+        }
+      }
+    }
   });
 });
 
@@ -128,6 +165,7 @@ describe("API3, broken object property level authorization:", () => {
     ["POST /schedules", { taskId: "echo", trigger: { every: "5m" }, createdAt: "2000-01-01T00:00:00Z" }],
     ["PATCH /schedules/s", { taskId: "fail" }],
     ["PATCH /schedules/s", { id: "other" }],
+    ["PATCH /schedules/s", { priority: 1, by: "somebody else" }],
     ["PATCH /schedules/s", JSON.parse('{"__proto__":{"paused":true}}')],
   ])("%s refuses what no caller may set: %j", async (route, body) => {
     const { as, scheduler } = setUpGuarded();
@@ -135,6 +173,33 @@ describe("API3, broken object property level authorization:", () => {
     const before = JSON.stringify(await scheduler.getSchedule("s"));
     expect(code(await as.writer(route, body))).toEqual([422, "options"]);
     expect(JSON.stringify(await scheduler.getSchedule("s"))).toBe(before);
+  });
+
+  test("explanations show no more of an error than its result does: no stack, no payload, no value", async () => {
+    const { as, scheduler, clock } = setUpGuarded({ redact: () => "****" });
+    await scheduler.addSchedule("fail", "0 9 * * *", { id: "s", payload: { card: "4111" } });
+    await clock.advance("PT9H");
+    await runDue(scheduler);
+    for (const caller of [as.reader, as.writer]) {
+      const { status, body } = await caller("GET /schedules/s/explain?at=2030-01-01T09:00:00Z");
+      const { cause, text } = body as { cause: unknown; text: string };
+      expect([status, cause]).toEqual([200, { kind: "error", name: "Error", message: "it is broken" }]);
+      expect(text).toContain("Error: it is broken");
+      expect(JSON.stringify(body)).not.toMatch(/4111|deep down|stack|\bat file|\.ts:/);
+    }
+  });
+
+  test("the past of a schedule shows neither its payload nor its metadata", async () => {
+    const { as, scheduler, clock } = setUpGuarded();
+    const secret = { payload: { card: "4111" }, metadata: { card: "4111" } };
+    await scheduler.addSchedule("echo", "0 9 * * *", { id: "s", ...secret });
+    await scheduler.updateSchedule("s", { payload: { card: "4112" }, metadata: { card: "4112" } });
+    await clock.advance("PT9H");
+    await runDue(scheduler);
+    for (const verb of ["changes", "occurrences", "explain?at=2030-01-01T09:00:00Z"]) {
+      const { status, body } = await as.reader(`GET /schedules/s/${verb}`);
+      expect([status, JSON.stringify(body).includes("411")]).toEqual([200, false]);
+    }
   });
 
   test("redact hides what is secret in payloads and returned values, from everybody and everywhere", async () => {
@@ -217,6 +282,10 @@ describe("API4, unrestricted resource consumption:", () => {
     ["a page of 1,001", "GET /jobs?limit=1001", undefined, [400, "options"]],
     ["a page of nothing", "GET /schedules?limit=0", undefined, [400, "options"]],
     ["a page of a negative size", "GET /results?limit=-1", undefined, [400, "options"]],
+    ["1,001 occurrences", "GET /schedules/s/occurrences?limit=1001", undefined, [400, "options"]],
+    ["1,001 changes", "GET /schedules/s/changes?limit=1001", undefined, [400, "options"]],
+    ["a long list", `GET /schedules/s/occurrences?verdict=${"error,".repeat(500)}`, undefined, [400, "options"]],
+    ["a long instant", `GET /schedules/s/explain?at=${letters(3000)}`, undefined, [400, "options"]],
     ["a long cursor", `GET /jobs?cursor=${letters(3000)}`, undefined, [400, "options"]],
     ["a long id", "POST /jobs", { taskId: letters(257) }, [422, "options"]],
     ["a wait of 31 seconds", "GET /jobs/x/result?wait=31", undefined, [400, "options"]],

@@ -161,9 +161,9 @@ describe("a body", () => {
   test.each([
     ["POST /schedules/s/run", { payload: 1 }, "payload", "POST /jobs with { taskId, payload }"],
     ["POST /schedules/s/run", { foo: 1 }, "foo", "leave the body out"],
-    ["POST /schedules/s/pause", { foo: 1 }, "foo", "leave the body out"],
-    ["POST /schedules/s/unpause", { foo: 1 }, "foo", "the only option is resumeFrom"],
-    ["POST /tasks/t/pause", { foo: 1 }, "foo", "the only option is key"],
+    ["POST /schedules/s/pause", { foo: 1 }, "foo", "the only option is by"],
+    ["POST /schedules/s/unpause", { foo: 1 }, "foo", "the options are resumeFrom and by"],
+    ["POST /tasks/t/pause", { foo: 1 }, "foo", "the options are key and by"],
     ["POST /jobs/j/cancel", { foo: 1 }, "foo", "leave the body out"],
     ["POST /cleanup", { foo: 1 }, "foo", "leave the body out"],
     ["POST /tick", { foo: 1 }, "foo", "leave the body out"],

@@ -29,10 +29,12 @@ describe("a schedule over HTTP", () => {
         coalesce: "latest",
         misfireGraceTime: null,
         maxJitter: "PT0S",
-        maxCatchUp: null,
+        catchUp: null,
         resultExpirationTime: "PT24H",
         overlap: "queue",
         concurrencyKey: null,
+        expectStartWithin: null,
+        expectFinishWithin: null,
         skippedCount: 0,
         metadata: {},
         paused: false,
@@ -183,6 +185,18 @@ describe("the list of schedules", () => {
     const { status, body } = await ask(`GET /schedules?${query}`);
     expect([status, body]).toMatchObject([400, { code: "options", issues: [{ path, message }] }]);
   });
+});
+
+test.each([
+  ["POST /schedules", { id: "s", taskId: "t", trigger: "0 9 * * *", maxCatchUp: 3 }],
+  ["PATCH /schedules/daily", { maxCatchUp: 3 }],
+])("%s with maxCatchUp says what to write instead", async (route, given) => {
+  const { ask, scheduler } = setUpRouter();
+  scheduler.task("t", () => {});
+  await scheduler.addSchedule("t", "@daily", { id: "daily" });
+  const message = "is no option here; write { catchUp: { maxCount: ... } }";
+  const refused = { status: 422, body: { code: "options", issues: [{ path: "maxCatchUp", message }] } };
+  expect(await ask(route, given)).toMatchObject(refused);
 });
 
 describe("a trigger that is text", () => {

@@ -4,7 +4,7 @@ import type { DataStore } from "../../src/contracts.ts";
 import { type JobContext, LocalEventBroker, MemoryDataStore, OptionsError } from "../../src/mod.ts";
 import { Metrics } from "../../src/observability/metrics/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
-import { at, everySecond, heldHandler, leaseAndDie, START, START_MS } from "../scheduler/support.ts";
+import { at, everySecond, heldHandler, leaseAndDie, START, START_MS, secondsOf } from "../scheduler/support.ts";
 import { samples, setUpWatched } from "./support.ts";
 
 describe("the metrics of a scheduler", () => {
@@ -33,7 +33,7 @@ describe("the metrics of a scheduler", () => {
     const { scheduler, clock, metrics } = setUpWatched({ maxConcurrentJobs: 1 });
     const { handler, held } = heldHandler();
     scheduler.task("slow", handler);
-    await scheduler.addSchedule("slow", everySecond(), { id: "s", maxCatchUp: 1 });
+    await scheduler.addSchedule("slow", everySecond(), { id: "s", catchUp: { maxCount: 1 } });
     await clock.advance("PT3S");
     await scheduler.start();
     await clock.advance("PT0.5S");
@@ -70,6 +70,28 @@ describe("the metrics of a scheduler", () => {
       'occurrences_skipped_total{task="slow",reason="coalesced"}': 4,
       'occurrences_skipped_total{task="slow",reason="overlap"}': 2,
     });
+  });
+
+  test("count the fire times that catching up leaves out, by reason", async () => {
+    const { scheduler, clock, metrics } = setUpWatched();
+    scheduler.task("t", () => {});
+    const catchUp = { maxAge: "5s", maxCount: 2 };
+    await scheduler.addSchedule("t", everySecond(), { id: "s", coalesce: "all", catchUp });
+    const skipped: unknown[] = [];
+    scheduler.subscribe("occurrenceSkipped", ({ fireTime, count, reason, jobId }) => {
+      skipped.push([secondsOf(fireTime), count, reason, jobId]);
+    });
+    await clock.advance("PT10S");
+    await scheduler.start();
+    await clock.advance("PT0.5S");
+    expect(samples(await metrics.text(), "occurrences_skipped")).toEqual({
+      'occurrences_skipped_total{task="t",reason="tooOld"}': 5,
+      'occurrences_skipped_total{task="t",reason="overCount"}': 4,
+    });
+    expect(skipped).toEqual([
+      [4, 5, "tooOld", null],
+      [8, 4, "overCount", null],
+    ]);
   });
 
   test("count jobs that are recovered and leases that are lost", async () => {
@@ -182,6 +204,18 @@ describe("the gauges of a scheduler", () => {
     });
   });
 
+  test("tell of what is overdue, and count what was", async () => {
+    const { scheduler, clock, metrics } = setUpWatched({ role: "worker" });
+    scheduler.task("t", () => {});
+    await scheduler.start();
+    await scheduler.addSchedule("t", "0 * * * *", { id: "s", expectStartWithin: "1m" });
+    await clock.advance("PT1H2M");
+    expect(samples(await metrics.text(), "occurrences_overdue", "occurrence_alarms")).toEqual({
+      'occurrence_alarms_total{task="t",kind="start"}': 1,
+      occurrences_overdue: 1,
+    });
+  });
+
   test("are left out before a scheduler has opened the store, and once the last has closed it", async () => {
     const { scheduler, metrics } = setUpWatched();
     expect(samples(await metrics.text(), "store_up", "jobs{")).toEqual({});
@@ -220,6 +254,7 @@ describe("the text of metrics", () => {
     expect(families.map(({ name, type }) => `${type} ${name}`)).toEqual([
       "COUNTER escapement_fires_total",
       "COUNTER escapement_occurrences_skipped_total",
+      "COUNTER escapement_occurrence_alarms_total",
       "COUNTER escapement_jobs_finished_total",
       "COUNTER escapement_attempts_failed_total",
       "COUNTER escapement_jobs_recovered_total",
@@ -232,6 +267,7 @@ describe("the text of metrics", () => {
       "GAUGE escapement_store_up",
       "GAUGE escapement_jobs",
       "GAUGE escapement_oldest_due_job_seconds",
+      "GAUGE escapement_occurrences_overdue",
       "GAUGE escapement_schedules",
       "GAUGE escapement_schedules_overdue",
     ]);

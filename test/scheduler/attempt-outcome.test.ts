@@ -129,7 +129,7 @@ describe("from how an attempt ended to what the store is told", () => {
     [
       "a result that is not to be kept expires at once",
       { kind: "returned", returnValue: null },
-      { job: { ...job, resultExpirationMs: 0 } },
+      { job: { ...job, fireTime: null, resultExpirationMs: 0 } },
       { ...lease, kind: "finish", result: { ...result, expiresAt: NOW } },
     ],
     [

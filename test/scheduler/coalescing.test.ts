@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { DateTrigger, IntervalTrigger, type Job } from "../../src/mod.ts";
+import { type CatchUpOptions, DateTrigger, IntervalTrigger, type Job } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { at, everySecond, START, secondsOf, setUp } from "./support.ts";
 
 async function firesOf(
-  options: { coalesce?: "latest" | "earliest" | "all"; maxCatchUp?: number },
+  options: { coalesce?: "latest" | "earliest" | "all"; catchUp?: CatchUpOptions },
   lateSeconds: number,
 ) {
   const { scheduler, clock } = setUp();
@@ -46,10 +46,10 @@ describe("fire times that are due together", () => {
     );
   });
 
-  test("maxCatchUp drops the oldest for good and counts them on the first job", async () => {
-    const { jobs, next } = await firesOf({ coalesce: "all", maxCatchUp: 3 }, 9);
+  test("that are too many are dropped for good, the oldest first, and no job stands for them", async () => {
+    const { jobs, next } = await firesOf({ coalesce: "all", catchUp: { maxCount: 3 } }, 9);
     expect(jobs.map((job) => [secondsOf(job.scheduledFireTime), job.missedCount])).toEqual([
-      [7, 7],
+      [7, 0],
       [8, 0],
       [9, 0],
     ]);

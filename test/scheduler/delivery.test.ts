@@ -19,7 +19,7 @@ describe("a due occurrence", () => {
     expect(items.map(({ fireTime }) => fireTime)).toEqual([START_MS, START_MS + 1000, START_MS + 2000]);
   });
 
-  test("is executed, or its skip is recorded as an outcome or counted on the job that replaced it", async () => {
+  test("is executed, or its skip is recorded as an outcome or told by the plan that leaves it out", async () => {
     const shared = { clock: new VirtualClock(START), dataStore: new MemoryDataStore() };
     const maker = setUp({ ...shared, role: "scheduler" }).scheduler;
     const { scheduler } = setUp({ ...shared, role: "worker" });
@@ -27,24 +27,31 @@ describe("a due occurrence", () => {
     scheduler.task("t", { maxRunningJobs: null }, (_, { job }) => {
       ran.push(secondsOf(job.scheduledFireTime));
     });
-    await scheduler.addSchedule("t", everySecond(), { coalesce: "all", maxCatchUp: 8, misfireGraceTime: "PT2S" });
+    await scheduler.addSchedule("t", everySecond(), {
+      coalesce: "all",
+      catchUp: { maxCount: 8 },
+      misfireGraceTime: "PT2S",
+    });
     await shared.clock.advance("PT9S");
+    const skips: unknown[] = [];
+    const step = shared.dataStore.step.bind(shared.dataStore);
+    shared.dataStore.step = (request) => {
+      skips.push(...request.plans.flatMap((plan) => plan.skips ?? []));
+      return step(request);
+    };
     await maker.tick();
     const jobs = (await scheduler.getJobs()).items;
-    const counted = jobs.reduce((sum, { missedCount }) => sum + (missedCount ?? 0), 0);
     await scheduler.cancelJob(jobs.at(-1)?.id ?? "");
     await scheduler.tick();
     const listed = async (outcome: "missedStartDeadline" | "cancelled") =>
       (await scheduler.getJobResults({ outcome, order: "oldest" })).items.map((result) =>
         secondsOf(result.scheduledFireTime),
       );
-    expect({ counted, missed: await listed("missedStartDeadline"), ran, cancelled: await listed("cancelled") }).toEqual(
-      {
-        counted: 2,
-        missed: [2, 3, 4, 5, 6],
-        ran: [7, 8],
-        cancelled: [9],
-      },
-    );
+    expect({ skips, missed: await listed("missedStartDeadline"), ran, cancelled: await listed("cancelled") }).toEqual({
+      skips: [{ from: START_MS, until: START_MS + 1000, verdict: "overCount", count: 2, into: null }],
+      missed: [2, 3, 4, 5, 6],
+      ran: [7, 8],
+      cancelled: [9],
+    });
   });
 });

@@ -20,6 +20,8 @@ describe("health()", () => {
       schedulers: [],
       unhandledTasks: [],
       backloggedSchedules: [],
+      overdueOccurrences: [],
+      overdueCount: 0,
       pausedTasks: [],
     });
   });

@@ -47,6 +47,41 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "new Scheduler() takes an object of options; got a MemoryDataStore: pass it as { dataStore: store }",
   ],
   [
+    "addSchedule({ maxCatchUp })",
+    () => addSchedule({ maxCatchUp: 3 }),
+    "addSchedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
+  ],
+  [
+    "updateSchedule({ maxCatchUp })",
+    () => call("updateSchedule")("id", { maxCatchUp: 3 }),
+    "updateSchedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
+  ],
+  [
+    "schedule({ maxCatchUp })",
+    () => call("schedule")("id", minutely, { maxCatchUp: 3 }, () => {}),
+    "schedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
+  ],
+  [
+    "new Scheduler({ scheduleDefaults: { maxCatchUp } })",
+    () => newScheduler({ scheduleDefaults: { maxCatchUp: 3 } }),
+    "new Scheduler(): scheduleDefaults.maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
+  ],
+  [
+    "addSchedule({ catchUp: 3 })",
+    () => addSchedule({ catchUp: 3 }),
+    "addSchedule(): catchUp must be an object; got 3: write { maxCount: 3 }",
+  ],
+  [
+    'addSchedule({ catchUp: "1d" })',
+    () => addSchedule({ catchUp: "1d" }),
+    'addSchedule(): catchUp must be an object; got "1d": write { maxAge: "1d" }',
+  ],
+  [
+    "addSchedule({ catchUp: false })",
+    () => addSchedule({ catchUp: false }),
+    "addSchedule(): catchUp must be an object; got false: write null for no limit",
+  ],
+  [
     "new Scheduler(broker)",
     () => newScheduler(new LocalEventBroker()),
     "new Scheduler() takes an object of options; got a LocalEventBroker: pass it as { eventBroker: broker }",
@@ -162,7 +197,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
         "unit; write { seconds: 5 } or { milliseconds: 5 }",
       "- colour is no option; the options are dataStore, eventBroker, executors, role, identity, " +
         "maxConcurrentJobs, taskDefaults, scheduleDefaults, timeZone, leaseDuration, leaseThread, cleanupInterval, maxIdle, " +
-        "version, logger, logLevel, clock and random",
+        "zoneRules, version, logger, logLevel, clock and random",
       '- loger is no option; did you mean "logger"?',
     ].join("\n"),
   ],

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DateTrigger, Trigger, type TriggerJSON } from "../../src/mod.ts";
+import type { CatchUp } from "../../src/records/policies.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import { planFires } from "../../src/scheduler/firing/plan-fires.ts";
 import { CountingTrigger, everySecond, START_MS } from "./support.ts";
@@ -18,7 +19,7 @@ function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
     coalesce: "latest",
     misfireGraceMs: null,
     maxJitterMs: 0,
-    maxCatchUp: null,
+    catchUp: null,
     resultExpirationMs: 0,
     maxRecoveries: 0,
     overlap: "queue",
@@ -27,12 +28,14 @@ function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
     createdAt: START_MS,
     nextFireTime: START_MS,
     lastFireTime: null,
+    paceUntil: null,
     skippedCount: 0,
     fence: 0,
     ...changes,
   };
 }
 
+const bounds = (given: Partial<CatchUp>): CatchUp => ({ maxAgeMs: null, maxCount: null, paceMs: null, ...given });
 const s = (seconds: number): number => START_MS + seconds * 1000;
 const plain = (fireTime: number) => ({
   fireTime,
@@ -80,6 +83,7 @@ describe("the plan of a due schedule", () => {
       nextFireTime: s(4),
       lastFireTime: s(3),
       isCut: false,
+      skips: [{ from: s(0), until: s(2), verdict: "coalesced", count: 3, into: s(3) }],
     });
   });
 
@@ -89,6 +93,7 @@ describe("the plan of a due schedule", () => {
       nextFireTime: s(4),
       lastFireTime: s(3),
       isCut: false,
+      skips: [{ from: s(1), until: s(3), verdict: "coalesced", count: 3, into: s(0) }],
     });
   });
 
@@ -108,50 +113,47 @@ describe("the plan of a due schedule", () => {
     expect(nextFireTime).toBe(s(500));
   });
 
-  test("maxCatchUp keeps the newest fires and reports the others as missed", () => {
-    expect(planFires(schedule({ coalesce: "all", maxCatchUp: 2 }), everySecond(), s(9), () => 0)).toEqual({
-      fires: [
-        { fireTime: s(8), scheduledFireTime: s(8), missedCount: 8, firstMissedTime: s(0), lastMissedTime: s(7) },
-        plain(s(9)),
-      ],
-      nextFireTime: s(10),
-      lastFireTime: s(9),
-      isCut: false,
-    });
-  });
-
-  test("maxCatchUp above what was missed changes nothing", () => {
-    const all = planFires(schedule({ coalesce: "all" }), everySecond(), s(4), () => 0);
-    expect(planFires(schedule({ coalesce: "all", maxCatchUp: 99 }), everySecond(), s(4), () => 0)).toEqual(all);
+  test("a fire time that a caller chose is the first that a job stands for", () => {
+    const { fires, skips } = planFires(schedule({ nextFireTime: s(1) + 1 }), everySecond(), s(2), () => 0);
+    expect(fires).toEqual([{ ...plain(s(2)), missedCount: 1, firstMissedTime: s(1) + 1, lastMissedTime: s(1) + 1 }]);
+    expect(skips).toEqual([{ from: s(1) + 1, until: s(1) + 1, verdict: "coalesced", count: 1, into: s(2) }]);
   });
 
   test.each([
-    ["skip", s(0), s(4)],
-    ["replaceQueued", s(4), s(3)],
-    ["cancelRunning", s(4), s(3)],
-  ] as const)("all with %s makes one job, and passes over the other fire times", (overlap, fireTime, lastTime) => {
-    const apart = schedule({ coalesce: "all", overlap });
-    expect(planFires(apart, everySecond(), s(4), () => 0)).toEqual({
-      fires: [plain(fireTime)],
-      nextFireTime: s(5),
-      lastFireTime: s(4),
-      isCut: false,
-      passed: { count: 4, lastTime },
-    });
-    const one = { fires: [plain(s(0))], nextFireTime: s(1), lastFireTime: s(0), isCut: false };
-    expect(planFires(apart, everySecond(), s(0), () => 0)).toEqual(one);
-  });
+    ["skip", s(0), s(4), { from: s(1), until: s(4), verdict: "overlapSkipped", count: 4, into: null }],
+    ["replaceQueued", s(4), s(3), { from: s(0), until: s(3), verdict: "replaced", count: 4, into: s(4) }],
+    ["cancelRunning", s(4), s(3), { from: s(0), until: s(3), verdict: "replaced", count: 4, into: s(4) }],
+  ] as const)(
+    "all with %s makes one job, and passes over the other fire times",
+    (overlap, fireTime, lastTime, skip) => {
+      const apart = schedule({ coalesce: "all", overlap });
+      expect(planFires(apart, everySecond(), s(4), () => 0)).toEqual({
+        fires: [plain(fireTime)],
+        nextFireTime: s(5),
+        lastFireTime: s(4),
+        isCut: false,
+        passed: { count: 4, lastTime },
+        skips: [skip],
+      });
+      const one = { fires: [plain(s(0))], nextFireTime: s(1), lastFireTime: s(0), isCut: false };
+      expect(planFires(apart, everySecond(), s(0), () => 0)).toEqual(one);
+    },
+  );
 
-  test("with maxCatchUp, one job stands for the fire times that are left out, and passes over the rest", () => {
-    const missed = { missedCount: 3, firstMissedTime: s(0), lastMissedTime: s(2) };
+  test("with maxCount, one of the newest fire times makes a job, which passes over the rest of them", () => {
+    const overCount = { from: s(0), until: s(2), verdict: "overCount", count: 3, into: null };
     const plan = (overlap: "skip" | "replaceQueued") =>
-      planFires(schedule({ coalesce: "all", maxCatchUp: 2, overlap }), everySecond(), s(4), () => 0);
-    expect(plan("skip").fires).toEqual([{ ...plain(s(3)), ...missed }]);
-    expect(plan("replaceQueued").fires).toEqual([{ ...plain(s(4)), ...missed }]);
-    expect([plan("skip").passed, plan("replaceQueued").passed]).toEqual([
-      { count: 1, lastTime: s(4) },
-      { count: 1, lastTime: s(3) },
-    ]);
+      planFires(schedule({ coalesce: "all", catchUp: bounds({ maxCount: 2 }), overlap }), everySecond(), s(4), () => 0);
+    expect(plan("skip")).toMatchObject({
+      fires: [plain(s(3))],
+      passed: { count: 1, lastTime: s(4) },
+      skips: [overCount, { from: s(4), until: s(4), verdict: "overlapSkipped", count: 1, into: null }],
+    });
+    expect(plan("replaceQueued")).toMatchObject({
+      fires: [plain(s(4))],
+      passed: { count: 1, lastTime: s(3) },
+      skips: [overCount, { from: s(3), until: s(3), verdict: "replaced", count: 1, into: s(4) }],
+    });
   });
 
   test("a plan passes over a bounded number of fire times, and leaves the others due", () => {

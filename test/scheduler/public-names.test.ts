@@ -103,6 +103,7 @@ describe("the main entry", () => {
       leaseDuration: { seconds: 30 },
       cleanupInterval: null,
       maxIdle: "PT5S",
+      zoneRules: "auto",
     });
     scheduler.task("t", { maxRunningJobs: null, overlap: "queue" }, () => {});
     const both = { payload: 1, metadata: { a: 1 }, executor: "inline", priority: 2, resultExpirationTime: "PT1H" };
@@ -111,7 +112,7 @@ describe("the main entry", () => {
       coalesce: "all",
       misfireGraceTime: "PT1M",
       maxJitter: "PT1S",
-      maxCatchUp: 3,
+      catchUp: { maxAge: "1d", maxCount: 3, pace: "1s" },
       overlap,
     } as const;
     const adding = { id: "s", conflictPolicy: "replace", paused: true } as const;

@@ -118,18 +118,19 @@ describe("crontab text", () => {
 });
 
 describe("scheduleDefaults", () => {
-  const scheduleDefaults = { coalesce: "all", maxJitter: "5s", maxCatchUp: 3, priority: 4 } as const;
+  const scheduleDefaults = { coalesce: "all", maxJitter: "5s", catchUp: { maxCount: 3 }, priority: 4 } as const;
+  const catchUp = { maxAge: null, maxCount: 3, pace: null };
 
   test("count where a schedule says nothing else", async () => {
     const { scheduler } = setUp({ scheduleDefaults });
     scheduler.task("t", () => {});
     const plain = await scheduler.addSchedule("t", "@daily");
-    expect(plain).toMatchObject({ coalesce: "all", maxCatchUp: 3, priority: 4 });
+    expect(plain).toMatchObject({ coalesce: "all", catchUp, priority: 4 });
     expect(plain.maxJitter.toString()).toBe("PT5S");
-    const own = await scheduler.addSchedule("t", "@daily", { priority: 0, maxCatchUp: null });
-    expect(own).toMatchObject({ coalesce: "all", maxCatchUp: null, priority: 0 });
+    const own = await scheduler.addSchedule("t", "@daily", { priority: 0, catchUp: null });
+    expect(own).toMatchObject({ coalesce: "all", catchUp: null, priority: 0 });
     const shared = await scheduler.schedule("s", "@daily", () => {});
-    expect(shared).toMatchObject({ coalesce: "all", maxCatchUp: 3, priority: 4 });
+    expect(shared).toMatchObject({ coalesce: "all", catchUp, priority: 4 });
   });
 
   test("go into options that a class holds", async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { DateTrigger, IntervalTrigger, MemoryDataStore, type ScheduleOptions } from "../../src/mod.ts";
+import { textHash } from "../../src/core/text-hash.ts";
+import {
+  type CatchUpOptions,
+  DateTrigger,
+  IntervalTrigger,
+  MemoryDataStore,
+  type ScheduleOptions,
+} from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { at, everySecond, secondsOf, setUp } from "./support.ts";
 
@@ -14,6 +21,56 @@ function twoStarts(versions: { first?: number; second?: number } = {}) {
 }
 
 const hourly = (): IntervalTrigger => new IntervalTrigger({ hours: 1 });
+
+describe("what a program declared before there was catchUp", () => {
+  const declaredBefore = (maxCatchUp: number | null): string =>
+    textHash(
+      JSON.stringify([
+        ...[
+          ["name", null],
+          ["task", "t"],
+          ["trigger", '{"type":"interval","version":1,"milliseconds":3600000}'],
+        ],
+        ...[
+          ["payload", null],
+          ["executor", "inline"],
+          ["priority", 0],
+          ["coalesce", "latest"],
+        ],
+        ...[
+          ["misfireGraceTime", null],
+          ["maxJitter", 0],
+          ["maxCatchUp", maxCatchUp],
+          ["resultExpirationTime", 86_400_000],
+        ],
+        ...[
+          ["maxRecoveries", 3],
+          ["overlap", "queue"],
+          ["metadata", {}],
+          ["paused", null],
+        ],
+      ]),
+    );
+
+  async function declared(catchUp: CatchUpOptions | null): Promise<string | undefined> {
+    const { scheduler, store } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", hourly(), { id: "s", catchUp });
+    return (await store.getSchedule("s"))?.declaration;
+  }
+
+  test("is declared the same without it, and with a maxCount that was maxCatchUp", async () => {
+    expect(await declared(null)).toBe(declaredBefore(null));
+    expect(await declared({})).toBe(declaredBefore(null));
+    expect(await declared({ maxCount: 3 })).toBe(declaredBefore(3));
+  });
+
+  test("is declared anew with each of the other bounds", async () => {
+    const bounds: CatchUpOptions[] = [{ maxAge: "1s" }, { pace: "1s" }, { maxAge: "1s", pace: "1s" }, { maxAge: "2s" }];
+    const declarations = await Promise.all(bounds.map(declared));
+    expect(new Set([declaredBefore(null), ...declarations]).size).toBe(bounds.length + 1);
+  });
+});
 
 describe('conflictPolicy "update", the default,', () => {
   test("applies what the program changed, and keeps the history and the next fire time of the same rule", async () => {

@@ -141,21 +141,26 @@ describe("updateSchedule", () => {
       priority: 3,
       misfireGraceTime: "PT5S",
       coalesce: "all",
-      maxCatchUp: 4,
+      catchUp: { maxAge: "1d", maxCount: 4 },
     });
     expect(updated.toJSON()).toEqual({
       ...added.toJSON(),
       priority: 3,
       misfireGraceTime: "PT5S",
       coalesce: "all",
-      maxCatchUp: 4,
+      catchUp: { maxAge: "PT24H", maxCount: 4, pace: null },
     });
+    expect(updated.catchUp?.maxAge?.toString()).toBe("PT24H");
+    const { catchUp } = await scheduler.updateSchedule("s", { catchUp: { pace: "5s" } });
+    expect(JSON.stringify(catchUp)).toBe('{"maxAge":null,"maxCount":null,"pace":"PT5S"}');
+    expect((await scheduler.updateSchedule("s", { catchUp })).catchUp).toEqual(catchUp);
+    expect((await scheduler.updateSchedule("s", { catchUp: {} })).catchUp).toBe(null);
     const lifted = await scheduler.updateSchedule("s", {
       misfireGraceTime: null,
-      maxCatchUp: null,
+      catchUp: null,
       payload: undefined,
     });
-    expect([lifted.misfireGraceTime, lifted.maxCatchUp, lifted.payload]).toEqual([null, null, undefined]);
+    expect([lifted.misfireGraceTime, lifted.catchUp, lifted.payload]).toEqual([null, null, undefined]);
   });
 
   test("with a new trigger counts from now; with the same rule the fire times stay", async () => {

@@ -63,7 +63,7 @@ describe("a tick takes what was due when it began", () => {
     const { scheduler, clock } = slow(2);
     const fired: (number | null)[] = [];
     scheduler.task("t", { maxRunningJobs: null }, (_, context) => void fired.push(secondsOf(context.job.fireTime)));
-    await scheduler.addSchedule("t", everySecond(), { id: "s", coalesce: "all", maxCatchUp: 100 });
+    await scheduler.addSchedule("t", everySecond(), { id: "s", coalesce: "all", catchUp: { maxCount: 100 } });
     await clock.jumpTo(at(2));
     await scheduler.tick({ maxDuration: "PT1M" });
     expect(fired.slice(0, 3)).toEqual([0, 1, 2]);

@@ -44,7 +44,9 @@ export class Announcements {
       if (event.type === "jobAdded") this.#onJobAdded(caller, event);
       else if (event.type === "jobReleased") this.#onJobReleased(caller, event);
       else if (event.type === "jobHeld" || event.type === "jobPromoted") this.#onHeld(caller, event);
-      else if (event.type === "occurrenceSkipped") this.#skipped(caller, -event.count);
+      else if (event.type === "occurrenceSkipped" && /^(overlap|replaced)$/.test(event.reason)) {
+        this.#skipped(caller, -event.count);
+      }
     }
   }
 

@@ -1,11 +1,13 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
+import type { ChangeNote } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { SchedulerRecord } from "../../src/records/scheduler.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { Serializer } from "../../src/serializers/serializer.ts";
 import type * as contract from "../../src/stores/data-store.ts";
+import type { Ledger } from "../../src/stores/ledger.ts";
 import { seenByOld } from "./old-program.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { REFUSED_PAYLOAD, REFUSED_RESULT } from "./refused.ts";
@@ -54,6 +56,7 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
 export class FaultyStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities = { sharedByProcesses: true };
+  readonly ledger: Ledger | null;
   readonly #world: World;
   readonly #process: SimulatedProcess;
   readonly #store: contract.DataStore;
@@ -65,6 +68,7 @@ export class FaultyStore implements contract.DataStore {
     this.#process = process;
     this.#store = world.store;
     this.serializer = world.store.serializer;
+    this.ledger = world.store.ledger ?? null;
   }
 
   open(now: number): Promise<void> {
@@ -111,10 +115,13 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
-  addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
+  addSchedules(
+    additions: readonly contract.ScheduleAddition[],
+    note?: ChangeNote,
+  ): Promise<contract.ScheduleAdditionReport> {
     return this.#call("addSchedules", async () => {
-      const report = await this.#store.addSchedules(additions);
-      this.#world.schedules.onAdd(additions, report);
+      const report = await this.#store.addSchedules(additions, note);
+      this.#world.schedules.onAdd(additions, report, note);
       return report;
     });
   }
@@ -131,18 +138,19 @@ export class FaultyStore implements contract.DataStore {
     id: string,
     changes: contract.ScheduleChanges,
     expectedFence?: number,
+    note?: ChangeNote,
   ): Promise<ScheduleRecord | null> {
     return this.#call("updateSchedule", async () => {
-      const updated = await this.#store.updateSchedule(id, changes, expectedFence);
-      this.#world.schedules.onUpdate(id, changes, expectedFence, updated);
+      const updated = await this.#store.updateSchedule(id, changes, expectedFence, note);
+      this.#world.schedules.onUpdate(id, changes, { expectedFence, note }, updated);
       return updated;
     });
   }
 
-  removeSchedule(id: string): Promise<boolean> {
+  removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
     return this.#call("removeSchedule", async () => {
-      const wasThere = await this.#store.removeSchedule(id);
-      this.#world.schedules.onRemove(id, wasThere);
+      const wasThere = await this.#store.removeSchedule(id, note);
+      this.#world.schedules.onRemove(id, wasThere, note);
       return wasThere;
     });
   }
@@ -203,7 +211,8 @@ export class FaultyStore implements contract.DataStore {
       }
       // What a schedule's occurrence became must come through a plan; whatever way it comes, it comes once.
       for (const job of jobs) {
-        if (job.fireTime !== null) this.#world.schedules.onEnqueued(job, this.#process.name);
+        if (job.fireTime !== null && job.retryOf === undefined)
+          this.#world.schedules.onEnqueued(job, this.#process.name);
       }
       this.#world.jobs.onAddAlone(jobs, report);
       return report;

@@ -20,6 +20,7 @@ import type {
   View,
 } from "../../src/stores/data-store.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
+import type { BookModel } from "./book-model.ts";
 import { type GateModel, isLate } from "./gate-model.ts";
 import type { Caller, History } from "./history.ts";
 import { LinkModel } from "./link-model.ts";
@@ -91,6 +92,7 @@ export class JobModel {
   readonly #all = new Map<string, ModelJob>();
   readonly #unfinished = new Map<string, ModelJob>();
   readonly #gates: GateModel;
+  readonly #books: BookModel;
   readonly #links = new LinkModel();
   readonly #turns: TurnModel;
   readonly windows = new WindowModel();
@@ -105,11 +107,18 @@ export class JobModel {
   #seq = 0;
   #leaseCount = 0;
 
-  constructor(history: History, attempts: Attempts, tasks: ReadonlyMap<string, TaskRecord>, gates: GateModel) {
+  constructor(
+    history: History,
+    attempts: Attempts,
+    tasks: ReadonlyMap<string, TaskRecord>,
+    gates: GateModel,
+    books: BookModel,
+  ) {
     this.#history = history;
     this.#attempts = attempts;
     this.#tasks = tasks;
     this.#gates = gates;
+    this.#books = books;
     this.#turns = new TurnModel(history);
   }
 
@@ -160,10 +169,12 @@ export class JobModel {
     return false;
   }
 
-  /** What a plan does to the unfinished jobs of its schedule before its fire. */
-  makeWay(scheduleId: string, policy: PlannedOverlap["policy"]): OverlapReport {
+  /** What a plan does to the unfinished jobs of its schedule before its fire. @param into that fire */
+  makeWay(scheduleId: string, policy: PlannedOverlap["policy"], into: number | null): OverlapReport {
     const fired = [...this.#unfinished.values()]
-      .filter(({ record }) => record.scheduleId === scheduleId && record.fireTime !== null)
+      .filter(
+        ({ record }) => record.scheduleId === scheduleId && record.fireTime !== null && record.retryOf === undefined,
+      )
       .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
     if (policy === "skip") return { isSkipped: fired.length > 0, replaced: [], cancelRequested: [] };
     const waiting = fired.filter(({ lease }) => lease === null);
@@ -172,7 +183,8 @@ export class JobModel {
     for (const job of waiting) {
       this.#history.count("replaced");
       this.#history.trace("store", `job ${job.record.id} is replaced`);
-      this.#end(job, "cancelled", null);
+      this.#books.onReplaced(job.record, into);
+      this.#endAs(job, "cancelled", null);
     }
     for (const { record } of cancelled) {
       this.#history.count("overlaps cancelled");
@@ -275,7 +287,8 @@ export class JobModel {
   /** The job that stands for an addition; null if it becomes a job of its own. */
   #standInFor(record: NewJobRecord, addition: JobAddition | undefined): ModelJob | null {
     const { taskId, idempotencyKey } = record;
-    const holder = idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey);
+    const holder =
+      (idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey)) ?? this.#rivalOf(record);
     const opener = this.windows.openerOf(record);
     if (opener !== null && (opener.isSure || addition?.job.id === opener.jobId)) {
       this.#history.count("windows kept");
@@ -446,7 +459,7 @@ export class JobModel {
     if (job === undefined) return;
     if (report.status === "cancelled") {
       this.#begin(report.ended ?? [], now);
-      this.#finish(job, report.result);
+      this.#end(job, report.result.outcome, report.result);
       this.#settle();
     } else job.record.cancelRequested = true;
   }
@@ -510,7 +523,7 @@ export class JobModel {
     if (job === undefined || !isHeld || status !== "released") return null;
     this.#history.trace(caller.name, `${text}: ${status}`);
     this.#checkTruth(job, release, caller, now, text);
-    if (release.kind === "finish") this.#finish(job, release.result);
+    if (release.kind === "finish") this.#end(job, release.result.outcome, release.result, release.result);
     else if (release.kind === "start") job.record.startedFence = job.record.fence;
     else if (job.record.cancelRequested) return job;
     else if (release.kind === "giveUp" && release.hasStarted === true) {
@@ -885,6 +898,15 @@ export class JobModel {
 
   // ---- helpers
 
+  /** The unfinished job of the same fire time. */
+  #rivalOf({ scheduleId, fireTime }: JobRecord): ModelJob | undefined {
+    if (scheduleId === null || fireTime === null) return undefined;
+    for (const job of this.#unfinished.values()) {
+      if (job.record.scheduleId === scheduleId && job.record.fireTime === fireTime) return job;
+    }
+    return undefined;
+  }
+
   #holderOf(taskId: string, idempotencyKey: string): ModelJob | undefined {
     for (const job of this.#unfinished.values()) {
       if (job.record.taskId === taskId && job.record.idempotencyKey === idempotencyKey) return job;
@@ -892,12 +914,21 @@ export class JobModel {
     return undefined;
   }
 
-  #finish(job: ModelJob, result: JobResultRecord): void {
-    this.#end(job, result.outcome, result);
+  /** Ends a job. @param told how its last attempt ended, for one that was run; null for one that the store ends */
+  #end(job: ModelJob, outcome: JobOutcome, result: JobResultRecord | null, told: JobResultRecord | null = null): void {
+    const { record, lease } = job;
+    this.#books.onEnded(record, {
+      outcome,
+      startedAt: told?.startedAt ?? null,
+      finishedAt: told?.finishedAt ?? this.#now,
+      attempts: told?.attempts ?? record.failedAttempts + record.recoveries + (lease === null ? 0 : 1),
+      isKeyed: this.#gates.gateOf(record) !== null,
+    });
+    this.#endAs(job, outcome, result);
   }
 
   /** Ends a job, and does what that does to those that wait for it. */
-  #end(job: ModelJob, outcome: JobOutcome, result: JobResultRecord | null): void {
+  #endAs(job: ModelJob, outcome: JobOutcome, result: JobResultRecord | null): void {
     const { id } = job.record;
     this.#history.trace("store", `job ${id} ended: ${outcome}`);
     const gate = this.#gates.gateOf(job.record);

@@ -72,8 +72,11 @@ export const PLANS: readonly Mutant[] = [
     },
   ),
   scheduler("lets the fences of new schedules begin at 0", (inner) => ({
-    addSchedules: (additions) =>
-      inner.addSchedules(additions.map((one) => ({ ...one, schedule: { ...one.schedule, fence: 0 } }))),
+    addSchedules: (additions, note) =>
+      inner.addSchedules(
+        additions.map((one) => ({ ...one, schedule: { ...one.schedule, fence: 0 } })),
+        note,
+      ),
   })),
   scheduler("is the favourite of schedules whose jobs it cannot run", (inner) => ({
     step: (request) => inner.step({ ...request, plans: request.plans.map((plan) => ({ ...plan, isFavourite: true })) }),

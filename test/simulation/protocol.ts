@@ -53,8 +53,10 @@ export class Protocol {
     } else if (last !== null && request.stepId <= last.stepId && request.stepId !== this.#refusedStepId) {
       this.#violate("sends a step whose id does not grow");
     }
-    for (const { id } of request.additions) {
-      if (this.#sentAdditions.has(id)) this.#violate(`adds job ${id} again, whose fate its caller knows`);
+    for (const { id, retryOf } of request.additions) {
+      // Everybody who repeats a job sends it under the same id.
+      if (retryOf === undefined && this.#sentAdditions.has(id))
+        this.#violate(`adds job ${id} again, whose fate its caller knows`);
     }
     this.#last = request;
     this.#isPending = true;

@@ -1,4 +1,6 @@
+import { MISSED_COUNT_STEPS_MAX } from "../../src/core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
+import type { ChangeNote, Skip } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type {
   CleanupReport,
@@ -15,11 +17,13 @@ import type {
   StepRequest,
   View,
 } from "../../src/stores/data-store.ts";
-import { triggerFromJSON } from "../../src/triggers/codec.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
+import type { BookModel, Passed } from "./book-model.ts";
+import type { ChangeModel } from "./change-model.ts";
 import type { Caller, History } from "./history.ts";
 import type { JobModel } from "./job-model.ts";
 import { REFUSED_PAYLOAD } from "./refused.ts";
+import type { TriggerTable } from "./trigger-table.ts";
 
 /** What a run of a scheduler said of itself. */
 interface Sign {
@@ -27,6 +31,21 @@ interface Sign {
   readonly incarnation: string;
   readonly isResident: boolean;
   readonly aliveUntil: number;
+}
+
+/** The fields that a schedule has no longer once they were set to null. */
+const REMOVED_BY_NULL: ReadonlySet<keyof ScheduleRecord> = new Set([
+  "concurrencyKey",
+  "zoneRules",
+  "expectStartMs",
+  "expectFinishMs",
+] as const);
+
+/** What it tells of what happens to schedules. */
+interface Ledgers {
+  readonly books: BookModel;
+  readonly changes: ChangeModel;
+  readonly triggers: TriggerTable;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -51,10 +70,12 @@ const OCCURRENCES_MAX = 5000;
 export class ScheduleModel {
   readonly #history: History;
   readonly #jobs: JobModel;
+  readonly #books: BookModel;
+  readonly #changes: ChangeModel;
+  readonly #triggers: TriggerTable;
   readonly #byId = new Map<string, ModelSchedule>();
   /** Every occurrence that became a job, by schedule; one that is removed and added again starts anew. */
   readonly #enqueued = new Map<string, Set<number>>();
-  readonly #triggers = new Map<string, Trigger>();
   /** Fences that schedules had that were removed, by id. */
   readonly #fences = new Map<string, { first: number; last: number }[]>();
   /** Until when schedulers count as alive, by identity. */
@@ -63,9 +84,12 @@ export class ScheduleModel {
   /** As of when the plans of a step were made. */
   readonly #plannedAt = new Map<string, number>();
 
-  constructor(history: History, jobs: JobModel) {
+  constructor(history: History, jobs: JobModel, { books, changes, triggers }: Ledgers) {
     this.#history = history;
     this.#jobs = jobs;
+    this.#books = books;
+    this.#changes = changes;
+    this.#triggers = triggers;
   }
 
   /** Whether the store will never take a job of the schedule. */
@@ -77,11 +101,12 @@ export class ScheduleModel {
     return this.#byId.get(id)?.record;
   }
 
-  onAdd(additions: readonly ScheduleAddition[], report: ScheduleAdditionReport): void {
+  onAdd(additions: readonly ScheduleAddition[], report: ScheduleAdditionReport, note: ChangeNote | undefined): void {
     if (report.conflictId !== null) return;
     additions.forEach((addition, index) => {
       const { schedule } = addition;
       const existing = this.#byId.get(schedule.id);
+      const before = existing === undefined ? null : { ...existing.record };
       const change = changeOf(existing?.record, addition);
       const result = report.results[index];
       if (result?.change !== change)
@@ -105,7 +130,7 @@ export class ScheduleModel {
       } else if (change === "replaced" || change === "updated") {
         const { record } = existing;
         const kept = record.triggerRule === schedule.triggerRule ? record : schedule;
-        const { trigger, nextFireTime } = kept;
+        const { trigger, nextFireTime, paceUntil, zoneRules = null } = kept;
         const { createdAt, lastFireTime, skippedCount, fence } = record;
         const paused = addition.setsPaused === true ? schedule.paused : record.paused;
         const history = { createdAt, lastFireTime, skippedCount, paused };
@@ -116,29 +141,34 @@ export class ScheduleModel {
           concurrencyKey,
           trigger,
           nextFireTime,
+          paceUntil,
+          zoneRules,
           ...history,
           fence: fence + 1,
         });
+        this.#history.trace("store", `schedule ${schedule.id} ${change}, due at ${record.nextFireTime}`);
         this.#changed(existing);
       } else if (change === "kept" && addition.conflictPolicy === "update" && schedule.version !== undefined) {
         existing.record.version = Math.max(existing.record.version ?? -1, schedule.version);
       }
       const record = this.#byId.get(schedule.id)?.record;
+      if (record !== undefined && note !== undefined) this.#noteChange(before, record, note);
       if (record !== undefined && result !== undefined) this.#same(record, result.schedule);
     });
   }
 
   #same(expected: ScheduleRecord, actual: ScheduleRecord): void {
     for (const key of Object.keys({ ...expected, ...actual }) as (keyof ScheduleRecord)[]) {
-      if (JSON.stringify(expected[key]) === JSON.stringify(actual[key])) continue;
-      this.#history.violate(`the ${key} of schedule ${expected.id} is ${actual[key]}, not ${expected[key]}`);
+      const wanted = expected[key] === null && REMOVED_BY_NULL.has(key) ? undefined : expected[key];
+      if (JSON.stringify(wanted) === JSON.stringify(actual[key])) continue;
+      this.#history.violate(`the ${key} of schedule ${expected.id} is ${actual[key]}, not ${wanted}`);
     }
   }
 
   onUpdate(
     id: string,
     changes: ScheduleChanges,
-    expectedFence: number | undefined,
+    { expectedFence, note }: { readonly expectedFence: number | undefined; readonly note: ChangeNote | undefined },
     updated: ScheduleRecord | null,
   ): void {
     const schedule = this.#byId.get(id);
@@ -148,16 +178,20 @@ export class ScheduleModel {
       this.#history.violate(`the update of schedule ${id} was ${updated === null ? "refused" : "made"}`);
     if (schedule === undefined || updated === null) return;
     this.#history.trace("store", `schedule ${id} changed: ${JSON.stringify(changes)}`);
+    const before = { ...schedule.record };
     Object.assign(schedule.record, changes);
     schedule.record.fence++;
+    if (note !== undefined) this.#noteChange(before, schedule.record, note);
     this.#changed(schedule);
     if (updated.skippedCount !== schedule.record.skippedCount) this.#same(schedule.record, updated);
     if (updated.fence !== schedule.record.fence)
       this.#history.violate(`the update of schedule ${id} left plans in force that were made before`);
   }
 
-  onRemove(id: string, wasThere: boolean): void {
+  onRemove(id: string, wasThere: boolean, note: ChangeNote | undefined): void {
     this.#retireFences(id);
+    const record = this.#byId.get(id)?.record;
+    if (record !== undefined && note !== undefined) this.#noteChange(record, null, note);
     if (this.#byId.delete(id) !== wasThere) this.#history.violate(`the removal of schedule ${id} answered ${wasThere}`);
   }
 
@@ -214,12 +248,13 @@ export class ScheduleModel {
       caller.name,
       `${text} with fence +${plan.fence - firstFence}: fires ${fires}, next ${plan.nextFireTime}`,
     );
-    this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
+    const passed = this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
+    this.#books.onPassed(record.id, passed);
     if (plan.isFavourite && !caller.mayBeFavourite) this.#history.violate(`${text} makes it the favourite`);
     const overlap =
       record.overlap === "queue" || plan.overlap === undefined
         ? undefined
-        : this.#jobs.makeWay(record.id, record.overlap);
+        : this.#jobs.makeWay(record.id, record.overlap, fires[0] ?? null);
     schedule.overlap = overlap;
     if (overlap !== undefined) {
       const skipped = (plan.overlap?.passed ?? 0) + overlap.replaced.length + (overlap.isSkipped ? 1 : 0);
@@ -227,12 +262,17 @@ export class ScheduleModel {
       for (let left = skipped; left > 0; left--) this.#history.count("skipped");
     }
     for (const fire of plan.fires) {
-      if (overlap?.isSkipped === true) continue;
+      if (overlap?.isSkipped === true) {
+        this.#books.onPassed(record.id, [{ verdict: "overlapSkipped", fireTimes: [fire.fireTime], into: null }]);
+        continue;
+      }
       // The job of a schedule of this id that was removed may not have ended yet.
       if (!this.#jobs.hasJobAt(record.id, fire.fireTime)) this.onEnqueued(jobOf(record, fire), text);
     }
-    const { nextFireTime, lastFireTime, paused } = plan;
-    Object.assign(record, { nextFireTime, lastFireTime, paused, fence: record.fence + 1 });
+    const { nextFireTime, lastFireTime, paused, paceUntil = null } = plan;
+    const note = { at: request.now, by: request.schedulerId };
+    if (paused) this.#noteChange({ ...record }, { ...record, nextFireTime, paused }, note);
+    Object.assign(record, { nextFireTime, lastFireTime, paused, paceUntil, fence: record.fence + 1 });
     schedule.favourite = plan.isFavourite ? request.schedulerId : null;
     schedule.stepId = request.stepId;
     schedule.changedAtMs = this.#history.nowMs;
@@ -296,6 +336,7 @@ export class ScheduleModel {
       if (fired.has(job.fireTime))
         this.#history.violate(`${text}: ${job.scheduleId} at ${job.fireTime} was enqueued twice`);
       fired.add(job.fireTime);
+      this.#books.onEnqueued(job);
       this.#history.count("enqueued");
     }
     this.#jobs.insert(job, job.runAt <= job.createdAt);
@@ -309,6 +350,7 @@ export class ScheduleModel {
       if (record === undefined || record.nextFireTime !== null || this.#jobs.hasJobsOf(id)) {
         this.#history.violate(`the clean-up removed schedule ${id}, which is in use`);
       }
+      if (record !== undefined) this.#noteChange(record, null, { at: now, by: null });
       this.#retireFences(id);
       this.#byId.delete(id);
     }
@@ -353,15 +395,15 @@ export class ScheduleModel {
 
   /** Nothing between the old and the new next fire time is passed over, but by the schedule's own policy; and nothing
    *  that was due when the plan was made is left. */
-  #checkPlan({ record }: ModelSchedule, plan: SchedulePlan, plannedAt: number, text: string): void {
+  #checkPlan({ record }: ModelSchedule, plan: SchedulePlan, plannedAt: number, text: string): Passed[] {
     const { nextFireTime, lastFireTime } = record;
     // What the store never takes pauses its schedule, and fires nothing.
-    if (plan.paused && plan.fires.length === 0 && this.isRefused(record.id)) return;
+    if (plan.paused && plan.fires.length === 0 && this.isRefused(record.id)) return [];
     if (plan.paused || nextFireTime === null) {
       this.#history.violate(`${text} pauses a sound schedule`);
-      return;
+      return [];
     }
-    const trigger = this.#triggerOf(record.trigger);
+    const trigger = this.#triggers.get(record.trigger);
     const occurrences: number[] = [];
     // A schedule whose trigger changed does not go back behind what it has fired.
     const first = lastFireTime === null || nextFireTime > lastFireTime ? nextFireTime : trigger.nextMs(lastFireTime);
@@ -370,17 +412,20 @@ export class ScheduleModel {
       occurrences.push(at);
       if (occurrences.length > OCCURRENCES_MAX) {
         this.#history.violate(`${text} passes over too much`);
-        return;
+        return [];
       }
     }
     if (at !== plan.nextFireTime) this.#history.violate(`${text} goes on at ${plan.nextFireTime}, not at ${at}`);
-    const { coalesce, maxCatchUp, overlap } = record;
+    const { coalesce, catchUp, overlap } = record;
+    const young = occurrences.filter((one) => plannedAt - one <= (catchUp?.maxAgeMs ?? Number.POSITIVE_INFINITY));
     const candidates =
       coalesce === "latest"
-        ? occurrences.slice(-1)
+        ? young.slice(-1)
         : coalesce === "earliest"
-          ? occurrences.slice(0, 1)
-          : occurrences.slice(-(maxCatchUp ?? occurrences.length));
+          ? young.slice(0, 1)
+          : young.slice(-(catchUp?.maxCount ?? young.length));
+    // Nothing is cut off in a run, so that what is due with others is made up for.
+    const paceMs = coalesce === "all" && overlap === "queue" ? (catchUp?.paceMs ?? null) : null;
     const isApart = overlap !== "queue" && candidates.length > 0;
     // One fire at most can become a job: the first if others skip because of it, else the last.
     const expected = !isApart ? candidates : overlap === "skip" ? candidates.slice(0, 1) : candidates.slice(-1);
@@ -395,30 +440,54 @@ export class ScheduleModel {
       this.#history.violate(`${text} records ${plan.lastFireTime} as the last fire time`);
     }
     const missed = plan.fires.reduce((sum, fire) => sum + (fire.missedCount ?? 0), 0);
-    if (missed + actual.length + passed.length !== occurrences.length) {
-      this.#history.violate(`${text} tells of ${missed} missed fire times of ${occurrences.length - actual.length}`);
+    const coalesced = coalesce === "all" ? 0 : young.length - actual.length;
+    if (missed !== coalesced)
+      this.#history.violate(`${text} tells of ${missed} missed fire times, not of ${coalesced}`);
+    const [into = null] = expected;
+    const left = (among: readonly number[]): number[] => among.filter((one) => !candidates.includes(one));
+    const isBounded = coalesce === "all";
+    const isSkipping = overlap === "skip";
+    const all: Passed[] = [
+      { verdict: "tooOld", fireTimes: occurrences.slice(0, occurrences.length - young.length), into: null },
+      { verdict: isBounded ? "overCount" : "coalesced", fireTimes: left(young), into: isBounded ? null : into },
+      { verdict: isSkipping ? "overlapSkipped" : "replaced", fireTimes: passed, into: isSkipping ? null : into },
+    ];
+    const skips = all.flatMap(skipOf);
+    if (JSON.stringify(plan.skips ?? []) !== JSON.stringify(skips)) {
+      this.#history.violate(`${text} skips ${JSON.stringify(plan.skips)}, not ${JSON.stringify(skips)}`);
     }
-    for (const fire of plan.fires) this.#checkFire(record, fire, trigger, text);
+    for (const { verdict } of skips) this.#history.count(`skips ${verdict}`);
+    const kept = paceMs !== null && record.paceUntil !== null && record.paceUntil > plannedAt ? record.paceUntil : null;
+    let pacedTime = paceMs !== null && expected.length > 1 ? Math.max(plannedAt, kept ?? plannedAt) : null;
+    for (const fire of plan.fires) {
+      this.#checkFire(record, fire, pacedTime, trigger, text);
+      if (pacedTime !== null) this.#history.count("paced");
+      pacedTime = pacedTime === null ? null : pacedTime + (paceMs ?? 0);
+    }
+    const paceUntil = pacedTime ?? kept;
+    if ((plan.paceUntil ?? null) !== paceUntil) {
+      this.#history.violate(`${text} keeps a pace until ${plan.paceUntil}, not until ${paceUntil}`);
+    }
+    return all;
   }
 
-  #checkFire(record: ScheduleRecord, fire: PlannedJob, trigger: Trigger, text: string): void {
+  #checkFire(record: ScheduleRecord, fire: PlannedJob, pacedTime: number | null, trigger: Trigger, text: string): void {
     const { fireTime, scheduledFireTime } = fire;
     const next = trigger.nextMs(fireTime);
     const latest = Math.min(fireTime + record.maxJitterMs, next === null ? Number.POSITIVE_INFINITY : next - 1);
-    if (scheduledFireTime < fireTime || scheduledFireTime > latest || fire.runAt !== scheduledFireTime) {
+    if (scheduledFireTime < fireTime || scheduledFireTime > latest) {
       this.#history.violate(`${text}: the jitter put ${fireTime} off to ${scheduledFireTime}`);
     }
-    const deadline = record.misfireGraceMs === null ? null : scheduledFireTime + record.misfireGraceMs;
+    const runAt = Math.max(scheduledFireTime, pacedTime ?? scheduledFireTime);
+    if (fire.runAt !== runAt) this.#history.violate(`${text}: ${fireTime} is to run at ${fire.runAt}, not at ${runAt}`);
+    const deadline = record.misfireGraceMs === null ? null : runAt + record.misfireGraceMs;
     if (fire.startDeadline !== deadline)
       this.#history.violate(`${text}: the deadline of ${fireTime} is ${fire.startDeadline}`);
   }
 
-  #triggerOf(text: string): Trigger {
-    const known = this.#triggers.get(text);
-    if (known !== undefined) return known;
-    const trigger = triggerFromJSON(JSON.parse(text));
-    this.#triggers.set(text, trigger);
-    return trigger;
+  #noteChange(before: ScheduleRecord | null, after: ScheduleRecord | null, note: ChangeNote): void {
+    this.#books.onChange(before, after, note.at);
+    this.#changes.onChange(before, after, note);
   }
 
   /** What was planned before no longer counts, and nobody is the favourite. */
@@ -434,6 +503,15 @@ export class ScheduleModel {
     const retired = this.#fences.get(id) ?? [];
     this.#fences.set(id, [...retired, { first: schedule.firstFence, last: schedule.record.fence }]);
   }
+}
+
+/** The skip of these fire times, if there are any. */
+function skipOf({ verdict, fireTimes, into }: Passed): Skip[] {
+  const [from] = fireTimes;
+  const until = fireTimes.at(-1);
+  if (from === undefined || until === undefined) return [];
+  const count = fireTimes.length > MISSED_COUNT_STEPS_MAX ? null : fireTimes.length;
+  return [{ from, until, verdict, count, into }];
 }
 
 /** What becomes of a schedule that is added. */

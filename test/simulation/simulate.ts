@@ -4,6 +4,7 @@ import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { drawFlow } from "./flow.ts";
 import { FlowWorkload } from "./flow-workload.ts";
+import { drawLedger, LedgerWorkload } from "./ledger-workload.ts";
 import { isReadByOld } from "./old-program.ts";
 import { NEW_VERSION, type ProcessOptions, SimulatedProcess } from "./process.ts";
 import { Random } from "./random.ts";
@@ -33,6 +34,8 @@ export interface SimulationReport {
 const FAULTY_MS = { min: 4000, max: 20_000 };
 const HEALING_MS_MAX = 1_800_000;
 const HEALING_STEP_MS = 5000;
+/** Of how many times that something happens the books are compared with the ledger once. */
+const TURNS_PER_BOOK_CHECK = 10;
 
 /** One run: some processes on one store, first with faults, then without until nothing is left to do. The same seed
  *  gives the same run. */
@@ -49,8 +52,11 @@ class Simulation {
   readonly #workload: Workload;
   /** Null in a run without flow control. */
   readonly #flowWorkload: FlowWorkload | null;
+  /** Null in a run without. */
+  readonly #ledgerWorkload: LedgerWorkload | null;
   readonly #slots: Slot[];
   readonly #endMs: number;
+  #turns = 0;
   readonly #wrapStore: (store: DataStore) => DataStore;
 
   constructor({ seed, trace, makeStore, wrapStore }: SimulationOptions) {
@@ -58,7 +64,8 @@ class Simulation {
     const random = new Random(seed);
     this.#random = random;
     this.#wrapStore = wrapStore ?? ((store) => store);
-    const store = makeStore?.() ?? new MemoryDataStore();
+    const ledger = drawLedger(seed);
+    const store = makeStore?.() ?? new MemoryDataStore({ ledger: ledger?.limits ?? true });
     this.#world = new World(store, drawFaults(random.fork()), random.fork(), trace ?? null);
     const drawn = drawFlow(seed);
     this.#tasks = drawTasks(random.fork(), this.#world.isCalm, drawn?.flow ?? null);
@@ -70,6 +77,7 @@ class Simulation {
       flow === undefined || flowRandom === undefined
         ? null
         : new FlowWorkload(this.#world, flowRandom, this.#tasks, flow, this.#workload);
+    this.#ledgerWorkload = ledger === null ? null : new LedgerWorkload(this.#world, ledger.random, this.#workload);
     const leaseMs = random.pick([3000, 9000, 30_000]);
     this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) =>
       drawSlot(random, index, leaseMs, this.#world.faults),
@@ -83,6 +91,7 @@ class Simulation {
     while (clock.now() < this.#endMs && history.violations.length === 0) {
       await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1000)));
       this.#checkPunctuality();
+      if (++this.#turns % TURNS_PER_BOOK_CHECK === 0) await this.#checkBooks();
       this.#act();
     }
     if (history.violations.length === 0) await this.#heal();
@@ -121,10 +130,24 @@ class Simulation {
       if (this.#flowWorkload?.isDue() === true && !process.isStopping && !process.isStalled) {
         this.#flowWorkload.act(process);
       }
+      if (this.#ledgerWorkload?.isDue() === true && !process.isStopping && !process.isStalled) {
+        this.#ledgerWorkload.act(process);
+      }
     } else if (kind === "crash") process.crash();
     else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
     else if (kind === "jump") this.#jump(process, slot.skewMs);
     else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]), this.#random.chance(0.5));
+  }
+
+  /** The ledger says what is true, whatever is under way. */
+  async #checkBooks(): Promise<void> {
+    const { books, changes, schedules, store } = this.#world;
+    const { ledger } = store;
+    if (ledger == null) return;
+    await this.#world.exclusively(async () => {
+      await books.check(ledger, (id) => schedules.get(id));
+      await changes.check(ledger);
+    });
   }
 
   /** Nothing waits while there is somebody who could see to it, whatever was lost: no schedule that is due, whoever its
@@ -209,6 +232,7 @@ class Simulation {
     await clock.advanceTo(instantOf(clock.now() + 2 * HEALING_STEP_MS));
     schedules.checkAtRest(clock.now());
     await schedules.checkRecords((id) => store.getSchedule(id));
+    await this.#checkBooks();
     gates.checkPauses(await store.getTaskPauses());
     await jobs.checkAtRest((id) => store.getJobResult(id, clock.now()), clock.now());
     if (living.some(({ hasStopped }) => !hasStopped)) history.violate("a scheduler does not stop");

@@ -1,7 +1,7 @@
 import { EscapementError, OptionsError } from "../../src/core/errors.ts";
 import { instantOf } from "../../src/core/temporal.ts";
 import type { Scheduler } from "../../src/mod.ts";
-import type { JobOptions, ScheduleOptions } from "../../src/scheduler/options/options.ts";
+import type { CatchUpOptions, JobOptions, ScheduleOptions } from "../../src/scheduler/options/options.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
@@ -19,6 +19,7 @@ const EXPECTED_CODES: ReadonlySet<string> = new Set([
   "storeUnavailable",
   "scheduleLookup",
   "jobLookup",
+  "conflictingId",
   "schedulerState",
   "jobCancelled",
   "jobDeadlineMissed",
@@ -87,6 +88,25 @@ export class Workload implements Users {
       if (this.#world.schedules.get(id)?.paused !== true) continue;
       this.attempt(process, "unpauseSchedule", (scheduler) => scheduler.unpauseSchedule(id));
     }
+  }
+
+  get scheduleIds(): readonly string[] {
+    return this.#scheduleIds;
+  }
+
+  /** A schedule is removed, and does not come back before somebody adds it again. */
+  removeOne(process: SimulatedProcess, random: Random): void {
+    const id = random.pick(this.#scheduleIds);
+    this.attempt(process, `removeSchedule of ${id}`, (scheduler) => scheduler.removeSchedule(id, { by: "a user" }));
+  }
+
+  /** A schedule comes back under its id, with any rule, or becomes another one. */
+  addAgain(process: SimulatedProcess, random: Random): void {
+    const id = random.pick(this.#scheduleIds);
+    const taskId = this.#taskId();
+    const trigger = this.#trigger();
+    const options = { ...this.#scheduleOptions(), id, by: "a user", conflictPolicy: "replace" as const };
+    this.attempt(process, `addSchedule of ${id}`, (scheduler) => scheduler.addSchedule(taskId, trigger, options));
   }
 
   lastJobIds(): readonly string[] {
@@ -217,15 +237,28 @@ export class Workload implements Users {
 
   #scheduleOptions(): ScheduleOptions {
     const random = this.#random;
+    const catchUp = this.#catchUp();
+    // A pace counts where each fire time becomes a job that waits for the others, and nowhere else.
+    const hasPace = catchUp?.pace != null && random.chance(0.7);
     return {
       payload: random.chance(0.03) ? REFUSED_PAYLOAD : { schedule: random.int(0, 1000) },
-      coalesce: random.pick(["latest", "earliest", "all"] as const),
-      maxCatchUp: random.pick([null, null, 3]),
+      coalesce: hasPace ? "all" : random.pick(["latest", "earliest", "all"] as const),
+      catchUp,
       priority: random.pick([0, 0, 3]),
       ...(random.chance(0.3) ? { maxJitter: { milliseconds: random.int(1, 3000) } } : {}),
       ...(random.chance(0.3) ? { misfireGraceTime: { milliseconds: random.int(0, 4000) } } : {}),
       ...(random.chance(0.05) ? { paused: true } : {}),
-      overlap: random.pick(["queue", "queue", "skip", "replaceQueued", "cancelRunning"] as const),
+      overlap: hasPace ? "queue" : random.pick(["queue", "queue", "skip", "replaceQueued", "cancelRunning"] as const),
+    };
+  }
+
+  #catchUp(): CatchUpOptions | null {
+    const random = this.#random;
+    if (random.chance(0.4)) return null;
+    return {
+      maxAge: random.chance(0.5) ? { milliseconds: random.int(500, 15_000) } : null,
+      maxCount: random.pick([null, 1, 3]),
+      pace: random.chance(0.7) ? { milliseconds: random.int(1, 20_000) } : null,
     };
   }
 

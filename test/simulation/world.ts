@@ -5,12 +5,15 @@ import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { Announcements } from "./announcements.ts";
 import { Attempts } from "./attempts.ts";
+import { BookModel } from "./book-model.ts";
+import { ChangeModel } from "./change-model.ts";
 import { GateModel } from "./gate-model.ts";
 import { History } from "./history.ts";
 import { JobModel } from "./job-model.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import { ScheduleModel } from "./schedule-model.ts";
+import { TriggerTable } from "./trigger-table.ts";
 
 /** How much goes wrong. Probabilities are of one call, event or action. */
 export interface Faults {
@@ -39,6 +42,8 @@ export class World {
   readonly attempts: Attempts;
   readonly tasks = new Map<string, TaskRecord>();
   readonly gates: GateModel;
+  readonly books: BookModel;
+  readonly changes: ChangeModel;
   readonly jobs: JobModel;
   readonly schedules: ScheduleModel;
   readonly announcements: Announcements;
@@ -59,8 +64,11 @@ export class World {
     this.history = new History(this.clock, trace);
     this.attempts = new Attempts(this.history);
     this.gates = new GateModel(this.history, this.tasks);
-    this.jobs = new JobModel(this.history, this.attempts, this.tasks, this.gates);
-    this.schedules = new ScheduleModel(this.history, this.jobs);
+    const triggers = new TriggerTable();
+    this.books = new BookModel(this.history, triggers);
+    this.changes = new ChangeModel(this.history);
+    this.jobs = new JobModel(this.history, this.attempts, this.tasks, this.gates, this.books);
+    this.schedules = new ScheduleModel(this.history, this.jobs, { books: this.books, changes: this.changes, triggers });
     this.announcements = new Announcements(this.history, this.jobs);
   }
 

@@ -6,6 +6,7 @@ import { brokenChains } from "./broken/chains.ts";
 import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
 import { brokenLeases } from "./broken/leases.ts";
+import { brokenLedgers } from "./broken/ledgers.ts";
 import { brokenLists } from "./broken/lists.ts";
 import { brokenLooks } from "./broken/looks.ts";
 import { brokenOverlaps } from "./broken/overlaps.ts";
@@ -15,6 +16,7 @@ import { brokenResults } from "./broken/results.ts";
 import { brokenSteps } from "./broken/steps.ts";
 import { brokenTasks } from "./broken/tasks.ts";
 import { brokenWindows } from "./broken/windows.ts";
+import { brokenZones } from "./broken/zones.ts";
 
 // Each of these stores is wrong in one way. A contract that lets one pass proves nothing.
 const BROKEN_STORES = [
@@ -31,6 +33,8 @@ const BROKEN_STORES = [
   ...brokenFlow,
   ...brokenChains,
   ...brokenWindows,
+  ...brokenLedgers,
+  ...brokenZones,
 ];
 
 /** The name of the first case of a section that a store fails. */

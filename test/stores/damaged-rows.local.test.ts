@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { INSTANT_MS_MAX } from "../../src/core/temporal.ts";
 import { type SqlDataStore, type SqlDriver, SqlDataStore as Store } from "../../src/stores/sqlite/mod.ts";
 import {
   add,
@@ -73,6 +74,30 @@ for (const local of LOCAL_STORES) {
         const good = due.flatMap((schedule) => (schedule.id === "b" ? [planOf(schedule)] : []));
         expect((await commit(store, good)).plans.map(({ committed }) => committed)).toEqual([true]);
         expect((await store.getSchedules({ limit: 9, cursor: null })).items).toHaveLength(2);
+      });
+    }
+
+    for (const value of ["'soon'", "x'6162'", "1.5", "9e999", "9223372036854775807", "-9223372036854775808"]) {
+      test(`${value} in an entry of the ledger reads as a number that is an instant`, async () => {
+        const schedule = makeSchedule({ id: "s" });
+        await store.addSchedules(add(schedule), { at: T0, by: null });
+        const skip = { from: T0, until: T0, verdict: "coalesced", count: 1, into: T0 } as const;
+        await run(
+          "INSERT INTO escapement_occurrences (book, at, verdict, until, count, target) " +
+            `SELECT seq, ${T0}, 0, ${T0}, 1, ${T0} FROM escapement_books`,
+        );
+        const filter = { scheduleId: "s", from: -INSTANT_MS_MAX, until: INSTANT_MS_MAX, limit: 9, cursor: null };
+        const all = async () => (await store.ledger?.getOccurrences({ ...filter, order: "oldest" }))?.items ?? [];
+        expect(await all()).toEqual([{ kind: "skip", ...skip }]);
+        await run(`UPDATE escapement_books SET since = ${value}`);
+        expect(await store.ledger?.getLedgerStart("s")).not.toBe(Number.NaN);
+        for (const column of ["until", "target", "at"]) {
+          await run(`UPDATE escapement_occurrences SET ${column} = ${value}`);
+          const instants = (await all()).flatMap((entry) =>
+            entry.kind === "skip" ? [entry.from, entry.until, entry.into ?? 0] : [],
+          );
+          expect(instants.filter((at) => !Number.isInteger(at) || Math.abs(at) > INSTANT_MS_MAX)).toEqual([]);
+        }
       });
     }
 

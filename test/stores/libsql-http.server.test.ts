@@ -11,7 +11,10 @@ import { expectTicksToFire } from "../support/ticks.ts";
 
 // Runs on every runtime.
 
-const TABLES = ["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"];
+const TABLES = [
+  ...["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"],
+  ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
+];
 
 let server: Awaited<ReturnType<typeof sharedSqld>>;
 let driver: HranaHttpDriver;

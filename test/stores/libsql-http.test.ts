@@ -118,7 +118,7 @@ describe("a redirect", () => {
 
   test.each([
     ["to another host", 307, "https://other.example/x?authToken=y", "a redirect to https://other.example/x"],
-    ["to plain text", 308, "http://db.example/", "a redirect to http://db.example/"],
+    ["to plain text", 308, "http://db.example/", "a redirect to http://db.example"],
     ["to what is no address", 307, "http://[", "a redirect to nowhere"],
     ["that may turn into a GET", 301, "/moved", "a redirect to https://db.example/moved"],
   ])("%s is refused, and named", async (_, status, location, message) => {

@@ -199,11 +199,13 @@ function formsOf(flow: LookForm["flow"]): LookForm[] {
   for (const queues of [null, "many" as const, ...few]) {
     for (const schedules of [false, true]) {
       for (const tasks of [false, true]) {
-        const form = { queues, schedules, tasks, acquired: false, expired: false, flow };
+        const more = { ledger: true, alarms: true, zoneRules: false };
+        const form = { queues, schedules, tasks, acquired: false, expired: false, ...more, flow };
         if (queues !== null || schedules || tasks) forms.push(form);
-        forms.push({ ...form, expired: true });
+        forms.push({ ...form, expired: true }, { ...form, zoneRules: true });
       }
-      if (queues !== null) forms.push({ queues, schedules, tasks: false, acquired: true, expired: false, flow });
+      const step = { tasks: false, acquired: true, expired: false, ledger: true, alarms: true, zoneRules: false };
+      if (queues !== null) forms.push({ queues, schedules, flow, ...step });
     }
   }
   return forms;

@@ -63,9 +63,10 @@ async function clear(): Promise<void> {
   const client = createClient({ url: server.url });
   try {
     await client.batch(
-      ["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"].map(
-        (table) => `DELETE FROM web_${table}`,
-      ),
+      [
+        ...["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"],
+        ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
+      ].map((table) => `DELETE FROM web_${table}`),
       "write",
     );
   } catch (error) {

@@ -44,7 +44,10 @@ async function openStore(connection: LibsqlUrlConnection, options: LibsqlStoreOp
 async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   const client = createClient({ url: of.httpUrl });
   try {
-    const tables = ["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"];
+    const tables = [
+      ...["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"],
+      ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
+    ];
     await client.batch(
       tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),
       "write",

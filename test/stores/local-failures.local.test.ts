@@ -113,7 +113,7 @@ function testOpening(local: LocalStore): void {
     await withDriver(local, newFile(), async (driver) => {
       const store = new SqlDataStore(driver);
       await store.open(T0);
-      await rowsOf(driver, "PRAGMA max_page_count = 60");
+      await rowsOf(driver, "PRAGMA max_page_count = 100");
       const failure = await store.addJobs(makeJobs(2000)).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreUnavailableError);
       expect(String(failure)).toMatch(/full; free space/);

@@ -27,7 +27,7 @@ class Line {
       },
     });
     const seq = this.#seq++;
-    const places = { heap: null, heapIndex: -1, older: null, newer: null, stamp: null };
+    const places = { heap: null, heapIndex: -1, older: null, newer: null, stamp: null, alarmAt: null };
     const entry: JobEntry = { record, seq, gate: null, isPromoted: false, heldIn: 0, turn: null, ...places };
     this.gates.join(entry);
     this.#queues.add(entry, true);

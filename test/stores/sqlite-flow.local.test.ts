@@ -123,7 +123,7 @@ describe("a database without flow control", () => {
     const releasing = await database.sentBy(() => step(store, { releases: held.map((job) => finish(job)) }));
     expect(releasing.length).toBe(6);
     const taking = await database.sentBy(() => take(store));
-    expect(taking.length).toBe(7);
+    expect(taking.length).toBe(8);
     for (const sent of [acquiring, releasing, taking]) {
       expect([sent.slice(0, -1).filter(isAboutGates), sent.filter((sql) => sql.includes("has_flow")).length]).toEqual([
         [],

@@ -114,6 +114,30 @@ describe("options of SqliteDataStore", () => {
       "(connection, options): retry.maxAttempts must be a whole number of 1 or more; got 0",
     ],
     [
+      "a number of entries",
+      { path: ":memory:" },
+      { ledger: 100 },
+      "(connection, options): ledger must be true, false or an object such as { maxCount, maxAge }; got 100: write " +
+        "{ maxCount: 100 }",
+    ],
+    [
+      "a ledger of nothing",
+      { path: ":memory:" },
+      { ledger: { maxCount: 0, maxAge: "1s", days: 3 } },
+      [
+        "(connection, options): 3 problems",
+        "- ledger.maxCount must be a whole number from 1 to 1000000; got 0",
+        '- ledger.maxAge must be a duration of at least 60000 milliseconds; got "1s"',
+        "- ledger.days is no option; the options are maxCount and maxAge",
+      ].join("\n"),
+    ],
+    [
+      "a ledger by another name",
+      { path: ":memory:" },
+      { history: false },
+      '(connection, options): history is no option; did you mean "ledger"?',
+    ],
+    [
       "text for a switch",
       { path: ":memory:" },
       { reset: "yes" },

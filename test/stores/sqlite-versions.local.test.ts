@@ -5,6 +5,7 @@ import { Connection } from "../../src/stores/sqlite/connection.ts";
 import { migrate } from "../../src/stores/sqlite/migrations.ts";
 import { SqlDataStore, type SqlValue } from "../../src/stores/sqlite/mod.ts";
 import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema.ts";
+import { entriesOf, makeSkip, skipOf } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,
   commit,
@@ -144,6 +145,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
     { version: 3 },
     { version: 4 },
     { version: 5 },
+    { version: 6 },
   ]);
 });
 
@@ -398,6 +400,35 @@ test("a process of version 2 that still runs says that it is alive, and adds job
   expect((await take(store)).acquired.map(({ id, startedFence }) => [id, startedFence])).toEqual([["job", 0]]);
 });
 
+test.each([1, 2, 3, 4, 5])("the bounds of catch-up of version %d are read, and can be lifted", async (version) => {
+  await migrateTo(version);
+  for (const [id, maxCatchUp] of [
+    ["bounded", 3],
+    ["unbounded", null],
+  ] as const) {
+    const details = JSON.stringify({ executor: "inline", coalesce: "all", maxCatchUp });
+    await run(
+      "INSERT INTO escapement_schedules (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, " +
+        "fence, metadata, details) VALUES (?1, 'task', '{}', '{}', 0, ?2, ?2, 1, '{}', ?3)",
+      ...[id, T0, details],
+    );
+  }
+  await openStore();
+  const catchUp = { maxAgeMs: null, maxCount: 3, paceMs: null };
+  const facts = async (): Promise<unknown[]> =>
+    (await store.getSchedules({ limit: 9, cursor: null })).items.map((schedule) => schedule.catchUp);
+  expect(await facts()).toEqual([catchUp, null]);
+  const { due } = await look(store, { schedules: {} });
+  expect(due.map((schedule) => [schedule.catchUp, schedule.paceUntil])).toEqual([
+    [catchUp, null],
+    [null, null],
+  ]);
+  await store.updateSchedule("bounded", { priority: 1 });
+  expect(await facts()).toEqual([catchUp, null]);
+  await store.updateSchedule("bounded", { catchUp: null });
+  expect(await facts()).toEqual([null, null]);
+});
+
 test.each([1, 2])("texts of version %d that no client can read become readable", async (version) => {
   const half = "Zoe \ud83d";
   const nul = "a\0b\0";
@@ -481,3 +512,71 @@ test("a job that an earlier version puts back does not spoil the turns of a task
   }
   expect(order).toEqual(["old", "a1", "b1", "a2", "b2", "a3", "b3"]);
 });
+
+test.each([1, 2, 3, 4, 5])(
+  "a database of version %d gets a ledger, which begins where its schedules are",
+  async (version) => {
+    await migrateTo(version);
+    await addSchedule("fresh", 1);
+    await addSchedule("fired", 1);
+    await run(
+      "UPDATE escapement_schedules SET last_fire_time = ?1, next_fire_time = ?2 WHERE id = 'fired'",
+      T0,
+      T0 + 1000,
+    );
+    await addSchedule("ended", 1);
+    await run("UPDATE escapement_schedules SET last_fire_time = ?1, next_fire_time = NULL WHERE id = 'ended'", T0 + 5);
+    const waiting = [null, null, null, 0, 0, 0, 0, JOB_DETAILS];
+    await addJob("waiting", "task", "inline", "fired", T0, null, 0, T0, 1, ...waiting);
+    const lease = ["scheduler-a", T0 + LEASE_MS, "scheduler-a 1#0", 4, 0, 0, 0, JOB_DETAILS];
+    await addJob("leased", "task", "inline", "fired", T0 - 1000, null, 0, T0, 2, ...lease);
+    await addJob("asked for", "task", "inline", "fired", null, null, 0, T0, 1, ...waiting);
+    await addJob("alone", "task", "inline", null, null, null, 0, T0, 1, ...waiting);
+
+    await openStore();
+    const ledger = ledgerOf(store);
+    const starts = await Promise.all(["fresh", "fired", "ended", "none"].map((id) => ledger.getLedgerStart(id)));
+    expect(starts).toEqual([T0, T0 + 1, T0 + 6, null]);
+    expect((await ledger.getJobOfFireTime("fired", T0))?.id).toBe("waiting");
+    const { acquired } = await step(store, { now: T0 + 10 });
+    const jobs = [...acquired, makeJob({ id: "leased", fence: 4, scheduleId: "fired", fireTime: T0 - 1000 })];
+    await step(store, { now: T0 + 20, releases: jobs.map((job) => finish(job, { startedAt: T0 + 11 })) });
+    const entries = await entriesOf(ledger, { scheduleId: "fired" });
+    expect(entries.map((entry) => entry.kind === "run" && [entry.fireTime, entry.jobId, entry.createdAt])).toEqual([
+      [T0 - 1000, "leased", T0],
+      [T0, "waiting", T0],
+    ]);
+    const [due] = (await look(store, { now: T0 + 1000, schedules: {} })).due.filter(({ id }) => id === "fired");
+    const skips = [makeSkip(T0 + 1000)];
+    const plan = due === undefined ? [] : [planOf(due, { fires: [], skips })];
+    expect((await commit(store, plan, { now: T0 + 1000 })).plans).toMatchObject([{ committed: true }]);
+    expect((await entriesOf(ledger, { scheduleId: "fired" })).at(-1)).toEqual(skipOf(T0 + 1000));
+    await store.cleanup({ now: T0 + 2000, limit: 100 });
+    expect(await entriesOf(ledger, { scheduleId: "fired" })).toHaveLength(3);
+  },
+);
+
+test("a process of version 5 that still runs adds schedules and jobs, and ends jobs, which leave no trace", async () => {
+  await openStore();
+  const ledger = ledgerOf(store);
+  await store.addSchedules(add(makeSchedule({ id: "known" })));
+  await addSchedule("old", 3);
+  const waiting = [null, null, null, 0, 0, 0, 0, JOB_DETAILS];
+  await addJob("ended by it", "task", "inline", "known", T0, null, 0, T0, 1, ...waiting);
+  await addJob("of its schedule", "task", "inline", "old", T0, null, 0, T0, 1, ...waiting);
+  await addJob("of a known one", "task", "inline", "known", T0 + 1, null, 0, T0, 1, ...waiting);
+  await run("DELETE FROM escapement_jobs WHERE id = 'ended by it'");
+  const { acquired } = await take(store);
+  await step(store, { releases: acquired.map((job) => finish(job)) });
+  expect([await ledger.getLedgerStart("old"), await entriesOf(ledger, { scheduleId: "old" })]).toEqual([null, []]);
+  const entries = await entriesOf(ledger, { scheduleId: "known" });
+  expect(entries.map((entry) => entry.kind === "run" && entry.jobId)).toEqual(["of a known one"]);
+  // Its clean-up knows no books.
+  await run("DELETE FROM escapement_schedules WHERE id = 'known'");
+  expect(await ledger.getLedgerStart("known")).toBe(T0);
+});
+
+function ledgerOf({ ledger }: SqlDataStore): NonNullable<SqlDataStore["ledger"]> {
+  if (ledger === null) throw new Error("the store has no ledger");
+  return ledger;
+}

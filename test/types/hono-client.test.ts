@@ -1,7 +1,7 @@
 import { hc } from "hono/client";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { Api, Problem } from "../../src/hono/mod.ts";
-import { IntervalTrigger, type Job, type JobResult, type Schedule } from "../../src/mod.ts";
+import { IntervalTrigger, type Job, type JobResult, type Occurrence, type Schedule } from "../../src/mod.ts";
 import type { Plain } from "../../src/scheduler/views/plain.ts";
 import { type RouterSetup, setUpRouter } from "../hono/support.ts";
 
@@ -26,6 +26,27 @@ describe("Hono's client of the type Api", () => {
     const result = await client.jobs[":id"].result.$get({ param: { id: job.id } });
     if (result.status === 200) expectTypeOf((await result.json()).outcome).toEqualTypeOf<Plain<JobResult>["outcome"]>();
     expect(result.status).toBe(202);
+  });
+
+  test("asks for occurrences, explanations and changes", async () => {
+    const { router, scheduler } = setUpRouter();
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", new IntervalTrigger({ hours: 1 }), { id: "s" });
+    const { occurrences, explain, changes } = clientOf(router).schedules[":id"];
+    const param = { id: "s" };
+    const page = await bodyOf(await occurrences.$get({ param, query: { verdict: ["waiting", "paused"], limit: "5" } }));
+    expectTypeOf(page.items).items.toEqualTypeOf<Plain<Occurrence>>();
+    expect(page.items.map(({ verdict, fireTime }) => [verdict, fireTime])).toEqual([
+      ["waiting", "2030-01-01T00:00:00+00:00[UTC]"],
+    ]);
+    const explanation = await bodyOf(await explain.$get({ param, query: { at: "2030-01-01T00:00:00Z" } }));
+    expectTypeOf(explanation.clockChanges).items.toEqualTypeOf<{
+      readonly [Name in "timeZone" | "at" | "from" | "to"]: string;
+    }>();
+    // @ts-expect-error: an explanation is of an instant
+    expect((await explain.$get({ param })).status).toBe(400);
+    const { items } = await bodyOf(await changes.$get({ param }));
+    expect(items.map(({ kind }) => kind)).toEqual(["added"]);
   });
 
   test("needs no argument where a route needs none", async () => {

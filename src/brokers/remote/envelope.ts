@@ -41,10 +41,12 @@ export class EnvelopeWriter {
    */
   write(events: readonly EventRecord[]): string[] {
     if (events.length === 0) return [];
-    const texts = events.map((event) => JSON.stringify(event));
-    const list = texts.join(",");
-    const isOne = events.length <= EVENTS_PER_MESSAGE_MAX && isWithin(list, this.#room);
-    return isOne ? [this.#message(list)] : this.#split(events, texts);
+    if (events.length <= EVENTS_PER_MESSAGE_MAX && this.#mayFit(events)) {
+      // One call for all of them takes half the time of one for each.
+      const list = JSON.stringify(events).slice(1, -1);
+      if (isWithin(list, this.#room)) return [this.#message(list)];
+    }
+    return this.#split(events);
   }
 
   /** Whether a text is a message of this writer, found without reading it all: where servers send each message back,
@@ -58,7 +60,12 @@ export class EnvelopeWriter {
     return `${this.#head}${this.#number},"events":[]}`;
   }
 
-  #split(events: readonly EventRecord[], texts: readonly string[]): string[] {
+  /** Whether the events would fit into one message if all were as large as the first. */
+  #mayFit(events: readonly EventRecord[]): boolean {
+    return JSON.stringify(events[0]).length * events.length <= this.#room;
+  }
+
+  #split(events: readonly EventRecord[]): string[] {
     const messages: string[] = [];
     let items: string[] = [];
     let bytes = 0;
@@ -67,8 +74,8 @@ export class EnvelopeWriter {
       items = [];
       bytes = 0;
     };
-    for (const [index, event] of events.entries()) {
-      const item = fitting(event, texts[index] ?? "", this.#room);
+    for (const event of events) {
+      const item = fitting(event, JSON.stringify(event), this.#room);
       if (item === null) {
         end();
         this.#number++;
@@ -145,8 +152,11 @@ function cut(text: string, lengthMax: number): string {
 
 const encoder = new TextEncoder();
 
+const NOT_ASCII = /[\u0080-\uffff]/;
+
+/** Bytes of a text in UTF-8. Most texts are of ASCII, and to see that is faster than to encode them. */
 function byteLength(text: string): number {
-  return encoder.encode(text).length;
+  return NOT_ASCII.test(text) ? encoder.encode(text).length : text.length;
 }
 
 /** A UTF-16 unit takes 3 bytes at most, so that short texts need no count. */

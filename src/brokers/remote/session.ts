@@ -3,7 +3,7 @@ import { IdGenerator } from "../../core/ids.ts";
 import { REFUSALS_TOLD_MAX } from "../../core/limits.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import { timerHost } from "../../core/timer-host.ts";
-import { receivedEvents } from "../../records/event-schema.ts";
+import { prepareToReceive, receivedEvents } from "../../records/event-schema.ts";
 import type { EventRecord } from "../../records/events.ts";
 import { EnvelopeWriter, readEnvelope } from "./envelope.ts";
 import { BrokerUnavailableError } from "./errors.ts";
@@ -67,6 +67,8 @@ export class Session {
         received: (text) => this.#received(text),
       });
       this.#link = link;
+      // There is time while the link connects.
+      prepareToReceive();
       if (this.#isClosed) await link.close();
     } catch (error) {
       this.#endWait?.();

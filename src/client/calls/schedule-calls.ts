@@ -1,26 +1,43 @@
 import * as v from "valibot";
 import { mustBe, optionError } from "../../core/option-errors.ts";
 import { type InstantLike, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
+import { type Asked, questionOf, questionText } from "../../scheduler/ledger/asked.ts";
 import {
+  checkChangeOptions,
   checkNoTrigger,
+  checkOccurrenceFilter,
   checkPreviewOptions,
   checkRunNowOptions,
+  checkScheduleChangeFilter,
   checkScheduleChanges,
   checkScheduleFilter,
   checkScheduleOptions,
   checkTrigger,
   checkUnpauseOptions,
 } from "../../scheduler/options/check-options.ts";
-import type { ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../../scheduler/options/options.ts";
+import type {
+  ChangeOptions,
+  OccurrenceFilterOptions,
+  ScheduleChangeFilterOptions,
+  ScheduleFilterOptions,
+  ScheduleOptions,
+  ScheduleUpdate,
+} from "../../scheduler/options/options.ts";
 import type { NamedFunction, Task } from "../../scheduler/scheduler-client.ts";
+import { Explanation } from "../../scheduler/views/explanation.ts";
 import type { Job } from "../../scheduler/views/job.ts";
+import { Occurrence } from "../../scheduler/views/occurrence.ts";
 import { type Listing, listingOf, mapPage } from "../../scheduler/views/page.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
+import { ScheduleChange } from "../../scheduler/views/schedule-change.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
+import { explanationSchema } from "../wire/explanation.ts";
 import { jobSchema } from "../wire/job.ts";
+import { occurrenceSchema } from "../wire/occurrence.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
 import { pageSchema } from "../wire/pages.ts";
 import { scheduleSchema } from "../wire/schedule.ts";
+import { scheduleChangeSchema } from "../wire/schedule-change.ts";
 import { instant } from "../wire/values.ts";
 import { type CallContext, jobOf, pathOf, scheduleOf } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
@@ -73,9 +90,10 @@ export class ScheduleCalls {
     });
   }
 
-  async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
+  async update(id: string, changes: ScheduleUpdate, options: ChangeOptions): Promise<Schedule> {
     const where = "updateSchedule()";
     const checked = checkScheduleChanges(changes, where);
+    const note = checkChangeOptions(options, where);
     if ("payload" in changes && changes.payload === undefined) {
       const message = "must be a value over HTTP, which has no undefined; pass null, or leave payload out to keep it";
       throw optionError(where, "payload", message);
@@ -85,21 +103,22 @@ export class ScheduleCalls {
     const rule = trigger === undefined ? {} : { trigger: wireTrigger(trigger, where) };
     // A repeated call could fire the schedule once more.
     const isRepeatable = checked.nextFireTime === undefined;
-    return this.#ask("PATCH", id, undefined, { ...wireOptions(changes, checked), ...rule }, isRepeatable);
+    return this.#ask("PATCH", id, undefined, { ...wireOptions(changes, checked), ...rule, ...note }, isRepeatable);
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#context.requester.call({ method: "DELETE", path: pathOf("schedules", id), about: id });
+  async remove(id: string, options: ChangeOptions): Promise<void> {
+    const { by } = checkChangeOptions(options, "removeSchedule()");
+    await this.#context.requester.call({ method: "DELETE", path: pathOf("schedules", id), query: { by }, about: id });
   }
 
-  pause(id: string): Promise<Schedule> {
-    return this.#ask("POST", id, "pause");
+  async pause(id: string, options: ChangeOptions): Promise<Schedule> {
+    return this.#ask("POST", id, "pause", checkChangeOptions(options, "pauseSchedule()"));
   }
 
-  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<Schedule> {
-    const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
+  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule> {
+    const { resumeFrom, by } = checkUnpauseOptions(options, "unpauseSchedule()");
     const from = typeof resumeFrom === "number" ? instantText(resumeFrom) : resumeFrom;
-    return this.#ask("POST", id, "unpause", from === undefined ? {} : { resumeFrom: from });
+    return this.#ask("POST", id, "unpause", { by, resumeFrom: from });
   }
 
   /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
@@ -121,6 +140,33 @@ export class ScheduleCalls {
     const call = { method: "GET", path: pathOf("schedules", id, "preview"), query, about: id } as const;
     const { timeZone, items } = await this.#context.requester.read(call, previewSchema());
     return items.slice(0, limit).map(({ at }) => zonedOf(at, timeZone));
+  }
+
+  async explain(id: string, at: Asked): Promise<Explanation> {
+    const path = pathOf("schedules", id, "explain");
+    const query = { at: questionText(questionOf(at, "explain()")) };
+    const call = { method: "GET", path, query, about: id } as const;
+    return new Explanation(await this.#context.requester.read(call, explanationSchema()));
+  }
+
+  occurrences(id: string, filter: OccurrenceFilterOptions): Listing<Occurrence> {
+    return listingOf(filter, async (one) => {
+      const path = pathOf("schedules", id, "occurrences");
+      const query = wireFilter(checkOccurrenceFilter(one, "getOccurrences()"));
+      const call = { method: "GET", path, query, about: id } as const;
+      const page = await this.#context.requester.read(call, pageSchema(occurrenceSchema()));
+      return mapPage(page, (facts) => new Occurrence(facts));
+    });
+  }
+
+  changes(id: string, filter: ScheduleChangeFilterOptions): Listing<ScheduleChange> {
+    return listingOf(filter, async (one) => {
+      const path = pathOf("schedules", id, "changes");
+      const query = wireFilter(checkScheduleChangeFilter(one, "getScheduleChanges()"));
+      const call = { method: "GET", path, query, about: id } as const;
+      const page = await this.#context.requester.read(call, pageSchema(scheduleChangeSchema()));
+      return mapPage(page, (facts) => new ScheduleChange(facts));
+    });
   }
 
   async #ask(

@@ -1,4 +1,5 @@
 import { checkTaskPause } from "../../scheduler/options/check-options.ts";
+import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import { TaskView } from "../../scheduler/views/task-view.ts";
 import { pageSchema } from "../wire/pages.ts";
 import { taskSchema } from "../wire/task.ts";
@@ -37,10 +38,9 @@ export class TaskCalls {
     await this.#context.requester.call({ method: "DELETE", path: pathOf("tasks", id), about: id });
   }
 
-  async setPaused(id: string, options: { key?: string }, isPaused: boolean): Promise<void> {
+  async setPaused(id: string, options: { key?: string } & ChangeOptions, isPaused: boolean): Promise<void> {
     const verb = isPaused ? "pause" : "unpause";
-    const { key } = checkTaskPause(options, `${verb}Task()`);
-    const body = key === undefined ? {} : { key };
+    const body = checkTaskPause(options, `${verb}Task()`);
     await this.#context.requester.call({ method: "POST", path: pathOf("tasks", id, verb), body, about: id });
   }
 }

@@ -4,7 +4,8 @@ import { instantMs } from "./values.ts";
 
 /** The fields of events that are instants. In records they end in `Ms`. */
 const INSTANTS: readonly string[] = [
-  ...["timestamp", "nextFireTime", "fireTime", "runAt", "scheduledFireTime", "startedAt"],
+  ...["timestamp", "nextFireTime", "fireTime", "formerFireTime", "runAt", "scheduledFireTime", "startedAt"],
+  ...["dueAt", "raisedAt"],
 ];
 
 /** The event that a text of a stream is. @param onRefused called with the reason when it is none
@@ -15,14 +16,20 @@ export function eventOf(text: string, onRefused: (reason: string) => void): Even
 
 function recordOf(text: string): unknown {
   try {
-    const plain: unknown = JSON.parse(text);
-    if (typeof plain !== "object" || plain === null) return plain;
-    return Object.fromEntries(
-      Object.entries(plain).map(([name, value]) =>
-        INSTANTS.includes(name) ? [`${name}Ms`, typeof value === "string" ? instantMs(value) : value] : [name, value],
-      ),
-    );
+    return factsOf(JSON.parse(text));
   } catch {
     return null;
   }
+}
+
+function factsOf(plain: unknown): unknown {
+  if (typeof plain !== "object" || plain === null) return plain;
+  return Object.fromEntries(
+    Object.entries(plain).map(([name, value]) => {
+      if (Array.isArray(value)) return [name, value.map(factsOf)];
+      return INSTANTS.includes(name)
+        ? [`${name}Ms`, typeof value === "string" ? instantMs(value) : value]
+        : [name, value];
+    }),
+  );
 }

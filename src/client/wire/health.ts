@@ -1,7 +1,20 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
+import { ALARM_KINDS } from "../../records/alarm.ts";
 import { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { error, flag, instant, number, oneOf, orNull, text } from "./values.ts";
+
+const overdue = once(() =>
+  v.object({
+    scheduleId: text(),
+    taskId: text(),
+    fireTime: instant(),
+    kind: oneOf(ALARM_KINDS),
+    dueAt: instant(),
+    raisedAt: instant(),
+    jobId: orNull(text()),
+  }),
+);
 
 /** What `SchedulerHealth.toJSON()` made, as it was. */
 export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = once(() =>
@@ -28,11 +41,16 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
         }),
       ),
       backloggedSchedules: v.array(v.object({ scheduleId: text(), taskId: text(), unfinished: number() })),
+      // Routers of earlier versions do not say it.
+      overdueOccurrences: v.optional(v.array(overdue()), []),
+      overdueCount: v.optional(number(), 0),
     }),
     v.transform(({ identity, checkedAt, isStoreReached, storeError, ...facts }) => {
       const { oldestDueJob, oldestDueSchedule, backlog: tasks, pausedTasks: pauses, ...same } = facts;
-      const inspection = { tasks, oldestDueJob, oldestDueSchedule };
-      const store = isStoreReached ? { ...same, latencyMs: same.latencyMs ?? 0, inspection, pauses } : null;
+      const { overdueOccurrences: open, overdueCount: count, ...known } = same;
+      const alarms = open.length === 0 ? {} : { alarms: { open, count } };
+      const inspection = { tasks, oldestDueJob, oldestDueSchedule, ...alarms };
+      const store = isStoreReached ? { ...known, latencyMs: known.latencyMs ?? 0, inspection, pauses } : null;
       return new SchedulerHealth(identity, checkedAt, store, storeError);
     }),
   ),

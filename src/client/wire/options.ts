@@ -4,9 +4,25 @@ import { instantText } from "../../core/temporal.ts";
 // Options on their way to a router. Only what the caller gave travels, so that the defaults are those of the scheduler
 // behind the router.
 
-const DURATIONS: readonly string[] = ["misfireGraceTime", "maxJitter", "resultExpirationTime", "uniqueFor"];
+const DURATIONS: readonly string[] = [
+  "misfireGraceTime",
+  "maxJitter",
+  "resultExpirationTime",
+  "uniqueFor",
+  "expectStartWithin",
+  "expectFinishWithin",
+];
+/** Options that are objects, most of whose parts are durations. */
+const WITHIN: readonly string[] = ["debounce", "throttle", "catchUp"];
 const INSTANTS: readonly string[] = ["runAt", "startDeadline", "nextFireTime"];
-const FILTER_INSTANTS: readonly string[] = ["finishedAfter", "finishedBefore", "runAfter", "runBefore"];
+const FILTER_INSTANTS: readonly string[] = [
+  "finishedAfter",
+  "finishedBefore",
+  "runAfter",
+  "runBefore",
+  "from",
+  "until",
+];
 /** Filters that have another name in queries. */
 const IN_QUERIES: Readonly<Record<string, string>> = { finishedAfter: "since", finishedBefore: "until", search: "q" };
 
@@ -24,12 +40,18 @@ function wireOption(name: string, value: unknown): unknown {
   if (value === null) return null;
   if (DURATIONS.includes(name)) return durationText(Number(value));
   if (INSTANTS.includes(name)) return instantText(Number(value));
-  return name === "debounce" || name === "throttle" ? wireWindow(value as object) : value;
+  return WITHIN.includes(name) ? wireWithin(value as object) : value;
 }
 
-function wireWindow(window: object): Record<string, unknown> {
-  const entries = Object.entries(window).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name, name === "key" ? value : durationText(value)]));
+function wireWithin(option: object): Record<string, unknown> {
+  const entries = Object.entries(option).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, isPlainPart(name, value) ? value : durationText(value)]),
+  );
+}
+
+function isPlainPart(name: string, value: unknown): boolean {
+  return name === "key" || name === "maxCount" || value === null;
 }
 
 /** A filter as JSON, or as a query. */
@@ -37,7 +59,8 @@ export function wireFilter(checked: object): Record<string, string | number | bo
   const wire: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(checked)) {
     if (value === undefined || value === null) continue;
-    wire[IN_QUERIES[name] ?? name] = FILTER_INSTANTS.includes(name) ? instantText(Number(value)) : value;
+    const text = Array.isArray(value) ? value.join(",") : value;
+    wire[IN_QUERIES[name] ?? name] = FILTER_INSTANTS.includes(name) ? instantText(Number(value)) : text;
   }
   return wire;
 }

@@ -1,8 +1,14 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
-import { RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
+import { type CatchUp, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import type { ScheduleFacts } from "../../scheduler/views/schedule.ts";
 import { duration, flag, instant, metadata, number, oneOf, orNull, text, unlessNull, value } from "./values.ts";
+
+const catchUp = (): v.GenericSchema<unknown, CatchUp> =>
+  v.pipe(
+    v.object({ maxAge: orNull(duration()), maxCount: orNull(number()), pace: orNull(duration()) }),
+    v.transform(({ maxAge: maxAgeMs, maxCount, pace: paceMs }) => ({ maxAgeMs, maxCount, paceMs })),
+  );
 
 /** What `Schedule.toJSON()` made, as the record that it was made of. */
 export const scheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts> = once(() =>
@@ -18,10 +24,13 @@ export const scheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts> = onc
       coalesce: oneOf(["latest", "earliest", "all"]),
       misfireGraceTime: orNull(duration()),
       maxJitter: duration(),
-      maxCatchUp: orNull(number()),
+      catchUp: orNull(catchUp()),
       resultExpirationTime: duration(),
       overlap: oneOf(RUN_OVERLAP_POLICIES),
       concurrencyKey: orNull(text()),
+      // Routers of earlier versions do not say it.
+      expectStartWithin: v.optional(orNull(duration()), null),
+      expectFinishWithin: v.optional(orNull(duration()), null),
       skippedCount: number(),
       metadata: metadata(),
       paused: flag(),
@@ -29,14 +38,19 @@ export const scheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts> = onc
       nextFireTime: orNull(instant()),
       lastFireTime: orNull(instant()),
     }),
-    v.transform(({ trigger, payload, misfireGraceTime, maxJitter, resultExpirationTime, concurrencyKey, ...same }) => ({
-      ...same,
-      trigger: JSON.stringify(trigger),
-      payload: payload ?? null,
-      misfireGraceMs: misfireGraceTime,
-      maxJitterMs: maxJitter,
-      resultExpirationMs: resultExpirationTime,
-      ...unlessNull("concurrencyKey", concurrencyKey),
-    })),
+    v.transform(({ trigger, payload, misfireGraceTime, maxJitter, resultExpirationTime, concurrencyKey, ...rest }) => {
+      const { expectStartWithin, expectFinishWithin, ...same } = rest;
+      return {
+        ...same,
+        trigger: JSON.stringify(trigger),
+        payload: payload ?? null,
+        misfireGraceMs: misfireGraceTime,
+        maxJitterMs: maxJitter,
+        resultExpirationMs: resultExpirationTime,
+        ...unlessNull("concurrencyKey", concurrencyKey),
+        ...unlessNull("expectStartMs", expectStartWithin),
+        ...unlessNull("expectFinishMs", expectFinishWithin),
+      };
+    }),
   ),
 );

@@ -1,4 +1,5 @@
 import type { NewJobRecord } from "../../records/job.ts";
+import type { ChangeNote } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
@@ -42,20 +43,21 @@ export class AlarmedStore extends DurableObjectDataStore {
     return this.#heeded(super.pauseTask(request));
   }
 
-  override addSchedules(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport> {
-    return this.#heeded(super.addSchedules(additions));
+  override addSchedules(additions: readonly ScheduleAddition[], note?: ChangeNote): Promise<ScheduleAdditionReport> {
+    return this.#heeded(super.addSchedules(additions, note));
   }
 
   override updateSchedule(
     id: string,
     changes: ScheduleChanges,
     expectedFence?: number,
+    note?: ChangeNote,
   ): Promise<ScheduleRecord | null> {
-    return this.#heeded(super.updateSchedule(id, changes, expectedFence));
+    return this.#heeded(super.updateSchedule(id, changes, expectedFence, note));
   }
 
-  override removeSchedule(id: string): Promise<boolean> {
-    return this.#heeded(super.removeSchedule(id));
+  override removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+    return this.#heeded(super.removeSchedule(id, note));
   }
 
   override addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {

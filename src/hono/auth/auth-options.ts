@@ -1,5 +1,7 @@
 import * as v from "valibot";
-import { TOKENS_MAX } from "../../core/limits.ts";
+import { textUpTo } from "../../core/check.ts";
+import { BY_LENGTH_MAX, TOKENS_MAX } from "../../core/limits.ts";
+import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
 
 /** What a caller may do: `"read"` sees everything but the stacks of errors, `"write"` may also change everything. */
@@ -11,10 +13,22 @@ export interface TokenGrant {
    *  around it do not count, because files end in one. */
   readonly token: string;
   readonly scope: Scope;
+  /** Whose token it is: text of 1 to 200 characters. It is told as `by` of what the bearer changes, see
+   *  {@link Caller}. Default: the identity of the router's scheduler stands there. */
+  readonly name?: string | undefined;
 }
 
-/** Finds out who sent a request, and what that caller may do; null for nobody. It must not read the request's body. */
-export type Authenticate = (request: Request) => Scope | null | Promise<Scope | null>;
+/** Who sent a request, and what that caller may do. */
+export interface Caller {
+  readonly scope: Scope;
+  /** Stands in `getScheduleChanges` and `explain` as `by` for what this caller changes: text of 1 to 200 characters.
+   *  Everybody who may read sees it. Default: the identity of the router's scheduler. */
+  readonly name?: string | undefined;
+}
+
+/** Finds out who sent a request, and what that caller may do; null for nobody. A scope alone stands for a caller
+ *  without a name. It must not read the request's body. */
+export type Authenticate = (request: Request) => Scope | Caller | null | Promise<Scope | Caller | null>;
 
 /**
  * Who may use a router. `{ tokens }` takes bearer tokens, and `POST /session` exchanges one for a cookie of a page. A
@@ -25,6 +39,9 @@ export type Authenticate = (request: Request) => Scope | null | Promise<Scope | 
  * const auth = { tokens: [{ token: process.env.ESCAPEMENT_TOKEN, scope: "write" }] };
  */
 export type RouterAuth = { readonly tokens: readonly TokenGrant[] } | Authenticate | "none";
+
+/** The schema of the name of a caller, which may be missing. */
+export const callerName: () => v.GenericSchema<string | undefined> = once(() => v.optional(textUpTo(BY_LENGTH_MAX)));
 
 /** The schema of the option `auth`. Its value has tokens without the spaces around them. */
 export function authSchema(): v.GenericSchema<RouterAuth, RouterAuth> {
@@ -57,6 +74,7 @@ function tokensSchema(): v.GenericSchema<unknown, { tokens: TokenGrant[] }> {
         v.regex(SENDABLE, mustBeToken),
       ),
       scope: v.picklist(["read", "write"], ({ input }) => mustBe('"read" or "write"', input)),
+      name: callerName(),
     },
     ({ input }) => mustBe("an object { token, scope }", input, "token"),
   );

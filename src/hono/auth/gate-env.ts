@@ -5,5 +5,7 @@ export interface GateEnv {
   Variables: {
     /** What the caller may do. */
     scope: Scope;
+    /** Who it is; undefined where nobody knows. */
+    caller: string | undefined;
   };
 }

@@ -1,12 +1,14 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
+import * as v from "valibot";
 import { bearerOf, matching } from "../../core/bearer.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { leveledLogger } from "../../core/leveled-logger.ts";
-import { TOKEN_LENGTH_MIN } from "../../core/limits.ts";
+import { BY_LENGTH_MAX, TOKEN_LENGTH_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
+import { mustBe } from "../../core/option-errors.ts";
 import { problemResponse } from "../../core/problem.ts";
-import type { RouterAuth, Scope, TokenGrant } from "./auth-options.ts";
+import { type Caller, callerName, type RouterAuth, type Scope, type TokenGrant } from "./auth-options.ts";
 import type { GateEnv } from "./gate-env.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -46,7 +48,7 @@ export interface Gate {
 export function createGate({ auth, clock = systemClock, basePath, ...options }: GateOptions): Gate {
   const logger = leveledLogger(options.logger);
   warnOf(auth, logger);
-  const scopeOf = scopeReader(auth, clock);
+  const callerOf = callerReader(auth, clock);
   return {
     headers: securityHeaders(),
     admit: (needed) =>
@@ -57,20 +59,20 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
         if (!isGet && bearerOf(request) === null && !isSameOrigin(request)) {
           return problemResponse(403, "crossOrigin", { detail: CROSS_ORIGIN });
         }
-        let scope: unknown;
+        let caller: Caller | null;
         try {
-          scope = await scopeOf(c);
+          caller = await callerOf(c);
         } catch (error) {
           logger.error("escapement: the function auth of the router failed", error);
           return problemResponse(500, "internal");
         }
-        if (scope !== "read" && scope !== "write") {
-          return unauthorized(auth, request);
-        }
+        if (caller === null) return unauthorized(auth, request);
+        const { scope, name } = caller;
         if (scope === "read" && (needed ?? (isGet ? "read" : "write")) === "write") {
           return problemResponse(403, "forbidden", { detail: NEEDS_WRITE });
         }
         c.set("scope", scope);
+        c.set("caller", name);
         return next();
       },
     session(app) {
@@ -89,9 +91,9 @@ function unauthorized(auth: RouterAuth, request: Request): Response {
   return problemResponse(401, "unauthorized", { detail, headers: { "www-authenticate": challenge } });
 }
 
-function scopeReader(auth: RouterAuth, clock: Clock): (c: Context) => unknown {
-  if (auth === "none") return () => "write";
-  if (typeof auth === "function") return (c) => auth(c.req.raw);
+function callerReader(auth: RouterAuth, clock: Clock): (c: Context) => Caller | null | Promise<Caller | null> {
+  if (auth === "none") return () => ({ scope: "write" });
+  if (typeof auth === "function") return async (c) => checkedCaller(await auth(c.req.raw));
   const tokens = auth.tokens.map(({ token }) => token);
   return async (c) => {
     const bearer = bearerOf(c.req.raw);
@@ -101,10 +103,20 @@ function scopeReader(auth: RouterAuth, clock: Clock): (c: Context) => unknown {
   };
 }
 
-/** The widest scope of the grants that match, because one token may be listed twice; null where none does. */
-function widest(grants: readonly TokenGrant[], matches: readonly boolean[]): Scope | null {
-  const scopes = grants.filter((_, index) => matches[index]).map(({ scope }) => scope);
-  return scopes.includes("write") ? "write" : (scopes[0] ?? null);
+/** What a function has answered, which may be anything. @throws {TypeError} for a name that no change can have */
+function checkedCaller(answer: unknown): Caller | null {
+  const { scope = answer, name } = Object(answer) as { scope?: unknown; name?: unknown };
+  if (scope !== "read" && scope !== "write") return null;
+  if (!v.is(callerName(), name)) {
+    throw new TypeError(`the name of a caller ${mustBe(`text of 1 to ${BY_LENGTH_MAX} characters`, name)}`);
+  }
+  return { scope, name };
+}
+
+/** The widest of the grants that match, because one token may be listed twice; null where none does. */
+function widest(grants: readonly TokenGrant[], matches: readonly boolean[]): Caller | null {
+  const own = grants.filter((_, index) => matches[index]);
+  return own.find(({ scope }) => scope === "write") ?? own[0] ?? null;
 }
 
 function warnOf(auth: RouterAuth, logger: Logger): void {

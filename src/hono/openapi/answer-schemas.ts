@@ -1,5 +1,8 @@
 import * as v from "valibot";
+import { ALARM_KINDS } from "../../records/alarm.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
+import { OCCURRENCE_VERDICTS } from "../../scheduler/options/occurrence-verdicts.ts";
+import { EXPLAINED_VERDICTS } from "../../scheduler/views/explanation.ts";
 
 // What answers carry. No running router needs these schemas: the document is made of them when it is built, and tests
 // hold every answer against them.
@@ -45,10 +48,14 @@ const schedule: v.GenericSchema = v.strictObject({
   coalesce: v.picklist(["latest", "earliest", "all"]),
   misfireGraceTime: v.nullable(duration),
   maxJitter: duration,
-  maxCatchUp: countOrNull,
+  catchUp: v.nullable(
+    v.strictObject({ maxAge: v.nullable(duration), maxCount: countOrNull, pace: v.nullable(duration) }),
+  ),
   resultExpirationTime: duration,
   overlap: v.picklist(RUN_OVERLAP_POLICIES),
   concurrencyKey: textOrNull,
+  expectStartWithin: v.nullable(duration),
+  expectFinishWithin: v.nullable(duration),
   skippedCount: count,
   metadata,
   paused: v.boolean(),
@@ -168,6 +175,18 @@ const health: v.GenericSchema = v.strictObject({
   schedulers: v.array(scheduler),
   unhandledTasks: v.array(v.string()),
   backloggedSchedules,
+  overdueOccurrences: v.array(
+    v.strictObject({
+      scheduleId: v.string(),
+      taskId: v.string(),
+      fireTime: instant,
+      kind: v.picklist(ALARM_KINDS),
+      dueAt: instant,
+      raisedAt: instant,
+      jobId: textOrNull,
+    }),
+  ),
+  overdueCount: count,
 });
 
 const overview: v.GenericSchema = v.strictObject({
@@ -194,6 +213,85 @@ const preview: v.GenericSchema = v.strictObject({
     }),
   ),
   skipped: v.array(v.string()),
+});
+
+/** A fire time in the zone of its rule: `2027-03-28T03:00:00+02:00[Europe/Berlin]`. */
+export const zoned: v.GenericSchema = v.pipe(v.string(), v.regex(/^[+\d-]+T[\d:.]+[+-][\d:]+\[.+\]$/));
+const zonedOrNull = v.nullable(zoned);
+
+const occurrence: v.GenericSchema = v.strictObject({
+  scheduleId: v.string(),
+  fireTime: zoned,
+  verdict: v.picklist(OCCURRENCE_VERDICTS),
+  into: instantOrNull,
+  run: v.nullable(
+    v.strictObject({
+      jobId: v.string(),
+      scheduledFireTime: instant,
+      createdAt: instant,
+      startedAt: instantOrNull,
+      finishedAt: instantOrNull,
+      lateness: v.nullable(duration),
+      runTime: v.nullable(duration),
+      attempts: count,
+    }),
+  ),
+});
+
+const since = { by: textOrNull, at: instantOrNull };
+const change = { by: textOrNull, at: instant };
+const of = <Kind extends string, Facts extends v.ObjectEntries>(kind: Kind, facts: Facts) =>
+  v.strictObject({ kind: v.literal(kind), ...facts });
+
+const cause: v.GenericSchema = v.variant("kind", [
+  of("nobodyUp", { lacks: v.picklist(["scheduler", "worker"]), from: instantOrNull, until: instantOrNull }),
+  of("noHandler", { taskId: v.string() }),
+  of("noSlot", { taskId: v.string() }),
+  of("held", { concurrencyKey: textOrNull }),
+  of("taskPaused", { key: textOrNull, ...since }),
+  of("schedulePaused", since),
+  of("triggerFailed", { at: instantOrNull }),
+  of("added", change),
+  of("changed", change),
+  of("removed", change),
+  of("unfinishedRun", { fireTime: instantOrNull, jobId: textOrNull }),
+  of("policy", { option: v.picklist(["coalesce", "catchUp.maxAge", "catchUp.maxCount", "catchUp.pace", "overlap"]) }),
+  of("error", { name: textOrNull, message: textOrNull }),
+  of("retried", { attempts: count }),
+  of("lost", { attempts: count }),
+  of("bounds", { bound: v.picklist(["start", "end"]), at: instantOrNull }),
+  of("ledger", { reason: v.picklist(["notKept", "removed", "unknown"]) }),
+]);
+
+const explanation: v.GenericSchema = v.strictObject({
+  scheduleId: v.string(),
+  at: zoned,
+  fireTime: zonedOrNull,
+  verdict: v.picklist(EXPLAINED_VERDICTS),
+  cause: v.nullable(cause),
+  occurrence: v.nullable(occurrence),
+  before: zonedOrNull,
+  after: zonedOrNull,
+  clockChanges: v.array(v.strictObject({ timeZone: v.string(), at: instant, from: v.string(), to: v.string() })),
+  advice: textOrNull,
+  text: v.string(),
+});
+
+const snapshot: v.GenericSchema = v.strictObject({
+  rule: v.string(),
+  paused: v.boolean(),
+  nextFireTimes: v.array(zoned),
+});
+
+const scheduleChange: v.GenericSchema = v.strictObject({
+  seq: count,
+  scheduleId: v.string(),
+  at: instant,
+  by: textOrNull,
+  kind: v.picklist(["added", "changed", "paused", "unpaused", "failed", "removed"]),
+  changed: v.array(v.string()),
+  before: v.nullable(snapshot),
+  after: v.nullable(snapshot),
 });
 
 const tickReport: v.GenericSchema = v.strictObject({
@@ -243,6 +341,13 @@ export type AnswerName =
   | "Health"
   | "Overview"
   | "Preview"
+  | "Occurrence"
+  | "OccurrencePage"
+  | "Cause"
+  | "Explanation"
+  | "ScheduleSnapshot"
+  | "ScheduleChange"
+  | "ScheduleChangePage"
   | "TickReport"
   | "OpenApi"
   | "Problem";
@@ -277,6 +382,13 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   Health: health,
   Overview: overview,
   Preview: preview,
+  Occurrence: occurrence,
+  OccurrencePage: pageOf(occurrence),
+  Cause: cause,
+  Explanation: explanation,
+  ScheduleSnapshot: snapshot,
+  ScheduleChange: scheduleChange,
+  ScheduleChangePage: pageOf(scheduleChange),
   TickReport: tickReport,
   OpenApi: v.looseObject({ openapi: v.string() }),
   Problem: problem,

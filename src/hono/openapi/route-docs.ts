@@ -88,7 +88,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   "DELETE /schedules/:id": {
     summary: "Remove a schedule; its jobs stay",
     answers: { 204: null },
-    problems: [404, 422, 503],
+    problems: [400, 404, 422, 503],
   },
   "POST /schedules/:id/pause": {
     summary: "Pause a schedule",
@@ -108,6 +108,21 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   "GET /schedules/:id/preview": {
     summary: "The fire times to come of a schedule",
     answers: { 200: "Preview" },
+    problems: [400, 404, 503],
+  },
+  "GET /schedules/:id/occurrences": {
+    summary: "The fire times of a schedule until now, the newest first, and what became of each",
+    answers: { 200: "OccurrencePage" },
+    problems: [400, 404, 503],
+  },
+  "GET /schedules/:id/explain": {
+    summary: "Why a schedule did or did not run at an instant, or will not",
+    answers: { 200: "Explanation" },
+    problems: [400, 404, 503],
+  },
+  "GET /schedules/:id/changes": {
+    summary: "The changes of a schedule, the newest first: who, when and what",
+    answers: { 200: "ScheduleChangePage" },
     problems: [400, 404, 503],
   },
   "POST /triggers/preview": {

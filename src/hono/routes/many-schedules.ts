@@ -1,6 +1,7 @@
 import { ScheduleLookupError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
+import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { Refusal } from "../refusal.ts";
 import { searched } from "../search.ts";
@@ -13,18 +14,18 @@ const WHERE = "POST /schedules/bulk";
  * @returns how many schedules it was done to
  * @throws {OptionsError} @throws {Refusal} when another number of schedules fits than was expected
  */
-export async function changeMany(client: SchedulerClient, bulk: ScheduleBulk): Promise<number> {
+export async function changeMany(client: SchedulerClient, bulk: ScheduleBulk, note: ChangeOptions): Promise<number> {
   const { action, expectedCount, resumeFrom } = bulk;
   const ids = await idsOf(client, bulk);
   if (expectedCount !== undefined && expectedCount !== ids.length) {
     const detail = `${ids.length} schedules fit, and ${expectedCount} were expected; look at them again`;
     throw new Refusal(409, "unexpectedCount", detail);
   }
-  if (action === "remove") return ids.length === 0 ? 0 : client.removeSchedules({ ids });
-  const change = (id: string) =>
-    action === "pause"
-      ? client.pauseSchedule(id)
-      : client.unpauseSchedule(id, resumeFrom === undefined ? {} : { resumeFrom });
+  const change = (id: string): Promise<unknown> => {
+    if (action === "remove") return client.removeSchedule(id, note);
+    if (action === "pause") return client.pauseSchedule(id, note);
+    return client.unpauseSchedule(id, { ...note, ...(resumeFrom === undefined ? {} : { resumeFrom }) });
+  };
   let count = 0;
   for (const id of ids) {
     try {

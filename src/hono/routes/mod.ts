@@ -2,6 +2,7 @@ import type { Endpoints } from "../api.ts";
 import type { Routes } from "../route.ts";
 import { eventRoutes } from "./events.ts";
 import { jobRoutes } from "./jobs.ts";
+import { occurrenceRoutes } from "./occurrences.ts";
 import { previewRoutes } from "./previews.ts";
 import { resultRoutes } from "./results.ts";
 import { scheduleRoutes } from "./schedules.ts";
@@ -17,6 +18,7 @@ export const routes: Routes<keyof Endpoints> = {
   ...taskRoutes,
   ...scheduleRoutes,
   ...previewRoutes,
+  ...occurrenceRoutes,
   ...jobRoutes,
   ...resultRoutes,
 };

@@ -5,7 +5,7 @@ import { shownPage } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
 
-/** Everything about schedules, except their previews. */
+/** Everything about schedules, except their previews and their past. */
 export const scheduleRoutes: Routes<
   | "GET /schedules"
   | "POST /schedules"
@@ -29,17 +29,18 @@ export const scheduleRoutes: Routes<
   "POST /schedules": {
     scope: "write",
     body: schemas.newScheduleBody,
-    handle: async ({ client, body: { taskId, trigger, ...options }, show, pathTo }) => {
-      const schedule = await client.addSchedule(taskId, triggerOf(trigger, "POST /schedules"), options);
+    handle: async ({ client, body: { taskId, trigger, by: given, ...options }, by, show, pathTo }) => {
+      const rule = triggerOf(trigger, "POST /schedules");
+      const schedule = await client.addSchedule(taskId, rule, { ...options, ...by(given) });
       return { status: 201, body: show.schedule(schedule), headers: { location: pathTo("schedules", schedule.id) } };
     },
   },
   "POST /schedules/bulk": {
     scope: "write",
     body: schemas.scheduleBulkBody,
-    handle: async ({ client, body }) => ({
+    handle: async ({ client, body, by }) => ({
       status: 200,
-      body: { action: body.action, count: await changeMany(client, body) },
+      body: { action: body.action, count: await changeMany(client, body, by(body.by)) },
     }),
   },
   "GET /schedules/:id": {
@@ -52,10 +53,10 @@ export const scheduleRoutes: Routes<
   "PUT /schedules/:id": {
     scope: "write",
     body: schemas.scheduleBody,
-    handle: async ({ client, params: { id }, body: { taskId, trigger, ...options }, show }) => {
+    handle: async ({ client, params: { id }, body: { taskId, trigger, by: given, ...options }, by, show }) => {
       // A schedule begins with POST, whose `conflictPolicy` says what it means when the id exists.
       await client.getSchedule(id);
-      const settings = { ...options, id, conflictPolicy: "replace" as const };
+      const settings = { ...options, ...by(given), id, conflictPolicy: "replace" as const };
       const schedule = await client.addSchedule(taskId, triggerOf(trigger, "PUT /schedules/:id"), settings);
       return { status: 200, body: show.schedule(schedule) };
     },
@@ -63,31 +64,34 @@ export const scheduleRoutes: Routes<
   "PATCH /schedules/:id": {
     scope: "write",
     body: schemas.scheduleChangesBody,
-    handle: async ({ client, params, body: { trigger, ...changes }, show }) => {
+    handle: async ({ client, params, body: { trigger, by: given, ...changes }, by, show }) => {
       const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id") };
-      return { status: 200, body: show.schedule(await client.updateSchedule(params.id, { ...changes, ...rule })) };
+      const schedule = await client.updateSchedule(params.id, { ...changes, ...rule }, by(given));
+      return { status: 200, body: show.schedule(schedule) };
     },
   },
   "DELETE /schedules/:id": {
     scope: "write",
-    handle: async ({ client, params }) => {
-      await client.removeSchedule(params.id);
+    query: schemas.changeNote,
+    handle: async ({ client, params, query, by }) => {
+      await client.removeSchedule(params.id, by(query.by));
       return { status: 204, body: null };
     },
   },
   "POST /schedules/:id/pause": {
     scope: "write",
-    handle: async ({ client, params, show }) => ({
+    body: schemas.changeNote,
+    handle: async ({ client, params, body, by, show }) => ({
       status: 200,
-      body: show.schedule(await client.pauseSchedule(params.id)),
+      body: show.schedule(await client.pauseSchedule(params.id, by(body.by))),
     }),
   },
   "POST /schedules/:id/unpause": {
     scope: "write",
     body: schemas.unpauseBody,
-    handle: async ({ client, params, body, show }) => ({
+    handle: async ({ client, params, body, by, show }) => ({
       status: 200,
-      body: show.schedule(await client.unpauseSchedule(params.id, body)),
+      body: show.schedule(await client.unpauseSchedule(params.id, { ...body, ...by(body.by) })),
     }),
   },
   "POST /schedules/:id/run": {

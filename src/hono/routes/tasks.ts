@@ -21,16 +21,16 @@ export const taskRoutes: Routes<
   "POST /tasks/:id/pause": {
     scope: "write",
     body: schemas.taskPauseBody,
-    handle: async ({ client, params, body }) => {
-      await client.pauseTask(params.id, body);
+    handle: async ({ client, params, body, by }) => {
+      await client.pauseTask(params.id, { ...body, ...by(body.by) });
       return { status: 204, body: null };
     },
   },
   "POST /tasks/:id/unpause": {
     scope: "write",
     body: schemas.taskPauseBody,
-    handle: async ({ client, params, body }) => {
-      await client.unpauseTask(params.id, body);
+    handle: async ({ client, params, body, by }) => {
+      await client.unpauseTask(params.id, { ...body, ...by(body.by) });
       return { status: 204, body: null };
     },
   },

@@ -11,7 +11,7 @@ export function gaugesText(inspection: StoreInspection | null, now: number, task
     new Map([["", inspection === null ? 0 : 1]]),
   );
   if (inspection === null) return up;
-  const { oldestDueJob, schedules } = inspection;
+  const { oldestDueJob, schedules, alarms } = inspection;
   const oldestDueMs = oldestDueJob === null ? 0 : Math.max(0, now - oldestDueJob.runAt);
   const parts = [
     up,
@@ -20,6 +20,11 @@ export function gaugesText(inspection: StoreInspection | null, now: number, task
       "escapement_oldest_due_job_seconds",
       "How long the job waits that has been due for the longest time; 0 when none is due.",
       new Map([["", oldestDueMs / 1000]]),
+    ),
+    gaugeText(
+      "escapement_occurrences_overdue",
+      "Occurrences that have not started or not ended in time, and still have not.",
+      new Map([["", alarms?.count ?? 0]]),
     ),
     ...(schedules === undefined ? [] : scheduleGauges(schedules)),
   ];

@@ -19,6 +19,10 @@ export class Instruments {
     "Fire times that made no job of their own: the earlier run was unfinished (overlap, replaced), or one job stands " +
       "for several of them (coalesced).",
   );
+  readonly occurrenceAlarms: Counter = new Counter(
+    "escapement_occurrence_alarms_total",
+    "Occurrences that this process found overdue, because they have not started or not ended in time, by kind.",
+  );
   readonly jobsFinished: Counter = new Counter("escapement_jobs_finished_total", "Jobs that ended, by outcome.");
   readonly attemptsFailed: Counter = new Counter(
     "escapement_attempts_failed_total",
@@ -62,6 +66,7 @@ export class Instruments {
     const families: readonly Family[] = [
       this.fires,
       this.occurrencesSkipped,
+      this.occurrenceAlarms,
       this.jobsFinished,
       this.attemptsFailed,
       this.jobsRecovered,

@@ -30,6 +30,9 @@ export class Tally {
       case "occurrenceSkipped":
         occurrencesSkipped.add(this.labels.with(event.taskId, "reason", event.reason), event.count);
         break;
+      case "occurrenceOverdue":
+        this.instruments.occurrenceAlarms.add(this.labels.with(event.taskId, "kind", event.kind));
+        break;
       case "jobRetried":
         (event.error === null ? jobsRecovered : attemptsFailed).add(this.labels.of(event.taskId));
         break;

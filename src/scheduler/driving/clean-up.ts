@@ -17,9 +17,10 @@ async function cleanUpOnce(env: Environment): Promise<boolean> {
 
 /** Tells listeners what a step of the clean-up removed. Returns whether there may be more to remove. */
 function announceCleanUp(env: Environment, report: CleanupReport): boolean {
-  const { removedResults, removedScheduleIds, removedWindows = 0 } = report;
+  const { removedResults, removedScheduleIds, removedWindows = 0, removedOccurrences = 0, hasMore = false } = report;
   env.events.publish(removedScheduleIds.map((scheduleId) => scheduleRemoved(env, scheduleId, true)));
-  return Math.max(removedResults, removedScheduleIds.length, removedWindows) >= CLEANUP_BATCH;
+  const counts = [removedResults, removedScheduleIds.length, removedWindows, removedOccurrences];
+  return hasMore || Math.max(...counts) >= CLEANUP_BATCH;
 }
 
 /**

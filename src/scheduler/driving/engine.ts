@@ -35,6 +35,7 @@ import { Stepper } from "./stepper.ts";
 import type { StopLimits } from "./stop-limits.ts";
 import { type TickReport, tick } from "./tick.ts";
 import type { TickBounds } from "./tick-bounds.ts";
+import { ZoneCheck } from "./zone-check.ts";
 
 const IDLE_MS = 10_000;
 
@@ -65,6 +66,8 @@ export class Engine {
   readonly #loop: Loop;
   readonly #unclaimed: UnclaimedJobs;
   readonly #backlogs: ScheduleBacklogs;
+  readonly #zoneCheck: ZoneCheck;
+  #zoneChecking: Promise<void> | null = null;
   readonly #cleaning = new AbortController();
   /** Aborted when the broker is not to be opened any more. */
   #opening = new AbortController();
@@ -106,12 +109,20 @@ export class Engine {
     });
     this.#backlogs = new ScheduleBacklogs(env);
     const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
+    this.#zoneCheck = new ZoneCheck({
+      env,
+      policy: options.zoneRules,
+      onFound: () => {
+        if (this.#isResident) this.#zoneChecking ??= this.#checkZones();
+      },
+    });
     const { runner } = this;
+    const zoneCheck = this.#zoneCheck;
     const additions = this.#additions;
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
     const maxIdleMs = options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
     this.#stepper = new Stepper({
-      ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, maxIdleMs },
+      ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, maxIdleMs },
       profileOfTicks,
     });
     this.#keeper = new LeaseKeeper({
@@ -251,6 +262,7 @@ export class Engine {
         cleaning: tickCleaning,
         giveUpLeft: () => this.#giveUpLeft(),
         afterWork: () => this.#checkUnclaimed(),
+        zoneCheck: this.#zoneCheck,
       },
       bounds,
     );
@@ -337,6 +349,7 @@ export class Engine {
     this.#cleaning.abort();
     const others = [this.#unclaimed.stopped(), this.#backlogs.stopped(), this.#keeper.settled(), ticking];
     await Promise.all([this.#loop.stop(), this.#background, ...others]);
+    await this.#zoneChecking;
     await this.#settle(limits);
     if (wasResident && !limits.isOver) await this.#signOff();
   }
@@ -407,6 +420,18 @@ export class Engine {
       if (this.#isResident) this.#loop.lookBy(runAtMs);
     });
     events.watch("jobAcquired", ({ jobId }) => this.#unclaimed.acquired(jobId));
+  }
+
+  /** Has what the last look found computed anew, and makes the loop look for what it did not show. */
+  async #checkZones(): Promise<void> {
+    const { signal } = this.#cleaning;
+    try {
+      await this.#zoneCheck.run(() => !signal.aborted);
+    } catch (error) {
+      this.#parts.env.logger.warn("escapement: time zone rules could not be compared; tried again later", error);
+    }
+    this.#zoneChecking = null;
+    if (this.#zoneCheck.hasMore && !signal.aborted) this.#loop.lookBy();
   }
 
   async #checkUnclaimed(): Promise<void> {

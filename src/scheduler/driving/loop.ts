@@ -12,7 +12,7 @@ import type { FirePlanner } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
-import type { Stepper } from "./stepper.ts";
+import { isOverdue, type Stepper } from "./stepper.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
@@ -54,6 +54,8 @@ export class Loop {
   /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
   #hasLooked = false;
+  /** Whether a step may find that alarms are over. Not after one that has found out already. */
+  #triesToResolve = false;
   #isWaiting = false;
   #stepsInTurn = 0;
   #turnBeganAt = Number.NEGATIVE_INFINITY;
@@ -168,6 +170,7 @@ export class Loop {
       seen = await stepper.look(now, { aheadMs: LOOK_AHEAD_MS });
       if (!this.#hasLooked) this.#options.onFirstLook(seen);
       this.#hasLooked = true;
+      this.#triesToResolve = true;
     }
     return this.#act(seen);
   }
@@ -180,16 +183,20 @@ export class Loop {
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
-    if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue) {
+    const isAlarmDue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
+    if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
       const result = await stepper.step(now, { due, jobsMax: NEVER, aheadMs: LOOK_AHEAD_MS });
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
+      // Others may have raised the alarm that this very step, which did not know of it, could have resolved.
+      const knewAlarms = isOverdue(seen, now) || seen.alarms?.isOpen === true;
+      this.#triesToResolve = !knewAlarms && stepper.seen?.alarms?.isOpen === true;
       return NOW;
     }
     if (ours.length > 0) {
       planner.prepare(ours);
-      const others = [seen.nextRunAt, seen.leaseEndsAt, this.#staleAt];
+      const others = [seen.nextRunAt, seen.leaseEndsAt, seen.alarms?.nextAt ?? null, this.#staleAt];
       const known = [...ours.map(({ nextFireTime }) => nextFireTime), ...others];
       // An instant that is past belongs to a job that waits for room: waiting for that instant gives the job no room.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
@@ -217,7 +224,7 @@ export class Loop {
   }
 
   /** When a look may find something new, in epoch milliseconds. */
-  #nextLookAt({ due, nextFireAt, nextRunAt, leaseEndsAt }: Seen, now: number): number {
+  #nextLookAt({ due, nextFireAt, nextRunAt, leaseEndsAt, alarms }: Seen, now: number): number {
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#favouriteWaitMs, now));
     return Math.min(
       ...others,
@@ -225,6 +232,7 @@ export class Loop {
       nextFireAt === null || nextFireAt <= now + LOOK_AHEAD_MS ? NEVER : nextFireAt - LOOK_AHEAD_MS,
       nextRunAt ?? NEVER,
       leaseEndsAt ?? NEVER,
+      alarms?.nextAt ?? NEVER,
       this.#staleAt,
       Math.max(this.#options.stepper.passesUntil, now),
     );

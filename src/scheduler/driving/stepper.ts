@@ -15,6 +15,7 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
+import { alarmEvents } from "../events/alarm-events.ts";
 import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
 import { additionEvents, jobPromoted } from "../events/flow-events.ts";
 import { skipEvents } from "../events/skip-events.ts";
@@ -26,6 +27,7 @@ import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
 import { type Cargo, isPutBack, isSingle, NO_CARGO, splitCargo } from "./cargo.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
+import type { ZoneCheck } from "./zone-check.ts";
 
 export interface StepperParts {
   readonly env: Environment;
@@ -35,6 +37,7 @@ export interface StepperParts {
   readonly additions: AdditionLine;
   readonly hasScheduleRole: boolean;
   readonly hasJobRole: boolean;
+  readonly zoneCheck: ZoneCheck;
   /** What others see of a scheduler that ticks; null for a resident one, which says by itself that it is alive. */
   readonly profileOfTicks: () => SchedulerProfile | null;
   /** How long schedules that cannot be read here are passed by without another look, in milliseconds. */
@@ -197,10 +200,14 @@ export class Stepper {
    *  store may not have as they are. If there are such tasks, they are written, because a
    *  step without them knows no limits; then a second look follows. @throws {StoreUnavailableError} */
   async look(now: number, { aheadMs, timeoutMsMax, expiredForMs = null }: LookBounds): Promise<LookReport> {
-    const { env, runner, tasks, hasJobRole } = this.#parts;
+    const { env, runner, tasks, hasJobRole, zoneCheck } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs, timeoutMsMax);
     const unsaved = tasks.unsaved;
-    const asked = expiredForMs === null ? {} : { asksForExpired: true, expiredForMs };
+    const zoneRules = view.schedules === null ? undefined : zoneCheck.asksFor(now);
+    const asked = {
+      ...(expiredForMs === null ? {} : { asksForExpired: true, expiredForMs }),
+      ...(zoneRules === undefined ? {} : { zoneRules }),
+    };
     let report = await env.store.look({ ...view, ...asked, tasks: unsaved });
     if (unsaved !== null) {
       tasks.compared(unsaved, report.staleTaskIds);
@@ -209,6 +216,7 @@ export class Stepper {
         report = await env.store.look({ ...view, ...asked, tasks: null });
       }
     }
+    if (report.zoneRules !== undefined) zoneCheck.heard(report.zoneRules, now);
     return this.#show(view, report);
   }
 
@@ -379,6 +387,8 @@ export class Stepper {
   ): StepRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
+    // The parts of a refused step have one id, by which a store knows what the step did to alarms.
+    const isWhole = jobsMax !== null || aheadMs !== null;
     const until = now + env.leaseMs;
     // What it leases is not to be taken for what a dead process of its identity left.
     const profile = jobsMax === null ? null : this.#parts.profileOfTicks();
@@ -386,6 +396,7 @@ export class Stepper {
       ...(profile === null ? {} : { sign: { incarnation: env.incarnation, aliveUntil: until, profile } }),
       ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
       ...(inOneTrip ? { inOneTrip } : {}),
+      ...(isWhole && (this.#seen?.alarms?.isOpen === true || isOverdue(this.#seen, now)) ? { alarms: true } : {}),
       ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax),
       stepId,
       isRepetition,
@@ -438,6 +449,7 @@ export class Stepper {
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
+    if (report.changedAlarms !== undefined) happened.push(...alarmEvents(env, report.changedAlarms));
     const { promoted = [] } = report;
     runner.log.promoted(promoted);
     for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
@@ -508,10 +520,8 @@ export class Stepper {
         happened.push(scheduleFailed(env, schedule, serializedError(failure.error)));
         env.logger.error(`escapement: schedule "${id}" was paused because it failed`, failure.error);
       }
-      if (result.overlap !== undefined) {
-        happened.push(...skipEvents(env, schedule, plan, result.overlap));
-        this.#cancel(result.overlap.cancelRequested, happened);
-      }
+      happened.push(...skipEvents(env, schedule, plan, result.overlap));
+      if (result.overlap !== undefined) this.#cancel(result.overlap.cancelRequested, happened);
       const { paused, nextFireTime } = plan;
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));
     });
@@ -544,8 +554,15 @@ function sum(a: StepResult, b: StepResult): StepResult {
   };
 }
 
+/** Whether a step may have an alarm to raise. */
+export function isOverdue(seen: Seen | null, now: number): boolean {
+  const nextAt = seen?.alarms?.nextAt ?? null;
+  return nextAt !== null && nextAt <= now;
+}
+
 /** The earliest instant at which something of what was seen is due; null for never. */
-export function earliestDueAt({ due, nextFireAt, nextRunAt, leaseEndsAt }: Seen): number | null {
-  const instants = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, leaseEndsAt].filter((at) => at !== null);
+export function earliestDueAt({ due, nextFireAt, nextRunAt, leaseEndsAt, alarms }: Seen): number | null {
+  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, leaseEndsAt, alarms?.nextAt ?? null];
+  const instants = all.filter((at) => at !== null);
   return instants.length === 0 ? null : Math.min(...instants);
 }

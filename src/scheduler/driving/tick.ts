@@ -9,8 +9,9 @@ import type { Environment } from "../environment.ts";
 import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { TickCleaning } from "./clean-up.ts";
-import { earliestDueAt, type StepBounds, type Stepper, type StepResult } from "./stepper.ts";
+import { earliestDueAt, isOverdue, type StepBounds, type Stepper, type StepResult } from "./stepper.ts";
 import type { TickBounds } from "./tick-bounds.ts";
+import type { ZoneCheck } from "./zone-check.ts";
 
 /** What one `tick()` did. */
 export interface TickReport {
@@ -46,6 +47,7 @@ export interface TickParts {
   readonly giveUpLeft: () => Promise<boolean>;
   /** Called when the work is done, if requests are left. */
   readonly afterWork: () => Promise<void>;
+  readonly zoneCheck: ZoneCheck;
 }
 
 /** The driver that does not stay resident: it takes the same steps as the loop, until nothing is due that was due when
@@ -117,6 +119,7 @@ class TickWork {
   readonly #bounds: TickBounds;
   /** Whether results have expired and wait for the clean-up. */
   #isToClean = false;
+  #isFirst = true;
 
   constructor(parts: TickParts, bounds: TickBounds) {
     this.#parts = parts;
@@ -144,7 +147,7 @@ class TickWork {
       now = env.clock.now();
       // A handler waits for a job that nobody has seen yet.
       if (runner.takeNewWait() && bounds.tripsLeft > 1) seen = await this.#look(now);
-      const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasCargo;
+      const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasCargo || isOverdue(seen, now);
       if (isBusy && bounds.tripsLeft > 0) continue;
       const isOver = bounds.isOver(now) || bounds.tripsLeft === 0;
       const dueBy = this.#dueBy(now);
@@ -178,7 +181,22 @@ class TickWork {
     this.#isToClean = first.hasExpired;
     // After the present step and the last one, this may take two.
     const mayGiveUp = first.leaseEndsAt !== null && this.#bounds.tripsLeft > 3 && !this.#bounds.isOver(now);
-    return mayGiveUp && (await giveUpLeft()) ? this.#look(env.clock.now()) : first;
+    const hasGivenUp = mayGiveUp && (await giveUpLeft());
+    const hasMoved = await this.#checkZones();
+    return hasGivenUp || hasMoved ? this.#look(env.clock.now()) : first;
+  }
+
+  /** Leaves requests for another look, a step and what follows it. Returns whether next fire times have moved. */
+  async #checkZones(): Promise<boolean> {
+    const { env, zoneCheck } = this.#parts;
+    const bounds = this.#bounds;
+    try {
+      return await zoneCheck.run(() => bounds.tripsLeft > 4 && !bounds.isOver(env.clock.now()));
+    } catch (error) {
+      env.logger.warn("escapement: time zone rules could not be compared; the next tick tries again", error);
+      // What was moved before the failure is looked for.
+      return true;
+    }
   }
 
   #look(now: number, expiredForMs: number | null = null): Promise<LookReport> {
@@ -216,7 +234,14 @@ class TickWork {
     const hasReady = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const canStart = hasReady && (jobsMax ?? 0) > 0 && runner.room > 0;
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
-    return stepper.hasCargo || due.length > 0 || isLeaseLost || canStart;
+    return stepper.hasCargo || due.length > 0 || isLeaseLost || canStart || this.#hasAlarms(seen, now);
+  }
+
+  /** Whether a step has alarms to raise, or, after the first look, may find that some are over. */
+  #hasAlarms(seen: Seen, now: number): boolean {
+    const triesToResolve = this.#isFirst && seen.alarms?.isOpen === true;
+    this.#isFirst = false;
+    return triesToResolve || isOverdue(seen, now);
   }
 
   /** Waits for one attempt only: an outcome that waited for all other jobs could lose its lease. But the last request

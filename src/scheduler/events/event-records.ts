@@ -92,6 +92,13 @@ export function scheduleDeserializationFailed(
   return { type, timestampMs: clock.now(), scheduleId, taskId, schedulerId: identity, error };
 }
 
+export function zoneRulesChanged(
+  { clock, identity }: Origin,
+  { zones, schedules, total }: Pick<EventRecord<"zoneRulesChanged">, "zones" | "schedules" | "total">,
+): EventRecord {
+  return { type: "zoneRulesChanged", timestampMs: clock.now(), schedulerId: identity, zones, schedules, total };
+}
+
 // ---- jobs, in the order of a job's life: `jobAdded`, then per attempt `jobAcquired` and, when it is not the last
 // attempt, `jobRetried`; at last `jobReleased`
 

@@ -6,6 +6,8 @@ type Times<R> = { readonly timestamp: Temporal.Instant } & (R extends { nextFire
   ? { readonly nextFireTime: Temporal.Instant | null }
   : unknown) &
   (R extends { fireTimeMs: number } ? { readonly fireTime: Temporal.Instant } : unknown) &
+  (R extends { dueAtMs: number } ? { readonly dueAt: Temporal.Instant } : unknown) &
+  (R extends { raisedAtMs: number } ? { readonly raisedAt: Temporal.Instant } : unknown) &
   (R extends { runAtMs: number } ? { readonly runAt: Temporal.Instant } : unknown) &
   (R extends { scheduledFireTimeMs: number | null }
     ? { readonly scheduledFireTime: Temporal.Instant | null }
@@ -33,6 +35,12 @@ class EventFace {
   }
   get fireTime(): Temporal.Instant {
     return instantOf((this as unknown as EventRecord<"occurrenceSkipped">).fireTimeMs);
+  }
+  get dueAt(): Temporal.Instant {
+    return instantOf((this as unknown as EventRecord<"occurrenceOverdue">).dueAtMs);
+  }
+  get raisedAt(): Temporal.Instant {
+    return instantOf((this as unknown as EventRecord<"occurrenceResolved">).raisedAtMs);
   }
   get runAt(): Temporal.Instant {
     return instantOf((this as unknown as EventRecord<"jobAdded">).runAtMs);

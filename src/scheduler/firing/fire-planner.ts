@@ -1,6 +1,7 @@
 import { DeserializationError } from "../../core/errors.ts";
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
 import type { LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
+import { zoneRulesOf } from "../../triggers/zone-rules.ts";
 import type { Environment } from "../environment.ts";
 import { type FirePlan, planFires } from "./plan-fires.ts";
 import { plannedJob } from "./planned-job.ts";
@@ -22,8 +23,11 @@ export interface PlannedSchedule {
 interface Prepared {
   readonly fence: number;
   readonly expected: number;
-  readonly fires: FirePlan;
+  readonly fires: ZonedFirePlan;
 }
+
+/** A plan with the rules of the zones by which its next fire time was computed. */
+type ZonedFirePlan = FirePlan & { readonly zoneRules: string | null };
 
 /** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. A
  *  schedule whose trigger cannot be read here is left to other schedulers. */
@@ -108,10 +112,13 @@ export class FirePlanner {
     const { id: scheduleId, fence, nextFireTime: expected } = schedule;
     try {
       if (typeof schedule.executor !== "string" || schedule.executor === "") throw damaged(scheduleId);
-      const { fires, nextFireTime, lastFireTime, isCut, passed } = this.#preparedFires(schedule, now, firesMax);
+      const { isCut, passed, zoneRules, ...planned } = this.#preparedFires(schedule, now, firesMax);
+      const { fires, nextFireTime } = planned;
       const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
       const isFavourite = this.#isFavourite(schedule);
-      const plan = { scheduleId, fence, expected, fires: jobs, nextFireTime, lastFireTime, paused: false, isFavourite };
+      const facts = { scheduleId, fence, expected, ...planned, fires: jobs, paused: false, isFavourite };
+      const areNew = nextFireTime !== expected && zoneRules !== (schedule.zoneRules ?? null);
+      const plan = areNew ? { ...facts, zoneRules } : facts;
       const policy = schedule.overlap;
       if (policy === "queue" || fires.length === 0) return { schedule, plan, failure: null, isCut };
       const overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };
@@ -122,22 +129,25 @@ export class FirePlanner {
   }
 
   /** The fires of a schedule. A plan that was made ahead holds until the next fire time. */
-  #preparedFires(schedule: LookedSchedule, now: number, firesMax: number): FirePlan {
+  #preparedFires(schedule: LookedSchedule, now: number, firesMax: number): ZonedFirePlan {
     const { id, fence, nextFireTime: expected } = schedule;
     const prepared = this.#prepared.get(id);
     if (prepared === undefined || prepared.fence !== fence || prepared.expected !== expected) {
       return this.#fires(schedule, now, firesMax);
     }
     const { fires, nextFireTime } = prepared.fires;
+    const oldest = now - (schedule.catchUp?.maxAgeMs ?? Number.POSITIVE_INFINITY);
     const isValid =
       fires.length > 0 &&
-      fires.every(({ fireTime }) => fireTime <= now) &&
+      fires.every(({ fireTime }) => fireTime <= now && fireTime >= oldest) &&
       (nextFireTime === null || now < nextFireTime);
     return isValid ? prepared.fires : this.#fires(schedule, now, firesMax);
   }
 
-  #fires(schedule: LookedSchedule, now: number, firesMax: number): FirePlan {
-    return planFires(schedule, this.#triggers.get(schedule.trigger), now, this.#env.random, firesMax);
+  #fires(schedule: LookedSchedule, now: number, firesMax: number): ZonedFirePlan {
+    const trigger = this.#triggers.get(schedule.trigger);
+    const plan = planFires(schedule, trigger, now, this.#env.random, firesMax);
+    return Object.assign(plan, { zoneRules: plan.nextFireTime === null ? null : zoneRulesOf(trigger, now) });
   }
 }
 
@@ -164,7 +174,7 @@ function bytesOf(schedules: readonly LookedSchedule[]): number {
 
 /** A plan that makes no jobs, and pauses the schedule without changing its fire times. */
 export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSchedule {
-  const { id: scheduleId, fence, nextFireTime, lastFireTime } = schedule;
+  const { id: scheduleId, fence, nextFireTime, lastFireTime, paceUntil } = schedule;
   const plan = {
     scheduleId,
     fence,
@@ -174,6 +184,7 @@ export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSch
     lastFireTime,
     paused: true,
     isFavourite: false,
+    ...(paceUntil === null ? {} : { paceUntil }),
   };
   return { schedule, plan, failure: { error }, isCut: false };
 }

@@ -1,8 +1,10 @@
 import { BrokenTriggerError } from "../../core/errors.ts";
-import { CATCH_UP_JOBS_PER_COMMIT_MAX, MISSED_COUNT_STEPS_MAX, PASSED_FIRES_PER_PLAN_MAX } from "../../core/limits.ts";
-import { INSTANT_MS_MAX } from "../../core/temporal.ts";
+import { CATCH_UP_JOBS_PER_COMMIT_MAX, PASSED_FIRES_PER_PLAN_MAX } from "../../core/limits.ts";
+import type { Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+import { type CatchingUp, catchUpStart, lastingPace, paceOf, spread } from "./catch-up.ts";
+import { countBetween, lastUntil, nextAfter } from "./fire-times.ts";
 
 /** The other fire times that one job stands for, besides its own; instants in epoch milliseconds. */
 interface MissedFires {
@@ -17,6 +19,8 @@ export interface PlannedFire extends MissedFires {
   readonly fireTime: number;
   /** The fire time with jitter. */
   readonly scheduledFireTime: number;
+  /** The job does not run before this instant, because of `catchUp.pace`; absent where there is no pace to keep. */
+  readonly pacedTime?: number;
 }
 
 const NONE_MISSED: MissedFires = Object.freeze({ missedCount: 0, firstMissedTime: null, lastMissedTime: null });
@@ -30,18 +34,20 @@ export interface FirePlan {
   /** The due fire times that make no job whatever the store holds, because their runs would overlap with that of the
    *  one fire; absent for none. */
   readonly passed?: { readonly count: number; readonly lastTime: number };
+  /** The due fire times up to `lastFireTime` that have no fire, each in one of these; absent for none. */
+  readonly skips?: readonly Skip[];
+  /** Until when the jobs of missed fire times are spread; absent for no pace that lasts. */
+  readonly paceUntil?: number;
 }
 
 /** The part of a schedule that decides when it fires. */
-export type FiringSchedule = Pick<
-  ScheduleRecord,
-  "id" | "nextFireTime" | "lastFireTime" | "coalesce" | "maxCatchUp" | "maxJitterMs" | "overlap"
->;
+export type FiringSchedule = CatchingUp & Pick<ScheduleRecord, "id" | "nextFireTime" | "lastFireTime" | "maxJitterMs">;
 
 /**
  * Which jobs a due schedule makes, and its next fire time. Pure. `latest` and `earliest` make one job, however many
  * fire times were missed. `all` makes a bounded number of jobs, oldest first, and leaves the other fire times due. If
- * the runs may not overlap, `all` makes one job: of the oldest fire time with `skip`, else of the newest.
+ * the runs may not overlap, `all` makes one job: of the oldest fire time with `skip`, else of the newest. What is left
+ * out because of `catchUp` comes first: the rest is planned as if nothing else was due.
  *
  * @param random uniform in [0, 1), for the jitter
  * @param firesMax most fires that the plan may have; at least 1
@@ -60,14 +66,32 @@ export function planFires(
   // occurrence would then fire twice.
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;
   const first = isBehind ? nextAfter(trigger, lastFireTime) : nextFireTime;
+  const pace = lastingPace(schedule, now);
   // The schedule is not due. For example, the clock was set back after the look.
-  if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime, isCut: false };
-  if (schedule.coalesce === "all" && schedule.overlap !== "queue") {
-    return planApart(schedule, trigger, first, now, random);
+  if (first === null || first > now) return { fires: [], nextFireTime: first, lastFireTime, isCut: false, ...pace };
+  const { start, skips } = catchUpStart(schedule, trigger, first, now);
+  if (start === null || start > now) {
+    const last = skips.at(-1)?.until ?? first;
+    return { fires: [], nextFireTime: start, lastFireTime: last, isCut: false, skips, ...pace };
   }
-  return schedule.coalesce === "all"
-    ? planAll(schedule, trigger, first, now, random, firesMax)
-    : planOne(schedule, trigger, first, now, random);
+  const plan = planFrom(schedule, trigger, start, now, random, firesMax);
+  const all = [...skips, ...(plan.skips ?? [])];
+  return { ...pace, ...plan, ...(all.length === 0 ? {} : { skips: all }) };
+}
+
+/** The plan of the fire times in [start, now]. */
+function planFrom(
+  schedule: FiringSchedule,
+  trigger: Trigger,
+  start: number,
+  now: number,
+  random: () => number,
+  firesMax: number,
+): FirePlan {
+  if (schedule.coalesce !== "all") return planOne(schedule, trigger, start, now, random);
+  return schedule.overlap === "queue"
+    ? planAll(schedule, trigger, start, now, random, Math.min(firesMax, CATCH_UP_JOBS_PER_COMMIT_MAX))
+    : planApart(schedule, trigger, start, now, random);
 }
 
 function planOne(
@@ -86,50 +110,64 @@ function planOne(
     return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
   }
   const second = nextAfter(trigger, first);
-  const missed = {
-    missedCount: countBetween(trigger, first, last),
-    firstMissedTime: isLatest ? first : second,
-    lastMissedTime: isLatest ? (trigger.previousMs(last) ?? first) : last,
-  };
+  const from = isLatest ? first : (second ?? last);
+  const until = isLatest ? Math.max(first, trigger.previousMs(last) ?? first) : last;
+  const count = countBetween(trigger, first, last);
+  const missed = { missedCount: count, firstMissedTime: from, lastMissedTime: until };
   const fireTime = isLatest ? last : first;
   const scheduledFireTime = jittered(schedule, fireTime, isLatest ? next : second, random);
   const fires = [{ fireTime, scheduledFireTime, ...missed }];
-  return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
+  const skips = [{ from, until, verdict: "coalesced", count, into: fireTime } as const];
+  return { fires, nextFireTime: next, lastFireTime: last, isCut: false, skips };
 }
 
 function planAll(
   schedule: FiringSchedule,
   trigger: Trigger,
-  first: number,
+  start: number,
   now: number,
   random: () => number,
   firesMax: number,
 ): FirePlan {
   const fires: PlannedFire[] = [];
-  const [start, missedBefore] = catchUpStart(schedule, trigger, first, now);
-  let missed = missedBefore;
-  let fireTime = start;
-  for (;;) {
+  const paceMs = paceOf(schedule);
+  for (let fireTime = start; ; ) {
     const next = nextAfter(trigger, fireTime);
-    fires.push({ fireTime, scheduledFireTime: jittered(schedule, fireTime, next, random), ...missed });
+    fires.push({ fireTime, scheduledFireTime: jittered(schedule, fireTime, next, random), ...NONE_MISSED });
     const isOver = next === null || next > now;
-    if (isOver || fires.length >= Math.min(firesMax, CATCH_UP_JOBS_PER_COMMIT_MAX)) {
-      return { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver };
+    if (isOver || fires.length >= firesMax) {
+      const plan = { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver };
+      return paceMs === null ? plan : paced(plan, schedule, trigger, paceMs, now);
     }
-    missed = NONE_MISSED;
     fireTime = next;
   }
+}
+
+/** The plan with its jobs spread. A fire time that is due alone is not made up for, and does not wait for others. */
+function paced(plan: FirePlan, schedule: FiringSchedule, trigger: Trigger, paceMs: number, now: number): FirePlan {
+  const { fires, nextFireTime, isCut } = plan;
+  if (fires.length === 1 && !isCut) return plan;
+  const [beforeLast, last] = fires.slice(-2);
+  if (isCut && beforeLast !== undefined && last !== undefined && nextFireTime !== null) {
+    const further = nextAfter(trigger, nextFireTime);
+    // The last one of many would be due alone in the next plan. So this plan leaves two.
+    if (further === null || further > now) {
+      const { fireTime: nextTime } = last;
+      const shorter = spread(fires.slice(0, -1), schedule, paceMs, now);
+      return { ...shorter, nextFireTime: nextTime, lastFireTime: beforeLast.fireTime, isCut };
+    }
+  }
+  return { ...plan, ...spread(fires, schedule, paceMs, now) };
 }
 
 /** One job for all due fire times, whose runs may not overlap. */
 function planApart(
   schedule: FiringSchedule,
   trigger: Trigger,
-  first: number,
+  start: number,
   now: number,
   random: () => number,
 ): FirePlan {
-  const [start, missed] = catchUpStart(schedule, trigger, first, now);
   const afterStart = nextAfter(trigger, start);
   let last = start;
   let previous = start;
@@ -143,69 +181,17 @@ function planApart(
   const isOldest = schedule.overlap === "skip";
   const fireTime = isOldest ? start : last;
   const scheduledFireTime = jittered(schedule, fireTime, isOldest ? afterStart : next, random);
-  return {
-    fires: [{ fireTime, scheduledFireTime, ...missed }],
+  const plan = {
+    fires: [{ fireTime, scheduledFireTime, ...NONE_MISSED }],
     nextFireTime: next,
     lastFireTime: last,
     isCut: next !== null && next <= now,
-    ...(count === 0 ? {} : { passed: { count, lastTime: isOldest ? last : previous } }),
   };
-}
-
-/** The first fire time in [first, now] that `maxCatchUp` leaves, and those that it leaves out. */
-function catchUpStart(
-  { maxCatchUp }: FiringSchedule,
-  trigger: Trigger,
-  first: number,
-  now: number,
-): [start: number, missed: MissedFires] {
-  const start = maxCatchUp === null ? first : newest(trigger, first, now, maxCatchUp);
-  if (start === first) return [start, NONE_MISSED];
-  return [
-    start,
-    {
-      missedCount: countBetween(trigger, first, start),
-      firstMissedTime: first,
-      lastMissedTime: trigger.previousMs(start) ?? first,
-    },
-  ];
-}
-
-/** The earliest of the newest `count` fire times in [first, now]. */
-function newest(trigger: Trigger, first: number, now: number, count: number): number {
-  let start = now + 1;
-  for (let left = count; left > 0; left--) {
-    const previous = trigger.previousMs(start);
-    if (previous === null || previous <= first) return first;
-    start = previous;
-  }
-  return start;
-}
-
-function nextAfter(trigger: Trigger, after: number): number | null {
-  const next = trigger.nextMs(after);
-  if (next !== null && !(next > after && Number.isInteger(next) && next <= INSTANT_MS_MAX))
-    throw brokenTrigger(trigger, after, next);
-  return next;
-}
-
-/** The last fire time at or before an instant. */
-function lastUntil(trigger: Trigger, now: number): number | null {
-  const last = trigger.previousMs(now + 1);
-  if (last === null || (last <= now && Number.isInteger(last))) return last;
-  throw new BrokenTriggerError(
-    `the trigger (${trigger.toJSON().type}) answered ${last}, which is not earlier than ${now + 1}; ` +
-      "previousMs() must return a strictly earlier instant or null",
-  );
-}
-
-/** How many fire times lie in [first, last), or null when counting takes too long. */
-function countBetween(trigger: Trigger, first: number, last: number): number | null {
-  let count = 0;
-  for (let at: number | null = first; at !== null && at < last; at = nextAfter(trigger, at)) {
-    if (++count > MISSED_COUNT_STEPS_MAX) return null;
-  }
-  return count;
+  if (count === 0) return plan;
+  const skip: Skip = isOldest
+    ? { from: afterStart ?? last, until: last, verdict: "overlapSkipped", count, into: null }
+    : { from: start, until: previous, verdict: "replaced", count, into: fireTime };
+  return { ...plan, passed: { count, lastTime: skip.until }, skips: [skip] };
 }
 
 function jittered(schedule: FiringSchedule, fireTime: number, next: number | null, random: () => number): number {

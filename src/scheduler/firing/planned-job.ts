@@ -3,14 +3,16 @@ import type { PlannedFire } from "./plan-fires.ts";
 
 /** The job of one fire of a schedule: only those fields that the store cannot take from the schedule's row. */
 export function plannedJob(schedule: LookedSchedule, fire: PlannedFire, jobId: string, now: number): PlannedJob {
-  const { fireTime, scheduledFireTime, missedCount, firstMissedTime, lastMissedTime } = fire;
+  const { fireTime, scheduledFireTime, pacedTime, missedCount, firstMissedTime, lastMissedTime } = fire;
+  const runAt = pacedTime === undefined ? scheduledFireTime : Math.max(scheduledFireTime, pacedTime);
   return {
     jobId,
     createdAt: now,
     fireTime,
     scheduledFireTime,
-    runAt: scheduledFireTime,
-    startDeadline: schedule.misfireGraceMs === null ? null : scheduledFireTime + schedule.misfireGraceMs,
+    runAt,
+    // Of a job that a pace puts off, the grace begins when the pace lets the job run.
+    startDeadline: schedule.misfireGraceMs === null ? null : runAt + schedule.misfireGraceMs,
     missedCount,
     firstMissedTime,
     lastMissedTime,

@@ -10,14 +10,17 @@ import { CronTrigger } from "../../triggers/cron.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
   CheckedBulk,
+  CheckedChange,
   CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
+  CheckedOccurrenceFilter,
   CheckedPrintOptions,
   CheckedRemoval,
   CheckedResultOptions,
   CheckedRunJobOptions,
   CheckedRunOptions,
+  CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
@@ -43,6 +46,7 @@ import * as schemas from "./option-schemas.ts";
 import { contradictions, withinWindow } from "./window-options.ts";
 
 export type {
+  CheckedCatchUp,
   CheckedJobOptions,
   CheckedScheduleChanges,
   CheckedScheduleOptions,
@@ -81,6 +85,7 @@ const homes = once((): readonly { names: readonly string[]; advice: (name: strin
       'overlap: "skip" fires only after the run before; ' +
       "scheduler.task(id, { maxRunningJobs }, handler) is how many run",
   },
+  { names: ["maxCatchUp"], advice: () => "write { catchUp: { maxCount: ... } }" },
   {
     names: ["nextRunTime"],
     advice: () => "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",
@@ -203,6 +208,7 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
     if (path === "taskDefaults" && name === "concurrencyKey") {
       return "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)";
     }
+    if (path === "scheduleDefaults" && isSameWord(name, "maxCatchUp")) return elsewhere(name);
     const isSetting = path === "scheduleDefaults" && namesOf(schemas.taskSettingsSchema()).includes(name);
     return isSetting
       ? `tasks have it too, and schedules inherit it from them: { taskDefaults: { ${name}: ... } }`
@@ -269,7 +275,9 @@ export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(sch
   elsewhere: (name) =>
     name === "paused"
       ? "call pauseSchedule(id) or unpauseSchedule(id)"
-      : elsewhereThanSchedule(namesOf(schemas.scheduleChangesSchema()))(name),
+      : name === "by"
+        ? "it stands apart from the changes: updateSchedule(id, changes, { by })"
+        : elsewhereThanSchedule(namesOf(schemas.scheduleChangesSchema()))(name),
   synonyms: { nextruntime: "nextFireTime" },
 });
 export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
@@ -323,18 +331,25 @@ export const checkSubscribeOptions: Checker<CheckedSubscribeOptions> = checker(s
 export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas.eventsOptionsSchema, {
   instead: signalOptionAdvice,
 });
-export const checkUnpauseOptions: Checker<{ resumeFrom?: "now" | number | undefined }> = checker(
+const CHANGE_SYNONYMS = { who: "by", user: "by", actor: "by", author: "by" };
+
+export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.changeOptionsSchema, {
+  instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
+  synonyms: CHANGE_SYNONYMS,
+});
+export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
+  { synonyms: CHANGE_SYNONYMS },
 );
 export const checkRunNowOptions: Checker<{ idempotencyKey?: string | undefined }> = checker(schemas.runNowSchema, {
   instead: (value) => (typeof value === "string" ? `write { idempotencyKey: ${shown(value)} }` : null),
 });
-const checkPause: Checker<{ key?: string | undefined }> = checker(schemas.taskPauseSchema, {
+const checkPause: Checker<CheckedChange & { key?: string | undefined }> = checker(schemas.taskPauseSchema, {
   instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
-  synonyms: { concurrencykey: "key" },
+  synonyms: { concurrencykey: "key", ...CHANGE_SYNONYMS },
 });
 /** A key that is undefined by mistake must not pause the whole task. */
-export const checkTaskPause: Checker<{ key?: string | undefined }> = (value, where) => {
+export const checkTaskPause: Checker<CheckedChange & { key?: string | undefined }> = (value, where) => {
   const pause = checkPause(value, where);
   if (pause.key !== undefined || !isPlain(value) || !("key" in value)) return pause;
   const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, undefined, "", pausedKeyAdvice(undefined));
@@ -351,6 +366,16 @@ const SEARCH_SYNONYMS = { q: "search", query: "search", text: "search" };
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema, {
   synonyms: { ...SEARCH_SYNONYMS, order: "sort", orderby: "sort", sortby: "sort", status: "state" },
 });
+export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = checker(schemas.occurrenceFilterSchema, {
+  synonyms: {
+    ...{ outcome: "verdict", status: "verdict", state: "verdict", verdicts: "verdict" },
+    ...{ since: "from", to: "until", sort: "order", orderby: "order" },
+  },
+});
+export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = checker(
+  schemas.scheduleChangeFilterSchema,
+  { synonyms: { sort: "order", orderby: "order" } },
+);
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
 });

@@ -9,6 +9,7 @@ import type {
   RunOverlapPolicy,
 } from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
+import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
 // Options as they are after the check: only known names, with their defaults. Durations are milliseconds, instants are
 // epoch milliseconds.
@@ -62,6 +63,13 @@ export interface CheckedTaskSettings extends CheckedLimits {
   schema?: StandardSchemaV1 | undefined;
 }
 
+/** What is made up for. */
+export interface CheckedCatchUp {
+  maxAge?: number | null | undefined;
+  maxCount?: number | null | undefined;
+  pace?: number | null | undefined;
+}
+
 export interface CheckedScheduleChanges {
   name?: string | null | undefined;
   nextFireTime?: number | undefined;
@@ -74,9 +82,11 @@ export interface CheckedScheduleChanges {
   executor?: string | undefined;
   priority?: number | undefined;
   resultExpirationTime?: number | undefined;
-  maxCatchUp?: number | null | undefined;
+  catchUp?: CheckedCatchUp | null | undefined;
   overlap?: RunOverlapPolicy | undefined;
   concurrencyKey?: string | null | undefined;
+  expectStartWithin?: number | null | undefined;
+  expectFinishWithin?: number | null | undefined;
 }
 
 export interface CheckedScheduleOptions {
@@ -84,6 +94,7 @@ export interface CheckedScheduleOptions {
   id?: string | undefined;
   conflictPolicy: ConflictPolicy;
   paused?: boolean | undefined;
+  by?: string | undefined;
   payload?: unknown;
   coalesce: CoalescePolicy;
   misfireGraceTime?: number | null | undefined;
@@ -92,9 +103,11 @@ export interface CheckedScheduleOptions {
   executor?: string | undefined;
   priority: number;
   resultExpirationTime?: number | undefined;
-  maxCatchUp: number | null;
+  catchUp: CheckedCatchUp | null;
   overlap?: RunOverlapPolicy | undefined;
   concurrencyKey?: string | null | undefined;
+  expectStartWithin?: number | null | undefined;
+  expectFinishWithin?: number | null | undefined;
 }
 
 export interface CheckedJobOptions {
@@ -133,8 +146,26 @@ export interface CheckedSchedulerOptions {
   leaseDuration: number;
   cleanupInterval: number | null;
   maxIdle?: number | undefined;
+  zoneRules: "auto" | "adopt" | "keep";
   logLevel?: LogLevel | undefined;
   version?: number | undefined;
+}
+
+/** Who changes something. */
+export interface CheckedChange {
+  by?: string | undefined;
+}
+
+export interface CheckedOccurrenceFilter extends CheckedScheduleChangeFilter {
+  from?: number;
+  until?: number;
+  verdict?: readonly OccurrenceVerdict[];
+}
+
+export interface CheckedScheduleChangeFilter {
+  order: "newest" | "oldest";
+  limit: number;
+  cursor: string | null;
 }
 
 export interface CheckedStartOptions {

@@ -48,6 +48,13 @@ export function unlimitedAdvice(value: unknown): string | null {
   return value === Number.POSITIVE_INFINITY || value === false ? "write null for no limit" : null;
 }
 
+/** Advice for what is no object of bounds. */
+export function catchUpAdvice(value: unknown): string | null {
+  if (typeof value === "number") return `write { maxCount: ${value} }`;
+  if (typeof value === "string") return `write { maxAge: ${durationText(value)} }`;
+  return unlimitedAdvice(value);
+}
+
 /** Advice for a limit that allows too little or too much. */
 export function limitAdvice(value: unknown): string | null {
   if (value === 0) return "to let nothing run, call pauseTask(id), or pauseTask(id, { key }) for one key";

@@ -19,6 +19,7 @@ import { OptionsError } from "../../core/errors.ts";
 import { LOG_LEVELS } from "../../core/leveled-logger.ts";
 import {
   BULK_ADD_MAX,
+  BY_LENGTH_MAX,
   CATCH_UP_MAX,
   FLOW_LIMIT_MAX,
   ID_LENGTH_MAX,
@@ -29,7 +30,7 @@ import {
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { once } from "../../core/once.ts";
-import { mustBe } from "../../core/option-errors.ts";
+import { mustBe, mustBeOneOf } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
@@ -47,14 +48,17 @@ import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
   CheckedBulk,
+  CheckedChange,
   CheckedEventsOptions,
   CheckedJobOptions,
   CheckedNewJob,
+  CheckedOccurrenceFilter,
   CheckedPrintOptions,
   CheckedRemoval,
   CheckedResultOptions,
   CheckedRunJobOptions,
   CheckedRunOptions,
+  CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
@@ -65,9 +69,11 @@ import type {
   KeyFunction,
 } from "./checked-options.ts";
 import { checkMetadata } from "./metadata.ts";
+import { OCCURRENCE_VERDICTS, type OccurrenceVerdict } from "./occurrence-verdicts.ts";
 import {
   BROKER_METHODS,
   backoffAdvice,
+  catchUpAdvice,
   debounceAdvice,
   EXECUTOR_METHODS,
   executorAdvice,
@@ -95,6 +101,9 @@ import {
 // time have no default here. A schema is made when it is first used, because most programs use few of them.
 
 const name = once(() => textUpTo(ID_LENGTH_MAX));
+
+/** Who changes something. */
+const by = once(() => v.optional(textUpTo(BY_LENGTH_MAX)));
 
 const concurrencyKey = once(() => v.optional(v.nullable(textUpTo(ID_LENGTH_MAX, keyAdvice))));
 
@@ -216,11 +225,22 @@ const timeZone = once(() =>
   }),
 );
 
+const catchUp = once(() =>
+  objectOf(
+    {
+      maxAge: v.optional(v.nullable(durationMs(1))),
+      maxCount: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice))),
+      pace: v.optional(v.nullable(durationMs(1))),
+    },
+    catchUpAdvice,
+  ),
+);
+
 const scheduleDefaults = once(() =>
   objectOf({
     coalesce: v.optional(oneOf(["latest", "earliest", "all"])),
     maxJitter: v.optional(durationMs()),
-    maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice))),
+    catchUp: v.optional(v.nullable(catchUp())),
     priority: v.optional(wholeNumber()),
     conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES)),
   }),
@@ -241,6 +261,7 @@ export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSched
     leaseThread: v.optional(implementing<LeaseGuard>("a LeaseThread", ["start", "hold", "drop", "heldUntil", "stop"])),
     cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
     maxIdle: v.optional(durationMs(1)),
+    zoneRules: v.optional(oneOf(["auto", "adopt", "keep"]), "auto"),
     version: v.optional(wholeNumber(0)),
     logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
     logLevel: v.optional(oneOf(LOG_LEVELS)),
@@ -266,13 +287,16 @@ const scheduleSettings = once(() => ({
   priority: v.optional(wholeNumber(), 0),
   overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
   concurrencyKey: concurrencyKey(),
-  maxCatchUp: v.optional(v.nullable(wholeNumber(1, CATCH_UP_MAX, unlimitedAdvice)), null),
+  catchUp: v.optional(v.nullable(catchUp()), null),
+  expectStartWithin: v.optional(v.nullable(durationMs(1))),
+  expectFinishWithin: v.optional(v.nullable(durationMs(1))),
 }));
 
 const newScheduleEntries = once(() => ({
   ...scheduleSettings(),
   conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES), "update"),
   paused: v.optional(trueOrFalse),
+  by: by(),
 }));
 
 export const scheduleOptionsSchema: () => v.GenericSchema<unknown, CheckedScheduleOptions> = once(() =>
@@ -420,20 +444,28 @@ export const eventsOptionsSchema: () => v.GenericSchema<unknown, CheckedEventsOp
     }) as v.GenericSchema<unknown, CheckedEventsOptions>,
 );
 
-export const unpauseOptionsSchema: () => v.GenericSchema<unknown, { resumeFrom?: "now" | number | undefined }> = once(
-  () =>
-    v.strictObject({
-      resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
-    }),
+export const changeOptionsSchema: () => v.GenericSchema<unknown, CheckedChange> = once(() =>
+  v.strictObject({ by: by() }),
+);
+
+export const unpauseOptionsSchema: () => v.GenericSchema<
+  unknown,
+  CheckedChange & { resumeFrom?: "now" | number | undefined }
+> = once(() =>
+  v.strictObject({
+    resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
+    by: by(),
+  }),
 );
 
 export const runNowSchema: () => v.GenericSchema<unknown, { idempotencyKey?: string | undefined }> = once(() =>
   v.strictObject({ idempotencyKey: v.optional(name()) }),
 );
 
-export const taskPauseSchema: () => v.GenericSchema<unknown, { key?: string | undefined }> = once(() =>
+export const taskPauseSchema: () => v.GenericSchema<unknown, CheckedChange & { key?: string | undefined }> = once(() =>
   v.strictObject({
     key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),
+    by: by(),
   }),
 );
 
@@ -457,6 +489,33 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, ScheduleFilter
     search: v.exactOptional(name()),
     sort: v.exactOptional(oneOf(["id", "nextFireTime"])),
   }),
+);
+
+/** One verdict, or a list of them; the checked value is a list. */
+const verdicts = once(() =>
+  converted((value: unknown): readonly OccurrenceVerdict[] => {
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (list.length === 0) throw new OptionsError("must name a verdict at least; leave it out for all");
+    for (const one of list) {
+      if (OCCURRENCE_VERDICTS.some((verdict) => verdict === one)) continue;
+      throw new OptionsError(mustBeOneOf(OCCURRENCE_VERDICTS, one));
+    }
+    return [...new Set(list as readonly OccurrenceVerdict[])];
+  }),
+);
+
+export const occurrenceFilterSchema: () => v.GenericSchema<unknown, CheckedOccurrenceFilter> = once(() =>
+  v.strictObject({
+    ...page(),
+    from: v.exactOptional(instantMs),
+    until: v.exactOptional(instantMs),
+    verdict: v.exactOptional(verdicts()),
+    order: v.optional(oneOf(["newest", "oldest"]), "newest"),
+  }),
+);
+
+export const scheduleChangeFilterSchema: () => v.GenericSchema<unknown, CheckedScheduleChangeFilter> = once(() =>
+  v.strictObject({ ...page(), order: v.optional(oneOf(["newest", "oldest"]), "newest") }),
 );
 
 const saysIds = says(`a list of at most ${BULK_ADD_MAX} ids`);

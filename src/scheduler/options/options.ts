@@ -9,6 +9,7 @@ import type {
   RunOverlapPolicy,
 } from "../../records/policies.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
+import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
 /** Settings of a task. The most explicit setting counts: first that of the call, then that of the task, then that of
  *  the scheduler's `taskDefaults`. Metadata is merged key by key. `P` is the payload that the handler gets. */
@@ -128,8 +129,37 @@ export interface ThrottleOptions {
   per: Duration;
 }
 
+/** Who changes something, for `getScheduleChanges` and `explain`. */
+export interface ChangeOptions {
+  /** A name for people: text of 1 to 200 characters, for example `"ada@example.org"`. Default: the identity of the
+   *  scheduler. */
+  by?: string | undefined;
+}
+
+/**
+ * Bounds of what a schedule makes up for after a pause, an outage, or the return of a backup.
+ * @example
+ * await scheduler.addSchedule("sync", "0 * * * *", {
+ *   coalesce: "all",
+ *   catchUp: { maxAge: "1d", maxCount: 100, pace: "10s" },
+ * });
+ */
+export interface CatchUpOptions {
+  /** Due fire times that are older than this, when a scheduler comes to them, make no job, whatever `coalesce` is. It
+   *  should be longer than a scheduler may be late: with `tick()`, longer than the time between ticks. Default: null,
+   *  any age. */
+  maxAge?: Duration | null | undefined;
+  /** With `coalesce: "all"`: of the fire times that are due together, at most so many make jobs, the newest ones; 1 to
+   *  10,000. Without effect where `coalesce` makes one job. Default: null, all of them. */
+  maxCount?: number | null | undefined;
+  /** With `coalesce: "all"` and `overlap: "queue"`: of the jobs of fire times that are due together, the first runs at
+   *  once, and each next one so long after the one before, in whatever process. Their `misfireGraceTime` counts from
+   *  then. A fire time that is due alone runs at once, and waits for none of them. Default: null, all run at once. */
+  pace?: Duration | null | undefined;
+}
+
 /** Options of a schedule. */
-export interface ScheduleOptions<P = unknown> {
+export interface ScheduleOptions<P = unknown> extends ChangeOptions {
   /** Choose an id to find the schedule again, or to add the same schedule at every start. Default: a new UUID. */
   id?: string | undefined;
   /** A name for people, at most 256 characters, which need not be unique. Default: null. */
@@ -165,6 +195,12 @@ export interface ScheduleOptions<P = unknown> {
   /** The concurrency key of the schedule's jobs: text of 1 to 256 characters; null for none. It is stored with the
    *  schedule. Default: what the task's `concurrencyKey` tells from the payload. */
   concurrencyKey?: string | null | undefined;
+  /** Within which time after a fire time its job is to start, longer than zero; null for no such expectation. If the
+   *  job has not, whoever looks into the store publishes `occurrenceOverdue`, once. Only for stores that keep a ledger.
+   *  Default: null. */
+  expectStartWithin?: Duration | null | undefined;
+  /** The same for the end of the job, at least `expectStartWithin`. Default: null. */
+  expectFinishWithin?: Duration | null | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
   metadata?: Metadata | undefined;
   /** Name of the executor that runs the jobs. Default: the task's. */
@@ -173,19 +209,20 @@ export interface ScheduleOptions<P = unknown> {
   priority?: number | undefined;
   /** How long results of the schedule's jobs are kept; zero keeps none. Default: the task's. */
   resultExpirationTime?: Duration | undefined;
-  /** With `coalesce: "all"`: make jobs for at most so many missed fire times, the newest ones; 1 to 10,000. Default:
-   *  null, for all of them. */
-  maxCatchUp?: number | null | undefined;
+  /** Which missed fire times are made up for, and how fast; null for all, at once. What is left out makes no job, now
+   *  or later. In `updateSchedule`, what is given replaces the whole object. Default: null. */
+  catchUp?: CatchUpOptions | null | undefined;
 }
 
 /** Settings that the schedules of a scheduler inherit, unless they say otherwise: see {@link ScheduleOptions}. */
 export type ScheduleDefaults = Pick<
   ScheduleOptions,
-  "coalesce" | "maxJitter" | "maxCatchUp" | "priority" | "conflictPolicy"
+  "coalesce" | "maxJitter" | "catchUp" | "priority" | "conflictPolicy"
 >;
 
 /** What `updateSchedule` changes. Fields that are not given stay as they are. */
-export interface ScheduleUpdate<P = unknown> extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused"> {
+export interface ScheduleUpdate<P = unknown>
+  extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused" | "by"> {
   /** A trigger, or crontab text in the time zone of the scheduler. A trigger with a new rule counts from now. A trigger
    *  with the same rule as before leaves the fire times as they are. */
   trigger?: Trigger | string | undefined;
@@ -290,6 +327,31 @@ export interface ScheduleFilterOptions {
   /** `"nextFireTime"` begins with the schedule that fires first; schedules that have no fire time left come last. One
    *  that fires between two pages may come again, with its new time. Default: `"id"`. */
   sort?: "id" | "nextFireTime";
+  limit?: number;
+  /** The `cursor` of the page before. Default: null, for the first page. */
+  cursor?: string | null;
+}
+
+/** Filter and order of `getOccurrences`; a page has at most `limit` items (default 100, at most 1,000). */
+export interface OccurrenceFilterOptions {
+  /** Fire times at this instant or later, for example `"2030-01-31T09:00:00Z"`. Default: from the first that the
+   *  ledger has. */
+  from?: InstantLike;
+  /** Fire times until this instant, which is included. Default: until now, which is also the latest possible. */
+  until?: InstantLike;
+  /** Only fire times of which this became. Default: all. */
+  verdict?: OccurrenceVerdict | readonly OccurrenceVerdict[];
+  /** `"newest"` begins with the last fire time, `"oldest"` with the first. Default: `"newest"`. */
+  order?: "newest" | "oldest";
+  limit?: number;
+  /** The `cursor` of the page before. Default: null, for the first page. */
+  cursor?: string | null;
+}
+
+/** Order of `getScheduleChanges`; a page has at most `limit` items (default 100, at most 1,000). */
+export interface ScheduleChangeFilterOptions {
+  /** `"newest"` begins with the last change. Default: `"newest"`. */
+  order?: "newest" | "oldest";
   limit?: number;
   /** The `cursor` of the page before. Default: null, for the first page. */
   cursor?: string | null;

@@ -53,6 +53,13 @@ export interface SchedulerOptions {
    *  other processes end the sleep too. A server without a broker is asked this often. Default: 10 s where other
    *  processes may write to the store, else a minute. */
   maxIdle?: Duration | undefined;
+  /** What to do at the start with next fire times that a runtime with other time zone data computed. Each runtime
+   *  brings its own data, and its version of them tells little: two with the same version may disagree. So the data
+   *  that a store sees for the first time count as the newest. `"auto"`: computes next fire times anew by the data of
+   *  this runtime, unless they are older than those that were used; then the log says so. `"adopt"`: declares the data
+   *  of this runtime to be the newest, for one start after the others were wrong. `"keep"`: computes nothing anew.
+   *  Default: `"auto"`. */
+  zoneRules?: "auto" | "adopt" | "keep" | undefined;
   /** Version of the program, 0 or more, for example the number of its build. The settings of a task that a program of a
    *  higher version declared are never replaced by those of a lower one, or of one without a version: while a deploy is
    *  under way, and old processes still start, the newest settings stay. Default: none. */

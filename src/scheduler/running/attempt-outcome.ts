@@ -125,8 +125,9 @@ function finished(
     error,
     expiresAt: now + job.resultExpirationMs,
   };
-  // A result that is not kept need not know what its job was.
-  const result = job.resultExpirationMs === 0 ? end : withKeptFacts(end, job, progress);
+  // A result that is not kept need not know what its job was, unless the store's ledger keeps the run of a fire time.
+  const needsNone = job.resultExpirationMs === 0 && job.fireTime === null;
+  const result = needsNone ? end : withKeptFacts(end, job, progress);
   return { release: { jobId: job.id, fence: job.fence, kind: "finish", result }, error };
 }
 

@@ -3,12 +3,18 @@ import { optionError } from "../../core/option-errors.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
-import type { Metadata } from "../../records/policies.ts";
+import type { CatchUp, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { brokenTrigger, ruleKey, type Trigger } from "../../triggers/trigger.ts";
-import type { CheckedJobOptions, CheckedScheduleChanges, CheckedScheduleOptions } from "../options/check-options.ts";
+import { zoneRulesOf } from "../../triggers/zone-rules.ts";
+import type {
+  CheckedCatchUp,
+  CheckedJobOptions,
+  CheckedScheduleChanges,
+  CheckedScheduleOptions,
+} from "../options/check-options.ts";
 import type { KeyedPayload } from "../tasks/concurrency-key.ts";
 
 /** A new schedule: the call's options go over the task's settings, and the trigger is anchored to the present. */
@@ -17,18 +23,20 @@ export function newScheduleRecord(
   options: CheckedScheduleOptions,
 ): ScheduleRecord {
   const { id, task, trigger, payload, now } = facts;
+  const { zoneRules, ...triggered } = triggerFields(trigger, now);
   return {
     id,
     name: options.name ?? null,
     taskId: task.id,
-    ...triggerFields(trigger, now),
+    ...triggered,
+    ...(zoneRules === null ? {} : { zoneRules }),
     payload: payload.text,
     executor: options.executor ?? task.executor,
     priority: options.priority,
     coalesce: options.coalesce,
     misfireGraceMs: options.misfireGraceTime === undefined ? task.misfireGraceMs : options.misfireGraceTime,
     maxJitterMs: options.maxJitter,
-    maxCatchUp: options.maxCatchUp,
+    catchUp: catchUpOf(options.catchUp),
     resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
     maxRecoveries: task.maxRecoveries,
     overlap: options.overlap ?? task.overlap,
@@ -39,18 +47,40 @@ export function newScheduleRecord(
     fence: firstFence(),
     skippedCount: 0,
     ...(payload.key === null ? {} : { concurrencyKey: payload.key }),
+    ...expectationsOf(options),
   };
 }
 
-/** The fields of a schedule that come from its trigger: its text with the anchor, its rule, and its first fire time. */
+function expectationsOf({
+  expectStartWithin: startMs = null,
+  expectFinishWithin: finishMs = null,
+}: CheckedScheduleOptions): Pick<ScheduleRecord, "expectStartMs" | "expectFinishMs"> {
+  return {
+    ...(startMs === null ? {} : { expectStartMs: startMs }),
+    ...(finishMs === null ? {} : { expectFinishMs: finishMs }),
+  };
+}
+
+/** Bounds of which none is given are the same as no bounds. */
+function catchUpOf(options: CheckedCatchUp | null): CatchUp | null {
+  const { maxAge: maxAgeMs = null, maxCount = null, pace: paceMs = null } = options ?? {};
+  return maxAgeMs === null && maxCount === null && paceMs === null ? null : { maxAgeMs, maxCount, paceMs };
+}
+
+/** The fields of a schedule that come from its trigger: its text with the anchor, its rule, and its first fire time
+ *  with the time zone rules that made it. A new rule has nothing to make up for, and keeps no pace. */
 function triggerFields(
   trigger: Trigger,
   now: number,
-): Pick<ScheduleRecord, "trigger" | "triggerRule" | "nextFireTime"> {
+): Pick<ScheduleRecord, "trigger" | "triggerRule" | "nextFireTime" | "paceUntil"> & {
+  readonly zoneRules: string | null;
+} {
   const anchored = trigger.startingAtMs(now);
   const nextFireTime = trigger.firstMs(now);
   assertFireTime(trigger, now, nextFireTime);
-  return { trigger: JSON.stringify(anchored), triggerRule: ruleKey(trigger), nextFireTime };
+  const zoneRules = nextFireTime === null ? null : zoneRulesOf(trigger, now);
+  const triggerRule = ruleKey(trigger);
+  return { trigger: JSON.stringify(anchored), triggerRule, nextFireTime, paceUntil: null, zoneRules };
 }
 
 /** A trigger of the user's may answer with anything, and what is no instant can never fire.
@@ -77,6 +107,8 @@ export function scheduleChanges(
   const isNewRule = trigger !== undefined && ruleKey(trigger) !== schedule.triggerRule;
   return {
     ...(isNewRule ? triggerFields(trigger, now) : {}),
+    // No rule made what a caller chose.
+    ...(options.nextFireTime === undefined ? {} : { zoneRules: null }),
     ...withoutUndefined({
       nextFireTime: options.nextFireTime === undefined ? undefined : notBefore(schedule, options.nextFireTime),
       payload,
@@ -87,9 +119,11 @@ export function scheduleChanges(
       coalesce: options.coalesce,
       misfireGraceMs: options.misfireGraceTime,
       maxJitterMs: options.maxJitter,
-      maxCatchUp: options.maxCatchUp,
+      catchUp: options.catchUp === undefined ? undefined : catchUpOf(options.catchUp),
       resultExpirationMs: options.resultExpirationTime,
       overlap: options.overlap,
+      expectStartMs: options.expectStartWithin,
+      expectFinishMs: options.expectFinishWithin,
       metadata: options.metadata && { ...taskMetadata, ...options.metadata },
     }),
   };

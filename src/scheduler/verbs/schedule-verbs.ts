@@ -3,12 +3,15 @@ import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions } from "../../core/option-errors.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
+import type { ChangeNote } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
+import { zoneRulesOf } from "../../triggers/zone-rules.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import {
+  checkChangeOptions,
   checkId,
   checkNoTrigger,
   checkPreviewOptions,
@@ -20,13 +23,20 @@ import {
   checkUnpauseOptions,
   scheduleOptionNames,
 } from "../options/check-options.ts";
-import type { ScheduleDefaults, ScheduleFilterOptions, ScheduleOptions, ScheduleUpdate } from "../options/options.ts";
+import type {
+  ChangeOptions,
+  ScheduleDefaults,
+  ScheduleFilterOptions,
+  ScheduleOptions,
+  ScheduleUpdate,
+} from "../options/options.ts";
 import type { NamedFunction, Task } from "../scheduler-client.ts";
 import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
 import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
 import { declaredSchedule, differingOptions } from "./declared-schedule.ts";
+import { assertExpectable } from "./expectations.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { assertFireTime, newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -49,6 +59,7 @@ export class ScheduleVerbs {
   ): Promise<Schedule> {
     const { env, tasks, ready, inherited } = this.#context;
     const checked = checkScheduleOptions(withDefaults(options, inherited.scheduleDefaults), where);
+    assertExpectable(env.store, checked, checked, where);
     checkNoTrigger(task, where);
     const trigger = checkTrigger(rule, where, inherited.timeZone);
     const taskId = tasks.idOf(task);
@@ -61,7 +72,8 @@ export class ScheduleVerbs {
     const { conflictPolicy, paused } = checked;
     const record = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
     const schedule = checked.id === undefined ? record : declaredSchedule(record, paused, tasks.version);
-    const report = await env.store.addSchedules([{ schedule, conflictPolicy, setsPaused: paused !== undefined }]);
+    const addition = { schedule, conflictPolicy, setsPaused: paused !== undefined };
+    const report = await env.store.addSchedules([addition], { at: now, by: checked.by ?? env.identity });
     const result = report.conflictId === null ? report.results[0] : undefined;
     if (result === undefined) {
       throw new ConflictingIdError(
@@ -113,7 +125,8 @@ export class ScheduleVerbs {
     return mapPage(await this.#context.env.store.getSchedules(checked), (record) => this.#scheduleOf(record));
   }
 
-  async update(id: string, changes: ScheduleUpdate): Promise<Schedule> {
+  async update(id: string, changes: ScheduleUpdate, options: ChangeOptions): Promise<Schedule> {
+    const { by } = checkChangeOptions(options, "updateSchedule()");
     const { trigger: rule, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
     const { timeZone } = this.#context.inherited;
     const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
@@ -127,30 +140,44 @@ export class ScheduleVerbs {
     const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
     const now = this.#context.env.clock.now();
     const facts = { taskMetadata, trigger, payload: keyed?.text, key, now };
-    return this.#change(id, (record) => scheduleChanges(record, facts, checked));
+    return this.#change(id, by, (record) => {
+      const { expectStartMs, expectFinishMs } = record;
+      const { expectStartWithin = expectStartMs, expectFinishWithin = expectFinishMs } = checked;
+      const { store } = this.#context.env;
+      assertExpectable(store, checked, { expectStartWithin, expectFinishWithin }, "updateSchedule()");
+      return scheduleChanges(record, facts, checked);
+    });
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: string, options: ChangeOptions): Promise<void> {
     const { env, ready } = this.#context;
     checkId(id, "schedule id");
+    const { by } = checkChangeOptions(options, "removeSchedule()");
     await ready();
-    if (!(await env.store.removeSchedule(id))) throw noSchedule(id);
+    if (!(await env.store.removeSchedule(id, this.#note(by)))) throw noSchedule(id);
     env.events.publish([scheduleRemoved(env, id, false)]);
   }
 
-  async pause(id: string): Promise<Schedule> {
-    return this.#change(id, () => ({ paused: true }));
+  async pause(id: string, options: ChangeOptions): Promise<Schedule> {
+    const { by } = checkChangeOptions(options, "pauseSchedule()");
+    return this.#change(id, by, () => ({ paused: true }));
   }
 
-  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike }): Promise<Schedule> {
-    const { resumeFrom } = checkUnpauseOptions(options, "unpauseSchedule()");
-    const from = resumeFrom === "now" ? this.#context.env.clock.now() : (resumeFrom ?? null);
-    return this.#change(id, (record) => {
-      if (from === null || record.nextFireTime === null || record.nextFireTime >= from) return { paused: false };
+  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule> {
+    const { resumeFrom, by } = checkUnpauseOptions(options, "unpauseSchedule()");
+    const now = this.#context.env.clock.now();
+    const from = resumeFrom === "now" ? now : (resumeFrom ?? null);
+    return this.#change(id, by, (record) => {
+      if (from === null) return { paused: false };
+      // What is dropped leaves no pace to keep.
+      const resumed = { paused: false, paceUntil: null };
+      if (record.nextFireTime === null || record.nextFireTime >= from) return resumed;
       const { trigger } = this.#scheduleOf(record);
       const nextFireTime = trigger.nextMs(from - 1);
       assertFireTime(trigger, from - 1, nextFireTime);
-      return { paused: false, nextFireTime };
+      // Other rules would find one before the instant that the caller chose.
+      const zoneRules = from > now || nextFireTime === null ? null : zoneRulesOf(trigger, now);
+      return { ...resumed, nextFireTime, zoneRules };
     });
   }
 
@@ -191,10 +218,15 @@ export class ScheduleVerbs {
   }
 
   /** Reads, changes and writes a schedule. Does so again when somebody else changed the schedule in between. */
-  async #change(id: string, changesOf: (record: ScheduleRecord) => ScheduleChanges): Promise<Schedule> {
+  async #change(
+    id: string,
+    by: string | undefined,
+    changesOf: (record: ScheduleRecord) => ScheduleChanges,
+  ): Promise<Schedule> {
     for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
       const record = await this.#record(id);
-      const updated = await this.#context.env.store.updateSchedule(id, changesOf(record), record.fence);
+      const { store } = this.#context.env;
+      const updated = await store.updateSchedule(id, changesOf(record), record.fence, this.#note(by));
       if (updated === null) continue;
       this.#publishChange(updated, "updated");
       return this.#scheduleOf(updated);
@@ -202,6 +234,11 @@ export class ScheduleVerbs {
     throw new SchedulerStateError(
       `schedule "${id}" was changed by others ${UPDATE_TRIES_MAX} times meanwhile; try again`,
     );
+  }
+
+  #note(by: string | undefined): ChangeNote {
+    const { clock, identity } = this.#context.env;
+    return { at: clock.now(), by: by ?? identity };
   }
 
   #publishChange(schedule: ScheduleRecord, change: "added" | "updated"): void {

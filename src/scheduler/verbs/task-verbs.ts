@@ -2,6 +2,7 @@ import { ConflictingIdError, TaskLookupError } from "../../core/errors.ts";
 import { taskRemoved } from "../events/event-records.ts";
 import { taskPauseChanged } from "../events/flow-events.ts";
 import { checkId, checkTaskPause } from "../options/check-options.ts";
+import type { ChangeOptions } from "../options/options.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import { TaskView } from "../views/task-view.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -36,13 +37,13 @@ export class TaskVerbs {
   }
 
   /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
-  async setPaused(id: string, options: { key?: string }, isPaused: boolean): Promise<void> {
+  async setPaused(id: string, options: { key?: string } & ChangeOptions, isPaused: boolean): Promise<void> {
     const { env, ready } = this.#context;
     checkId(id, "task id");
-    const { key = null } = checkTaskPause(options, isPaused ? "pauseTask()" : "unpauseTask()");
+    const { key = null, by = env.identity } = checkTaskPause(options, isPaused ? "pauseTask()" : "unpauseTask()");
     await ready();
     const pause = { taskId: id, key };
-    const isThere = await env.store.pauseTask({ ...pause, paused: isPaused, now: env.clock.now() });
+    const isThere = await env.store.pauseTask({ ...pause, paused: isPaused, now: env.clock.now(), by });
     if (!isThere) throw new TaskLookupError(`there is no task "${id}"`, id);
     env.events.publish([taskPauseChanged(env, pause, isPaused)]);
     const what = key === null ? `task "${id}"` : `key "${key}" of task "${id}"`;

@@ -1,5 +1,6 @@
 import { printAsJSON } from "../../core/inspect.ts";
 import { instantOf, instantText, type Temporal } from "../../core/temporal.ts";
+import type { AlarmKind } from "../../records/alarm.ts";
 import type { SchedulerRecord, SchedulerRole } from "../../records/scheduler.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { StoreInspection, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
@@ -14,6 +15,21 @@ export interface StoreFacts {
   /** How long the store took to answer. */
   readonly latencyMs: number;
   readonly clockSkewMs: number | null;
+}
+
+/** An occurrence that is overdue, by what its schedule expects. */
+export interface OverdueOccurrence {
+  readonly scheduleId: string;
+  readonly taskId: string;
+  readonly fireTime: Temporal.Instant;
+  /** What it has not done in time: to start, or to end. */
+  readonly kind: AlarmKind;
+  /** When it should have. */
+  readonly dueAt: Temporal.Instant;
+  /** When a scheduler found it overdue. */
+  readonly raisedAt: Temporal.Instant;
+  /** Its job, or the one that stands for it; null while there is none. */
+  readonly jobId: string | null;
 }
 
 /** A schedule of which more than 10 jobs are unfinished. */
@@ -146,6 +162,16 @@ export class SchedulerHealth {
     return this.#store?.backloggedSchedules ?? [];
   }
 
+  /** The occurrences that are overdue (`expectStartWithin`, `expectFinishWithin`), the one first that was due first; at
+   *  most 100. */
+  get overdueOccurrences(): readonly OverdueOccurrence[] {
+    return this.#overdue(instantOf);
+  }
+  /** How many occurrences are overdue, counted to 10,000. */
+  get overdueCount(): number {
+    return this.#store?.inspection.alarms?.count ?? 0;
+  }
+
   toJSON(): Record<string, unknown> {
     const { oldestDueJob = null, oldestDueSchedule = null } = this.#store?.inspection ?? {};
     return {
@@ -162,6 +188,8 @@ export class SchedulerHealth {
       schedulers: this.#schedulers(instantText),
       unhandledTasks: this.unhandledTasks,
       backloggedSchedules: this.backloggedSchedules,
+      overdueOccurrences: this.#overdue(instantText),
+      overdueCount: this.overdueCount,
     };
   }
 
@@ -174,6 +202,15 @@ export class SchedulerHealth {
     at: (epochMs: number) => T,
   ): Omit<DueSchedule, "nextFireTime"> & { nextFireTime: T } {
     return { id, taskId, nextFireTime: at(nextFireTime), lateMs: this.#checkedAt - nextFireTime };
+  }
+
+  #overdue<T>(
+    at: (epochMs: number) => T,
+  ): (Omit<OverdueOccurrence, "fireTime" | "dueAt" | "raisedAt"> & { fireTime: T; dueAt: T; raisedAt: T })[] {
+    return (this.#store?.inspection.alarms?.open ?? []).map(({ fireTime, dueAt, raisedAt, ...facts }) => ({
+      ...{ scheduleId: facts.scheduleId, taskId: facts.taskId, fireTime: at(fireTime), kind: facts.kind },
+      ...{ dueAt: at(dueAt), raisedAt: at(raisedAt), jobId: facts.jobId },
+    }));
   }
 
   #schedulers<T>(at: (epochMs: number) => T): (Omit<LiveScheduler, "aliveUntil"> & { aliveUntil: T })[] {

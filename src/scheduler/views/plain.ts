@@ -14,7 +14,7 @@ export type Plain<T> = {
 
 type PlainValue<T> = unknown extends T
   ? RemoteValue
-  : T extends Temporal.Instant | Temporal.Duration | Temporal.ZonedDateTime
+  : T extends Temporal.Instant | Temporal.Duration | Temporal.ZonedDateTime | Temporal.PlainDateTime
     ? string
     : T extends Trigger
       ? Plain<TriggerJSON>

@@ -1,4 +1,4 @@
-import { durationOf, durationText, durationTextOrNull } from "../../core/duration.ts";
+import { durationOf, durationOrNull, durationText, durationTextOrNull } from "../../core/duration.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import {
   type InstantLike,
@@ -8,28 +8,38 @@ import {
   instantTextOrNull,
   type Temporal,
 } from "../../core/temporal.ts";
-import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
+import type { CatchUp, CoalescePolicy, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import type { ScheduleUpdate } from "../options/options.ts";
+import type { ChangeOptions, ScheduleUpdate } from "../options/options.ts";
 import type { Job } from "./job.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
 
 /** What the verbs of a {@link Schedule} need of the scheduler that made it. Every `SchedulerClient` has it. */
 export interface ScheduleClient {
   getSchedule(id: string): Promise<Schedule>;
-  updateSchedule(id: string, changes: ScheduleUpdate): Promise<Schedule>;
-  pauseSchedule(id: string): Promise<Schedule>;
-  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Schedule>;
-  removeSchedule(id: string): Promise<void>;
+  updateSchedule(id: string, changes: ScheduleUpdate, options?: ChangeOptions): Promise<Schedule>;
+  pauseSchedule(id: string, options?: ChangeOptions): Promise<Schedule>;
+  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
+  removeSchedule(id: string, options?: ChangeOptions): Promise<void>;
   runScheduleNow(id: string, options?: { idempotencyKey?: string }): Promise<Job>;
   previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
 }
 
 /** What a {@link Schedule} shows of its record. */
-export type ScheduleFacts = Omit<ScheduleRecord, "triggerRule" | "maxRecoveries" | "fence" | "declaration" | "version">;
+export type ScheduleFacts = Omit<
+  ScheduleRecord,
+  "triggerRule" | "maxRecoveries" | "fence" | "declaration" | "version" | "paceUntil"
+>;
+
+/** Bounds of what a schedule makes up for, see `CatchUpOptions`. Null is unlimited. */
+export interface ScheduleCatchUp {
+  readonly maxAge: Temporal.Duration | null;
+  readonly maxCount: number | null;
+  readonly pace: Temporal.Duration | null;
+}
 
 /**
  * A schedule as it was when it was read, with what can be done to it. Its fields never change: verbs that change the
@@ -87,16 +97,18 @@ export class Schedule {
   }
   /** How late a job may start; null is unlimited. */
   get misfireGraceTime(): Temporal.Duration | null {
-    const ms = this.#record.misfireGraceMs;
-    return ms === null ? null : durationOf(ms);
+    return durationOrNull(this.#record.misfireGraceMs);
   }
   /** Longest random delay of a fire; zero for none. */
   get maxJitter(): Temporal.Duration {
     return durationOf(this.#record.maxJitterMs);
   }
-  /** With `coalesce: "all"`: for how many missed fire times jobs are made at most; null is unlimited. */
-  get maxCatchUp(): number | null {
-    return this.#record.maxCatchUp;
+  /** Which missed fire times are made up for, and how fast; null for all, at once. */
+  get catchUp(): ScheduleCatchUp | null {
+    const { catchUp } = this.#record;
+    if (catchUp === null) return null;
+    const { maxAgeMs, maxCount, paceMs } = catchUp;
+    return { maxAge: durationOrNull(maxAgeMs), maxCount, pace: durationOrNull(paceMs) };
   }
   /** How long results of the schedule's jobs are kept; zero keeps none. */
   get resultExpirationTime(): Temporal.Duration {
@@ -109,6 +121,14 @@ export class Schedule {
   /** The concurrency key of the schedule's jobs; null for none. */
   get concurrencyKey(): string | null {
     return this.#record.concurrencyKey ?? null;
+  }
+  /** Within which time after a fire time its job is to start; null for no such expectation. */
+  get expectStartWithin(): Temporal.Duration | null {
+    return durationOrNull(this.#record.expectStartMs ?? null);
+  }
+  /** The same for its end. */
+  get expectFinishWithin(): Temporal.Duration | null {
+    return durationOrNull(this.#record.expectFinishMs ?? null);
   }
   /** How many fire times made no job, or lost their waiting job to a newer one, because of {@link overlap}. */
   get skippedCount(): number {
@@ -130,38 +150,42 @@ export class Schedule {
   }
 
   /** Pauses the schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
+   *  @param options.by who pauses it, see {@link ChangeOptions}
    *  @returns the schedule as it is now @throws {ScheduleLookupError} when the schedule was removed */
-  pause(): Promise<Schedule> {
-    return this.#client.pauseSchedule(this.#record.id);
+  pause(options: ChangeOptions = {}): Promise<Schedule> {
+    return this.#client.pauseSchedule(this.#record.id, options);
   }
 
   /**
    * Lets the schedule go on after a pause.
    * @param options.resumeFrom `"now"` or an instant: fire times before this instant are dropped. Default: the schedule
    *   keeps its next fire time, and fires at once if that fire time has passed.
+   * @param options.by who unpauses it, see {@link ChangeOptions}
    * @returns the schedule as it is now
    * @throws {ScheduleLookupError} when the schedule was removed
    * @throws {OptionsError}
    */
-  unpause(options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Schedule> {
+  unpause(options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {}): Promise<Schedule> {
     return this.#client.unpauseSchedule(this.#record.id, options);
   }
 
-  /** Removes the schedule; jobs that it made stay. @throws {ScheduleLookupError} when it was removed already */
-  remove(): Promise<void> {
-    return this.#client.removeSchedule(this.#record.id);
+  /** Removes the schedule; jobs that it made stay. @param options.by who removes it, see {@link ChangeOptions}
+   *  @throws {ScheduleLookupError} when it was removed already */
+  remove(options: ChangeOptions = {}): Promise<void> {
+    return this.#client.removeSchedule(this.#record.id, options);
   }
 
   /**
    * Changes the schedule. Fields that are not given stay as they are.
+   * @param options.by who changes it, see {@link ChangeOptions}
    * @returns the schedule as it is now
    * @throws {ScheduleLookupError} when the schedule was removed
    * @throws {OptionsError} @throws {PayloadError} @throws {SerializationError}
    * @example
    * await schedule.update({ trigger: new IntervalTrigger({ minutes: 1 }) });
    */
-  update(changes: ScheduleUpdate): Promise<Schedule> {
-    return this.#client.updateSchedule(this.#record.id, changes);
+  update(changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
+    return this.#client.updateSchedule(this.#record.id, changes, options);
   }
 
   /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
@@ -215,10 +239,12 @@ export class Schedule {
       coalesce: this.coalesce,
       misfireGraceTime: durationTextOrNull(this.#record.misfireGraceMs),
       maxJitter: durationText(this.#record.maxJitterMs),
-      maxCatchUp: this.maxCatchUp,
+      catchUp: catchUpJSON(this.#record.catchUp),
       resultExpirationTime: durationText(this.#record.resultExpirationMs),
       overlap: this.overlap,
       concurrencyKey: this.concurrencyKey,
+      expectStartWithin: durationTextOrNull(this.#record.expectStartMs ?? null),
+      expectFinishWithin: durationTextOrNull(this.#record.expectFinishMs ?? null),
       skippedCount: this.skippedCount,
       metadata: this.metadata,
       paused: this.paused,
@@ -227,4 +253,10 @@ export class Schedule {
       lastFireTime: instantTextOrNull(this.#record.lastFireTime),
     };
   }
+}
+
+function catchUpJSON(catchUp: CatchUp | null): Record<string, unknown> | null {
+  if (catchUp === null) return null;
+  const { maxAgeMs, maxCount, paceMs } = catchUp;
+  return { maxAge: durationTextOrNull(maxAgeMs), maxCount, pace: durationTextOrNull(paceMs) };
 }

@@ -1,4 +1,4 @@
-import { durationOf, durationText, durationTextOrNull } from "../../core/duration.ts";
+import { durationOf, durationOrNull, durationText, durationTextOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
 import type { Temporal } from "../../core/temporal.ts";
 import type { Metadata, RunOverlapPolicy } from "../../records/policies.ts";
@@ -128,8 +128,4 @@ export interface TaskRetry {
     /** `"full"` waits a random time between zero and the pause; `"none"` waits the pause itself. */
     readonly jitter: "full" | "none";
   };
-}
-
-function durationOrNull(ms: number | null): Temporal.Duration | null {
-  return ms === null ? null : durationOf(ms);
 }

@@ -28,6 +28,8 @@ export interface JobEntry extends HeapItem, Stamped {
   /** The neighbours among the unfinished jobs of its schedule, in the order of addition. */
   older: JobEntry | null;
   newer: JobEntry | null;
+  /** When somebody has to look whether the job is overdue, in epoch milliseconds; null for never. */
+  alarmAt: number | null;
 }
 
 /** The settings of a task that its gates heed. */

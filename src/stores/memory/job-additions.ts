@@ -232,7 +232,10 @@ export class JobAdditions {
       ...NEVER_RUN,
     };
     if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
-    this.#queues.add(this.#insert(record), fire.runAt <= fire.createdAt);
+    const entry = this.#insert(record);
+    const within = schedule.expectStartMs ?? schedule.expectFinishMs;
+    if (within !== undefined) this.#table.setAlarm(entry, fire.fireTime + within);
+    this.#queues.add(entry, fire.runAt <= fire.createdAt);
     return true;
   }
 

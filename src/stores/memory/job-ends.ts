@@ -6,6 +6,7 @@ import type { JobEntry } from "./gate.ts";
 import type { MemoryGates } from "./gates.ts";
 import type { JobTable } from "./job-table.ts";
 import type { MemoryLeases } from "./leases.ts";
+import type { MemoryLedger } from "./ledger.ts";
 import type { MemoryQueues } from "./queues.ts";
 import type { RecoveryNotes } from "./recovery-notes.ts";
 import type { MemoryResults } from "./results.ts";
@@ -19,6 +20,7 @@ interface Parts {
   readonly bursts: Bursts;
   readonly leases: MemoryLeases;
   readonly results: MemoryResults;
+  readonly ledger: MemoryLedger | null;
 }
 
 /** How the jobs of a `MemoryDataStore` end, and what that means for the jobs that come after them. */
@@ -30,8 +32,9 @@ export class JobEnds {
   readonly #bursts: Bursts;
   readonly #leases: MemoryLeases;
   readonly #results: MemoryResults;
+  readonly #ledger: MemoryLedger | null;
 
-  constructor({ table, queues, gates, chains, bursts, leases, results }: Parts) {
+  constructor({ table, queues, gates, chains, bursts, leases, results, ledger }: Parts) {
     this.#table = table;
     this.#queues = queues;
     this.#gates = gates;
@@ -39,6 +42,7 @@ export class JobEnds {
     this.#bursts = bursts;
     this.#leases = leases;
     this.#results = results;
+    this.#ledger = ledger;
   }
 
   /** Ends a job and settles its children. Returns the job's result as the report has it. */
@@ -57,6 +61,7 @@ export class JobEnds {
    *  job. */
   #endAlone(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number, notes: RecoveryNotes): JobResultRecord {
     const result = endedWithoutRun(entry.record, outcome, now);
+    this.#ledger?.ended(entry.record, result, entry.gate !== null);
     this.drop(entry);
     this.#results.keep(withKeptFacts({ ...result }, entry.record, null), now);
     notes.ended.push(result);
@@ -65,6 +70,7 @@ export class JobEnds {
 
   /** Ends a job with the result of its run. */
   end(entry: JobEntry, result: JobResultRecord, now: number, notes: RecoveryNotes): void {
+    this.#ledger?.ended(entry.record, result, entry.gate !== null);
     this.drop(entry);
     this.#results.keep(result, now);
     this.settleChildren(result.jobId, result.outcome, now, notes);

@@ -3,10 +3,13 @@ import type { JobEntry } from "./gate.ts";
 import { recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn } from "./queues.ts";
+import { SortedList } from "./sorted-list.ts";
 
 /** The unfinished jobs of a `MemoryDataStore`, and the ways to find them. */
 export class JobTable {
   readonly ofSchedules: JobsOfSchedules = new JobsOfSchedules();
+  /** The jobs that have an `alarmAt`, the earliest first. */
+  readonly toAlarm: SortedList<JobEntry> = new SortedList(inOrderOfAlarms);
   readonly #byId = new Map<string, JobEntry>();
   readonly #byKey = new Map<string, JobEntry>();
   readonly #byFireTime = new Map<string, JobEntry>();
@@ -54,6 +57,25 @@ export class JobTable {
     return this.#byFireTime.has(fireKey(fireTime, scheduleId));
   }
 
+  /** A copy of the record of the job that a fire time made. */
+  ofFireTime(scheduleId: string, fireTime: number): JobRecord | null {
+    const entry = this.fired(scheduleId, fireTime);
+    return entry === undefined ? null : recordOf(entry);
+  }
+
+  /** The entry of the job that a fire time made. */
+  fired(scheduleId: string, fireTime: number): JobEntry | undefined {
+    const entry = this.#byFireTime.get(fireKey(fireTime, scheduleId));
+    return entry?.record.retryOf === undefined ? entry : undefined;
+  }
+
+  /** Changes when somebody looks whether the job is overdue. */
+  setAlarm(entry: JobEntry, alarmAt: number | null): void {
+    if (entry.alarmAt !== null) this.toAlarm.remove(entry);
+    entry.alarmAt = alarmAt;
+    if (alarmAt !== null) this.toAlarm.add(entry);
+  }
+
   insert(record: JobRecord): JobEntry {
     const seq = this.#seq++;
     const entry: JobEntry = {
@@ -68,6 +90,7 @@ export class JobTable {
       heapIndex: -1,
       older: null,
       newer: null,
+      alarmAt: null,
     };
     this.#byId.set(record.id, entry);
     if (record.idempotencyKey !== null) this.#byKey.set(idempotencyOf(record.idempotencyKey, record.taskId), entry);
@@ -82,6 +105,7 @@ export class JobTable {
   remove(entry: JobEntry): void {
     const { record } = entry;
     this.#byId.delete(record.id);
+    this.setAlarm(entry, null);
     if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
     if (record.scheduleId !== null) {
       if (record.fireTime !== null) this.#byFireTime.delete(fireKey(record.fireTime, record.scheduleId));
@@ -89,6 +113,10 @@ export class JobTable {
     }
     countIn(this.#countByTask, record.taskId, -1);
   }
+}
+
+function inOrderOfAlarms(a: JobEntry, b: JobEntry): number {
+  return (a.alarmAt ?? 0) - (b.alarmAt ?? 0) || a.seq - b.seq;
 }
 
 /** No key has a NUL character. */

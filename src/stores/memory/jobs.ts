@@ -24,6 +24,7 @@ import { JobEnds } from "./job-ends.ts";
 import { JobReleases } from "./job-releases.ts";
 import { JobTable } from "./job-table.ts";
 import { MemoryLeases } from "./leases.ts";
+import type { MemoryLedger } from "./ledger.ts";
 import { MemoryQueues } from "./queues.ts";
 import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
 import type { MemoryResults } from "./results.ts";
@@ -43,7 +44,7 @@ const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: nul
 export class MemoryJobs {
   readonly additions: JobAdditions;
   readonly releases: JobReleases;
-  readonly #table = new JobTable();
+  readonly table: JobTable = new JobTable();
   readonly #gates = new MemoryGates();
   readonly #chains = new MemoryChains();
   readonly #windows = new Windows();
@@ -51,18 +52,18 @@ export class MemoryJobs {
   readonly #leases: MemoryLeases;
   readonly #ends: JobEnds;
 
-  constructor(results: MemoryResults, maxRunningJobs: (taskId: string) => number | null) {
+  constructor(results: MemoryResults, ledger: MemoryLedger | null, maxRunningJobs: (taskId: string) => number | null) {
     this.#queues = new MemoryQueues(maxRunningJobs, this.#gates);
     const bursts = new Bursts();
-    const state = { table: this.#table, gates: this.#gates, chains: this.#chains, queues: this.#queues, results };
+    const state = { table: this.table, gates: this.#gates, chains: this.#chains, queues: this.#queues, results };
     this.#leases = new MemoryLeases({ ...state, bursts });
-    this.#ends = new JobEnds({ ...state, bursts, leases: this.#leases });
+    this.#ends = new JobEnds({ ...state, bursts, leases: this.#leases, ledger });
     this.releases = new JobReleases({ ...state, leases: this.#leases, ends: this.#ends });
     this.additions = new JobAdditions({ ...state, bursts, windows: this.#windows, ends: this.#ends });
   }
 
   isTaskInUse(taskId: string): boolean {
-    return this.#table.countByTask.has(taskId);
+    return this.table.countByTask.has(taskId);
   }
 
   /** Heeds the settings of a task that was put. */
@@ -85,11 +86,11 @@ export class MemoryJobs {
   }
 
   hasJobsOf(scheduleId: string): boolean {
-    return this.#table.ofSchedules.has(scheduleId);
+    return this.table.ofSchedules.has(scheduleId);
   }
 
   has(id: string): boolean {
-    return this.#table.has(id);
+    return this.table.has(id);
   }
 
   hasWindowsToRemove(now: number): boolean {
@@ -103,9 +104,9 @@ export class MemoryJobs {
   /** Makes room for a fire of a schedule, or says that the fire makes no job. */
   makeWay(scheduleId: string, { policy }: PlannedOverlap, now: number, notes: RecoveryNotes): OverlapReport {
     if (policy === "skip") {
-      return { isSkipped: this.#table.ofSchedules.hasFired(scheduleId), replaced: [], cancelRequested: [] };
+      return { isSkipped: this.table.ofSchedules.hasFired(scheduleId), replaced: [], cancelRequested: [] };
     }
-    const fired = this.#table.ofSchedules.fired(scheduleId);
+    const fired = this.table.ofSchedules.fired(scheduleId);
     const waiting = fired.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
     for (const entry of waiting) {
       this.#ends.drop(entry);
@@ -121,7 +122,7 @@ export class MemoryJobs {
   }
 
   inspect(now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
-    const tasks = [...this.#table.countByTask].map(([taskId, count]) => {
+    const tasks = [...this.table.countByTask].map(([taskId, count]) => {
       const running = this.#queues.running(taskId);
       const held = this.#gates.heldCount(taskId) + this.#chains.blocked(taskId);
       return { taskId, waiting: count - running, running, ...(held === 0 ? {} : { held }) };
@@ -129,7 +130,7 @@ export class MemoryJobs {
     tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     let oldest: JobRecord | null = null;
     const paused = new Set(this.#gates.pauses().flatMap(({ taskId, key }) => (key === null ? [taskId] : [])));
-    for (const entry of this.#table.all()) {
+    for (const entry of this.table.all()) {
       const { record } = entry;
       if (record.acquiredBy !== null || record.runAt > now || paused.has(record.taskId)) continue;
       if (isHeld(entry) || record.heldBy === "parents") continue;
@@ -140,12 +141,16 @@ export class MemoryJobs {
   }
 
   get(id: string): JobRecord | null {
-    return this.#table.get(id);
+    return this.table.get(id);
+  }
+
+  ofFireTime(scheduleId: string, fireTime: number): JobRecord | null {
+    return this.table.ofFireTime(scheduleId, fireTime);
   }
 
   page(filter: JobFilter): RecordPage<JobRecord> {
     const order: PageOrder<JobRecord> = filter.order === "newest" ? BY_ID_BACKWARDS : BY_ID;
-    const { items, cursor } = pageOf(this.#table.all(), filter, order, (entry) =>
+    const { items, cursor } = pageOf(this.table.all(), filter, order, (entry) =>
       isTaken(entry, filter) ? entry.record : null,
     );
     if (this.#gates.isEmpty) return { items, cursor };
@@ -182,7 +187,7 @@ export class MemoryJobs {
   }
 
   #isHeld(jobId: string): boolean {
-    const entry = this.#table.find(jobId);
+    const entry = this.table.find(jobId);
     return entry !== undefined && isHeld(entry);
   }
 
@@ -197,7 +202,7 @@ export class MemoryJobs {
   }
 
   cancel(id: string, now: number): CancelReport {
-    const entry = this.#table.find(id);
+    const entry = this.table.find(id);
     if (entry === undefined) return { status: "missing" };
     const { record } = entry;
     if (record.acquiredBy !== null) {
@@ -212,7 +217,7 @@ export class MemoryJobs {
 
   /** Lets the jobs of a task, or of one key of a task, pass its gates once more. */
   #admitAnew(taskId: string, key: string | null): void {
-    for (const entry of this.#table.all()) {
+    for (const entry of this.table.all()) {
       const { record } = entry;
       if (record.taskId !== taskId || (key !== null && record.concurrencyKey !== key)) continue;
       const isDue = entry.heap !== null && record.acquiredBy === null && !this.#queues.isDelayed(entry);

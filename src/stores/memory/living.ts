@@ -1,10 +1,16 @@
 import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
 import type { LeaseSurrender, Twin } from "../data-store.ts";
+import type { Lives } from "./lives.ts";
 import { frozenCopy } from "./tables.ts";
 
 /** The runs of schedulers that count as alive in a `MemoryDataStore`, by identity and incarnation. */
 export class Living {
   readonly #byIdentity = new Map<string, Map<string, SchedulerRecord>>();
+  readonly #lives: Lives | null;
+
+  constructor(lives: Lives | null) {
+    this.#lives = lives;
+  }
 
   /** Whether a resident run of the identity is alive. */
   isAlive(identity: string, now: number): boolean {
@@ -41,6 +47,8 @@ export class Living {
     this.#byIdentity.set(identity, runs);
     if (aliveUntil > now) runs.set(incarnation, frozenCopy({ ...profile, identity, incarnation, aliveUntil }));
     else this.#remove(identity, incarnation);
+    const until = Math.max(now, ...[...runs.values()].map((run) => run.aliveUntil));
+    this.#lives?.note(identity, runs.get(incarnation) ?? profile, now, until);
   }
 
   /** Forgets the other runs of the identity. */

@@ -2,12 +2,20 @@ import * as v from "valibot";
 import { type Checker, checker, implementing } from "../../core/check.ts";
 import { isPlain, shown } from "../../core/option-errors.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
+import type { LedgerLimits } from "../ledger.ts";
+import { ledgerOption } from "../ledger-options.ts";
 
-const optionsSchema: v.GenericSchema<unknown, { serializer?: Serializer | undefined }> = v.strictObject({
+interface CheckedOptions {
+  readonly serializer?: Serializer | undefined;
+  readonly ledger: LedgerLimits | null;
+}
+
+const optionsSchema: v.GenericSchema<unknown, CheckedOptions> = v.strictObject({
+  ledger: ledgerOption,
   serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"])),
 });
 
-export const checkMemoryOptions: Checker<{ serializer?: Serializer | undefined }> = checker(optionsSchema, {
+export const checkMemoryOptions: Checker<CheckedOptions> = checker(optionsSchema, {
   instead: (value) => {
     if (typeof value === "string") return `a database is kept by new LibsqlDataStore({ url: ${shown(value)} })`;
     return !isPlain(value) && typeof value === "object" && value !== null && "serialize" in value

@@ -1,3 +1,4 @@
+import type { ChangeNote } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   LookedSchedule,
@@ -18,6 +19,9 @@ import type {
 import { readScheduleCursor, type ScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
 import { isFound } from "../search.ts";
+import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules.ts";
+import type { MemoryAlarms } from "./alarms.ts";
+import type { MemoryLedger } from "./ledger.ts";
 import { countIn } from "./queues.ts";
 import { SortedList } from "./sorted-list.ts";
 import { BY_ID, frozenCopy, type Mutable, type PageOrder, pageOf } from "./tables.ts";
@@ -46,17 +50,26 @@ export class MemorySchedules {
   readonly #waiting = new SortedList<Entry>(inOrderOfFireTimes);
   readonly #exhausted = new Set<Entry>();
   readonly #countByTask = new Map<string, number>();
+  readonly #countByZoneRules = new Map<string, number>();
   readonly #isAlive: (schedulerId: string, now: number) => boolean;
+  readonly #ledger: MemoryLedger | null;
+  /** Set before the first schedule is added; null without a ledger. */
+  alarms: MemoryAlarms | null = null;
 
-  constructor(isAlive: (schedulerId: string, now: number) => boolean) {
+  constructor(isAlive: (schedulerId: string, now: number) => boolean, ledger: MemoryLedger | null) {
     this.#isAlive = isAlive;
+    this.#ledger = ledger;
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
   }
 
   isTaskInUse(taskId: string): boolean {
     return this.#countByTask.has(taskId);
   }
 
-  add(additions: readonly ScheduleAddition[]): ScheduleAdditionReport {
+  add(additions: readonly ScheduleAddition[], note: ChangeNote | undefined): ScheduleAdditionReport {
     const seen = new Set<string>();
     for (const { schedule, conflictPolicy } of additions) {
       if (conflictPolicy === "error" && (this.#byId.has(schedule.id) || seen.has(schedule.id))) {
@@ -68,7 +81,7 @@ export class MemorySchedules {
     const entries = additions.map((addition) => ({ addition, entry: newEntry(addition.schedule) }));
     return {
       conflictId: null,
-      results: entries.map(({ addition, entry }) => this.#addOne(entry, addition)),
+      results: entries.map(({ addition, entry }) => this.#addOne(entry, addition, note)),
     };
   }
 
@@ -77,24 +90,36 @@ export class MemorySchedules {
     return entry === undefined ? null : { ...entry.record };
   }
 
+  /** The record itself, which changes with the schedule. */
+  peek(id: string): Readonly<ScheduleRecord> | undefined {
+    return this.#byId.get(id)?.record;
+  }
+
   page(filter: ScheduleFilter): RecordPage<ScheduleRecord> {
     const order: PageOrder<ScheduleRecord> = filter.sort === "nextFireTime" ? BY_NEXT_FIRE_TIME : BY_ID;
     return pageOf(this.#byId.values(), filter, order, ({ record }) => (isTaken(record, filter) ? record : null));
   }
 
-  update(id: string, changes: ScheduleChanges, expectedFence: number | undefined): ScheduleRecord | null {
+  update(
+    id: string,
+    changes: ScheduleChanges,
+    expectedFence: number | undefined,
+    note: ChangeNote | undefined,
+  ): ScheduleRecord | null {
     const entry = this.#byId.get(id);
     if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return null;
     const metadata = changes.metadata === undefined ? entry.record.metadata : frozenCopy(changes.metadata);
-    this.#change(entry, { ...changes, metadata, fence: entry.record.fence + 1 });
+    this.#change(entry, { ...changes, metadata, fence: entry.record.fence + 1 }, note);
     return { ...entry.record };
   }
 
-  remove(id: string): boolean {
+  remove(id: string, note: ChangeNote | undefined): boolean {
     const entry = this.#byId.get(id);
     if (entry === undefined) return false;
     this.#takeOut(entry);
     this.#byId.delete(id);
+    this.alarms?.forget(id);
+    if (note !== undefined) this.#ledger?.changed(entry.record, null, note);
     return true;
   }
 
@@ -154,16 +179,20 @@ export class MemorySchedules {
     if (entry === undefined) return null;
     const { fence, nextFireTime, paused } = entry.record;
     if (fence !== plan.fence || nextFireTime !== plan.expected || paused || plan.expected > now) return null;
+    const before = plan.paused && this.#ledger !== null ? { ...entry.record } : null;
     // It is waiting, because it is neither paused nor without a fire time.
     this.#waiting.remove(entry);
     entry.record.nextFireTime = plan.nextFireTime;
     entry.record.lastFireTime = plan.lastFireTime;
+    entry.record.paceUntil = plan.paceUntil ?? null;
     entry.record.paused = plan.paused;
+    if (plan.zoneRules !== undefined) this.#setZoneRules(entry.record, plan.zoneRules);
     entry.record.fence = fence + 1;
     entry.favourite = plan.isFavourite ? schedulerId : null;
     entry.stamp = stepId;
     entry.overlap = null;
     this.#file(entry);
+    if (before !== null) this.#ledger?.changed(before, entry.record, { at: now, by: schedulerId }, "failed");
     return entry.record;
   }
 
@@ -186,38 +215,81 @@ export class MemorySchedules {
     return entry !== undefined && entry.stamp === stepId && entry.record.fence === plan.fence + 1;
   }
 
+  /** The texts of `zoneRules`, each once. */
+  zoneRules({ after, limit }: { readonly after: string; readonly limit: number }): string[] {
+    return [...this.#countByZoneRules.keys()]
+      .filter((text) => text > after)
+      .sort()
+      .slice(0, limit);
+  }
+
+  zoned({ zoneRules, after, limit, bytesMax }: ZonedPageRequest): ZonedPage {
+    const found = [...this.#byId.values()]
+      .filter(({ record }) => record.zoneRules === zoneRules && record.id > after)
+      .sort((a, b) => (a.record.id < b.record.id ? -1 : 1));
+    const items: ZonedSchedule[] = [];
+    let bytes = 0;
+    for (const { record } of found.slice(0, limit)) {
+      bytes += record.trigger.length;
+      if (items.length > 0 && bytes > bytesMax) break;
+      const { id, trigger, nextFireTime, lastFireTime, createdAt, fence } = record;
+      items.push({ id, trigger, nextFireTime, lastFireTime, createdAt, fence });
+    }
+    return { items, hasMore: items.length < found.length };
+  }
+
+  confirm({ scheduleId, fence, zoneRules }: ZoneRulesConfirmation): void {
+    const record = this.#byId.get(scheduleId)?.record;
+    if (record?.fence === fence) this.#setZoneRules(record, zoneRules);
+  }
+
+  #setZoneRules(record: Mutable<ScheduleRecord>, zoneRules: string | null): void {
+    this.#countZoneRules(record, -1);
+    setOrDelete(record, "zoneRules", zoneRules ?? undefined);
+    this.#countZoneRules(record, 1);
+  }
+
+  #countZoneRules({ zoneRules }: ScheduleRecord, by: 1 | -1): void {
+    if (zoneRules !== undefined) countIn(this.#countByZoneRules, zoneRules, by);
+  }
+
   /** Removes at most `limit` schedules that have no fire time left, except those for which `isBusy` returns true.
    *  Returns their ids. */
-  cleanup(limit: number, isBusy: (scheduleId: string) => boolean): string[] {
+  cleanup(now: number, limit: number, isBusy: (scheduleId: string) => boolean): string[] {
     const removed: string[] = [];
     for (const { record } of this.#exhausted) {
       if (removed.length >= limit) break;
       if (!isBusy(record.id)) removed.push(record.id);
     }
-    for (const id of removed) this.remove(id);
+    for (const id of removed) this.remove(id, { at: now, by: null });
     return removed;
   }
 
   #addOne(
     entry: Entry,
     addition: ScheduleAddition,
+    note: ChangeNote | undefined,
   ): { readonly change: ScheduleAdditionChange; readonly schedule: ScheduleRecord } {
     const existing = this.#byId.get(entry.record.id);
     const change = additionChange(existing?.record, addition);
     if (existing === undefined) {
       this.#byId.set(entry.record.id, entry);
       this.#putIn(entry);
+      this.#ledger?.begin(entry.record);
+      if (note !== undefined) this.#ledger?.changed(null, entry.record, note);
       return { change, schedule: { ...entry.record } };
     }
     const { record } = existing;
     const { declaration, version } = keptDeclaration(record, addition, change);
     if (change === "replaced" || change === "updated") {
-      const { trigger, nextFireTime } = record.triggerRule === entry.record.triggerRule ? record : entry.record;
+      const ofRule = record.triggerRule === entry.record.triggerRule ? record : entry.record;
+      const { trigger, nextFireTime, paceUntil, zoneRules = null } = ofRule;
       const { createdAt, lastFireTime, skippedCount, fence } = record;
       const paused = addition.setsPaused === true ? entry.record.paused : record.paused;
-      const kept = { trigger, nextFireTime, createdAt, lastFireTime, skippedCount, paused };
-      const concurrencyKey = entry.record.concurrencyKey ?? null;
-      this.#change(existing, { ...entry.record, ...kept, concurrencyKey, fence: fence + 1 });
+      const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, skippedCount, paused };
+      const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = entry.record;
+      const removable = { concurrencyKey, expectStartMs, expectFinishMs };
+      this.#change(existing, { ...entry.record, ...kept, ...removable, fence: fence + 1 }, note);
     }
     setOrDelete(record, "declaration", declaration);
     setOrDelete(record, "version", version);
@@ -226,31 +298,53 @@ export class MemorySchedules {
 
   /** Changes a schedule, which loses its favourite, because the favourite may be unable to run its new task or
    *  executor. */
-  #change(entry: Entry, { concurrencyKey, ...fields }: ScheduleChanges & { readonly fence?: number }): void {
+  #change(
+    entry: Entry,
+    {
+      concurrencyKey,
+      zoneRules,
+      expectStartMs,
+      expectFinishMs,
+      ...fields
+    }: ScheduleChanges & {
+      readonly fence?: number;
+    },
+    note: ChangeNote | undefined,
+  ): void {
+    const before = note === undefined || this.#ledger === null ? null : { ...entry.record };
     this.#takeOut(entry);
     Object.assign(entry.record, fields);
+    if (zoneRules !== undefined) setOrDelete(entry.record, "zoneRules", zoneRules ?? undefined);
     if (concurrencyKey !== undefined) setOrDelete(entry.record, "concurrencyKey", concurrencyKey ?? undefined);
+    if (expectStartMs !== undefined) setOrDelete(entry.record, "expectStartMs", expectStartMs ?? undefined);
+    if (expectFinishMs !== undefined) setOrDelete(entry.record, "expectFinishMs", expectFinishMs ?? undefined);
     entry.bytes = bytesOf(entry.record);
     entry.favourite = null;
     entry.stamp = null;
     entry.overlap = null;
     this.#putIn(entry);
+    if (note === undefined || before === null) return;
+    this.#ledger?.changed(before, entry.record, note);
+    if (before.paused && !entry.record.paused) this.alarms?.unpaused(entry.record, note.at);
   }
 
   #putIn(entry: Entry): void {
     this.#file(entry);
     countIn(this.#countByTask, entry.record.taskId, 1);
+    this.#countZoneRules(entry.record, 1);
   }
 
   /** Puts an entry where the time of its next fire says. */
   #file(entry: Entry): void {
     const { nextFireTime, paused } = entry.record;
+    this.alarms?.watch(entry.record);
     if (nextFireTime === null) this.#exhausted.add(entry);
     else if (!paused) this.#waiting.add(entry);
   }
 
   #takeOut(entry: Entry): void {
     const { nextFireTime, paused, taskId } = entry.record;
+    this.#countZoneRules(entry.record, -1);
     if (nextFireTime === null) this.#exhausted.delete(entry);
     else if (!paused) this.#waiting.remove(entry);
     countIn(this.#countByTask, taskId, -1);
@@ -286,11 +380,9 @@ function isEarlier(a: ScheduleCursor, b: ScheduleCursor): boolean {
   return timeOfA === timeOfB ? a.id < b.id : timeOfA < timeOfB;
 }
 
-function setOrDelete<K extends "concurrencyKey" | "declaration" | "version">(
-  record: Mutable<ScheduleRecord>,
-  key: K,
-  value: Mutable<ScheduleRecord>[K] | undefined,
-): void {
+function setOrDelete<
+  K extends "concurrencyKey" | "expectStartMs" | "expectFinishMs" | "declaration" | "version" | "zoneRules",
+>(record: Mutable<ScheduleRecord>, key: K, value: Mutable<ScheduleRecord>[K] | undefined): void {
   if (value === undefined) delete record[key];
   else record[key] = value;
 }
@@ -302,7 +394,7 @@ function newEntry(schedule: ScheduleRecord): Entry {
 
 /** What a look shows of a schedule: its record without payload and metadata. */
 function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: string | null): LookedSchedule {
-  return {
+  const looked: LookedSchedule = {
     id: record.id,
     taskId: record.taskId,
     trigger: record.trigger,
@@ -312,7 +404,7 @@ function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: str
     coalesce: record.coalesce,
     misfireGraceMs: record.misfireGraceMs,
     maxJitterMs: record.maxJitterMs,
-    maxCatchUp: record.maxCatchUp,
+    catchUp: record.catchUp,
     resultExpirationMs: record.resultExpirationMs,
     maxRecoveries: record.maxRecoveries,
     overlap: record.overlap,
@@ -320,10 +412,12 @@ function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: str
     createdAt: record.createdAt,
     nextFireTime,
     lastFireTime: record.lastFireTime,
+    paceUntil: record.paceUntil,
     fence: record.fence,
     favourite,
     bytes,
   };
+  return record.zoneRules === undefined ? looked : { ...looked, zoneRules: record.zoneRules };
 }
 
 /** The approximate size of the fields that are no texts, in bytes. */

@@ -1,6 +1,7 @@
 import { TASK_PAUSES_MAX } from "../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { ChangeNote } from "../../records/ledger.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
@@ -8,14 +9,20 @@ import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
+import type { Ledger } from "../ledger.ts";
+import type { LedgerOptions } from "../ledger-options.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
+import type { ZoneRulesStore } from "../zone-rules.ts";
+import { MemoryAlarms } from "./alarms.ts";
 import { MemoryJobs } from "./jobs.ts";
+import { MemoryLedger } from "./ledger.ts";
 import { Living } from "./living.ts";
 import { checkMemoryOptions } from "./options.ts";
 import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
 import { MemoryResults } from "./results.ts";
 import { MemorySchedules } from "./schedules.ts";
 import { frozenCopy } from "./tables.ts";
+import { MemoryZoneRules } from "./zone-rules.ts";
 
 /**
  * Keeps everything in memory: for tests, and for schedules that a program adds anew at every start. Nothing survives
@@ -27,19 +34,46 @@ import { frozenCopy } from "./tables.ts";
 export class MemoryDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities = Object.freeze({ sharedByProcesses: false });
+  readonly ledger: Ledger | null;
   readonly #tasks = new Map<string, TaskRecord>();
   /** Limits of tasks that were removed. */
   readonly #removedLimits = new Map<string, number | null>();
-  readonly #living = new Living();
-  readonly #schedules = new MemorySchedules((schedulerId, now) => this.#living.isAlive(schedulerId, now));
+  readonly #living: Living;
+  readonly #schedules: MemorySchedules;
+  readonly #rankedZoneRules = new MemoryZoneRules();
+  readonly zoneRules: ZoneRulesStore = Object.freeze<ZoneRulesStore>({
+    rank: async (request) => this.#rankedZoneRules.rank(request),
+    getSchedules: async (request) => this.#schedules.zoned(request),
+    confirm: async (confirmations) => {
+      for (const one of confirmations) this.#schedules.confirm(one);
+    },
+  });
   readonly #results = new MemoryResults();
-  readonly #jobs = new MemoryJobs(this.#results, (taskId) => this.#limitOf(taskId));
+  readonly #jobs: MemoryJobs;
+  readonly #ledger: MemoryLedger | null;
+  readonly #alarms: MemoryAlarms | null;
 
   /** @param options.serializer turns payloads and return values into text. Default: a {@link JSONSerializer}. The other
    *  stores have the same default, so that a program may move to them without a change
-   *  @throws {OptionsError} when an option is unknown or of a wrong type */
-  constructor(options: { serializer?: Serializer } = {}) {
-    this.serializer = checkMemoryOptions(options, "new MemoryDataStore()").serializer ?? new JSONSerializer();
+   *  @param options.ledger how much the store remembers of what became of fire times; false for nothing. With more than
+   *  100 schedules it remembers less of each, so that it needs some 100 MB at most. Default: true, which is 5,000
+   *  entries of a schedule, for 90 days
+   *  @throws {OptionsError} when an option is unknown, of a wrong type or out of range */
+  constructor(options: { serializer?: Serializer; ledger?: boolean | LedgerOptions } = {}) {
+    const { serializer, ledger: limits } = checkMemoryOptions(options, "new MemoryDataStore()");
+    this.serializer = serializer ?? new JSONSerializer();
+    const ledger =
+      limits === null ? null : new MemoryLedger(limits, (id, fireTime) => this.#jobs.ofFireTime(id, fireTime));
+    this.ledger = ledger;
+    this.#ledger = ledger;
+    this.#living = new Living(ledger?.lives ?? null);
+    this.#schedules = new MemorySchedules((schedulerId, now) => this.#living.isAlive(schedulerId, now), ledger);
+    this.#jobs = new MemoryJobs(this.#results, ledger, (taskId) => this.#limitOf(taskId));
+    this.#alarms =
+      ledger === null
+        ? null
+        : new MemoryAlarms({ table: this.#jobs.table, ledger, scheduleOf: (id) => this.#schedules.peek(id) });
+    this.#schedules.alarms = this.#alarms;
   }
 
   async open(_now: number): Promise<void> {}
@@ -80,6 +114,7 @@ export class MemoryDataStore implements contract.DataStore {
     const task = this.#tasks.get(request.taskId);
     if (task === undefined) return false;
     const { paused: _, ...settings } = task;
+    if (request.by !== undefined && this.#isPaused(request) !== request.paused) this.#ledger?.taskPaused(request);
     if (request.key === null) {
       this.#tasks.set(task.id, frozenCopy(request.paused ? { ...settings, paused: true } : settings));
     }
@@ -100,7 +135,11 @@ export class MemoryDataStore implements contract.DataStore {
     const hasOld = (): boolean => this.#results.hasExpired(oldAt) || this.#jobs.hasWindowsToRemove(oldAt);
     const hasExpired = request.asksForExpired === true && hasOld();
     const staleTaskIds = stale.map((task) => task.id);
-    return { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired };
+    const alarms = this.#seeAlarms(request);
+    const report = { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired, ...alarms };
+    return request.zoneRules === undefined
+      ? report
+      : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
@@ -111,10 +150,12 @@ export class MemoryDataStore implements contract.DataStore {
     if (sign !== undefined) this.#living.report({ ...sign, now, schedulerId });
     const notes = emptyNotes();
     const releases = this.#jobs.releases.release(request, notes);
+    if (request.alarms === true) this.#alarms?.raise(request);
     if (recover) this.#jobs.releases.recover(now, notes);
     const additions = this.#jobs.additions.addAll(request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
     const acquired = this.#jobs.acquire(request);
+    const changedAlarms = request.alarms === true ? this.#alarms?.resolve(request) : undefined;
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
@@ -133,12 +174,23 @@ export class MemoryDataStore implements contract.DataStore {
       leaseEndsAt,
       hasReady,
     };
-    if (promoted.length === 0 && cleanup === null) return report;
-    return { ...report, ...(promoted.length === 0 ? {} : { promoted }), ...(cleanup === null ? {} : { cleanup }) };
+    const seenAlarms = this.#seeAlarms(request);
+    const isSmall = promoted.length === 0 && cleanup === null && changedAlarms === undefined;
+    if (isSmall && seenAlarms === NO_ALARMS) return report;
+    return {
+      ...report,
+      ...seenAlarms,
+      ...(promoted.length === 0 ? {} : { promoted }),
+      ...(changedAlarms === undefined ? {} : { changedAlarms }),
+      ...(cleanup === null ? {} : { cleanup }),
+    };
   }
 
-  async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
-    return this.#schedules.add(additions);
+  async addSchedules(
+    additions: readonly contract.ScheduleAddition[],
+    note?: ChangeNote,
+  ): Promise<contract.ScheduleAdditionReport> {
+    return this.#schedules.add(additions, note);
   }
 
   async getSchedule(id: string): Promise<ScheduleRecord | null> {
@@ -153,12 +205,13 @@ export class MemoryDataStore implements contract.DataStore {
     id: string,
     changes: contract.ScheduleChanges,
     expectedFence?: number,
+    note?: ChangeNote,
   ): Promise<ScheduleRecord | null> {
-    return this.#schedules.update(id, changes, expectedFence);
+    return this.#schedules.update(id, changes, expectedFence, note);
   }
 
-  async removeSchedule(id: string): Promise<boolean> {
-    return this.#schedules.remove(id);
+  async removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+    return this.#schedules.remove(id, note);
   }
 
   async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
@@ -220,16 +273,26 @@ export class MemoryDataStore implements contract.DataStore {
   #cleanup(now: number, limit: number): contract.CleanupReport {
     this.#living.cleanup(now);
     const removedWindows = this.#jobs.cleanupWindows(now, limit);
+    const removedScheduleIds = this.#schedules.cleanup(now, limit, (id) => this.#jobs.hasJobsOf(id));
+    const isNeeded = (id: string): boolean => this.#schedules.has(id) || this.#jobs.hasJobsOf(id);
+    const removedOccurrences = this.#ledger?.cleanup(now, isNeeded) ?? 0;
     return {
       removedResults: this.#results.cleanup(now, limit),
-      removedScheduleIds: this.#schedules.cleanup(limit, (id) => this.#jobs.hasJobsOf(id)),
+      removedScheduleIds,
       ...(removedWindows === 0 ? {} : { removedWindows }),
+      ...(removedOccurrences === 0 ? {} : { removedOccurrences }),
     };
   }
 
   async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
     const { tasks, oldestDueJob } = this.#jobs.inspect(now);
-    const seen = { tasks, oldestDueJob, oldestDueSchedule: this.#schedules.oldestDue(now), storeNow: null };
+    const seen = {
+      tasks,
+      oldestDueJob,
+      oldestDueSchedule: this.#schedules.oldestDue(now),
+      storeNow: null,
+      ...this.#alarms?.inspect(),
+    };
     return options.countsSchedules === true ? { ...seen, schedules: this.#schedules.counts(now) } : seen;
   }
 
@@ -249,6 +312,7 @@ export class MemoryDataStore implements contract.DataStore {
     const schedule = this.#schedules.commit(plan, request);
     if (schedule === null && !isRepetition) return NO_COMMIT;
     const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap, now, notes);
+    if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
       const isNew = schedule !== null && !isSkipped && this.#jobs.additions.addOfSchedule(schedule, fire);
@@ -262,7 +326,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   /** Makes room for the fire of a plan that was committed. Returns whether the fire makes no job. */
   #makeWay(
-    { scheduleId }: contract.SchedulePlan,
+    { scheduleId, fires }: contract.SchedulePlan,
     overlap: contract.PlannedOverlap,
     now: number,
     notes: RecoveryNotes,
@@ -270,7 +334,17 @@ export class MemoryDataStore implements contract.DataStore {
     const report = this.#jobs.makeWay(scheduleId, overlap, now, notes);
     const skipped = overlap.passed + report.replaced.length + (report.isSkipped ? 1 : 0);
     this.#schedules.noteOverlap(scheduleId, report, skipped);
+    this.#ledger?.gaveWay(scheduleId, fires[0]?.fireTime ?? null, report);
     return report.isSkipped;
+  }
+
+  #seeAlarms({ jobs, schedules }: contract.View): Pick<contract.Seen, "alarms"> {
+    const alarms = jobs === null && schedules === null ? undefined : this.#alarms?.see();
+    return alarms === undefined ? NO_ALARMS : { alarms };
+  }
+
+  #isPaused({ taskId, key }: contract.TaskPause): boolean {
+    return this.#jobs.taskPauses.some((pause) => pause.taskId === taskId && pause.key === key);
   }
 
   /** Null for a task that was never put. */
@@ -281,6 +355,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 }
 
+const NO_ALARMS: Pick<contract.Seen, "alarms"> = Object.freeze({});
 const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
 
 function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {

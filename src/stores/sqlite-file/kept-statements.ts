@@ -1,7 +1,7 @@
 import type { FileDatabase, FileStatement } from "./database.ts";
 
 /** Most statements that a connection keeps prepared. The store itself has fewer texts; migrations add more. */
-export const KEPT_STATEMENTS_MAX = 256;
+export const KEPT_STATEMENTS_MAX = 384;
 
 /** Prepared statements by their text, because preparing a statement costs several times as much as running it. */
 export class KeptStatements {

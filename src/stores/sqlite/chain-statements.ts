@@ -1,3 +1,4 @@
+import { enterEnded, runVerdict } from "./entries.ts";
 import { PARENTS_GUARD } from "./failures.ts";
 import { DESCENDANTS_PER_STEP_MAX, SETTLED_LINKS_PER_STEP_MAX } from "./limits.ts";
 import { endedResult } from "./recovery-statements.ts";
@@ -24,6 +25,7 @@ export interface ChainStatements {
   readonly noteFinished: string;
   readonly noteCancelled: string;
   readonly unlinkCancelled: string;
+  readonly enterDoomed: string;
   readonly keepDoomed: string;
   readonly removeDoomed: string;
   readonly noteDoomed: string;
@@ -35,7 +37,8 @@ export interface ChainStatements {
 }
 
 /** A comment before each statement lists its arguments. */
-export function chainStatements({ jobs, links, results, windows }: TableNames): ChainStatements {
+export function chainStatements(names: TableNames): ChainStatements {
+  const { jobs, links, results, windows } = names;
   // The children of ?1, as rows of the jobs table `j`. Those that this batch has added have no links yet, and all other
   // jobs that wait have some.
   const added = `json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value`;
@@ -117,7 +120,9 @@ export function chainStatements({ jobs, links, results, windows }: TableNames): 
     // ?1 id. Runs after the job was removed.
     unlinkCancelled: `DELETE FROM ${links} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
 
-    // The next six run one after the other. ?1 now.
+    // The next seven run one after the other. ?1 now.
+    enterDoomed: `${enterEnded(names, String(runVerdict("cancelled")), "?1")} WHERE ${doomedJobs}`,
+    // ?1 now
     keepDoomed:
       `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
       `${endedResult(jobs, "'cancelled'", "?1")} WHERE ${doomedJobs} AND ${detail("resultExpirationMs")} > 0`,

@@ -14,8 +14,9 @@ import type { Statements } from "./statements.ts";
 
 /** Frees and cancels the children of jobs that have ended. Read the answers with {@link settlement}. */
 export function settling(statements: Statements, now: number): SqlStatement[] {
-  const { keepDoomed, removeDoomed, noteDoomed, freeChildren, unlinkFreed, unlinkOthers } = statements;
+  const { keepDoomed, enterDoomed, removeDoomed, noteDoomed, freeChildren, unlinkFreed, unlinkOthers } = statements;
   return [
+    ...(statements.keepsLedger ? [statement(enterDoomed, now)] : []),
     statement(keepDoomed, now),
     statement(removeDoomed),
     statement(noteDoomed),
@@ -32,11 +33,9 @@ export interface Settlement {
 }
 
 /** @param held the `seq` of jobs that are held after all, by their keys */
-export function settlement(
-  [, removed, , freed = []]: readonly Row[][],
-  now: number,
-  held: ReadonlySet<number> = new Set(),
-): Settlement {
+export function settlement(answers: readonly Row[][], now: number, held: ReadonlySet<number> = new Set()): Settlement {
+  // The first one of seven is not there without a ledger.
+  const [, removed, , freed = []] = answers.slice(-6);
   return {
     ended: jsonRecords<JobRow>(removed).map((row) => endedWithoutRun(toJob(row), "cancelled", now)),
     promoted: freed.filter(({ seq }) => !held.has(Number(seq))).map(promotedJob),

@@ -1,8 +1,10 @@
 import { TOMBSTONE_MS } from "../../core/limits.ts";
 import type { CleanupReport } from "../data-store.ts";
+import type { LedgerLimits } from "../ledger.ts";
 import { statement } from "./batch.ts";
+import { ChangeRetention } from "./change-retention.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { DEAD_SCHEDULER_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
+import { BOOKS_PER_CLEANUP_MAX, DEAD_SCHEDULER_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
 import { idsOf, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
@@ -11,11 +13,15 @@ const FIRST_LINK: readonly [string, string] = Object.freeze(["", ""]);
 /** The clean-up of a `SqlDataStore`: a write of its own, or a part of a step. */
 export class CleanUp {
   readonly #statements: Statements;
+  readonly #ledger: LedgerLimits | null;
+  readonly #changes: ChangeRetention | null;
   /** The link after which the next clean-up looks for parents that are gone. */
   #orphansAfter: readonly [parentId: string, childId: string] = FIRST_LINK;
 
-  constructor(statements: Statements) {
+  constructor(statements: Statements, ledger: LedgerLimits | null) {
     this.#statements = statements;
+    this.#ledger = ledger;
+    this.#changes = ledger === null ? null : new ChangeRetention(statements, ledger);
   }
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
@@ -23,6 +29,7 @@ export class CleanUp {
     const { settleOrphans, nextOrphans, captureForgotten, wakeForgotten, removeIdle } = this.#statements;
     const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
     return [
+      ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
       statement(countChanges),
       statement(removeExhausted, now, limit),
@@ -35,18 +42,39 @@ export class CleanUp {
       statement(captureForgotten, limit),
       statement(wakeForgotten, now),
       statement(removeIdle, now, limit),
+      ...this.#visits(now, limit),
+    ];
+  }
+
+  /** The statements that clean up books of the ledger. */
+  #visits(now: number, limit: number): SqlStatement[] {
+    if (this.#ledger === null) return [];
+    const { markBooks, trimBooks, closeBooks, unmarkBooks, countChanges } = this.#statements;
+    const { ageMsMax, countMax } = this.#ledger;
+    return [
+      statement(markBooks, now, now - ageMsMax, countMax),
+      statement(countChanges),
+      statement(trimBooks, limit),
+      statement(countChanges),
+      statement(closeBooks),
+      statement(unmarkBooks, now, Math.ceil(countMax / 2)),
     ];
   }
 
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
-    const [, expired, exhausted, , , , windows, , [last] = []] = results;
+    const [, expired, exhausted, , , , windows, , [last] = [], , , , , visited, , trimmed] =
+      this.#changes?.seen(results) ?? results;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
+    const removedOccurrences = numberOrNull(trimmed, "changes") ?? 0;
+    const hasMore = (numberOrNull(visited, "changes") ?? 0) >= BOOKS_PER_CLEANUP_MAX;
     this.#orphansAfter = last === undefined ? FIRST_LINK : [String(last.parent_id), String(last.child_id)];
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),
       ...(removedWindows === 0 ? {} : { removedWindows }),
+      ...(removedOccurrences === 0 ? {} : { removedOccurrences }),
+      ...(hasMore ? { hasMore } : {}),
     };
   }
 }

@@ -1,7 +1,10 @@
+import type { AlarmKind, AlarmRecord } from "../../records/alarm.ts";
 import type { InspectionOptions, ScheduleCounts, StoreInspection } from "../data-store.ts";
+import { openAlarmsAsJson, openAlarmsColumn } from "./alarm-statements.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
+import { openAlarms } from "./looks.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { IS_HELD_OR_BLOCKED, JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -20,10 +23,22 @@ type DueRow = [id: string, taskId: string, at: number];
 /** What `inspectAll` yields besides. */
 type ScheduleCountRow = [active: number, paused: number, ended: number, overdue: number];
 
+/** What `openAlarmsAsJson` yields. */
+type AlarmRow = [
+  scheduleId: string,
+  taskId: string,
+  kind: AlarmKind,
+  fireTime: number,
+  dueAt: number,
+  raisedAt: number,
+  jobId: string | null,
+];
+
 /** The statement of an inspection: one, so that everything in it is of one instant. ?1 now. */
 export function inspectionStatements(names: TableNames): InspectionStatements {
   const inspect =
-    `SELECT (${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
+    `SELECT ${openAlarmsColumn(names)}, (${openAlarmsAsJson(names)}) AS alarms, ` +
+    `(${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
     `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
     "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now";
   return { inspect, inspectAll: `${inspect}, ${scheduleCounts(names)} AS schedules` };
@@ -39,6 +54,7 @@ export async function inspect(
   const rows = await connection.readFresh(statement(countsSchedules ? inspectAll : sql, now));
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
+  const open = jsonArray<AlarmRow>(rows, "alarms").map(alarmOf);
   return {
     tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running, held]) => {
       return { taskId, waiting, running, ...(held === 0 ? {} : { held }) };
@@ -47,8 +63,13 @@ export async function inspect(
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
     storeNow: numberOrNull(rows, "store_now"),
+    ...(open.length === 0 ? {} : { alarms: { open, count: openAlarms(rows) } }),
     ...(countsSchedules ? { schedules: countsOf(jsonArray<ScheduleCountRow>(rows, "schedules")) } : {}),
   };
+}
+
+function alarmOf([scheduleId, taskId, kind, fireTime, dueAt, raisedAt, jobId]: AlarmRow): AlarmRecord {
+  return { scheduleId, taskId, fireTime, kind, dueAt, raisedAt, jobId };
 }
 
 function countsOf([row = [0, 0, 0, 0]]: readonly ScheduleCountRow[]): ScheduleCounts {

@@ -100,11 +100,13 @@ export class SqliteJobs {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
     const { stampCancel, readStamp, requestCancel, keepCancelled, wakeCancelled } = this.#statements;
+    const { keepsLedger, enterCancelled } = this.#statements;
     const { removeCancelled, removeCancelledParent, noteCancelled, unlinkCancelled } = this.#statements;
     const batch = new Batch();
     batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
     const requested = batch.add([statement(requestCancel, id)]);
     batch.add([statement(keepCancelled, id, now), statement(wakeCancelled, id, now)]);
+    batch.add(keepsLedger ? [statement(enterCancelled, id, now)] : []);
     batch.add(isChained ? [statement(noteCancelled, id)] : []);
     const removed = batch.add([statement(isChained ? removeCancelledParent : removeCancelled, id)]);
     batch.add(isChained ? [statement(unlinkCancelled, id)] : []);

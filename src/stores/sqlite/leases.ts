@@ -1,3 +1,4 @@
+import { TICK_GAP_MS_MAX } from "../../core/limits.ts";
 import {
   type SchedulerProfile,
   type SchedulerRecord,
@@ -108,16 +109,22 @@ export class SqliteLeases {
   }
 }
 
-/** The statement that says that a run of a scheduler is alive, if there is something to say. */
+/** The statements that say that a run of a scheduler is alive, if there is something to say. */
 export function signOfLife(
-  { keepAlive }: Statements,
-  sign: Pick<LeaseSurrender, "schedulerId" | "incarnation" | "aliveUntil"> & { readonly profile?: SchedulerProfile },
+  { keepAlive, extendLife, keepsLedger }: Statements,
+  sign: Pick<LeaseSurrender, "now" | "schedulerId" | "incarnation" | "aliveUntil"> & {
+    readonly profile?: SchedulerProfile;
+  },
 ): SqlStatement[] {
-  const { schedulerId, incarnation, aliveUntil, profile = UNKNOWN_PROFILE } = sign;
+  const { now, schedulerId, incarnation, aliveUntil, profile = UNKNOWN_PROFILE } = sign;
   if (aliveUntil === null) return [];
   const { role, isResident, tasks, executors } = profile;
-  const lists = [JSON.stringify(tasks), JSON.stringify(executors)];
-  return [statement(keepAlive, schedulerId, incarnation, role, isResident ? 1 : 0, ...lists, aliveUntil)];
+  const [taskIds, executorNames] = [JSON.stringify(tasks), JSON.stringify(executors)];
+  const [resident, gapMs] = isResident ? [1, 0] : [0, TICK_GAP_MS_MAX];
+  return [
+    statement(keepAlive, schedulerId, incarnation, role, resident, taskIds, executorNames, aliveUntil),
+    ...(keepsLedger ? [statement(extendLife, schedulerId, now, aliveUntil, role, resident, taskIds, gapMs)] : []),
+  ];
 }
 
 function toTwin(row: Row): Twin {

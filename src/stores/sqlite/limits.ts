@@ -57,6 +57,16 @@ export const SETTLED_LINKS_PER_STEP_MAX = 2000;
 /** Links whose parents one clean-up looks up. Each costs some microseconds. */
 export const ORPHANS_PER_CLEANUP_MAX = 10_000;
 
+/** How long a store that knows of nothing that can be overdue does not ask again, in milliseconds: others may have
+ *  added a schedule that expects something. */
+export const ALARMS_UNASKED_MS_MAX = 10_000;
+
+/** Resolved alarms that one step removes, once their time has come. */
+export const ALARMS_FORGOTTEN_PER_STEP_MAX = 1000;
+
+/** Changes of schedules that one clean-up looks at, twice. Each costs some microseconds. */
+export const CHANGES_SEEN_PER_CLEANUP_MAX = 3000;
+
 /** Steps after the last parent that was seen to end, in which parents may end at once. A step that does not expect
  *  parents takes a second write for them. */
 export const CHAINED_STEPS_MAX = 100;
@@ -158,3 +168,13 @@ export const UNLIMITED = 1_000_000_000;
 
 /** Most pauses that are told at once. */
 export const PAUSES_MAX = 10_000;
+
+/** Books of the ledger that one clean-up visits, because it may have to count the entries of each. */
+export const BOOKS_PER_CLEANUP_MAX = 50;
+
+/** When a clean-up visits a book again, in milliseconds: one that is at least half full, and any other. */
+export const BOOK_HOURLY_VISIT_MS = 3_600_000;
+export const BOOK_DAILY_VISIT_MS = 86_400_000;
+
+/** Most entries before a time that are searched for a skip that reaches into it. Nearly always it is the last one. */
+export const SKIPS_REACHING_MAX = 16;

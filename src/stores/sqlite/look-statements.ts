@@ -1,12 +1,14 @@
 import { TOMBSTONE_MS } from "../../core/limits.ts";
 import { NO_VERSION } from "../task-declarations.ts";
 import { acquiredJobs, FIRST_QUEUE_PARAMETER, hasReadyJobs } from "./acquisition-statements.ts";
+import { alarmColumns } from "./alarm-statements.ts";
 import type { FlowControl } from "./awareness.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
 import { runningLimit } from "./rows.ts";
 import { lookedScheduleAsJson } from "./schedule-rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
+import { zoneRulesTexts } from "./zone-rules-statements.ts";
 
 /** What a look shows. */
 export interface LookForm {
@@ -17,6 +19,11 @@ export interface LookForm {
   readonly schedules: boolean;
   readonly tasks: boolean;
   readonly expired: boolean;
+  /** Whether books of the ledger that are to be visited count as expired. */
+  readonly ledger: boolean;
+  readonly zoneRules: boolean;
+  /** Whether the look tells of alarms. */
+  readonly alarms: boolean;
   /** What the look heeds of flow control. */
   readonly flow: FlowControl;
 }
@@ -28,13 +35,16 @@ export interface LookForm {
  *   flow control the database needs (see `flowOf`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
- * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule;
+ * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule, and the
+ *   `alarmColumns`;
  * - `stale_task_ids`, a JSON array;
- * - `has_expired`, whether a clean-up would remove results or windows.
+ * - `has_expired`, whether a clean-up would remove results or windows, or visit books of the ledger;
+ * - `zone_rules`, a JSON array of the texts that schedules have.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
  * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`; for
- * `has_expired`, the instant at which what counts was to be removed.
+ * `has_expired`, the instant at which what counts was to be removed; for `zone_rules`, the text after which to begin,
+ * and the limit.
  */
 export function lookStatement(names: TableNames, form: LookForm): string {
   let next = 2;
@@ -49,23 +59,30 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   if (form.schedules) {
     columns.push(...scheduleColumns(names, parameters(4)));
   }
-  if (form.queues !== null || form.schedules) columns.push(`(${earliestScheduleLease(names)}) AS free_at`);
+  if (form.queues !== null || form.schedules) {
+    columns.push(`(${earliestScheduleLease(names)}) AS free_at`, ...(form.alarms ? alarmColumns(names) : []));
+  }
   if (form.tasks) {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
   }
   if (form.expired) {
     const [at = ""] = parameters(1);
-    columns.push(`(${hasExpired(names, at)}) AS has_expired`);
+    columns.push(`(${hasExpired(names, at, form.ledger)}) AS has_expired`);
+  }
+  if (form.zoneRules) {
+    const [after = "", limit = ""] = parameters(2);
+    columns.push(`(${zoneRulesTexts(names, after, limit)}) AS zone_rules`);
   }
   return `SELECT ${columns.join(", ")}`;
 }
 
-/** See `removeExpired` and `removeWindows`. */
-function hasExpired({ results, windows }: TableNames, at: string): string {
+/** See `removeExpired`, `removeWindows` and `markBooks`. */
+function hasExpired({ results, windows, books }: TableNames, at: string, visitsBooks: boolean): string {
   return (
     `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ${at}) ` +
-    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS})`
+    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS})` +
+    (visitsBooks ? ` OR EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ${at})` : "")
   );
 }
 

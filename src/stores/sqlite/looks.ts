@@ -1,8 +1,9 @@
 import type { TaskRecord } from "../../records/task.ts";
-import type { Seen, View } from "../data-store.ts";
+import type { LookRequest, Seen, View } from "../data-store.ts";
 import { type FlowControl, flowOf } from "./awareness.ts";
 import type { Row, SqlStatement, SqlValue } from "./driver.ts";
 import { DuePages } from "./due-pages.ts";
+import { ALARMS_UNASKED_MS_MAX } from "./limits.ts";
 import { type LookForm, lookStatement } from "./look-statements.ts";
 import { fits } from "./parameters.ts";
 import { queueParameters } from "./queues.ts";
@@ -18,6 +19,8 @@ export interface LookExtras {
   readonly tasks?: readonly TaskRecord[];
   /** The look finds out if results have expired for so long, in milliseconds; null if it does not. */
   readonly expiredForMs?: number | null;
+  /** See {@link LookRequest.zoneRules}. */
+  readonly zoneRules?: LookRequest["zoneRules"] | undefined;
   /** What the look heeds of flow control. */
   readonly flow: FlowControl;
 }
@@ -25,17 +28,25 @@ export interface LookExtras {
 /** Makes the statements of looks, and keeps their texts for later looks. */
 export class Looks {
   readonly #names: TableNames;
+  readonly #keepsLedger: boolean;
   readonly #texts = new Map<string, string>();
   readonly #pages = new DuePages();
+  /** Whether something may be overdue some time, as far as the store knows. Most databases expect nothing, and a client
+   *  that prepares each statement anew would spend a quarter of a look on the question. */
+  #mayAlarm = false;
+  /** When a look last asked that, in epoch milliseconds. */
+  #askedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(names: TableNames) {
+  /** @param keepsLedger whether books of the ledger are to be visited, and looks may tell of alarms */
+  constructor(names: TableNames, keepsLedger: boolean) {
     this.#names = names;
+    this.#keepsLedger = keepsLedger;
   }
 
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expiredForMs = null, flow }: LookExtras,
+    { stepId, tasks, expiredForMs = null, zoneRules, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs.queues);
@@ -47,6 +58,7 @@ export class Looks {
     }
     if (tasks !== undefined) args.push(JSON.stringify(tasks.map(taskRow)));
     if (expiredForMs !== null) args.push(now - expiredForMs);
+    if (zoneRules !== undefined) args.push(zoneRules.after, zoneRules.limit);
     if (args.length === 1) return null;
     const form = {
       queues: queues?.form ?? null,
@@ -54,23 +66,38 @@ export class Looks {
       schedules: schedules !== null,
       tasks: tasks !== undefined,
       expired: expiredForMs !== null,
+      ledger: this.#keepsLedger,
+      zoneRules: zoneRules !== undefined,
+      alarms: this.#keepsLedger && (this.#mayAlarm || Math.abs(now - this.#askedAt) >= ALARMS_UNASKED_MS_MAX),
       flow,
     };
     return { sql: this.#text(form), args };
   }
 
   /** What the answer shows. No rows are the answer of a look at nothing. */
-  seen({ schedules }: View, rows: readonly Row[]): Seen {
+  seen({ now, schedules }: View, rows: readonly Row[]): Seen {
     const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
     const nextFireAt = numberOrNull(rows, "next_fire_at");
     const leaseEnds = ["next_lease_end", "free_at"].map((column) => numberOrNull(rows, column));
+    const nextAt = numberOrNull(rows, "alarm_at");
+    const isOpen = openAlarms(rows) > 0;
+    if (rows[0]?.open_alarms !== undefined) {
+      this.#askedAt = now;
+      this.#mayAlarm = nextAt !== null || isOpen;
+    }
     return {
       ...(schedules === null ? { due, nextFireAt } : this.#pages.page(due, schedules, nextFireAt)),
       nextRunAt: numberOrNull(rows, "next_run_at"),
       leaseEndsAt: earliest(leaseEnds),
       // A step is needed to settle links too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasSettledLinks(rows),
+      ...(nextAt === null && !isOpen ? {} : { alarms: { nextAt, isOpen } }),
     };
+  }
+
+  /** A schedule was changed: the next look asks for alarms. */
+  changed(): void {
+    this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** The flow control that the database needs, as a look tells; null for a look that shows nothing of jobs. */
@@ -86,7 +113,8 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const key = [form.queues, form.acquired, form.schedules, form.tasks, form.expired, form.flow].join();
+    const { queues, acquired, schedules, tasks, expired, zoneRules, alarms, flow } = form;
+    const key = [queues, acquired, schedules, tasks, expired, zoneRules, alarms, flow].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = lookStatement(this.#names, form);
@@ -99,6 +127,11 @@ export class Looks {
 /** Whether a look found jobs that wait although what they wait for has ended. Only a step frees or cancels them. */
 export function hasSettledLinks(rows: readonly Row[]): boolean {
   return numberOrNull(rows, "has_settled_links") === 1;
+}
+
+/** How many alarms a look found to be open. */
+export function openAlarms(rows: readonly Row[]): number {
+  return numberOrNull(rows, "open_alarms") ?? 0;
 }
 
 /** Splits tasks into those whose rows fit into one parameter, and the others. */

@@ -1,4 +1,6 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
+import { effectiveFrom, stateAsJson } from "./change-statements.ts";
+import { intoSkips, skipVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { validJson } from "./rows.ts";
@@ -11,20 +13,25 @@ export interface PlanStatements {
    *  `JobStatements`). */
   readonly insertFiresPlainly: string;
   readonly noteOverlaps: string;
+  readonly enterReplaced: string;
+  readonly enterUnmade: string;
   readonly wakeReplaced: string;
   readonly removeReplaced: string;
   readonly removeReplacedParents: string;
   readonly noteReplaced: string;
   readonly cancelOverlapped: string;
+  readonly enterSkips: string;
   readonly insertUnskipped: string;
   readonly insertUnskippedPlainly: string;
+  readonly noteFailures: string;
+  readonly noteZoneRulesOfPlans: string;
   readonly commitPlans: string;
   readonly confirmPlans: string;
   readonly readOverlaps: string;
 }
 
 export function planStatements(names: TableNames): PlanStatements {
-  const { schedules, jobs, tasks, links } = names;
+  const { schedules, jobs, tasks, links, books, changes } = names;
   // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
   // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
@@ -42,14 +49,15 @@ export function planStatements(names: TableNames): PlanStatements {
   const givenKey = `${details}->>'concurrencyKey'`;
   const insertFires = (key: string, joined = ""): string =>
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key) " +
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, alarm_at) " +
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
     `coalesce(${details}->>'priority', 0), f.value->>4, ` +
     `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
     `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
     `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
     `',"metadata":' || ${validJson("s.metadata")} || ` +
-    `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key} ` +
+    `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +
+    `f.value->>2 + coalesce(s.expect_start, s.expect_finish) ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
     `CROSS JOIN json_each(r.value, '$[3]') f ${joined}WHERE ${asPlanned}`;
   const insertAware = insertFires(`coalesce(${givenKey}, t.own_key)`, `LEFT JOIN ${tasks} t ON t.id = s.task_id `);
@@ -77,8 +85,9 @@ export function planStatements(names: TableNames): PlanStatements {
     // statements test the fence, and commitPlans raises it.
     insertFires: `${insertAware} ON CONFLICT DO NOTHING`,
     insertFiresPlainly: `${insertPlainly} ON CONFLICT DO NOTHING`,
-    // The next five serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
-    // ?1 rows [scheduleId, fence, expected, passed, policy], ?2 now. Notes what is in the way of the plan's fire.
+    // The next seven serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
+    // ?1 rows [scheduleId, fence, expected, passed, policy, the fire time of the fire or null], ?2 now. Notes what is
+    // in the way of the plan's fire.
     noteOverlaps:
       `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.value->>3 + ` +
       `CASE r.value->>4 WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
@@ -86,6 +95,18 @@ export function planStatements(names: TableNames): PlanStatements {
       `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
       `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // the arguments of noteOverlaps
+    enterReplaced:
+      `${intoSkips(names)} SELECT b.seq, n.value->>1, ${skipVerdict("replaced")}, n.value->>1, 1, r.value->>5 ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      `CROSS JOIN json_each(s.overlap_note, '$.replaced') n CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
+      `WHERE ${asPlanned}`,
+    // the arguments of noteOverlaps
+    enterUnmade:
+      `${intoSkips(names)} SELECT b.seq, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      `CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
+      `WHERE ${asPlanned} AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL`,
     // the arguments of noteOverlaps
     wakeReplaced: wakeGates(
       names,
@@ -107,11 +128,30 @@ export function planStatements(names: TableNames): PlanStatements {
     // the arguments of insertFires
     insertUnskipped: `${insertAware} ${unlessSkipped} ON CONFLICT DO NOTHING`,
     insertUnskippedPlainly: `${insertPlainly} ${unlessSkipped} ON CONFLICT DO NOTHING`,
-    // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite], ?2 now, ?3 stepId,
-    // ?4 schedulerId
+    // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
+    // commitPlans.
+    enterSkips:
+      `${intoSkips(names)} SELECT b.seq, f.value->>0, f.value->>2, f.value->>1, f.value->>3, f.value->>4 ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
+    // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
+    noteFailures:
+      `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +
+      `SELECT s.id, ?2, ?3, 'failed', ${stateAsJson("s")}, ` +
+      `json_set(${stateAsJson("s")}, '$.paused', 1, '$.nextFireTime', r.value->>3), ` +
+      `${effectiveFrom("r.value->>3", "s.last_fire_time", "?2")} ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned}`,
+    // ?1 rows [scheduleId, fence, expected, zoneRules], ?2 now. Runs before commitPlans, and only for plans that change
+    // them, because commitPlans would otherwise write the index of zone rules anew.
+    noteZoneRulesOfPlans:
+      `UPDATE ${schedules} AS s SET zone_rules = r.value->>3 FROM json_each(?1) r ` +
+      `WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil],
+    // ?2 now, ?3 stepId, ?4 schedulerId
     commitPlans:
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
-      "paused = r.value->>5, fence = s.fence + 1, acquired_by = CASE WHEN r.value->>6 THEN ?4 END, " +
+      "paused = r.value->>5, pace_until = r.value->>7, fence = s.fence + 1, " +
+      "acquired_by = CASE WHEN r.value->>6 THEN ?4 END, " +
       `acquisition_id = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
     // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;

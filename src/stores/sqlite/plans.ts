@@ -2,6 +2,7 @@ import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "../../core/limits.ts";
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
+import { skipVerdict } from "./entries.ts";
 import { rowParameters } from "./parameters.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";
@@ -34,12 +35,19 @@ export class Plans {
   commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
-    const { insertFires, insertFiresPlainly, commitPlans } = this.#statements;
+    const { insertFires, insertFiresPlainly, commitPlans, noteFailures, keepsLedger } = this.#statements;
+    const { noteZoneRulesOfPlans } = this.#statements;
     const insert = this.#isAware ? insertFires : insertFiresPlainly;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
+    const failures = keepsLedger ? this.#counted.filter(({ paused }) => paused).map(planRow) : [];
     return [
       ...rowParameters(fireRows).map(({ text }) => statement(insert, text, now)),
       ...this.#makingWay(hasParents),
+      ...this.#skips(),
+      ...rowParameters(failures).map(({ text }) => statement(noteFailures, text, now, schedulerId)),
+      ...rowParameters(this.#counted.flatMap(zoneRulesRow)).map(({ text }) =>
+        statement(noteZoneRulesOfPlans, text, now),
+      ),
       statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
     ];
   }
@@ -50,17 +58,31 @@ export class Plans {
     const { now } = this.#request;
     const { noteOverlaps, wakeReplaced, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
     const { cancelOverlapped, insertUnskipped, insertUnskippedPlainly } = this.#statements;
+    const { keepsLedger, enterReplaced, enterUnmade } = this.#statements;
     const insert = this.#isAware ? insertUnskipped : insertUnskippedPlainly;
     const removing = hasParents ? [wakeReplaced, noteReplaced, removeReplacedParents] : [wakeReplaced, removeReplaced];
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
+    const entering = [
+      ...(has("replaceQueued", "cancelRunning") ? [enterReplaced] : []),
+      ...(has("skip") ? [enterUnmade] : []),
+    ];
     return [
       statement(noteOverlaps, rows, now),
+      ...(keepsLedger ? entering.map((sql) => statement(sql, rows, now)) : []),
       ...(has("replaceQueued", "cancelRunning") ? removing.map((sql) => statement(sql, rows, now)) : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
       ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insert, text, now)),
     ];
+  }
+
+  /** The statements that enter the skips of the plans into the ledger. */
+  #skips(): SqlStatement[] {
+    const { keepsLedger, enterSkips } = this.#statements;
+    if (!keepsLedger) return [];
+    const rows = this.#counted.filter(({ skips = [] }) => skips.length > 0).map(skipRow);
+    return rowParameters(rows).map(({ text }) => statement(enterSkips, text, this.#request.now));
   }
 
   /** The statements whose answers {@link reports} reads. They follow the {@link commits}. */
@@ -124,13 +146,22 @@ function overlapOf({ isSkipped, replaced, cancelRequested }: OverlapNote): Overl
   };
 }
 
-function overlapRow({ scheduleId, fence, expected, overlap }: PlanApart): unknown[] {
-  return [scheduleId, fence, expected, overlap.passed, overlap.policy];
+function overlapRow({ scheduleId, fence, expected, overlap, fires }: PlanApart): unknown[] {
+  return [scheduleId, fence, expected, overlap.passed, overlap.policy, fires[0]?.fireTime ?? null];
+}
+
+function skipRow({ scheduleId, fence, expected, skips = [] }: SchedulePlan): unknown[] {
+  const rows = skips.map(({ from, until, verdict, count, into }) => [from, until, skipVerdict(verdict), count, into]);
+  return [scheduleId, fence, expected, rows];
 }
 
 function planRow(plan: SchedulePlan): unknown[] {
-  const { scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite } = plan;
-  return [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite];
+  const { scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil = null } = plan;
+  return [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil];
+}
+
+function zoneRulesRow({ scheduleId, fence, expected, zoneRules }: SchedulePlan): unknown[][] {
+  return zoneRules === undefined ? [] : [[scheduleId, fence, expected, zoneRules]];
 }
 
 function fireRow({ scheduleId, fence, expected, fires }: SchedulePlan): unknown[] {

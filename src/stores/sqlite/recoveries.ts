@@ -33,15 +33,21 @@ export function recovery(
   { now, endedBy, holder, putBackBy, spares, limit, stepId, isAware, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
-  const { wakeLost, keepLost, removeLost, putBackLost } = statements;
-  const { keepLostAware, noteLost, removeLostAware, removeLostParents, putBackLostAware } = statements;
+  const { keepsLedger, wakeLost, keepLost, enterLost, removeLost, putBackLost } = statements;
+  const { keepLostAware, enterLostAware, noteLost, removeLostAware, removeLostParents, putBackLostAware } = statements;
   // A server refuses a parameter that a statement does not use.
   if (!isAware) {
-    return [statement(keepLost, ...args), statement(removeLost, ...args), statement(putBackLost, ...args, stepId)];
+    return [
+      statement(keepLost, ...args),
+      ...(keepsLedger ? [statement(enterLost, ...args)] : []),
+      statement(removeLost, ...args),
+      statement(putBackLost, ...args, stepId),
+    ];
   }
   return [
     statement(wakeLost, ...args),
     statement(keepLostAware, ...args),
+    ...(keepsLedger ? [statement(enterLostAware, ...args)] : []),
     ...(hasParents ? [statement(noteLost, ...args)] : []),
     statement(hasParents ? removeLostParents : removeLostAware, ...args),
     statement(putBackLostAware, ...args, stepId),

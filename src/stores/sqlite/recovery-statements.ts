@@ -1,3 +1,4 @@
+import { enterEnded, runVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { detail, endedJobAsJson } from "./rows.ts";
@@ -7,19 +8,20 @@ const { ready, leased, held, blocked } = JOB_STATE;
 
 /**
  * The statements that take back leases that have ended, and that end jobs without a run. The arguments of `keepLost`,
- * `removeLost`, `removeLostParents`, `noteLost` and `putBackLost`: ?1 the latest end of the leases, ?2 their holder or
- * null for every holder, ?3 now, ?4 the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation
- * whose leases are left alone, besides those of the living, or null for none, ?7 the step or null.
+ * `enterLost`, `removeLost`, `removeLostParents`, `noteLost` and `putBackLost`: ?1 the latest end of the leases, ?2
+ * their holder or null for every holder, ?3 now, ?4 the step that put the jobs back or null for every job, ?5 limit, ?6
+ * the incarnation whose leases are left alone, besides those of the living, or null for none, ?7 the step or null.
  */
 export interface RecoveryStatements {
   readonly keepLost: string;
+  readonly enterLost: string;
   readonly removeLost: string;
   readonly removeLostParents: string;
   readonly noteLost: string;
   readonly putBackLost: string;
-  /** The same statements as the three above, for those who heed flow control (see `Awareness`). They follow
-   *  `wakeLost`. */
+  /** The same statements as those above, for those who heed flow control (see `Awareness`). They follow `wakeLost`. */
   readonly keepLostAware: string;
+  readonly enterLostAware: string;
   readonly removeLostAware: string;
   readonly putBackLostAware: string;
   readonly wakeLost: string;
@@ -29,6 +31,7 @@ export interface RecoveryStatements {
   readonly readStamp: string;
   readonly requestCancel: string;
   readonly keepCancelled: string;
+  readonly enterCancelled: string;
   readonly removeCancelled: string;
   readonly removeCancelledParent: string;
   readonly wakeCancelled: string;
@@ -67,6 +70,10 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const keepLost = (isAware: boolean): string =>
     `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
     `WHERE ${lostJobs(isAware)} AND ${isForGood} AND ${isKept}`;
+  const [cancelled, abandoned] = [runVerdict("cancelled"), runVerdict("abandoned")];
+  const enterLost = (isAware: boolean): string =>
+    `${enterEnded(names, `CASE WHEN cancel_requested THEN ${cancelled} ELSE ${abandoned} END`, "?3")} ` +
+    `WHERE ${lostJobs(isAware)} AND ${isForGood}`;
   const removeLostJobs = (isAware: boolean): string =>
     `DELETE FROM ${jobs} WHERE ${lostJobs(isAware)} AND ${isForGood}`;
   // Undoes the batch when a job has children, of which `removeLostParents` knows.
@@ -82,9 +89,12 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
 
   return {
     keepLost: keepLost(false),
+    // Those that enter runs into the ledger run before the jobs are removed.
+    enterLost: enterLost(false),
     removeLost: removeLost(false),
     putBackLost: putBackLost(false),
     keepLostAware: keepLost(true),
+    enterLostAware: enterLost(true),
     removeLostAware: removeLost(true),
     removeLostParents: `${removeLostJobs(true)} RETURNING ${endedRecord}`,
     // Runs before the jobs are removed.
@@ -113,6 +123,8 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     requestCancel: `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${isLeased} RETURNING task_id, acquired_by`,
     // ?1 id, ?2 now
     keepCancelled: `${keep("'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} AND ${isKept}`,
+    // ?1 id, ?2 now
+    enterCancelled: `${enterEnded(names, String(cancelled), "?2")} WHERE id = ?1 AND state <> ${leased}`,
     // ?1 id. Undoes the batch when the job has children or parents, of which `removeCancelledParent` knows.
     removeCancelled:
       `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} ` +

@@ -4,6 +4,7 @@ import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import { instantKey, memberParameters, rowParameters } from "./parameters.ts";
 import { resultDetails, resultRow } from "./rows.ts";
+import { runEntries } from "./runs.ts";
 import type { Statements } from "./statements.ts";
 
 type Finish = JobRelease & { kind: "finish" };
@@ -44,6 +45,7 @@ export class Releases {
     const { guardChanges } = this.#statements;
     return [
       ...this.#keeping(this.#kept().map(({ result }) => result)),
+      ...this.#entries(!this.#isAware),
       ...this.#wakes(),
       ...(hasParents ? this.#notes() : []),
       ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
@@ -64,6 +66,7 @@ export class Releases {
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
       ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
+      ...this.#entries(false),
       ...this.#wakes(),
       ...this.#notes(),
       ...this.#removals(true).map(({ sql, args }) => ({ sql, args })),
@@ -86,6 +89,10 @@ export class Releases {
 
   #kept(): Finish[] {
     return this.#finished.filter((release) => release.result.expiresAt > this.#request.now);
+  }
+
+  #entries(isPlain: boolean): SqlStatement[] {
+    return runEntries(this.#statements, this.#finished, this.#request.schedulerId, isPlain);
   }
 
   /** Nearly always the results are those of one task and of one outcome. Then the values that they share travel once,

@@ -63,6 +63,11 @@ export function rowAsJson(table: string | null, columns: readonly string[], json
   return `'[' || json_array(${plain})${jsons.map((json) => ` || ',' || ${json}`).join("")} || ']'`;
 }
 
+/** SQL of an instant that JSON and clients can hold; NULL for what is damaged. */
+export function instant(column: string): string {
+  return `CASE WHEN ${column} BETWEEN -9e15 AND 9e15 THEN ${column} + 0 END`;
+}
+
 /** SQL of a column that holds JSON, or of `otherwise` in a damaged row, because one damaged row must not make the text
  *  of all rows unreadable. SQLite's functions of JSON end at a NUL, and pass over what stands behind it. */
 export function validJson(column: string, otherwise = "{}"): string {
@@ -84,6 +89,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "created_at",
   "next_fire_time",
   "last_fire_time",
+  "pace_until",
   "max_running_jobs",
   "version",
   "expires_at",

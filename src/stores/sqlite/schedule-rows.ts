@@ -1,3 +1,4 @@
+import type { CatchUp } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule, ScheduleChanges } from "../data-store.ts";
 import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "./rows.ts";
@@ -13,6 +14,8 @@ const COLUMNS = [
   "next_fire_time",
   "last_fire_time",
   "fence",
+  "pace_until",
+  "zone_rules",
 ];
 
 type Columns = [
@@ -25,9 +28,17 @@ type Columns = [
   nextFireTime: number | null,
   lastFireTime: number | null,
   fence: number,
+  paceUntil: number | null,
+  zoneRules: string | null,
 ];
 
-type Details = Partial<Omit<ScheduleRecord, "metadata">>;
+type Details = Partial<
+  Omit<ScheduleRecord, "metadata" | "catchUp"> & {
+    readonly catchUp: Partial<CatchUp> | null;
+    /** What was `catchUp.maxCount` in rows that were written before. */
+    readonly maxCatchUp: number | null;
+  }
+>;
 
 /** The columns that no planner needs. */
 const OTHER_COLUMNS = ["skipped_count", "declaration", "version"];
@@ -85,13 +96,18 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
     schedule.skippedCount,
     schedule.declaration ?? null,
     schedule.version ?? null,
+    schedule.paceUntil,
+    schedule.zoneRules ?? null,
+    schedule.expectStartMs ?? null,
+    schedule.expectFinishMs ?? null,
   ];
 }
 
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
-export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof ScheduleRecord, unknown>> {
-  const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, maxCatchUp } = schedule;
+export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof Details, unknown>> {
+  const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, catchUp } = schedule;
   const { name, resultExpirationMs, maxRecoveries, overlap, concurrencyKey } = schedule;
+  const { expectStartMs, expectFinishMs } = schedule;
   return {
     name,
     payload,
@@ -100,27 +116,35 @@ export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof
     coalesce,
     misfireGraceMs,
     maxJitterMs,
-    maxCatchUp,
+    catchUp,
+    maxCatchUp: catchUp === undefined ? undefined : null,
     resultExpirationMs,
     maxRecoveries,
     overlap,
     concurrencyKey,
+    expectStartMs,
+    expectFinishMs,
   };
 }
 
+/** The fields of `details` that are settings, which a state of the schedule tells. */
+export const SETTINGS: readonly string[] = Object.freeze(
+  Object.keys(scheduleDetails({})).filter((name) => name !== "payload"),
+);
+
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});
-  const [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence, ...others] = columns;
-  const known: Columns = [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence];
-  const [skippedCount, declaration, version] = others;
+  const [known, [skippedCount, declaration, version]] = split(columns);
   return {
-    ...planned(known, details),
+    ...planned(columns, details),
     name: details.name ?? null,
     payload: details.payload ?? null,
     metadata: fieldsOf(metadata, {}),
-    nextFireTime,
+    nextFireTime: known[6],
     skippedCount,
     ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
+    ...(details.expectStartMs === undefined ? {} : { expectStartMs: details.expectStartMs }),
+    ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
   };
@@ -128,15 +152,21 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
 
 export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSchedule {
   const details = fieldsOf(stored, {});
-  const [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence, favourite, bytes] =
-    columns;
-  const known: Columns = [id, taskId, trigger, triggerRule, paused, createdAt, nextFireTime, lastFireTime, fence];
+  const [known, [favourite, bytes]] = split(columns);
   // The statement only shows schedules that have a fire time.
-  return { ...planned(known, details), nextFireTime: nextFireTime ?? 0, favourite, bytes };
+  return { ...planned(known, details), nextFireTime: known[6] ?? 0, favourite, bytes };
+}
+
+/** The columns that a planner needs, and the others. */
+function split<Others extends unknown[]>(columns: [...Columns, ...Others]): [Columns, Others] {
+  return [columns.slice(0, COLUMNS.length) as Columns, columns.slice(COLUMNS.length) as Others];
 }
 
 /** The fields of a schedule that a planner needs, except its next fire time. */
-function planned(columns: Columns, details: Details): Omit<LookedSchedule, "nextFireTime" | "favourite" | "bytes"> {
+function planned(
+  columns: readonly [...Columns, ...unknown[]],
+  details: Details,
+): Omit<LookedSchedule, "nextFireTime" | "favourite" | "bytes"> {
   return {
     id: columns[0],
     taskId: columns[1],
@@ -147,7 +177,7 @@ function planned(columns: Columns, details: Details): Omit<LookedSchedule, "next
     coalesce: details.coalesce ?? "latest",
     misfireGraceMs: details.misfireGraceMs ?? null,
     maxJitterMs: details.maxJitterMs ?? 0,
-    maxCatchUp: details.maxCatchUp ?? null,
+    catchUp: catchUpOf(details),
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
     overlap: details.overlap ?? "queue",
@@ -156,5 +186,15 @@ function planned(columns: Columns, details: Details): Omit<LookedSchedule, "next
     createdAt: columns[5],
     lastFireTime: columns[7],
     fence: columns[8],
+    paceUntil: columns[9],
+    ...(columns[10] === null ? {} : { zoneRules: columns[10] }),
   };
+}
+
+function catchUpOf({ catchUp, maxCatchUp = null }: Details): CatchUp | null {
+  if (catchUp === undefined || catchUp === null) {
+    return maxCatchUp === null ? null : { maxAgeMs: null, maxCount: maxCatchUp, paceMs: null };
+  }
+  const { maxAgeMs = null, maxCount = null, paceMs = null } = catchUp;
+  return { maxAgeMs, maxCount, paceMs };
 }

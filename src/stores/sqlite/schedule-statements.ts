@@ -34,7 +34,7 @@ export interface ScheduleStatements {
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function scheduleStatements(names: TableNames): ScheduleStatements {
-  const { schedules, jobs } = names;
+  const { schedules } = names;
   const record = `${scheduleAsJson(schedules)} AS record`;
   // A change ends the lease that a process of schema version 1 holds. It keeps the favourite, which is an `acquired_by`
   // without an `acquired_until`.
@@ -50,12 +50,18 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   // ?1 rows of newScheduleRow
   const insert =
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
-    "last_fire_time, fence, metadata, details, skipped_count, declaration, version) " +
+    "last_fire_time, fence, metadata, details, skipped_count, declaration, version, pace_until, zone_rules, " +
+    "expect_start, expect_finish) " +
     "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
-    "value->>9, value->>10, value->>11, value->>12, value->>13 FROM json_each(?1) WHERE true";
-  /** Sets a column to field `name` of the changes in ?2. A field that is absent changes nothing; null is a value. */
-  const changed = (column: string, name: string): string =>
-    `${column} = CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'${name}' END`;
+    "value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15, value->>16, value->>17 " +
+    "FROM json_each(?1) WHERE true";
+  /** What a column is after the changes in ?2, by their field `name`. A field that is absent changes nothing; null is a
+   *  value. */
+  const valueAfter = (column: string, name: string): string =>
+    `CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'$.${name}' END`;
+  /** Sets a column to it. */
+  const changed = (column: string, name: string): string => `${column} = ${valueAfter(column, name)}`;
+  const nextFireTime = valueAfter("next_fire_time", "nextFireTime");
   /** Keeps the stored value of a column where the rule of the trigger is the same. */
   const keptOfRule = (column: string): string =>
     `${column} = CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
@@ -63,8 +69,10 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   // ?1 rows of newScheduleRow
   const replace = (setPause: string, condition: string): string =>
     `${insert} ON CONFLICT (id) DO UPDATE SET ${keptOfRule("trigger_json")}, ${keptOfRule("next_fire_time")}, ` +
+    `${keptOfRule("pace_until")}, ${keptOfRule("zone_rules")}, ` +
     `task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, ${setPause}` +
     "metadata = excluded.metadata, details = excluded.details, declaration = excluded.declaration, " +
+    "expect_start = excluded.expect_start, expect_finish = excluded.expect_finish, " +
     `version = excluded.version, fence = fence + 1, ${endLease}, acquisition_id = NULL${condition}`;
   const replacements = (condition = ""): ReplacementStatements => ({
     keepingPause: replace("", condition),
@@ -76,7 +84,9 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     // The arguments of findConflict. Fails when there is a conflict.
     guardConflicts: `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
     // ?1 ids. Yields rows [id, declaration, version].
-    findExisting: `SELECT json_group_array(json_array(s.id, s.declaration, s.version)) AS existing ${byIds}`,
+    findExisting:
+      "SELECT json_group_array(json_array(CAST(s.id AS TEXT), CAST(s.declaration AS TEXT), s.version + 0)) " +
+      `AS existing ${byIds}`,
     insertSchedules: `${insert} ON CONFLICT (id) DO NOTHING`,
     // the arguments of `replace`
     replaceSchedules: replacements(),
@@ -98,12 +108,17 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     getStampedSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND acquisition_id = ?2`,
     getSchedules: scheduleLists(names),
 
-    // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp. A schedule that carries the stamp is left alone,
-    // because an earlier try has changed it already.
+    // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp, ?5 when the change is made, or null. A
+    // schedule that carries the stamp is left alone, because an earlier try has changed it already.
     updateSchedule:
       `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
       `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
+      `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
+      `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
+      // A pause is no reason for an alarm.
+      `alarmed = CASE WHEN paused = 1 AND ?2->>'$.paused' = 0 AND ${nextFireTime} <= ?5 ` +
+      `THEN 2 * ${nextFireTime} + 1 ELSE alarmed END, ` +
       `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
       `fence = fence + 1, ${endLease}, acquisition_id = ?4 ` +
       "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND acquisition_id IS NOT ?4",
@@ -112,9 +127,15 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
     openGates: wakeGates(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
     // ?1 now, ?2 limit. Columns of the answer: id
-    removeExhausted:
-      `DELETE FROM ${schedules} WHERE seq IN (SELECT seq FROM ${schedules} s WHERE next_fire_time IS NULL ` +
-      "AND id > '' AND (acquired_until IS NULL OR acquired_until <= ?1) " +
-      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT +?2) RETURNING id`,
+    removeExhausted: `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names)}) RETURNING id`,
   };
+}
+
+/** SQL that selects the `seq` of the schedules that are at an end. ?1 now, ?2 limit. */
+export function exhaustedSchedules({ schedules, jobs }: TableNames): string {
+  return (
+    `SELECT seq FROM ${schedules} s WHERE next_fire_time IS NULL AND id > '' ` +
+    "AND (acquired_until IS NULL OR acquired_until <= ?1) " +
+    `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT +?2`
+  );
 }

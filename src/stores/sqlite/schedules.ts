@@ -1,5 +1,6 @@
 import { systemClock } from "../../core/clock.ts";
 import { IdGenerator } from "../../core/ids.ts";
+import type { ChangeNote } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   RecordPage,
@@ -13,6 +14,7 @@ import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
 import type { StoredDeclaration } from "../task-declarations.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
+import { noteAdditions, noteRemoval, noteUpdate } from "./change-notes.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
@@ -35,13 +37,13 @@ export class SqliteSchedules {
     this.#statements = statements;
   }
 
-  async add(additions: readonly ScheduleAddition[]): Promise<ScheduleAdditionReport> {
+  async add(additions: readonly ScheduleAddition[], note?: ChangeNote): Promise<ScheduleAdditionReport> {
     const sorted = sortAdditions(additions);
     const { unique, certainConflictId } = sorted;
     for (let tries = 1; ; tries++) {
       if (certainConflictId === null) {
         try {
-          return await this.#write(additions, sorted);
+          return await this.#write(additions, sorted, note);
         } catch (error) {
           if (this.#connection.failureKind(error) !== "guard" || tries === CONFLICT_TRIES_MAX) throw error;
         }
@@ -62,10 +64,11 @@ export class SqliteSchedules {
 
   async #write(
     additions: readonly ScheduleAddition[],
-    { inserts, replacements, updates, unique }: SortedAdditions,
+    { rounds, unique }: SortedAdditions,
+    note: ChangeNote | undefined,
   ): Promise<ScheduleAdditionReport> {
     const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
-    const { replaceSchedules, updateDeclared, raiseVersions, openGates } = this.#statements;
+    const { replaceSchedules, updateDeclared, raiseVersions, openGates, keepsLedger, openBooks } = this.#statements;
     const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
     const insert = (sql: string, schedules: readonly ScheduleRecord[]): SqlStatement[] =>
       rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text));
@@ -76,21 +79,33 @@ export class SqliteSchedules {
       ...insert(keepingPause, replacing.filter((one) => one.setsPaused !== true).map(scheduleOf)),
       ...insert(settingPause, replacing.filter((one) => one.setsPaused === true).map(scheduleOf)),
     ];
-    const versions = updates.flatMap(({ schedule: { id, declaration, version } }) =>
-      declaration === undefined || version === undefined ? [] : [[id, declaration, version]],
+    const versions = additions.flatMap(({ conflictPolicy, schedule: { id, declaration, version } }) =>
+      conflictPolicy !== "update" || declaration === undefined || version === undefined
+        ? []
+        : [[id, declaration, version]],
     );
     const keyed = additions
       .map(scheduleOf)
       .flatMap(({ id, concurrencyKey }) => (concurrencyKey === undefined ? [] : id));
+    const writeRound = ({ inserts, replacements, updates }: RoundOfAdditions): SqlStatement[] => {
+      const noted = noteAdditions(this.#statements, inserts, [...replacements, ...updates], note);
+      return [
+        ...noted.before,
+        ...insert(insertSchedules, inserts),
+        ...replace(replaceSchedules, replacements),
+        ...replace(updateDeclared, updates),
+        ...noted.after,
+      ];
+    };
     const build = (isRepetition: boolean): BatchOfAdditions => {
       const batch = new Batch();
       const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
       batch.add(conflictRows(unique).map((rows) => statement(guardConflicts, rows, isRepetition ? 1 : 0)));
-      batch.add([...insert(insertSchedules, inserts), ...replace(replaceSchedules, replacements)]);
+      batch.add(rounds.flatMap(writeRound));
       batch.add([
-        ...replace(updateDeclared, updates),
         ...rowParameters(versions).map(({ text }) => statement(raiseVersions, text)),
         ...rowParameters(keyed).map(({ text }) => statement(openGates, text)),
+        ...(keepsLedger ? ids : []).map(({ text }) => statement(openBooks, text)),
       ]);
       return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
     };
@@ -146,29 +161,45 @@ export class SqliteSchedules {
     id: string,
     changes: ScheduleChanges,
     expectedFence: number | undefined,
+    note?: ChangeNote,
   ): Promise<ScheduleRecord | null> {
-    const { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, metadata } = changes;
-    const columns = { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, metadata };
+    const { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, paceUntil, zoneRules, metadata } =
+      changes;
+    const columns = {
+      taskId,
+      trigger,
+      triggerRule,
+      paused,
+      nextFireTime,
+      lastFireTime,
+      paceUntil,
+      zoneRules,
+      metadata,
+    };
     const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
     // Others change schedules too, so that no count of the fence tells whose change it is.
     const stamp = this.#ids.next(systemClock.now());
     const { updateSchedule, getStampedSchedule, openGates } = this.#statements;
-    const [, updated] = await this.#connection.write(() => [
-      statement(updateSchedule, id, text, expectedFence ?? null, stamp),
+    const noted = noteUpdate(this.#statements, { id, changes, expectedFence, stamp }, note);
+    const answers = await this.#connection.write(() => [
+      ...noted.before,
+      statement(updateSchedule, id, text, expectedFence ?? null, stamp, note?.at ?? null),
       statement(getStampedSchedule, id, stamp),
       ...(changes.concurrencyKey === undefined ? [] : [statement(openGates, JSON.stringify([id]))]),
+      ...noted.after,
     ]);
-    const [row] = jsonRecords<ScheduleRow>(updated);
+    const [row] = jsonRecords<ScheduleRow>(answers[noted.before.length + 1]);
     return row === undefined ? null : toSchedule(row);
   }
 
-  async remove(id: string): Promise<boolean> {
+  async remove(id: string, note?: ChangeNote): Promise<boolean> {
+    const noted = noteRemoval(this.#statements, id, note);
     let mayHaveRemoved = false;
-    const [removed] = await this.#connection.write((isRepetition) => {
+    const answers = await this.#connection.write((isRepetition) => {
       mayHaveRemoved = isRepetition;
-      return [statement(this.#statements.removeSchedule, id)];
+      return [...noted, statement(this.#statements.removeSchedule, id)];
     });
-    return mayHaveRemoved || removed?.length === 1;
+    return mayHaveRemoved || answers.at(-1)?.length === 1;
   }
 }
 
@@ -210,13 +241,19 @@ function scheduleOf({ schedule }: ScheduleAddition): ScheduleRecord {
 /** Most tries of an addition that finds its id in use, and then free again. */
 const CONFLICT_TRIES_MAX = 5;
 
-interface SortedAdditions {
+/** Additions that are written together, none of which has the id of another. */
+interface RoundOfAdditions {
   /** Schedules that are written when their id is free. */
-  readonly inserts: readonly ScheduleRecord[];
+  readonly inserts: ScheduleRecord[];
   /** Schedules that replace the stored schedule with their id. */
-  readonly replacements: readonly ScheduleAddition[];
+  readonly replacements: ScheduleAddition[];
   /** Schedules that replace it if they are declared anew. */
-  readonly updates: readonly ScheduleAddition[];
+  readonly updates: ScheduleAddition[];
+}
+
+interface SortedAdditions {
+  /** An id that comes twice in the call comes in two of them. */
+  readonly rounds: readonly RoundOfAdditions[];
   /** Schedules whose id must be free. */
   readonly unique: readonly ScheduleRecord[];
   /** An id that comes twice in the call, the second time with the policy `error`; null when there is none. */
@@ -226,24 +263,24 @@ interface SortedAdditions {
 /** Sorts additions by the statement that writes them: one statement adds, the next replaces. An id that comes twice in
  *  a call counts as existing the second time. */
 function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions {
-  const seen = new Set<string>();
-  const inserts: ScheduleRecord[] = [];
-  const replacements: ScheduleAddition[] = [];
-  const updates: ScheduleAddition[] = [];
+  const seen = new Map<string, number>();
+  const rounds: RoundOfAdditions[] = [];
   const unique: ScheduleRecord[] = [];
   for (const addition of additions) {
     const { schedule, conflictPolicy } = addition;
-    const isRepeated = seen.has(schedule.id);
-    seen.add(schedule.id);
+    const earlier = seen.get(schedule.id) ?? 0;
+    seen.set(schedule.id, earlier + 1);
     if (conflictPolicy === "error") {
-      if (isRepeated) return { inserts, replacements, updates, unique, certainConflictId: schedule.id };
+      if (earlier > 0) return { rounds, unique, certainConflictId: schedule.id };
       unique.push(schedule);
     }
-    if (conflictPolicy === "replace") replacements.push(addition);
-    else if (conflictPolicy === "update") updates.push(addition);
-    else if (!isRepeated) inserts.push(schedule);
+    rounds[earlier] ??= { inserts: [], replacements: [], updates: [] };
+    const round = rounds[earlier];
+    if (conflictPolicy === "replace") round.replacements.push(addition);
+    else if (conflictPolicy === "update") round.updates.push(addition);
+    else if (earlier === 0) round.inserts.push(schedule);
   }
-  return { inserts, replacements, updates, unique, certainConflictId: null };
+  return { rounds, unique, certainConflictId: null };
 }
 
 /** The rows that `findConflict` and `guardConflicts` read. */

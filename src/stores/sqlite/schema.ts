@@ -1,3 +1,4 @@
+import { keepLedger } from "./ledger-tables.ts";
 import { neutralTexts } from "./neutral-texts.ts";
 
 /** The names of a store's tables in its database. */
@@ -20,6 +21,18 @@ export interface TableNames {
   readonly windows: string;
   /** Which job waits for which (since version 5). */
   readonly links: string;
+  /** Which schedules the ledger knows (since version 6, as all that follow). */
+  readonly books: string;
+  /** What became of fire times. */
+  readonly occurrences: string;
+  /** Who changed a schedule, or paused a task. */
+  readonly changes: string;
+  /** When schedulers lived. */
+  readonly lives: string;
+  /** Occurrences that are overdue. */
+  readonly alarms: string;
+  /** The time zone rules that schedulers had. */
+  readonly zoneRules: string;
 }
 
 /** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
@@ -68,6 +81,12 @@ export function tableNames(prefix: string): TableNames {
     gates: `${prefix}gates`,
     windows: `${prefix}windows`,
     links: `${prefix}links`,
+    books: `${prefix}books`,
+    occurrences: `${prefix}occurrences`,
+    changes: `${prefix}changes`,
+    lives: `${prefix}lives`,
+    alarms: `${prefix}alarms`,
+    zoneRules: `${prefix}zone_rules`,
   });
 }
 
@@ -251,6 +270,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ...linkJobs(names),
     ],
   },
+  { version: 6, statements: keepLedger },
 ]);
 
 /** Flow control of tasks: a task that has limits of keys, a rate, turns or a pause has 0 as `max_running_jobs`, so that

@@ -2,6 +2,8 @@ import * as v from "valibot";
 import { durationMs, implementing, objectOf, says, trueOrFalse, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
+import type { LedgerLimits } from "../ledger.ts";
+import { type LedgerOptions, ledgerOption } from "../ledger-options.ts";
 import {
   BUSY_RETRY_MS_MAX,
   CONNECTION_RETRY_MS_MAX,
@@ -26,6 +28,10 @@ export interface SharedStoreOptions {
   readonly reset?: boolean;
   /** How long an operation is repeated that fails for a passing reason. */
   readonly retry?: StoreRetryOptions;
+  /** How much the store remembers of what became of fire times, of changes of schedules, and of when schedulers lived;
+   *  false for nothing. An entry is written in the commit that ends its job, and takes some 80 bytes. Default: 5,000
+   *  entries of a schedule, for 90 days. */
+  readonly ledger?: boolean | LedgerOptions;
 }
 
 /**
@@ -55,6 +61,7 @@ export interface CheckedSharedOptions {
   readonly serializer?: Serializer | undefined;
   readonly reset: boolean;
   readonly retry: RetryLimits;
+  readonly ledger: LedgerLimits | null;
 }
 
 const saysPrefix = says("letters, digits and _, at most 64, not beginning with a digit");
@@ -102,11 +109,13 @@ export const SHARED_ENTRIES: {
   readonly serializer: v.OptionalSchema<v.GenericSchema<Serializer>, undefined>;
   readonly reset: v.OptionalSchema<v.GenericSchema<boolean>, boolean>;
   readonly retry: v.OptionalSchema<v.GenericSchema<unknown, RetryLimits>, StoreRetryOptions>;
+  readonly ledger: typeof ledgerOption;
 } = {
   tablePrefix: v.optional(tablePrefix, "escapement_"),
   serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"]), undefined),
   reset: v.optional(trueOrFalse, false),
   retry: v.optional(retry, {}),
+  ledger: ledgerOption,
 };
 
 /** What callers mean by other words. */
@@ -116,6 +125,9 @@ export const SHARED_SYNONYMS: Readonly<Record<string, string>> = {
   drop: "reset",
   retries: "retry",
   retrysettings: "retry",
+  history: "ledger",
+  occurrences: "ledger",
+  books: "ledger",
 };
 
 function retryAdvice(value: unknown): string | null {

@@ -1,9 +1,13 @@
 import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
 import { type AdmissionStatements, admissionStatements } from "./admission-statements.ts";
+import { type AlarmStatements, alarmStatements } from "./alarm-statements.ts";
+import { type BookStatements, bookStatements } from "./book-statements.ts";
 import { type CaptureStatements, captureStatements } from "./capture-statements.ts";
 import { type ChainStatements, chainStatements } from "./chain-statements.ts";
+import { type ChangeStatements, changeStatements } from "./change-statements.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
+import { type LifeStatements, lifeStatements } from "./life-statements.ts";
 import { type PlanStatements, planStatements } from "./plan-statements.ts";
 import { type RecoveryStatements, recoveryStatements } from "./recovery-statements.ts";
 import { type ReleaseStatements, releaseStatements } from "./release-statements.ts";
@@ -11,6 +15,7 @@ import { type ResultStatements, resultStatements } from "./result-statements.ts"
 import { type ScheduleStatements, scheduleStatements } from "./schedule-statements.ts";
 import type { TableNames } from "./schema.ts";
 import { type TaskStatements, taskStatements } from "./task-statements.ts";
+import { type ZoneRulesStatements, zoneRulesStatements } from "./zone-rules-statements.ts";
 
 /**
  * Every statement that the store sends once it is open, except looks (see `lookStatement`). A test reads the query plan
@@ -31,10 +36,19 @@ export interface Statements
     AdmissionStatements,
     CaptureStatements,
     ChainStatements,
-    InspectionStatements {}
+    InspectionStatements,
+    BookStatements,
+    ChangeStatements,
+    LifeStatements,
+    ZoneRulesStatements,
+    AlarmStatements {
+  /** Whether the store keeps the ledger. If not, nothing of it is written. */
+  readonly keepsLedger: boolean;
+}
 
-export function makeStatements(names: TableNames): Statements {
+export function makeStatements(names: TableNames, keepsLedger = true): Statements {
   return Object.freeze({
+    keepsLedger,
     ...taskStatements(names),
     ...resultStatements(names),
     ...jobStatements(names),
@@ -47,5 +61,10 @@ export function makeStatements(names: TableNames): Statements {
     ...captureStatements(names),
     ...chainStatements(names),
     ...inspectionStatements(names),
+    ...bookStatements(names),
+    ...changeStatements(names),
+    ...lifeStatements(names),
+    ...zoneRulesStatements(names),
+    ...alarmStatements(names),
   });
 }

@@ -3,6 +3,7 @@ import type { StepReport, StepRequest } from "../data-store.ts";
 import { acquisitionName } from "./acquisition-statements.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { Admission } from "./admission.ts";
+import { StepAlarms } from "./alarms.ts";
 import type { FlowControl } from "./awareness.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import { settlement, settling } from "./chains.ts";
@@ -30,6 +31,8 @@ export interface StepCertainty {
   /** Whether the batch frees and cancels the children of jobs that end. Otherwise guards undo the whole batch when a
    *  job that ends has children. */
   readonly settles: boolean;
+  /** How many open alarms the step leaves out. */
+  readonly alarmsLeftOut: number;
 }
 
 export interface StepContext {
@@ -54,16 +57,25 @@ export class StepBatch {
   readonly #additions: Additions;
   readonly #plans: Plans;
   readonly #answers: Readonly<
-    Record<"releases" | "recovery" | "rivals" | "confirmation" | "settled" | "children" | "cleanup" | "look", Answers>
+    Record<
+      | ("releases" | "raising" | "recovery" | "rivals" | "confirmation" | "settled" | "children" | "resolving")
+      | ("cleanup" | "look"),
+      Answers
+    >
   >;
 
   readonly #admission: Admission;
+  readonly #alarms: StepAlarms;
   /** What the step heeds of flow control. A batch that looks at each release, or settles, heeds it in any case. */
   readonly flow: FlowControl;
 
   /** @throws {RangeError} when the request has more plans or fires than one step may have
    *  @throws {StoreRefusedError} for additions that would wait for each other */
-  constructor(context: StepContext, request: StepRequest, { isExact, isRepetition, flow, settles }: StepCertainty) {
+  constructor(
+    context: StepContext,
+    request: StepRequest,
+    { isExact, isRepetition, flow, settles, alarmsLeftOut }: StepCertainty,
+  ) {
     const { statements } = context;
     const mayNeedFlow = isExact || settles || request.additions.some(hasKey);
     this.flow = flow === "none" && mayNeedFlow ? "all" : flow;
@@ -79,10 +91,13 @@ export class StepBatch {
     });
     this.#plans = new Plans(statements, request, this.#isAware);
     this.#admission = new Admission(statements, request, { isRepetition, flow: this.flow });
+    this.#alarms = new StepAlarms(statements, request, isRepetition, alarmsLeftOut);
     const batch = this.#batch;
-    const { sign, schedulerId } = request;
-    if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId }));
+    const { sign, schedulerId, now } = request;
+    if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId, now }));
     const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(settles));
+    // A job that has just ended is not overdue, but one that recovery ends is.
+    const raising = batch.add(this.#alarms.raising());
     const recovered = batch.add(this.#recovery(statements, settles));
     if (request.recover) batch.add([statement(statements.freeSchedules, request.now)]);
     batch.add(this.#additions.insertions());
@@ -95,16 +110,19 @@ export class StepBatch {
     if (this.#isAware) this.#admission.addTo(batch, acquisition);
     else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
     const found = batch.add(children.search());
-    const { now, cleanup: wanted } = request;
+    const resolving = batch.add(this.#alarms.resolving());
+    const { cleanup: wanted } = request;
     const cleanup = batch.add(wanted === undefined ? [] : this.#cleanUp.statements({ now, limit: wanted.limit }));
     const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
     this.#answers = {
       releases,
+      raising,
       recovery: recovered,
       rivals,
       confirmation,
       settled,
       children: found,
+      resolving,
       cleanup,
       look: batch.add(look === null ? [] : [look]),
     };
@@ -120,6 +138,7 @@ export class StepBatch {
 
   report(results: readonly Row[][]): StepReport {
     const { releases, recovery, rivals, confirmation, settled, children, cleanup } = this.#answers;
+    const alarms = this.#alarms.report(this.#answers.raising.of(results), this.#answers.resolving.of(results));
     const { now } = this.#request;
     const cleaned = cleanup.of(results);
     const seen = this.look(results);
@@ -132,6 +151,7 @@ export class StepBatch {
       recovered: recovered.recovered,
       ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
       ...(promoted.length === 0 ? {} : { promoted }),
+      ...(alarms === undefined ? {} : { changedAlarms: alarms }),
       ...(cleaned.length === 0 ? {} : { cleanup: this.#cleanUp.report(cleaned) }),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
       additions: this.#additions.children.answers(additions, children.of(results)),

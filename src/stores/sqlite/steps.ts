@@ -1,10 +1,11 @@
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../data-store.ts";
+import { AlarmTurns } from "./alarms.ts";
 import { type Awareness, type FlowControl, isLess } from "./awareness.ts";
 import type { CleanUp } from "./clean-up.ts";
 import type { Connection } from "./connection.ts";
 import type { Row } from "./driver.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX } from "./limits.ts";
-import { comparableTasks, hasSettledLinks, Looks } from "./looks.ts";
+import { comparableTasks, hasSettledLinks, Looks, openAlarms } from "./looks.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 import type { SchemaCheck } from "./schema-check.ts";
@@ -29,12 +30,23 @@ export class SqliteSteps {
   /** In how many more steps jobs that end may have children. A step that does not expect children takes a second write
    *  for them, and one that does has a few more statements. */
   #chainedSteps = 0;
+  readonly #alarmTurns = new AlarmTurns();
 
   constructor(connection: Connection, schema: SchemaCheck, { statements, names, awareness, cleanUp }: StepParts) {
     this.#connection = connection;
     this.#schema = schema;
     this.#awareness = awareness;
-    this.#context = { statements, looks: new Looks(names), cleanUp, isLocal: connection.isLocal };
+    this.#context = {
+      statements,
+      looks: new Looks(names, statements.keepsLedger),
+      cleanUp,
+      isLocal: connection.isLocal,
+    };
+  }
+
+  /** A schedule was changed. */
+  schedulesChanged(): void {
+    this.#context.looks.changed();
   }
 
   async look(request: LookRequest): Promise<LookReport> {
@@ -43,7 +55,8 @@ export class SqliteSteps {
     const flow = this.#awareness.isTold ? this.#awareness.flow : "all";
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
-    const shown = request.tasks === null ? { expiredForMs, flow } : { tasks, expiredForMs, flow };
+    const { zoneRules } = request;
+    const shown = { expiredForMs, zoneRules, flow, ...(request.tasks === null ? {} : { tasks }) };
     const statement = looks.statement(request, shown);
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
@@ -51,7 +64,9 @@ export class SqliteSteps {
       const stale = jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
       if (hasSettledLinks(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
-      return { ...looks.seen(request, rows), staleTaskIds, hasExpired: numberOrNull(rows, "has_expired") === 1 };
+      const hasExpired = numberOrNull(rows, "has_expired") === 1;
+      const texts = zoneRules === undefined ? {} : { zoneRules: jsonArray<string>(rows, "zone_rules") };
+      return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...texts };
     } catch (error) {
       if (this.#connection.failureKind(error) === "tooLarge" && looks.shrink(request)) return this.look(request);
       throw error;
@@ -92,6 +107,7 @@ export class SqliteSteps {
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const { flow } = this.#awareness;
+    const alarmsLeftOut = request.alarms === true ? this.#alarmTurns.next() : 0;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
       return new StepBatch(context, request, {
@@ -99,6 +115,7 @@ export class SqliteSteps {
         isRepetition,
         flow,
         settles: exactly || this.#chainedSteps > 0,
+        alarmsLeftOut,
       });
     };
     let batch = make(request.isRepetition);
@@ -130,6 +147,7 @@ export class SqliteSteps {
 
   /** Keeps in mind what the answer of a look tells about flow control. Whether the look should have heeded more. */
   #needsMore(rows: readonly Row[], heeded: FlowControl): boolean {
+    this.#alarmTurns.heed(openAlarms(rows));
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
     this.#awareness.flow = flow;

@@ -3,21 +3,28 @@ import { systemRandom } from "../../core/ids.ts";
 import { JoinedCall } from "../../core/joined-call.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { ChangeNote } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
+import type { LedgerLimits } from "../ledger.ts";
+import { LEDGER_DEFAULT } from "../ledger-options.ts";
+import type { ZoneRulesStore } from "../zone-rules.ts";
 import type { Awareness } from "./awareness.ts";
+import { SqliteChanges } from "./changes.ts";
 import { CleanUp } from "./clean-up.ts";
 import { Connection, type TripCount } from "./connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver.ts";
 import { inspect } from "./inspection.ts";
 import { SqliteJobs } from "./jobs.ts";
 import { SqliteLeases } from "./leases.ts";
+import { type OpenLedger, SqliteLedger } from "./ledger.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 import { reset } from "./migrations.ts";
+import { SqliteOccurrences } from "./occurrences.ts";
 import { SqliteResults } from "./results.ts";
 import type { RetryLimits } from "./retry-limits.ts";
 import { SqliteSchedules } from "./schedules.ts";
@@ -26,6 +33,7 @@ import { SchemaCheck } from "./schema-check.ts";
 import { makeStatements } from "./statements.ts";
 import { SqliteSteps } from "./steps.ts";
 import { SqliteTasks } from "./tasks.ts";
+import { SqliteZoneRules } from "./zone-rules.ts";
 
 export interface SqlDataStoreOptions {
   /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
@@ -43,6 +51,9 @@ export interface SqlDataStoreOptions {
   readonly reset?: boolean;
   /** How long an operation is repeated that fails for a passing reason. What is not given has its default. */
   readonly retry?: Partial<RetryLimits>;
+  /** How much the store remembers of what became of fire times; null for nothing. Default: 5,000 entries of a schedule,
+   *  for 90 days. */
+  readonly ledger?: LedgerLimits | null;
 }
 
 /** What a store consists of once it is open. */
@@ -55,6 +66,8 @@ interface OpenStore {
   readonly leases: SqliteLeases;
   readonly steps: SqliteSteps;
   readonly results: SqliteResults;
+  readonly ledger: OpenLedger;
+  readonly zoneRules: SqliteZoneRules;
   readonly inspect: (now: number, options: contract.InspectionOptions) => Promise<contract.StoreInspection>;
 }
 
@@ -63,6 +76,12 @@ interface OpenStore {
 export class SqlDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities;
+  readonly ledger: SqliteLedger | null;
+  readonly zoneRules: ZoneRulesStore = Object.freeze<ZoneRulesStore>({
+    rank: (request) => this.#use((open) => open.zoneRules.rank(request)),
+    getSchedules: (request) => this.#use((open) => open.zoneRules.getSchedules(request)),
+    confirm: (confirmations) => this.#use((open) => open.zoneRules.confirm(confirmations)),
+  });
   readonly #driver: SqlDriver;
   readonly #options: SqlDataStoreOptions;
   readonly #trips: TripCount = { count: 0 };
@@ -78,6 +97,8 @@ export class SqlDataStore implements contract.DataStore {
     this.#isToReset = options.reset ?? false;
     this.serializer = options.serializer ?? new JSONSerializer();
     this.capabilities = Object.freeze({ sharedByProcesses: options.sharedByProcesses ?? true });
+    const { ledger = LEDGER_DEFAULT } = options;
+    this.ledger = ledger === null ? null : new SqliteLedger(ledger, (call) => this.#use((open) => call(open.ledger)));
   }
 
   get roundTrips(): number {
@@ -134,8 +155,11 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.steps.step(request));
   }
 
-  async addSchedules(additions: readonly contract.ScheduleAddition[]): Promise<contract.ScheduleAdditionReport> {
-    return this.#use((open) => open.schedules.add(additions));
+  async addSchedules(
+    additions: readonly contract.ScheduleAddition[],
+    note?: ChangeNote,
+  ): Promise<contract.ScheduleAdditionReport> {
+    return this.#use((open) => open.schedules.add(additions, note).finally(() => open.steps.schedulesChanged()));
   }
 
   async getSchedule(id: string): Promise<ScheduleRecord | null> {
@@ -150,12 +174,15 @@ export class SqlDataStore implements contract.DataStore {
     id: string,
     changes: contract.ScheduleChanges,
     expectedFence?: number,
+    note?: ChangeNote,
   ): Promise<ScheduleRecord | null> {
-    return this.#use((open) => open.schedules.update(id, changes, expectedFence));
+    return this.#use((open) =>
+      open.schedules.update(id, changes, expectedFence, note).finally(() => open.steps.schedulesChanged()),
+    );
   }
 
-  async removeSchedule(id: string): Promise<boolean> {
-    return this.#use((open) => open.schedules.remove(id));
+  async removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+    return this.#use((open) => open.schedules.remove(id, note));
   }
 
   /** Calls that come while an insert is in flight travel together in the next one. */
@@ -245,10 +272,10 @@ export class SqlDataStore implements contract.DataStore {
       await connection.open();
       const names = tableNames(tablePrefix);
       if (this.#isToReset) await this.#reset(connection, names, now);
-      const statements = makeStatements(names);
+      const statements = makeStatements(names, this.ledger !== null);
       const schema = new SchemaCheck(connection, names, now);
       const awareness: Awareness = { flow: "none", isTold: false };
-      const cleanUp = new CleanUp(statements);
+      const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
         connection,
         schema,
@@ -258,6 +285,11 @@ export class SqlDataStore implements contract.DataStore {
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, { statements, names, awareness, cleanUp }),
         results: new SqliteResults(connection, statements, cleanUp),
+        ledger: {
+          occurrences: new SqliteOccurrences(connection, statements),
+          changes: new SqliteChanges(connection, statements),
+        },
+        zoneRules: new SqliteZoneRules(connection, statements),
         inspect: (at, options) => inspect(connection, statements, at, options),
       };
     } catch (error) {

@@ -3,6 +3,7 @@ import type { TaskChange, TaskPause, TaskPauseRequest } from "../data-store.ts";
 import { putTask } from "../task-declarations.ts";
 import type { Awareness } from "./awareness.ts";
 import { statement } from "./batch.ts";
+import { notePause } from "./change-notes.ts";
 import type { Connection } from "./connection.ts";
 import { rowParameters } from "./parameters.ts";
 import { hasFlowControl, jsonRecords, numberOrNull, type TaskRow, taskRow, toTask } from "./rows.ts";
@@ -58,20 +59,23 @@ export class SqliteTasks {
     return removed?.length === 1 ? "removed" : "missing";
   }
 
-  async pause({ taskId, key, paused }: TaskPauseRequest): Promise<boolean> {
+  async pause(request: TaskPauseRequest): Promise<boolean> {
+    const { taskId, key, paused } = request;
     this.#awareness.flow = "all";
     const { pauseTask, openGateOfTask, pauseGatesOfTask, pauseKey, holdPaused } = this.#statements;
     const isPaused = paused ? 1 : 0;
-    const [found] = await this.#connection.write(() =>
+    const noted = notePause(this.#statements, request);
+    const answers = await this.#connection.write(() =>
       key === null
         ? [
+            ...noted,
             statement(pauseTask, taskId, isPaused),
             statement(openGateOfTask, taskId),
             statement(pauseGatesOfTask, taskId, isPaused),
           ]
-        : [statement(pauseKey, taskId, isPaused, key), statement(holdPaused, taskId, key)],
+        : [...noted, statement(pauseKey, taskId, isPaused, key), statement(holdPaused, taskId, key)],
     );
-    return found?.length === 1;
+    return answers[noted.length]?.length === 1;
   }
 
   async getPauses(): Promise<TaskPause[]> {

@@ -7,6 +7,9 @@ export interface DataStoreContext {
   /** A second opened store on the data of the store that `open` gave. Leave this function out where stores cannot share
    *  data. */
   reopen?(): Promise<DataStore>;
+  /** Called by a case that is about something that the store need not have, and has not, such as a ledger. The case
+   *  then asks no more of the store. A test runner passes its own function that skips a test. */
+  skip?(reason: string): void;
 }
 
 /** One sentence about data stores, and a function that tests the sentence. */

@@ -50,12 +50,13 @@ export const dueCases: readonly DataStoreCase[] = [
         version: 1,
         misfireGraceMs: 0,
         maxJitterMs: 250,
-        maxCatchUp: 9,
+        catchUp: { maxAgeMs: 1000, maxCount: 9, paceMs: 5 },
         resultExpirationMs: 0,
         maxRecoveries: 0,
         metadata: { a: [1, { b: null }] },
         nextFireTime: T0 - 5,
         lastFireTime: T0 - 10,
+        paceUntil: T0 + 9,
         fence: 1_099_511_627_775,
       });
       equal(withoutBytes(await lookedAt(store, schedule)), [seen(schedule)], "what is due");

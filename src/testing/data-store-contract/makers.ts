@@ -59,7 +59,7 @@ export function makeSchedule(fields: Partial<ScheduleRecord> = {}): ScheduleReco
     coalesce: "latest",
     misfireGraceMs: null,
     maxJitterMs: 0,
-    maxCatchUp: null,
+    catchUp: null,
     resultExpirationMs: 86_400_000,
     maxRecoveries: 3,
     overlap: "queue",
@@ -68,6 +68,7 @@ export function makeSchedule(fields: Partial<ScheduleRecord> = {}): ScheduleReco
     createdAt: T0,
     nextFireTime: T0,
     lastFireTime: null,
+    paceUntil: null,
     fence: 0,
     skippedCount: 0,
     ...fields,
@@ -166,6 +167,7 @@ export interface LookFields extends ViewFields {
   readonly tasks?: LookRequest["tasks"];
   readonly asksForExpired?: boolean;
   readonly expiredForMs?: number;
+  readonly zoneRules?: LookRequest["zoneRules"];
 }
 
 /** What {@link step} may vary. */
@@ -184,8 +186,9 @@ function incarnationOf(by = "scheduler-a"): string {
 
 /** Looks at ready jobs, and at due schedules if `fields` has a window. */
 export function look(store: DataStore, fields: LookFields = {}): Promise<LookReport> {
-  const { tasks = null, asksForExpired = false, expiredForMs = 0 } = fields;
-  return store.look({ ...viewOf(fields), tasks, asksForExpired, expiredForMs });
+  const { tasks = null, asksForExpired = false, expiredForMs = 0, zoneRules } = fields;
+  const asked = zoneRules === undefined ? {} : { zoneRules };
+  return store.look({ ...viewOf(fields), tasks, asksForExpired, expiredForMs, ...asked });
 }
 
 /** A step that acquires up to a hundred jobs. */
@@ -200,6 +203,7 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
     additions: fields.additions ?? [],
     recover: fields.recover ?? false,
     plans: fields.plans ?? [],
+    ...(fields.alarms === undefined ? {} : { alarms: fields.alarms }),
     ...(fields.sign === undefined ? {} : { sign: fields.sign }),
   });
 }

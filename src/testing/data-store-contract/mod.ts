@@ -1,8 +1,11 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
+import { alarmCases } from "./alarm-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
 import { chainAdditionCases } from "./chain-addition-cases.ts";
 import { chainCases } from "./chain-cases.ts";
 import { chainEndCases } from "./chain-end-cases.ts";
+import { changeCases } from "./change-cases.ts";
+import { changeSkipCases } from "./change-skip-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { debounceCases } from "./debounce-cases.ts";
 import { debounceHeldCases } from "./debounce-held-cases.ts";
@@ -22,11 +25,17 @@ import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { jobListCases } from "./job-list-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { ledgerCases } from "./ledger-cases.ts";
+import { ledgerPageCases } from "./ledger-page-cases.ts";
+import { ledgerRetentionCases } from "./ledger-retention-cases.ts";
+import { ledgerSkipCases } from "./ledger-skip-cases.ts";
+import { lifeCases } from "./life-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
 import { overlapCases } from "./overlap-cases.ts";
+import { paceCases } from "./pace-cases.ts";
 import { planCases } from "./plan-cases.ts";
 import { planRaceCases } from "./plan-race-cases.ts";
 import { planRepetitionCases } from "./plan-repetition-cases.ts";
@@ -41,6 +50,7 @@ import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 import { versionCases } from "./version-cases.ts";
+import { zoneCases } from "./zone-cases.ts";
 
 export { ContractViolation } from "./assert.ts";
 export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
@@ -63,6 +73,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...lookCases,
   ...planCases,
   ...planRaceCases,
+  ...paceCases,
   ...overlapCases,
   ...stepCases,
   ...repetitionCases,
@@ -81,6 +92,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...listCases,
   ...recordCases,
   ...inspectionCases,
+  ...alarmCases,
   ...historyCases,
   ...chainCases,
   ...chainEndCases,
@@ -97,4 +109,12 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowPauseCases,
   ...flowModelCases,
   ...versionCases,
+  ...ledgerCases,
+  ...ledgerSkipCases,
+  ...ledgerPageCases,
+  ...ledgerRetentionCases,
+  ...changeCases,
+  ...changeSkipCases,
+  ...lifeCases,
+  ...zoneCases,
 ]);

@@ -21,13 +21,14 @@ export const scheduleCases: readonly DataStoreCase[] = [
         version: 0,
         misfireGraceMs: 0,
         maxJitterMs: 250,
-        maxCatchUp: 9,
+        catchUp: { maxAgeMs: 1000, maxCount: 9, paceMs: 5 },
         resultExpirationMs: 0,
         maxRecoveries: 0,
         metadata: { a: [1, { b: null }] },
         paused: true,
         nextFireTime: null,
         lastFireTime: T0 - 1,
+        paceUntil: T0 + 70,
       });
       const report = await store.addSchedules(add(schedule));
       equal(report, { conflictId: null, results: [{ change: "added", schedule }] }, "the answer");
@@ -292,13 +293,14 @@ export const scheduleCases: readonly DataStoreCase[] = [
         overlap: "replaceQueued",
         misfireGraceMs: 77,
         maxJitterMs: 3,
-        maxCatchUp: 4,
+        catchUp: { maxAgeMs: null, maxCount: 4, paceMs: null },
         resultExpirationMs: 5,
         maxRecoveries: 6,
         metadata: { k: "v" },
         paused: true,
         nextFireTime: T0 + 1,
         lastFireTime: T0 - 1,
+        paceUntil: T0 + 8,
       } as const;
       equal(await store.updateSchedule("schedule", changes), { ...makeSchedule(), ...changes, fence: 1 }, "the answer");
     },

@@ -57,6 +57,19 @@ describe("messages", () => {
     expect(messages.map((message) => readEnvelope(message)?.events.length)).toEqual([...Array(9).fill(10), 5]);
   });
 
+  test.each([
+    ["large", [90, 1, 1, 1, 1]],
+    ["small", [1, 90, 90, 90, 90]],
+  ])("are as few as hold the events, also where the first one is %s", (_, lengths) => {
+    const events = lengths.map((length) => added("a".repeat(length)));
+    const size = bytesOf(writer(100_000).write(events).join("")) + ROOM_FOR_NUMBERS;
+    const counts = (bytesMax: number): unknown[] =>
+      writer(bytesMax)
+        .write(events)
+        .map((message) => readEnvelope(message)?.events.length);
+    expect([counts(size), counts(size - ROOM_FOR_NUMBERS)]).toEqual([[5], [4, 1]]);
+  });
+
   test("hold no more events than receivers take", () => {
     const messages = writer(100_000_000).write(Array.from({ length: 45_000 }, () => added("a")));
     expect(messages.map((message) => receivedEvents(readEnvelope(message)?.events).length)).toEqual([

@@ -124,6 +124,7 @@ function textFor(name: string): fc.Arbitrary<string> {
   if (/^(runAt|startDeadline|from|since|until|nextFireTime|resumeFrom|runAfter|runBefore)$/.test(name)) {
     return mostly(GOOD_INSTANTS);
   }
+  if (name === "at") return mostly([...GOOD_INSTANTS, "2030-01-01", "2030-01-01 00:05", "2029-12-31T23:59:59"]);
   if (/^(misfireGraceTime|maxJitter|resultExpirationTime|uniqueFor|wait|maxWait|per)$/.test(name)) {
     return mostly(GOOD_DURATIONS);
   }

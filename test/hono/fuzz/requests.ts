@@ -87,7 +87,12 @@ function encodedOnce(id: string): string {
 function queryOf(schema: object): fc.Arbitrary<string> {
   return fitting(schema).map((query) => {
     if (typeof query !== "object" || query === null) return "?%";
-    const pairs = Object.entries(query).map(([name, value]) => [name, wordOf(value)]);
+    // A list is given with commas, or by its name several times.
+    const pairs = Object.entries(query).flatMap(([name, value]) =>
+      Array.isArray(value) && value.length !== 2
+        ? [[name, value.map(wordOf).join(",")]]
+        : [value].flat().map((one) => [name, wordOf(one)]),
+    );
     return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs as [string, string][])}`;
   });
 }

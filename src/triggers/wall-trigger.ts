@@ -1,5 +1,5 @@
-import { triggerFromJSON } from "../triggers/codec.ts";
-import type { Trigger } from "../triggers/trigger.ts";
+import { triggerFromJSON } from "./codec.ts";
+import type { Trigger } from "./trigger.ts";
 
 /** A rule on the clock of a wall, without any change: its epoch milliseconds are times of day. Null for a trigger whose
  *  rule names no times of day. */

@@ -1,0 +1,228 @@
+import { LATE_MS } from "../../core/limits.ts";
+import type { LifeRecord, Run, ScheduleChangeRecord } from "../../records/ledger.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { Cause } from "../views/explanation.ts";
+import type { Evidence } from "./evidence.ts";
+import { type Finding, isRunning } from "./finding.ts";
+import type { PeriodState, RuleHistory } from "./rule-history.ts";
+import { gapsBetween, isMost, lengthWithin, type Span, schedulePauses, taskPauses } from "./spans.ts";
+
+export type CauseFacts = Cause<number>;
+
+/** What the cause of a verdict is looked for in. */
+export interface Case {
+  readonly now: number;
+  readonly finding: Finding;
+  readonly evidence: Evidence;
+  readonly history: RuleHistory;
+  readonly schedule: ScheduleRecord | null;
+  /** What the schedule was at the fire time. */
+  readonly state: PeriodState;
+  readonly ledger: LedgerFacts | null;
+}
+
+/** What the ledger says of itself. */
+interface LedgerFacts {
+  readonly ageMsMax: number;
+  /** From when on it has all fire times of the schedule; null for nothing. */
+  readonly start: number | null;
+}
+
+/** Whether a job began so late that it needs a cause. */
+export function isLate(run: Run | null): boolean {
+  return run !== null && (run.startedAt ?? run.finishedAt) - run.scheduledFireTime > LATE_MS;
+}
+
+/** Why a verdict is what it is; null when there is nothing more to say. */
+export function causeOf(one: Case): CauseFacts | null {
+  const { finding, evidence } = one;
+  const { verdict, run, skip, job } = finding;
+  switch (verdict) {
+    case "success":
+      if (run !== null && run.attempts > 1) return { kind: "retried", attempts: run.attempts };
+      return run === null || !isLate(run) ? null : causeOfLateness(one, run);
+    case "misfired":
+      return run === null ? null : causeOfLateness(one, run);
+    case "error":
+    case "deserializationFailed": {
+      const { name = null, message = null } = evidence.result?.error ?? {};
+      return { kind: "error", name, message };
+    }
+    case "abandoned":
+      return { kind: "lost", attempts: run?.attempts ?? 0 };
+    case "cancelled":
+      return isCancelledByNext(one) ? { kind: "policy", option: "overlap" } : null;
+    case "coalesced":
+      return causeOfMissing(one) ?? { kind: "policy", option: "coalesce" };
+    case "tooOld":
+      return causeOfMissing(one) ?? { kind: "policy", option: "catchUp.maxAge" };
+    case "overCount":
+      return causeOfMissing(one) ?? { kind: "policy", option: "catchUp.maxCount" };
+    case "overlapSkipped":
+      return unfinishedRun(one);
+    case "paused":
+      return causeOfPause(one);
+    case "replaced":
+      return skip?.into == null ? changeOver(one, "changed") : { kind: "policy", option: "overlap" };
+    case "removed":
+      return changeOver(one, "removed");
+    case "waiting":
+      if (job === null) return causeOfMissing(one, one.now);
+      if (isRunning(job)) {
+        const isLost = (job.acquiredUntil ?? one.now) <= one.now;
+        return isLost ? { kind: "lost", attempts: job.failedAttempts + job.recoveries + 1 } : null;
+      }
+      if (job.runAt > one.now) {
+        if (job.failedAttempts > 0) return { kind: "retried", attempts: job.failedAttempts };
+        return job.runAt > (job.scheduledFireTime ?? job.runAt) ? { kind: "policy", option: "catchUp.pace" } : null;
+      }
+      return causeOfWait(one, { from: Math.max(job.runAt, job.createdAt), until: one.now }, job.heldBy === "limit");
+    case "upcoming":
+      if (one.schedule?.paused === true) return causeOfPause(one);
+      return pausedNow(one);
+    case "unrecorded":
+      return causeOfNothing(one);
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** Why a job began late: it was made late, or it waited. */
+function causeOfLateness(one: Case, run: Run): CauseFacts | null {
+  const { scheduledFireTime: due, createdAt, isKeyed } = run;
+  const began = run.startedAt ?? run.finishedAt;
+  const made = Math.max(0, createdAt - due);
+  const waited = Math.max(0, began - Math.max(createdAt, due));
+  const making = () => (made === 0 ? null : causeOfMissing(one, createdAt));
+  const waiting = () =>
+    waited === 0 ? null : causeOfWait(one, { from: Math.max(createdAt, due), until: began }, isKeyed);
+  return made >= waited ? (making() ?? waiting()) : (waiting() ?? making());
+}
+
+/** Why nobody processed a fire time until an instant. */
+function causeOfMissing(
+  { now, finding, evidence, history }: Case,
+  processedAt = evidence.processedAt,
+): CauseFacts | null {
+  if (processedAt === null) return null;
+  const wait = { from: finding.fireTime, until: processedAt };
+  const pause = schedulePauses(history.changes).find((one) => lengthWithin([one], wait) > 0);
+  if (pause !== undefined && isMost([pause], wait)) return schedulePaused(pause.change);
+  const added = history.changes.findLast(({ kind, at }) => kind === "added" && at <= processedAt);
+  if (added !== undefined && added.at > finding.fireTime) return { kind: "added", by: added.by, at: added.at };
+  return nobodyUp(evidence.lives, wait, "scheduler", now);
+}
+
+/** Why a job that was due waited. @param isHeld whether admission may have held it */
+function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null {
+  const { now, evidence, state } = one;
+  const { taskId } = state;
+  const key = keyOf(state);
+  const present = wait.until === now ? pausedNow(one) : null;
+  if (present !== null) return present;
+  const paused = taskPauses(evidence.pauses, key).find((pause) => isMost([pause], wait));
+  if (paused !== undefined) {
+    const { change } = paused;
+    return { kind: "taskPaused", key: change?.key ?? null, by: change?.by ?? null, at: change?.at ?? null };
+  }
+  if (isHeld) return { kind: "held", concurrencyKey: key };
+  const { lives } = evidence;
+  const nobody = nobodyUp(lives, wait, "worker", now);
+  if (nobody !== null) return nobody;
+  const workers = (lives ?? []).filter(
+    (life) => life.role !== "scheduler" && life.since < wait.until && life.until > wait.from,
+  );
+  if (workers.length > 0 && workers.every(({ tasks }) => !tasks.includes(taskId))) return { kind: "noHandler", taskId };
+  return wait.until - wait.from > LATE_MS ? { kind: "noSlot", taskId } : null;
+}
+
+/** The longest time in which nobody was up, if nobody was for most of a wait. */
+function nobodyUp(
+  lives: readonly LifeRecord[] | null,
+  wait: Span,
+  lacks: "scheduler" | "worker",
+  now: number,
+): CauseFacts | null {
+  if (lives === null) return null;
+  const able = lives.filter(({ role }) => role !== (lacks === "scheduler" ? "worker" : "scheduler"));
+  const gaps = gapsBetween(able, wait);
+  if (!isMost(gaps, wait)) return null;
+  const { from, until } = gaps.reduce((best, gap) => (lengthOf(gap) > lengthOf(best) ? gap : best));
+  const ends = able.map((life) => life.until).filter((end) => end <= from);
+  const isOver = until < now || able.some(({ since }) => since === until);
+  return { kind: "nobodyUp", lacks, from: ends.length === 0 ? null : Math.max(...ends), until: isOver ? until : null };
+}
+
+function lengthOf({ from, until }: Span): number {
+  return until - from;
+}
+
+function pausedNow({ evidence, state }: Case): CauseFacts | null {
+  const { taskId } = state;
+  const key = keyOf(state);
+  const now = evidence.pausedNow.find((pause) => pause.taskId === taskId && (pause.key === null || pause.key === key));
+  if (now === undefined) return null;
+  const record = evidence.pauses.findLast((pause) => pause.kind === "taskPaused" && pause.key === now.key);
+  return { kind: "taskPaused", key: now.key, by: record?.by ?? null, at: record?.at ?? null };
+}
+
+function keyOf({ settings }: PeriodState): string | null {
+  return typeof settings.concurrencyKey === "string" ? settings.concurrencyKey : null;
+}
+
+/** By whom the schedule was paused when it passed the fire time, or is paused now. */
+function causeOfPause({ finding, history }: Case): CauseFacts {
+  const { changes } = history;
+  // The change that moved the schedule over the fire time.
+  const end = changes.findIndex(
+    ({ before, effectiveFrom }) =>
+      before?.paused === true && isOver(before.nextFireTime, finding.fireTime, effectiveFrom),
+  );
+  const known = end === -1 ? changes : changes.slice(0, end);
+  return schedulePaused(schedulePauses(known).at(-1)?.change ?? null);
+}
+
+function schedulePaused(change: ScheduleChangeRecord | null): CauseFacts {
+  if (change?.kind === "failed") return { kind: "triggerFailed", at: change.at };
+  return { kind: "schedulePaused", by: change?.by ?? null, at: change?.at ?? null };
+}
+
+/** The change that moved the schedule over a fire time. */
+function changeOver({ finding, history }: Case, kind: "changed" | "removed"): CauseFacts | null {
+  const { fireTime } = finding;
+  const change = history.changes.find(
+    (one) =>
+      isOver(one.before?.nextFireTime ?? null, fireTime, one.effectiveFrom) &&
+      (kind === "removed") === (one.kind === "removed"),
+  );
+  return change === undefined ? null : { kind, by: change.by, at: change.at };
+}
+
+function isOver(nextFireTime: number | null, fireTime: number, effectiveFrom: number): boolean {
+  return nextFireTime !== null && nextFireTime <= fireTime && fireTime < effectiveFrom;
+}
+
+function unfinishedRun({ finding, evidence }: Case): CauseFacts {
+  const { fireTime } = finding;
+  const run = evidence.earlierRuns.find(({ finishedAt }) => finishedAt > fireTime);
+  if (run !== undefined) return { kind: "unfinishedRun", fireTime: run.fireTime, jobId: run.jobId };
+  const job = evidence.unfinished.find((one) => one.fireTime !== null && one.fireTime < fireTime);
+  return { kind: "unfinishedRun", fireTime: job?.fireTime ?? null, jobId: job?.id ?? null };
+}
+
+/** Whether a later fire time cancelled the run. */
+function isCancelledByNext({ finding, history, state }: Case): boolean {
+  const { run } = finding;
+  if (run === null || state.settings.overlap !== "cancelRunning") return false;
+  const next = history.next(run.fireTime);
+  return next !== null && next <= run.finishedAt;
+}
+
+function causeOfNothing({ finding, history, ledger, now }: Case): CauseFacts {
+  const { fireTime } = finding;
+  if (ledger === null || ledger.start === null) return { kind: "ledger", reason: "notKept" };
+  if (fireTime >= ledger.start) return { kind: "ledger", reason: "unknown" };
+  const [oldest] = history.changes;
+  const wasKept = (oldest?.kind === "added" && oldest.at <= fireTime) || fireTime < now - ledger.ageMsMax;
+  return { kind: "ledger", reason: wasKept ? "removed" : "notKept" };
+}

@@ -1,0 +1,125 @@
+import { CHANGES_READ_MAX, LIVES_BEFORE_MS } from "../../core/limits.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { LifeRecord, Run, TaskPauseRecord } from "../../records/ledger.ts";
+import { JOB_OUTCOMES } from "../../records/policies.ts";
+import type { DataStore, TaskPause } from "../../stores/data-store.ts";
+import type { Ledger } from "../../stores/ledger.ts";
+import type { Finding } from "./finding.ts";
+
+/** What may tell why a verdict is what it is. What was not read is empty. */
+export interface Evidence {
+  /** The result of the job, if it is kept. */
+  readonly result: JobResultRecord | null;
+  /** When the fire times that were due together were processed; null where that is not known. */
+  readonly processedAt: number | null;
+  /** The lives of schedulers around the wait; null where it was not asked for them. */
+  readonly lives: readonly LifeRecord[] | null;
+  /** Pauses of the task, the oldest first. */
+  readonly pauses: readonly TaskPauseRecord[];
+  /** What is paused now. */
+  readonly pausedNow: readonly TaskPause[];
+  /** The runs of the schedule before the fire time, the newest first. */
+  readonly earlierRuns: readonly Run[];
+  /** Unfinished jobs of the schedule, the oldest first. */
+  readonly unfinished: readonly JobRecord[];
+}
+
+const NO_EVIDENCE: Evidence = Object.freeze({
+  result: null,
+  processedAt: null,
+  lives: null,
+  pauses: [],
+  pausedNow: [],
+  earlierRuns: [],
+  unfinished: [],
+});
+
+/** Who is asked, and about what. */
+export interface Inquiry {
+  readonly store: DataStore;
+  /** Null where the store has none. */
+  readonly ledger: Ledger | null;
+  readonly scheduleId: string;
+  readonly taskId: string;
+  readonly now: number;
+}
+
+/** How many runs before a fire time may have been unfinished then. */
+const EARLIER_RUNS_MAX = 20;
+
+/** Reads what the cause of a verdict needs: with at most three requests to the store. */
+export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: boolean): Promise<Evidence> {
+  const { store, ledger, now } = inquiry;
+  const { verdict, run, skip, job, fireTime } = finding;
+  switch (verdict) {
+    case "error":
+    case "deserializationFailed":
+      return { ...NO_EVIDENCE, result: run === null ? null : await store.getJobResult(run.jobId, now) };
+    case "success":
+    case "misfired": {
+      if (run === null || !isLate) return NO_EVIDENCE;
+      const until = run.startedAt ?? run.finishedAt;
+      const [lives, pauses] = await Promise.all([livesIn(ledger, fireTime, until), pausesOf(inquiry)]);
+      return { ...NO_EVIDENCE, lives, pauses };
+    }
+    case "coalesced":
+    case "tooOld":
+    case "overCount": {
+      const processedAt = skip === null ? null : await processingOf(inquiry, skip.into, skip.until);
+      return { ...NO_EVIDENCE, processedAt, lives: await livesIn(ledger, fireTime, processedAt ?? now) };
+    }
+    case "overlapSkipped":
+      return { ...NO_EVIDENCE, ...(await runsBefore(inquiry, fireTime)) };
+    case "waiting": {
+      const lives = livesIn(ledger, fireTime, now);
+      if (job === null) return { ...NO_EVIDENCE, lives: await lives };
+      const [known, pauses, pausedNow] = await Promise.all([lives, pausesOf(inquiry), store.getTaskPauses()]);
+      return { ...NO_EVIDENCE, lives: known, pauses, pausedNow };
+    }
+    case "upcoming": {
+      const [pauses, pausedNow] = await Promise.all([pausesOf(inquiry), store.getTaskPauses()]);
+      return { ...NO_EVIDENCE, pauses, pausedNow };
+    }
+    default:
+      return NO_EVIDENCE;
+  }
+}
+
+async function livesIn(ledger: Ledger | null, from: number, until: number): Promise<readonly LifeRecord[] | null> {
+  // The life before tells since when nobody was up.
+  return ledger === null ? null : ledger.getLives({ from: from - LIVES_BEFORE_MS, until });
+}
+
+async function pausesOf({ ledger, taskId }: Inquiry): Promise<readonly TaskPauseRecord[]> {
+  const newest = await ledger?.getTaskPauseHistory({ taskId, order: "newest", limit: CHANGES_READ_MAX, after: null });
+  return [...(newest ?? [])].reverse();
+}
+
+/** When the fire times of a skip were processed: their job, or the next one, was made then. */
+async function processingOf(inquiry: Inquiry, into: number | null, until: number): Promise<number | null> {
+  const { ledger, scheduleId, now } = inquiry;
+  if (ledger === null) return null;
+  const from = into ?? until + 1;
+  const verdicts = JOB_OUTCOMES;
+  const filter = { scheduleId, from, until: into ?? now, verdicts, order: "oldest", limit: 1, cursor: null } as const;
+  const [{ items }, job] = await Promise.all([
+    ledger.getOccurrences(filter),
+    into === null ? null : ledger.getJobOfFireTime(scheduleId, into),
+  ]);
+  const [entry] = items;
+  return entry?.kind === "run" ? entry.createdAt : (job?.createdAt ?? null);
+}
+
+async function runsBefore(
+  { store, ledger, scheduleId }: Inquiry,
+  fireTime: number,
+): Promise<Pick<Evidence, "earlierRuns" | "unfinished">> {
+  if (ledger === null) return NO_EVIDENCE;
+  const bounds = { scheduleId, from: Number.MIN_SAFE_INTEGER, until: fireTime - 1 };
+  const [{ items }, unfinished] = await Promise.all([
+    ledger.getOccurrences({ ...bounds, order: "newest", limit: EARLIER_RUNS_MAX, cursor: null }),
+    store.getJobs({ scheduleId, limit: EARLIER_RUNS_MAX, cursor: null }),
+  ]);
+  return { earlierRuns: items.filter((entry) => entry.kind === "run"), unfinished: unfinished.items };
+}

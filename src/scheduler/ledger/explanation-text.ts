@@ -1,0 +1,84 @@
+import type { Sought } from "./asked.ts";
+import { changesOnDayOf, effectOn, type ZoneChange } from "./clocks.ts";
+import type { Rule } from "./rule.ts";
+import { adviceText, causeText, type Told, verdictText } from "./verdict-words.ts";
+import { clockText, fullText, timeOfDay, wallTime } from "./words.ts";
+
+/** What an explanation says, as English text. */
+export interface TextFacts extends Told {
+  readonly rule: Rule | null;
+  readonly sought: Sought;
+  /** What clocks went over, or would have shown. */
+  readonly skipped: number | null;
+  readonly fireTime: number | null;
+  readonly before: number | null;
+  readonly after: number | null;
+}
+
+/** A few lines: what clocks do, what the rule says, the verdict, the cause, what to do. */
+export function explanationText(facts: TextFacts): string {
+  const cause = causeText(facts);
+  const advice = adviceText(facts);
+  return [
+    ...clockLines(facts),
+    ruleLine(facts),
+    `Verdict: ${verdictText(facts)}`.trim(),
+    ...(cause === null ? [] : [`Cause: ${cause}`]),
+    ...(facts.fireTime === null ? [nearestLine(facts)] : []),
+    ...(advice === null ? [] : [`Advice: ${advice}`]),
+  ].join("\n");
+}
+
+function clockLines({ rule, sought, skipped, fireTime, timeZone }: TextFacts): string[] {
+  const trigger = rule?.trigger ?? null;
+  if (rule === null || trigger === null) return [];
+  const changes = rule.ask(() => changesOnDayOf(trigger, sought.at), []);
+  const gap = changes.find(({ timeZone: zone, shiftMs }) => zone === timeZone && shiftMs > 0);
+  if (skipped !== null && gap !== undefined) {
+    const lines = [`${wallTime(skipped)} does not exist that day: ${goText(gap)}.`];
+    if (fireTime !== null) lines.push(`The rule fires at ${timeOfDay(fireTime, timeZone)} instead.`);
+    return lines;
+  }
+  const { twice } = sought;
+  const back = changes.find(({ timeZone: zone, shiftMs }) => zone === timeZone && shiftMs < 0);
+  if (twice !== null && back !== undefined) {
+    const [first, second] = twice;
+    const which = fireTime !== null && fireTime >= second ? "second" : "first";
+    return [
+      `${timeOfDay(first, timeZone)} comes twice that day: ${goText(back)}. This is about the ${which} time.`,
+      `The first is ${fullText(first, timeZone)}, the second ${fullText(second, timeZone)}.`,
+    ];
+  }
+  const effect = fireTime === null ? null : rule.ask(() => effectOn(trigger, fireTime), null);
+  if (effect !== null) {
+    const moved = `It was moved from ${wallTime(effect.wall ?? 0)}, which does not exist that day: `;
+    const repeated = `Clocks show that time twice that day, and this is the ${effect.kind} time: `;
+    return [`${effect.kind === "moved" ? moved : repeated}${goText(effect.change)}.`];
+  }
+  return changes.map((change) => `That day, ${goText(change)}, in ${change.timeZone}.`);
+}
+
+/** `clocks go from 02:00 to 03:00`. */
+function goText({ atMs, shiftMs, offsetMs }: ZoneChange): string {
+  const endMs = atMs + offsetMs;
+  return `clocks go ${shiftMs < 0 ? "back " : ""}from ${wallTime(endMs - shiftMs)} to ${wallTime(endMs)}`;
+}
+
+function ruleLine({ rule, sought, fireTime, timeZone, hasLedger, now }: TextFacts): string {
+  const at = fullText(fireTime ?? sought.at, timeZone);
+  if (rule === null) return `${at}.`;
+  // Without a ledger, nobody knows which rule held then.
+  const words = hasLedger || sought.at > now ? rule.words : `${rule.words} (the rule of now)`;
+  return `${at} is ${fireTime === null ? "no fire time" : "a fire time"} of: ${words}.`;
+}
+
+function nearestLine({ before, after, timeZone }: TextFacts): string {
+  if (before === null && after === null) return "There is no fire time near.";
+  const parts = [
+    ...(before === null ? [] : [`The fire time before is ${clockText(before, timeZone)}`]),
+    ...(after === null
+      ? []
+      : [`${before === null ? "The fire time after" : "the one after"} is ${clockText(after, timeZone)}`]),
+  ];
+  return `${parts.join(", ")}.`;
+}

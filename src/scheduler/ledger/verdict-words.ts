@@ -1,0 +1,256 @@
+import type { ExplainedVerdict } from "../views/explanation.ts";
+import type { CauseFacts } from "./cause.ts";
+import { type Finding, isRunning } from "./finding.ts";
+import { clockText, lengthText, timeOfDay } from "./words.ts";
+
+/** What the sentences about a verdict need. */
+export interface Told {
+  readonly scheduleId: string;
+  readonly taskId: string;
+  readonly timeZone: string;
+  readonly now: number;
+  readonly verdict: ExplainedVerdict;
+  readonly cause: CauseFacts | null;
+  /** Null where there is no fire time. */
+  readonly finding: Finding | null;
+  readonly hasLedger: boolean;
+}
+
+/** What became of it, in a sentence. */
+export function verdictText(told: Told): string {
+  const { verdict, finding, cause, now } = told;
+  switch (verdict) {
+    case "success":
+      return `ran. ${runText(finding)}`;
+    case "error":
+      return `ran and failed. ${runText(finding)}`;
+    case "misfired":
+      return `misfired: it could not start within misfireGraceTime. ${runText(finding)}`;
+    case "deserializationFailed":
+      return `failed: its payload could not be read. ${runText(finding)}`;
+    case "cancelled":
+      return `cancelled${cause?.kind === "policy" ? " by the next fire time" : ""}. ${runText(finding)}`;
+    case "abandoned":
+      return `abandoned: it was lost with its process too often. ${runText(finding)}`;
+    case "coalesced":
+      return `coalesced: several fire times were due at once, and one job, of ${into(told)}, stands for them.`;
+    case "paused":
+      return finding?.skip === null
+        ? "paused: no job is made of it while the schedule is paused."
+        : "paused: the schedule was paused, and went on after it.";
+    case "tooOld":
+      return "too old: it was due for longer than catchUp.maxAge when somebody could make up for it.";
+    case "overCount":
+      return "left out: more fire times were due than catchUp.maxCount makes up for.";
+    case "overlapSkipped":
+      return 'skipped: an earlier run of the schedule was unfinished (overlap "skip").';
+    case "replaced":
+      return finding?.skip?.into == null
+        ? "replaced: it was due and unprocessed when the schedule was changed."
+        : `replaced: its waiting job gave way to that of ${into(told)}.`;
+    case "removed":
+      return "removed: it was due and unprocessed when the schedule was removed.";
+    case "waiting":
+      return waitingText(finding, now);
+    case "upcoming":
+      return cause === null
+        ? `upcoming: it will fire in ${lengthText((finding?.fireTime ?? now) - now)}.`
+        : "upcoming, but nothing will run if all stays as it is.";
+    case "unrecorded":
+      return "unrecorded: nothing is known of it.";
+    case "excluded":
+      return "excluded: the rule leaves it out.";
+    case "skippedGap":
+      return "skipped: the rule does not fire at times that clocks go over.";
+    case "outside":
+      return `no fire time${cause === null ? "" : `: ${OUTSIDE[cause.kind] ?? "the schedule had passed it"}`}.`;
+    case "noFireTime":
+      return "no fire time: the rule does not fire then.";
+    default:
+      return verdict satisfies never;
+  }
+}
+
+const OUTSIDE: Readonly<Record<string, string>> = {
+  added: "the schedule was added later",
+  removed: "the schedule had been removed",
+  changed: "the next fire time was set to a later one",
+  bounds: "it lies beyond the rule",
+};
+
+function into({ finding, timeZone }: Told): string {
+  const target = finding?.skip?.into ?? null;
+  return target === null ? "another fire time" : clockText(target, timeZone);
+}
+
+function runText(finding: Finding | null): string {
+  const run = finding?.run ?? null;
+  if (run === null) return "";
+  const { jobId, startedAt, finishedAt, scheduledFireTime: due, attempts } = run;
+  const late = Math.max(0, (startedAt ?? finishedAt) - due);
+  const parts = [
+    startedAt === null ? "never started" : late === 0 ? "on time" : `${lengthText(late)} late`,
+    ...(startedAt === null ? [] : [`took ${lengthText(Math.max(0, finishedAt - startedAt))}`]),
+    `${attempts} attempt${attempts === 1 ? "" : "s"}`,
+  ];
+  return `Job ${jobId}, ${parts.join(", ")}.`;
+}
+
+function waitingText(finding: Finding | null, now: number): string {
+  const job = finding?.job ?? null;
+  if (job === null) return "waiting: nobody has processed it yet.";
+  if (!isRunning(job)) return `waiting: job ${job.id} is to run.`;
+  const isLive = (job.acquiredUntil ?? 0) > now;
+  return isLive ? `running: job ${job.id}, by ${job.acquiredBy}.` : `waiting: job ${job.id} lost its process.`;
+}
+
+/** Why it is so, in a sentence; null where the verdict says all. */
+export function causeText({ cause, timeZone, finding }: Told): string | null {
+  const when = (at: number | null): string => (at === null ? "" : ` at ${clockText(at, timeZone)}`);
+  const by = (name: string | null): string => (name === null ? "" : ` by ${name}`);
+  if (cause === null) return null;
+  switch (cause.kind) {
+    case "nobodyUp": {
+      const who = cause.lacks === "scheduler" ? "no scheduler that fires schedules" : "no scheduler that runs jobs";
+      const since = cause.from === null ? "" : ` from ${clockText(cause.from, timeZone)}`;
+      const until = cause.until === null ? "now" : clockText(cause.until, timeZone);
+      return `${who} was up${since} until ${until}.`;
+    }
+    case "noHandler":
+      return `schedulers were up, but none had a handler for task "${cause.taskId}".`;
+    case "noSlot":
+      return (
+        `the job waited for a place: task "${cause.taskId}" was at its limit, ` +
+        "or its schedulers were busy or paused."
+      );
+    case "held":
+      return cause.concurrencyKey === null
+        ? "the limits of the task held the job."
+        : `the limits of the task held the job, whose concurrency key is "${cause.concurrencyKey}".`;
+    case "taskPaused":
+      return (
+        `${cause.key === null ? "the task" : `the key "${cause.key}" of the task`} was paused` +
+        `${by(cause.by)}${when(cause.at)}.`
+      );
+    case "schedulePaused":
+      return `the schedule was paused${by(cause.by)}${when(cause.at)}.`;
+    case "triggerFailed":
+      return `the trigger of the schedule failed${when(cause.at)}, which paused the schedule.`;
+    case "added":
+      return `the schedule was added${by(cause.by)}${when(cause.at)}.`;
+    case "changed":
+      return `the schedule was changed${by(cause.by)}${when(cause.at)}.`;
+    case "removed":
+      return `the schedule was removed${by(cause.by)}${when(cause.at)}.`;
+    case "unfinishedRun": {
+      if (cause.jobId === null) return "an earlier run was unfinished.";
+      const ofTime = cause.fireTime === null ? "" : `, of ${clockText(cause.fireTime, timeZone)},`;
+      return `job ${cause.jobId}${ofTime} was unfinished.`;
+    }
+    case "policy":
+      return `the schedule's ${cause.option} decided so.`;
+    case "error":
+      if (cause.name === null) return "the error is not kept any more.";
+      return `${cause.name}: ${cause.message}`;
+    case "retried":
+      return retriedText(cause.attempts, finding ?? { run: null, job: null }, timeZone);
+    case "lost":
+      return `its process was lost${cause.attempts > 1 ? `, in each of ${cause.attempts} attempts` : ""}.`;
+    case "bounds":
+      return boundsText(cause.bound, cause.at === null ? null : clockText(cause.at, timeZone));
+    case "ledger":
+      return LEDGER_TEXTS[cause.reason];
+    default:
+      return cause satisfies never;
+  }
+}
+
+function boundsText(bound: "start" | "end", at: string | null): string {
+  const [does, which] = bound === "start" ? ["begins later", "first"] : ["had ended", "last"];
+  return `the rule ${does}${at === null ? "" : `, ${at} being its ${which} fire time`}.`;
+}
+
+function retriedText(attempts: number, { run, job }: Pick<Finding, "run" | "job">, timeZone: string): string {
+  if (run === null) {
+    const at = job === null ? "" : ` at ${clockText(job.runAt, timeZone)}`;
+    return `${attemptsText(attempts)} failed, and the next one is to come${at}.`;
+  }
+  const lastAt = timeOfDay(run.startedAt ?? run.finishedAt, timeZone);
+  return `it took ${attemptsText(attempts)}; the last one began at ${lastAt}.`;
+}
+
+function attemptsText(count: number): string {
+  return `${count} attempt${count === 1 ? "" : "s"}`;
+}
+
+const LEDGER_TEXTS = {
+  notKept: "the store kept no ledger of that time.",
+  removed: "the clean-up has removed the entry.",
+  unknown: "the ledger has no entry, as after a job that a program of an earlier version finished.",
+} as const;
+
+/** What to change, so that it does not happen again; null when nothing went wrong. */
+export function adviceText({ scheduleId, taskId, verdict, cause, finding, now, hasLedger }: Told): string | null {
+  const parts: string[] = [];
+  const isPresent = verdict === "waiting" || verdict === "upcoming" || (verdict === "paused" && finding?.skip === null);
+  switch (cause?.kind) {
+    case "nobodyUp":
+      parts.push(
+        cause.until === null
+          ? `Start a scheduler whose role is "both" or "${cause.lacks}".`
+          : "Keep two schedulers up; expectStartWithin tells you at once when none is.",
+      );
+      break;
+    case "noHandler":
+      parts.push(`Register the task where jobs run: scheduler.task("${cause.taskId}", handler).`);
+      break;
+    case "noSlot":
+      parts.push("Give the task a higher maxRunningJobs, or run more schedulers.");
+      break;
+    case "held":
+      parts.push("maxRunningPerKey, rateLimit and fair of the task decide how long a job is held.");
+      break;
+    case "taskPaused":
+      if (isPresent) parts.push(`unpauseTask("${taskId}"${keyText(cause.key)}) lets it go on.`);
+      break;
+    case "schedulePaused":
+      parts.push(
+        isPresent
+          ? `unpauseSchedule("${scheduleId}") lets it go on.`
+          : "unpauseSchedule(id) without resumeFrom makes up for the fire times of a pause.",
+      );
+      break;
+    case "triggerFailed":
+      parts.push(`Mend the trigger, then unpauseSchedule("${scheduleId}").`);
+      break;
+    case "unfinishedRun":
+      parts.push('Make the runs shorter than the time between two fire times; or overlap: "queue" lets them wait.');
+      break;
+    case "error":
+      if (finding?.run != null && cause.name !== null) parts.push(`retryJob("${finding.run.jobId}") runs it again.`);
+      break;
+    case "lost":
+      parts.push("Find out what ended the processes: memory, a crash, a deploy without stop().");
+      break;
+    case "ledger":
+      if (cause.reason === "removed") parts.push("The ledger option of the store says how many entries are kept.");
+      if (cause.reason === "notKept" && !hasLedger) parts.push("Turn the ledger option of the store on.");
+      break;
+    default:
+  }
+  if (verdict === "coalesced") parts.push('coalesce: "all" makes a job for each fire time.');
+  if (verdict === "tooOld") parts.push("A longer catchUp.maxAge makes up for older fire times.");
+  if (verdict === "overCount") parts.push("A higher catchUp.maxCount makes up for more.");
+  if (verdict === "misfired") parts.push("A longer misfireGraceTime lets it start later.");
+  if (verdict === "replaced" && cause?.kind === "policy") parts.push('overlap: "queue" lets runs wait instead.');
+  if (verdict === "cancelled" && cause?.kind === "policy") parts.push('overlap: "queue" lets runs end.');
+  if (verdict === "skippedGap") parts.push('dst: { gap: "advance" } fires such times when the clocks have changed.');
+  if (verdict === "outside" && cause?.kind === "bounds" && cause.bound === "end" && (cause.at ?? now) <= now) {
+    parts.push(`updateSchedule("${scheduleId}", { trigger }) gives it a rule that goes on.`);
+  }
+  return parts.length === 0 ? null : parts.join(" ");
+}
+
+function keyText(key: string | null): string {
+  return key === null ? "" : `, { key: ${JSON.stringify(key)} }`;
+}

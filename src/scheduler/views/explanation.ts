@@ -1,0 +1,210 @@
+import { printAsJSON } from "../../core/inspect.ts";
+import { instantOf, instantText, Temporal, zonedOf } from "../../core/temporal.ts";
+import { OCCURRENCE_VERDICTS, type OccurrenceVerdict } from "../options/occurrence-verdicts.ts";
+import { Occurrence, type OccurrenceFacts } from "./occurrence.ts";
+import { zonedOrNull, zonedText, zonedTextOrNull } from "./zoned-text.ts";
+
+/**
+ * What `explain` found out about an instant: an {@link OccurrenceVerdict}, or one of these.
+ * - `upcoming`: a fire time in the future. `cause` says why nothing will run, if that is known now.
+ * - `unrecorded`: a fire time of which the ledger has nothing. `cause` says why.
+ * - `excluded`: no fire time, because the schedule's rule excludes it.
+ * - `skippedGap`: no fire time, because the clocks go over it, and the rule skips such times.
+ * - `outside`: no fire time, because the rule, or the schedule, had not begun or had ended. `cause` says which.
+ * - `noFireTime`: no fire time of the rule as it was then.
+ */
+export type ExplainedVerdict =
+  | OccurrenceVerdict
+  | "upcoming"
+  | "unrecorded"
+  | "excluded"
+  | "skippedGap"
+  | "outside"
+  | "noFireTime";
+
+/** All of them. */
+export const EXPLAINED_VERDICTS: readonly ExplainedVerdict[] = Object.freeze([
+  ...OCCURRENCE_VERDICTS,
+  "upcoming",
+  "unrecorded",
+  "excluded",
+  "skippedGap",
+  "outside",
+  "noFireTime",
+] as const);
+
+/** Why a verdict is what it is. `by` is the identity of a scheduler, or the name that a caller gave; null where it is
+ *  not known. */
+export type Cause<At = Temporal.Instant> =
+  /** No scheduler that fires schedules (`scheduler`), or none that runs jobs (`worker`), lived between two instants.
+   *  Null: as far as is known; and until now. */
+  | {
+      readonly kind: "nobodyUp";
+      readonly lacks: "scheduler" | "worker";
+      readonly from: At | null;
+      readonly until: At | null;
+    }
+  /** Schedulers lived, but none had a handler for the task. */
+  | { readonly kind: "noHandler"; readonly taskId: string }
+  /** The job waited for a place: the task was at its limit, or the schedulers were busy. */
+  | { readonly kind: "noSlot"; readonly taskId: string }
+  /** The job was held, because of its concurrency key, or the rate or the turns of its task. */
+  | { readonly kind: "held"; readonly concurrencyKey: string | null }
+  /** The task was paused, or one concurrency key of it. */
+  | { readonly kind: "taskPaused"; readonly key: string | null; readonly by: string | null; readonly at: At | null }
+  | { readonly kind: "schedulePaused"; readonly by: string | null; readonly at: At | null }
+  /** The trigger of the schedule failed, which paused the schedule. */
+  | { readonly kind: "triggerFailed"; readonly at: At | null }
+  /** The schedule was added later than that. */
+  | { readonly kind: "added"; readonly by: string | null; readonly at: At }
+  /** The rule or the next fire time of the schedule was changed. */
+  | { readonly kind: "changed"; readonly by: string | null; readonly at: At }
+  | { readonly kind: "removed"; readonly by: string | null; readonly at: At }
+  /** An earlier run of the schedule was unfinished; null where it is not known which. */
+  | { readonly kind: "unfinishedRun"; readonly fireTime: At | null; readonly jobId: string | null }
+  /** This option of the schedule decided. */
+  | {
+      readonly kind: "policy";
+      readonly option: "coalesce" | "catchUp.maxAge" | "catchUp.maxCount" | "catchUp.pace" | "overlap";
+    }
+  /** The job ended with this error; nulls where its result is not kept (any more). */
+  | { readonly kind: "error"; readonly name: string | null; readonly message: string | null }
+  /** The job was not done with one attempt. */
+  | { readonly kind: "retried"; readonly attempts: number }
+  /** The processes that ran the job were lost. */
+  | { readonly kind: "lost"; readonly attempts: number }
+  /** The rule begins or ends there. */
+  | { readonly kind: "bounds"; readonly bound: "start" | "end"; readonly at: At | null }
+  /** The ledger has nothing: it is off, or it began later (`notKept`), the clean-up removed the entry (`removed`), or
+   *  it is not known why (`unknown`). */
+  | { readonly kind: "ledger"; readonly reason: "notKept" | "removed" | "unknown" };
+
+/** Something that the clocks of a rule's zone did on the day of an instant. */
+export interface ClockChange {
+  readonly timeZone: string;
+  readonly at: Temporal.Instant;
+  /** What clocks showed before and after: for example 02:00 and 03:00. */
+  readonly from: Temporal.PlainDateTime;
+  readonly to: Temporal.PlainDateTime;
+}
+
+/** What an {@link Explanation} shows; times in epoch milliseconds. */
+export interface ExplanationFacts {
+  readonly scheduleId: string;
+  /** The zone of the rule. */
+  readonly timeZone: string;
+  readonly at: number;
+  readonly fireTime: number | null;
+  readonly verdict: ExplainedVerdict;
+  readonly cause: Cause<number> | null;
+  readonly occurrence: OccurrenceFacts | null;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly clockChanges: readonly ClockChangeFacts[];
+  readonly advice: string | null;
+  readonly text: string;
+}
+
+/** What a {@link ClockChange} shows. */
+interface ClockChangeFacts {
+  readonly timeZone: string;
+  readonly at: number;
+  /** Times of day as ISO 8601 text, such as `2027-03-28T02:00:00`. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The answer to "why did it (not) run?" for one instant. It never changes. */
+export class Explanation {
+  readonly scheduleId: string;
+  readonly verdict: ExplainedVerdict;
+  /** What to change, so that it does not happen again; null when nothing went wrong. */
+  readonly advice: string | null;
+  /** All of it as English text of a few lines. */
+  readonly text: string;
+  readonly #facts: ExplanationFacts;
+
+  static {
+    printAsJSON(Explanation.prototype);
+  }
+
+  constructor(facts: ExplanationFacts) {
+    this.scheduleId = facts.scheduleId;
+    this.verdict = facts.verdict;
+    this.advice = facts.advice;
+    this.text = facts.text;
+    this.#facts = facts;
+    Object.freeze(this);
+  }
+
+  /** The instant that was asked about, in the time zone of the rule. */
+  get at(): Temporal.ZonedDateTime {
+    return zonedOf(this.#facts.at, this.#facts.timeZone);
+  }
+  /** The fire time that the answer is about; null when there is none. */
+  get fireTime(): Temporal.ZonedDateTime | null {
+    return zonedOrNull(this.#facts.fireTime, this.#facts.timeZone);
+  }
+  /** Null when there is nothing more to say: for example, the job ran in time. */
+  get cause(): Cause | null {
+    const { cause } = this.#facts;
+    return cause === null ? null : (causeWith(cause, instantOf) as Cause);
+  }
+  /** The fire time with its job; null when the answer is about no fire time of the past. */
+  get occurrence(): Occurrence | null {
+    const { occurrence } = this.#facts;
+    return occurrence === null ? null : new Occurrence(occurrence);
+  }
+  /** The fire time before the one that the answer is about (or before the instant), of the rule as it was then; null
+   *  for none. */
+  get before(): Temporal.ZonedDateTime | null {
+    return zonedOrNull(this.#facts.before, this.#facts.timeZone);
+  }
+  /** The fire time after it; null for none. */
+  get after(): Temporal.ZonedDateTime | null {
+    return zonedOrNull(this.#facts.after, this.#facts.timeZone);
+  }
+  /** What the clocks of the rule's zones did on that day. */
+  get clockChanges(): readonly ClockChange[] {
+    return this.#facts.clockChanges.map(({ timeZone, at, from, to }) => ({
+      timeZone,
+      at: instantOf(at),
+      from: Temporal.PlainDateTime.from(from),
+      to: Temporal.PlainDateTime.from(to),
+    }));
+  }
+
+  /** {@link text}. */
+  toString(): string {
+    return this.text;
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { scheduleId, timeZone, at, fireTime, verdict, cause, before, after, clockChanges, advice, text } =
+      this.#facts;
+    return {
+      scheduleId,
+      at: zonedText(at, timeZone),
+      fireTime: zonedTextOrNull(fireTime, timeZone),
+      verdict,
+      cause: cause === null ? null : causeWith(cause, instantText),
+      occurrence: this.occurrence?.toJSON() ?? null,
+      before: zonedTextOrNull(before, timeZone),
+      after: zonedTextOrNull(after, timeZone),
+      clockChanges: clockChanges.map((change) => ({ ...change, at: instantText(change.at) })),
+      advice,
+      text,
+    };
+  }
+}
+
+const INSTANTS = ["from", "until", "at", "fireTime"];
+
+/** A cause with other values for its instants. */
+export function causeWith<At>(cause: Cause<At>, convert: (at: At) => unknown): object {
+  const entries = Object.entries(cause).map(([name, value]) => [
+    name,
+    INSTANTS.includes(name) && value !== null ? convert(value as At) : value,
+  ]);
+  return Object.freeze(Object.fromEntries(entries));
+}

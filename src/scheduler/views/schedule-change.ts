@@ -1,0 +1,90 @@
+import { printAsJSON } from "../../core/inspect.ts";
+import { instantOf, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
+import type { ScheduleChangeRecord } from "../../records/ledger.ts";
+import { zonedText } from "./zoned-text.ts";
+
+/** What a {@link ScheduleChange} shows; times in epoch milliseconds. */
+export interface ScheduleChangeFacts extends Pick<ScheduleChangeRecord, "seq" | "scheduleId" | "at" | "by" | "kind"> {
+  readonly changed: readonly string[];
+  readonly before: SnapshotFacts | null;
+  readonly after: SnapshotFacts | null;
+}
+
+/** What a {@link ScheduleSnapshot} shows; times in epoch milliseconds. */
+export interface SnapshotFacts {
+  readonly rule: string;
+  readonly timeZone: string;
+  readonly paused: boolean;
+  readonly nextFireTimes: readonly number[];
+}
+
+/** What a schedule was before or after a change. */
+export interface ScheduleSnapshot {
+  /** The trigger in words. */
+  readonly rule: string;
+  readonly paused: boolean;
+  /** The next three fire times as they were seen then, also while it is paused; none for a schedule that has ended. */
+  readonly nextFireTimes: readonly Temporal.ZonedDateTime[];
+}
+
+/** A change of a schedule: who, when and what. It never changes itself. */
+export class ScheduleChange {
+  /** Grows with each change in the store. */
+  readonly seq: number;
+  readonly scheduleId: string;
+  /** The identity of a scheduler, or the name that the caller gave; null for the clean-up. */
+  readonly by: string | null;
+  /** `paused` and `unpaused` where nothing else changed; `failed` for a schedule that was paused because its trigger
+   *  failed. */
+  readonly kind: "added" | "changed" | "paused" | "unpaused" | "failed" | "removed";
+  /** The names of the options that changed, as `updateSchedule` has them; empty for the other kinds. */
+  readonly changed: readonly string[];
+  readonly #facts: ScheduleChangeFacts;
+
+  static {
+    printAsJSON(ScheduleChange.prototype);
+  }
+
+  constructor(facts: ScheduleChangeFacts) {
+    this.seq = facts.seq;
+    this.scheduleId = facts.scheduleId;
+    this.by = facts.by;
+    this.kind = facts.kind;
+    this.changed = Object.freeze([...facts.changed]);
+    this.#facts = facts;
+    Object.freeze(this);
+  }
+
+  get at(): Temporal.Instant {
+    return instantOf(this.#facts.at);
+  }
+  /** Null for `added`. */
+  get before(): ScheduleSnapshot | null {
+    return snapshotOf(this.#facts.before);
+  }
+  /** Null for `removed`. */
+  get after(): ScheduleSnapshot | null {
+    return snapshotOf(this.#facts.after);
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { seq, scheduleId, at, by, kind, changed, before, after } = this.#facts;
+    return {
+      ...{ seq, scheduleId, at: instantText(at), by, kind, changed },
+      before: snapshotAsJSON(before),
+      after: snapshotAsJSON(after),
+    };
+  }
+}
+
+function snapshotOf(facts: SnapshotFacts | null): ScheduleSnapshot | null {
+  if (facts === null) return null;
+  const { rule, timeZone, paused, nextFireTimes } = facts;
+  return Object.freeze({ rule, paused, nextFireTimes: nextFireTimes.map((ms) => zonedOf(ms, timeZone)) });
+}
+
+function snapshotAsJSON(facts: SnapshotFacts | null): unknown {
+  if (facts === null) return null;
+  const { rule, timeZone, paused, nextFireTimes } = facts;
+  return { rule, paused, nextFireTimes: nextFireTimes.map((ms) => zonedText(ms, timeZone)) };
+}

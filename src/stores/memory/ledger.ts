@@ -1,0 +1,151 @@
+import { LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX } from "../../core/limits.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type {
+  ChangeNote,
+  LifeRecord,
+  OccurrenceRecord,
+  ScheduleChangeRecord,
+  Skip,
+  TaskPauseRecord,
+} from "../../records/ledger.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { OverlapReport, TaskPauseRequest } from "../data-store.ts";
+import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../ledger.ts";
+import { occurrenceCursor, readOccurrenceCursor } from "../occurrence-cursor.ts";
+import { changeOf } from "../schedule-change.ts";
+import { Book } from "./book.ts";
+import { Changes } from "./changes.ts";
+import { Lives } from "./lives.ts";
+
+/** What a `MemoryDataStore` remembers. */
+export class MemoryLedger implements Ledger {
+  readonly limits: LedgerLimits;
+  readonly lives: Lives = new Lives();
+  readonly #books = new Map<string, Book>();
+  readonly #changes = new Changes<ScheduleChangeRecord>();
+  readonly #taskPauses = new Changes<TaskPauseRecord>();
+  readonly #jobOfFireTime: (scheduleId: string, fireTime: number) => JobRecord | null;
+  #seq = 0;
+
+  constructor(limits: LedgerLimits, jobOfFireTime: (scheduleId: string, fireTime: number) => JobRecord | null) {
+    this.limits = Object.freeze(limits);
+    this.#jobOfFireTime = jobOfFireTime;
+  }
+
+  /** A schedule was added. */
+  begin({ id, createdAt }: ScheduleRecord): void {
+    if (!this.#books.has(id)) this.#books.set(id, new Book(createdAt));
+  }
+
+  /** A job has ended. */
+  ended(job: JobRecord, result: JobResultRecord, isKeyed: boolean): void {
+    if (job.scheduleId === null || job.fireTime === null) return;
+    const book = this.#books.get(job.scheduleId);
+    book?.addRun(job.fireTime, job, result, isKeyed);
+    book?.trimRoughly(this.#countMax);
+  }
+
+  /** Fire times made no job. */
+  skip(scheduleId: string, skips: readonly Skip[]): void {
+    const book = this.#books.get(scheduleId);
+    for (const skip of skips) book?.addSkip(skip);
+    book?.trimRoughly(this.#countMax);
+  }
+
+  /** A plan did something because of its schedule's `overlap`. @param fireTime that of its fire; null for none */
+  gaveWay(scheduleId: string, fireTime: number | null, { isSkipped, replaced }: OverlapReport): void {
+    const one = (from: number): Pick<Skip, "from" | "until" | "count"> => ({ from, until: from, count: 1 });
+    const into = fireTime;
+    this.skip(
+      scheduleId,
+      replaced.map((job) => ({ ...one(job.fireTime), verdict: "replaced", into })),
+    );
+    if (!isSkipped || fireTime === null) return;
+    this.skip(scheduleId, [{ ...one(fireTime), verdict: "overlapSkipped", into: null }]);
+  }
+
+  /** A schedule was added, changed or removed. @param kind replaces the kind that the change has */
+  changed(
+    before: ScheduleRecord | null,
+    after: ScheduleRecord | null,
+    note: ChangeNote,
+    kind?: ScheduleChangeRecord["kind"],
+  ): void {
+    const found = changeOf(before, after, note);
+    if (found === null) return;
+    const { record, skip, movesFireTimes } = found;
+    this.#changes.add(record.scheduleId, { ...record, kind: kind ?? record.kind, seq: ++this.#seq });
+    if (movesFireTimes) this.#books.get(record.scheduleId)?.cut(record.effectiveFrom);
+    if (skip !== null) this.skip(record.scheduleId, [skip]);
+  }
+
+  /** A task or a key of it was paused, or goes on. */
+  taskPaused({ taskId, key, paused, now, by }: TaskPauseRequest): void {
+    if (by === undefined) return;
+    const kind = paused ? "taskPaused" : "taskUnpaused";
+    this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by, taskId, key, kind });
+  }
+
+  /** The entry in which a fire time is; undefined for none. */
+  entryOf(scheduleId: string, fireTime: number): OccurrenceRecord | undefined {
+    return this.#books.get(scheduleId)?.find(fireTime);
+  }
+
+  /** Removes what is old or too much. Returns how many entries were removed.
+   *  @param isNeeded whether there is such a schedule, or an unfinished job of one */
+  cleanup(now: number, isNeeded: (scheduleId: string) => boolean): number {
+    const keptFrom = now - this.limits.ageMsMax;
+    this.lives.cleanup(keptFrom);
+    let removed = 0;
+    for (const [id, book] of this.#books) {
+      removed += book.trim(keptFrom, this.#countMax);
+      this.#changes.trim(id, keptFrom);
+      const isEmpty = book.length === 0 && (this.#changes.lastAt(id) ?? keptFrom - 1) < keptFrom;
+      if (!isEmpty || isNeeded(id)) continue;
+      this.#books.delete(id);
+      this.#changes.forget(id);
+    }
+    return removed;
+  }
+
+  async getLedgerStart(scheduleId: string): Promise<number | null> {
+    return this.#books.get(scheduleId)?.since ?? null;
+  }
+
+  async getOccurrences(filter: OccurrenceRecordFilter): Promise<{ items: OccurrenceRecord[]; cursor: string | null }> {
+    const { limit, cursor, verdicts } = filter;
+    const after = cursor === null ? null : readOccurrenceCursor(cursor);
+    const items: OccurrenceRecord[] = [];
+    let seen = 0;
+    let last = 0;
+    for (const entry of this.#books.get(filter.scheduleId)?.read(filter, after) ?? []) {
+      if (items.length === limit || seen++ === LEDGER_SCAN_MAX) return { items, cursor: occurrenceCursor(last) };
+      last = entry.kind === "run" ? entry.fireTime : entry.from;
+      const verdict = entry.kind === "run" ? entry.outcome : entry.verdict;
+      if (verdicts === undefined || verdicts.includes(verdict)) items.push(entry);
+    }
+    return { items, cursor: null };
+  }
+
+  async getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null> {
+    return this.#jobOfFireTime(scheduleId, fireTime);
+  }
+
+  async getScheduleChanges(filter: ChangeRecordFilter & { scheduleId: string }): Promise<ScheduleChangeRecord[]> {
+    return this.#changes.read(filter.scheduleId, filter);
+  }
+
+  async getTaskPauseHistory(filter: ChangeRecordFilter & { taskId: string }): Promise<TaskPauseRecord[]> {
+    return this.#taskPauses.read(filter.taskId, filter);
+  }
+
+  async getLives(filter: { from: number; until: number }): Promise<LifeRecord[]> {
+    return this.lives.read(filter);
+  }
+
+  /** Most entries of one schedule. With very many schedules there are fewer, so that memory stays bounded. */
+  get #countMax(): number {
+    return Math.min(this.limits.countMax, Math.ceil(LEDGER_MEMORY_COUNT_MAX / this.#books.size));
+  }
+}

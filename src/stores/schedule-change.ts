@@ -1,0 +1,112 @@
+import type { ChangeNote, ScheduleChangeRecord, ScheduleState, Skip } from "../records/ledger.ts";
+import type { ScheduleRecord } from "../records/schedule.ts";
+
+// What a change of a schedule leaves in a ledger. Pure, so that all stores say the same.
+
+/** A change, before the store has numbered it. */
+export interface FoundChange {
+  readonly record: Omit<ScheduleChangeRecord, "seq">;
+  /** The fire times that were due and unprocessed, and that nobody processes any more; null for none. */
+  readonly skip: Skip | null;
+  /** Whether fire times are others from `effectiveFrom` on, so that skips of earlier changes end there. */
+  readonly movesFireTimes: boolean;
+}
+
+/**
+ * What a change leaves; null when nothing changed that a ledger tells.
+ * @param before the schedule before the change; null when it was added
+ * @param after the schedule after the change; null when it was removed
+ */
+export function changeOf(
+  before: ScheduleRecord | null,
+  after: ScheduleRecord | null,
+  { at, by }: ChangeNote,
+): FoundChange | null {
+  const schedule = after ?? before;
+  if (schedule === null) return null;
+  const [stateBefore, stateAfter] = [stateOf(before), stateOf(after)];
+  const changesPayload = before !== null && after !== null && before.payload !== after.payload;
+  if (!changesPayload && textOf(stateBefore) === textOf(stateAfter)) return null;
+  const effectiveFrom = effectiveFromOf(before, after, at);
+  const record = {
+    scheduleId: schedule.id,
+    at,
+    by,
+    kind: kindOf(stateBefore, stateAfter, changesPayload),
+    effectiveFrom,
+    before: stateBefore,
+    after: stateAfter,
+    changesPayload,
+  };
+  const hasNewRule = before !== null && after !== null && before.trigger !== after.trigger;
+  const movesFireTimes = hasNewRule || (before?.nextFireTime ?? null) !== (after?.nextFireTime ?? null);
+  return { record, skip: before === null ? null : skipOf(before, after, effectiveFrom, at), movesFireTimes };
+}
+
+/** The state of a schedule, as changes tell it. */
+function stateOf(schedule: ScheduleRecord | null): ScheduleState | null {
+  if (schedule === null) return null;
+  const { trigger, nextFireTime, paused, taskId, metadata, ...rest } = schedule;
+  const settings = Object.fromEntries(Object.entries(rest).filter(([name]) => !NO_SETTINGS.has(name)));
+  return { trigger, nextFireTime, paused, taskId, settings, metadata };
+}
+
+/** The fields of a schedule that nobody sets, that follow from others, or that are too large to be kept. */
+const NO_SETTINGS: ReadonlySet<string> = new Set([
+  "id",
+  "triggerRule",
+  "payload",
+  "createdAt",
+  "lastFireTime",
+  "paceUntil",
+  "zoneRules",
+  "fence",
+  "skippedCount",
+  "declaration",
+  "version",
+]);
+
+/** The instant from which on the fire times are those of the state after the change. */
+function effectiveFromOf(before: ScheduleRecord | null, after: ScheduleRecord | null, at: number): number {
+  const next = after?.nextFireTime ?? null;
+  const start = next === null || next > at ? at + 1 : next;
+  // A clock that is behind does not change what was fired.
+  return Math.max(start, (before?.lastFireTime ?? Number.NEGATIVE_INFINITY) + 1);
+}
+
+function kindOf(
+  before: ScheduleState | null,
+  after: ScheduleState | null,
+  changesPayload: boolean,
+): ScheduleChangeRecord["kind"] {
+  if (before === null) return "added";
+  if (after === null) return "removed";
+  const { paused, nextFireTime } = before;
+  if (paused === after.paused || changesPayload) return "changed";
+  // A schedule that goes on may do so from now on, and leave out what was due.
+  if (textOf({ ...after, paused, nextFireTime }) !== textOf(before)) return "changed";
+  return after.paused ? "paused" : "unpaused";
+}
+
+function skipOf(before: ScheduleRecord, after: ScheduleRecord | null, effectiveFrom: number, at: number): Skip | null {
+  const { nextFireTime, lastFireTime, paused } = before;
+  if (nextFireTime === null || nextFireTime > at) return null;
+  // A schedule whose rule changed may have a next fire time behind its last one, where nothing is processed again.
+  const from = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
+  if (from >= effectiveFrom) return null;
+  const verdict = paused ? "paused" : after === null ? "removed" : "replaced";
+  return { from, until: effectiveFrom - 1, verdict, count: null, into: null };
+}
+
+/** Whether a skip is one that a change left, so that a later change may cut it. */
+export function isOfChange({ verdict, count, into }: Skip): boolean {
+  return count === null && into === null && (verdict === "paused" || verdict === "replaced" || verdict === "removed");
+}
+
+/** The same text for the same state. */
+function textOf(state: ScheduleState | null): string {
+  if (state === null) return "";
+  const { settings, ...rest } = state;
+  const sorted = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([rest.trigger, rest.nextFireTime, rest.paused, rest.taskId, rest.metadata, sorted]);
+}

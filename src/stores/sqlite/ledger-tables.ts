@@ -1,0 +1,114 @@
+/** SQL of when a schedule without a job for its next fire time is overdue, and of whether it can be. The index of such
+ *  schedules has these very texts. */
+export const UNMADE_ALARM_AT: string =
+  "next_fire_time + CASE WHEN alarmed IS 2 * next_fire_time THEN expect_finish ELSE coalesce(expect_start, " +
+  "expect_finish) END";
+export const MAY_ALARM: string =
+  "coalesce(expect_start, expect_finish) IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL " +
+  "AND alarmed IS NOT 2 * next_fire_time + 1";
+
+type Names = Readonly<
+  Record<"schedules" | "jobs" | "books" | "occurrences" | "changes" | "lives" | "alarms" | "zoneRules", string>
+>;
+
+/** The tables of the ledger, and what schedules have had since: version 6 of the schema. */
+export function keepLedger(names: Names): string[] {
+  const { schedules, jobs, books, occurrences, changes, lives, alarms, zoneRules } = names;
+  return [
+    // A number for each schedule that the ledger knows, so that its rows are narrow. It outlives the schedule. `since`:
+    // from when on the ledger has all fire times. `visit_at`: when the clean-up looks at it again.
+    `CREATE TABLE ${books} (
+      seq INTEGER PRIMARY KEY,
+      schedule_id TEXT UNIQUE NOT NULL,
+      since INTEGER NOT NULL,
+      visit_at INTEGER NOT NULL
+    )`,
+    `CREATE INDEX ${books}_visit ON ${books} (visit_at)`,
+    `INSERT INTO ${books} (schedule_id, since, visit_at) ` +
+      `SELECT id, max(created_at, coalesce(last_fire_time + 1, created_at)), 0 FROM ${schedules}`,
+
+    // A run has `run`, and as `verdict` its outcome. A skip has `until`. `run` is one text, see `runText`, because each
+    // column costs every job that ends.
+    `CREATE TABLE ${occurrences} (
+      book INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      verdict INTEGER NOT NULL,
+      run TEXT,
+      until INTEGER,
+      count INTEGER,
+      target INTEGER,
+      PRIMARY KEY (book, at)
+    ) WITHOUT ROWID`,
+
+    // Changes of schedules, and pauses of tasks.
+    `CREATE TABLE ${changes} (
+      seq INTEGER PRIMARY KEY,
+      schedule_id TEXT,
+      task_id TEXT,
+      key TEXT,
+      at INTEGER NOT NULL,
+      made_by TEXT,
+      kind TEXT NOT NULL,
+      effective_from INTEGER,
+      former TEXT,
+      latter TEXT,
+      changes_payload INTEGER NOT NULL DEFAULT 0
+    )`,
+    `CREATE INDEX ${changes}_schedule ON ${changes} (schedule_id, seq) WHERE schedule_id IS NOT NULL`,
+    `CREATE INDEX ${changes}_task ON ${changes} (task_id, seq) WHERE task_id IS NOT NULL`,
+
+    `CREATE TABLE ${lives} (
+      identity TEXT NOT NULL,
+      since INTEGER NOT NULL,
+      until INTEGER NOT NULL,
+      role TEXT NOT NULL,
+      resident INTEGER NOT NULL,
+      tasks TEXT NOT NULL,
+      PRIMARY KEY (identity, since)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${lives}_until ON ${lives} (until)`,
+
+    // Until when catch-up has spread the jobs of the schedule.
+    `ALTER TABLE ${schedules} ADD COLUMN pace_until INTEGER`,
+
+    // Within how many milliseconds after a fire time a run is to start and to end.
+    `ALTER TABLE ${schedules} ADD COLUMN expect_start INTEGER`,
+    `ALTER TABLE ${schedules} ADD COLUMN expect_finish INTEGER`,
+    // Twice the next fire time for which an alarm was raised before there was a job; one more if no other is to come.
+    `ALTER TABLE ${schedules} ADD COLUMN alarmed INTEGER`,
+    `CREATE INDEX ${schedules}_alarm ON ${schedules} (${UNMADE_ALARM_AT}) WHERE ${MAY_ALARM}`,
+    // When somebody has to look whether the job has started, or has ended; null for never.
+    `ALTER TABLE ${jobs} ADD COLUMN alarm_at INTEGER`,
+    `CREATE INDEX ${jobs}_alarm ON ${jobs} (alarm_at) WHERE alarm_at IS NOT NULL`,
+    // The alarms that are open, and those that were resolved a moment ago. `follows`: the fire time whose job counts.
+    // `raised_by` and `resolved_by` are steps.
+    `CREATE TABLE ${alarms} (
+      schedule_id TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      follows INTEGER NOT NULL,
+      task_id TEXT NOT NULL,
+      job_id TEXT,
+      due_at INTEGER NOT NULL,
+      raised_at INTEGER NOT NULL,
+      raised_by TEXT NOT NULL,
+      resolved_at INTEGER,
+      resolved_by TEXT,
+      reason TEXT,
+      PRIMARY KEY (schedule_id, at, kind)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${alarms}_open ON ${alarms} (schedule_id, at, kind) WHERE resolved_at IS NULL`,
+    `CREATE INDEX ${alarms}_resolved ON ${alarms} (resolved_at) WHERE resolved_at IS NOT NULL`,
+
+    // The time zone rules by which the next fire time was computed.
+    `ALTER TABLE ${schedules} ADD COLUMN zone_rules TEXT`,
+    `CREATE INDEX ${schedules}_zone_rules ON ${schedules} (zone_rules, id) WHERE zone_rules IS NOT NULL`,
+    // Which rules of a zone the store has seen, and since when.
+    `CREATE TABLE ${zoneRules} (
+      zone TEXT NOT NULL,
+      fingerprint TEXT NOT NULL,
+      seen_at INTEGER NOT NULL,
+      PRIMARY KEY (zone, fingerprint)
+    ) WITHOUT ROWID`,
+  ];
+}

@@ -1,0 +1,60 @@
+import type {
+  RankedZoneRules,
+  ZonedPage,
+  ZonedPageRequest,
+  ZonedSchedule,
+  ZoneRulesConfirmation,
+  ZoneRulesRanking,
+  ZoneRulesStore,
+} from "../zone-rules.ts";
+import { statement } from "./batch.ts";
+import type { Connection } from "./connection.ts";
+import { jsonArray, numberOrNull } from "./rows.ts";
+import type { Statements } from "./statements.ts";
+
+/** The rules of time zones that a `SqlDataStore` has seen. */
+export class SqliteZoneRules implements ZoneRulesStore {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+
+  constructor(connection: Connection, statements: Statements) {
+    this.#connection = connection;
+    this.#statements = statements;
+  }
+
+  async rank({ now, own, seen, adopts }: ZoneRulesRanking): Promise<readonly RankedZoneRules[]> {
+    const { noteZoneRules, adoptZoneRules, getZoneRules } = this.#statements;
+    const [ownRows, seenRows] = [own, seen].map((rules) =>
+      JSON.stringify(rules.map(({ zone, fingerprint }) => [zone, fingerprint])),
+    );
+    const answers = await this.#connection.write(() => [
+      statement(noteZoneRules, seenRows ?? "[]", now),
+      statement(adopts ? adoptZoneRules : noteZoneRules, ownRows ?? "[]", now),
+      statement(getZoneRules, ownRows ?? "[]"),
+    ]);
+    return jsonArray<[string, string, number]>(answers[2], "known").map(([zone, fingerprint, rank]) => ({
+      zone,
+      fingerprint,
+      rank,
+    }));
+  }
+
+  async getSchedules({ zoneRules, after, limit, bytesMax }: ZonedPageRequest): Promise<ZonedPage> {
+    const { getZonedSchedules } = this.#statements;
+    const rows = await this.#connection.read(statement(getZonedSchedules, zoneRules, after, limit, bytesMax));
+    const items = jsonArray<ZonedRow>(rows, "schedules").map(toZoned);
+    const found = numberOrNull(rows, "found") ?? 0;
+    return { items, hasMore: found === limit || items.length < found };
+  }
+
+  async confirm(confirmations: readonly ZoneRulesConfirmation[]): Promise<void> {
+    const rows = confirmations.map(({ scheduleId, fence, zoneRules }) => [scheduleId, fence, zoneRules]);
+    await this.#connection.write(() => [statement(this.#statements.confirmZoneRules, JSON.stringify(rows))]);
+  }
+}
+
+type ZonedRow = [string, string, number | null, number | null, number, number];
+
+function toZoned([id, trigger, nextFireTime, lastFireTime, createdAt, fence]: ZonedRow): ZonedSchedule {
+  return { id, trigger, nextFireTime, lastFireTime, createdAt, fence };
+}

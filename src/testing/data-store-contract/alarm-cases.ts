@@ -1,0 +1,300 @@
+import type { AlarmRecord, ResolvedAlarmRecord } from "../../records/alarm.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { AlarmReport, DataStore, StepReport } from "../../stores/data-store.ts";
+import { equal, present } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { dueSchedule, fireAt, jobIdAt, ledgerCase, makeSkip, NOTE, seenAgain } from "./ledger-makers.ts";
+import {
+  add,
+  commit,
+  finish,
+  fireOf,
+  look,
+  makeJob,
+  makeSchedule,
+  numbered,
+  planOf,
+  release,
+  type StepFields,
+  step,
+  T0,
+} from "./makers.ts";
+
+/** What the schedules of the cases expect: a start within a minute, and an end within ten. */
+const START_MS = 60_000;
+const FINISH_MS = 600_000;
+const EXPECTED: Partial<ScheduleRecord> = { expectStartMs: START_MS, expectFinishMs: FINISH_MS };
+const JOB = jobIdAt(T0);
+
+/** A step that looks after alarms, and does nothing else. */
+function alarms(store: DataStore, now: number, fields: StepFields = {}): Promise<StepReport> {
+  return step(store, { now, limit: 0, alarms: true, ...fields });
+}
+
+async function changed(store: DataStore, now: number, fields: StepFields = {}): Promise<AlarmReport | undefined> {
+  return (await alarms(store, now, fields)).changedAlarms;
+}
+
+/** An alarm about the first fire time of the schedule. */
+function alarmOf(kind: AlarmRecord["kind"], fields: Partial<AlarmRecord> = {}): AlarmRecord {
+  const dueAt = (fields.fireTime ?? T0) + (kind === "start" ? START_MS : FINISH_MS);
+  return { scheduleId: "schedule", taskId: "task", fireTime: T0, kind, dueAt, raisedAt: dueAt, jobId: null, ...fields };
+}
+
+function ended(alarm: AlarmRecord, reason: ResolvedAlarmRecord["reason"]): ResolvedAlarmRecord {
+  return { ...alarm, reason };
+}
+
+function raised(...list: AlarmRecord[]): AlarmReport {
+  return { raised: list, resolved: [] };
+}
+
+function resolved(...list: ResolvedAlarmRecord[]): AlarmReport {
+  return { raised: [], resolved: list };
+}
+
+/** A schedule that expects something, and its job of T0, the only one. */
+async function fired(store: DataStore, fields: Partial<ScheduleRecord> = {}): Promise<void> {
+  const schedule = await dueSchedule(store, { ...EXPECTED, ...fields });
+  const fires = [fireOf("schedule", T0, { jobId: JOB })];
+  await commit(store, [planOf(schedule, { fires, nextFireTime: null })]);
+}
+
+export const alarmCases: readonly DataStoreCase[] = [
+  ledgerCase("alarms: what a schedule expects is stored, changed and removed", async (store) => {
+    const schedule = makeSchedule(EXPECTED);
+    await store.addSchedules(add(schedule));
+    equal(await store.getSchedule("schedule"), schedule, "the added schedule");
+    const updated = await store.updateSchedule("schedule", { expectStartMs: null, expectFinishMs: 1000 });
+    const { expectStartMs: _, ...rest } = schedule;
+    equal(updated, { ...rest, expectFinishMs: 1000, fence: 1 }, "the changed schedule");
+    const plain = makeSchedule();
+    await store.addSchedules([{ schedule: plain, conflictPolicy: "replace" }]);
+    equal(await store.getSchedule("schedule"), { ...plain, fence: 2 }, "the replaced schedule");
+    equal((await look(store, { now: T0 + FINISH_MS })).alarms, undefined, "what is overdue");
+  }),
+  ledgerCase("alarms: a look tells when something is overdue at the earliest", async (store) => {
+    equal((await look(store)).alarms, undefined, "the look at an empty store");
+    await store.addSchedules(
+      add(
+        makeSchedule({ id: "plain" }),
+        makeSchedule({ id: "later", nextFireTime: T0 + 10_000, expectFinishMs: START_MS }),
+        makeSchedule({ id: "paused", paused: true, ...EXPECTED }),
+        makeSchedule({ id: "ended", nextFireTime: null, ...EXPECTED }),
+      ),
+    );
+    equal((await look(store)).alarms, { nextAt: T0 + 70_000, isOpen: false }, "the look");
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    const seen = { nextAt: T0 + START_MS, isOpen: false };
+    equal((await look(store)).alarms, seen, "the look at two schedules");
+    equal((await look(store, { jobs: null, schedules: {} })).alarms, seen, "the look without jobs");
+    equal((await look(store, { jobs: null })).alarms, undefined, "the look at nothing");
+    await fireAt(store, await seenAgain(store), [T0]);
+    equal((await look(store)).alarms, seen, "the look at the job, whose fire time counts");
+  }),
+  ledgerCase("alarms: a fire time without a job is overdue once for each kind", async (store) => {
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    equal(await changed(store, T0 + START_MS - 1), undefined, "the alarms a moment too early");
+    equal(await changed(store, T0 + START_MS), raised(alarmOf("start")), "the alarm");
+    equal((await look(store)).alarms, { nextAt: T0 + FINISH_MS, isOpen: true }, "the look at an open alarm");
+    equal(await changed(store, T0 + FINISH_MS - 1, { by: "scheduler-b" }), undefined, "the alarms of another step");
+    equal(await changed(store, T0 + FINISH_MS, { by: "scheduler-b" }), raised(alarmOf("finish")), "the other alarm");
+    equal((await look(store)).alarms, { nextAt: null, isOpen: true }, "the look at all of them");
+    equal(await changed(store, T0 + 2 * FINISH_MS), undefined, "the alarms later on");
+    const open = [alarmOf("start"), alarmOf("finish")];
+    equal((await store.inspect(T0 + FINISH_MS)).alarms, { open, count: 2 }, "the open alarms");
+  }),
+  ledgerCase("alarms: a fire time that nobody looked at in time is overdue for both at once", async (store) => {
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    const raisedAt = T0 + FINISH_MS;
+    const { changedAlarms } = await alarms(store, raisedAt);
+    const kinds = present(changedAlarms, "alarms").raised.map(({ kind }) => kind);
+    equal([...kinds].sort(), ["finish", "start"], "the kinds");
+    equal((await look(store)).alarms, { nextAt: null, isOpen: true }, "the look");
+  }),
+  ledgerCase("alarms: a step without alarms raises none", async (store) => {
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    equal((await step(store, { now: T0 + FINISH_MS })).changedAlarms, undefined, "the alarms");
+    equal((await look(store)).alarms, { nextAt: T0 + START_MS, isOpen: false }, "the look");
+  }),
+  ledgerCase("alarms: a repeated step tells once more what it did, and only that", async (store) => {
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    const stepId = "scheduler-a 1#first";
+    const again = { stepId, isRepetition: true };
+    equal(await changed(store, T0 + START_MS, { stepId }), raised(alarmOf("start")), "the alarms");
+    equal(await changed(store, T0 + START_MS + 5, again), raised(alarmOf("start")), "the alarms of the repetition");
+    await store.updateSchedule("schedule", { paused: true });
+    const end = "scheduler-a 1#second";
+    const over = resolved(ended(alarmOf("start"), "paused"));
+    equal(await changed(store, T0 + 2 * START_MS, { stepId: end }), over, "what is over");
+    await changed(store, T0 + 3 * START_MS, { by: "scheduler-b" });
+    equal(await changed(store, T0 + 3 * START_MS, { stepId: end, isRepetition: true }), over, "the repetition");
+  }),
+  ledgerCase("alarms: a repetition whose first try did not arrive raises", async (store) => {
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    equal(await changed(store, T0 + START_MS, { isRepetition: true }), raised(alarmOf("start")), "the alarms");
+  }),
+  ledgerCase("alarms: a job that waits is overdue for its start, and is over when it starts", async (store) => {
+    await fired(store);
+    const alarm = alarmOf("start", { jobId: JOB });
+    equal(await changed(store, T0 + START_MS), raised(alarm), "the alarm");
+    equal(await changed(store, T0 + START_MS + 1), undefined, "the alarms of another step");
+    const report = await alarms(store, T0 + START_MS + 2, { limit: 1 });
+    equal(report.changedAlarms, resolved(ended(alarm, "started")), "what is over in the step that acquires the job");
+    equal(report.alarms, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look at its end");
+  }),
+  ledgerCase("alarms: a job that is overdue when a step acquires it is raised and resolved", async (store) => {
+    await fired(store);
+    const alarm = alarmOf("start", { jobId: JOB, raisedAt: T0 + START_MS + 7 });
+    const expected = { raised: [alarm], resolved: [ended(alarm, "started")] };
+    equal(await changed(store, T0 + START_MS + 7, { limit: 1 }), expected, "the alarms");
+  }),
+  ledgerCase("alarms: a job that started in time is overdue for its end alone", async (store) => {
+    await fired(store);
+    const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
+    equal(await changed(store, T0 + START_MS), undefined, "the alarms");
+    equal((await look(store)).alarms, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look");
+    const alarm = alarmOf("finish", { jobId: JOB });
+    equal(await changed(store, T0 + FINISH_MS), raised(alarm), "the alarm of the end");
+    equal((await look(store)).alarms, { nextAt: null, isOpen: true }, "the look at it");
+    await release(store, [finish(job)], { now: T0 + FINISH_MS + 9 });
+    equal(await changed(store, T0 + FINISH_MS + 9), resolved(ended(alarm, "finished")), "what is over");
+    equal((await look(store)).alarms, undefined, "the look at nothing");
+  }),
+  ledgerCase("alarms: a job that ends before anybody looks is not overdue", async (store) => {
+    await fired(store);
+    const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
+    await release(store, [finish(job)], { now: T0 + 9 });
+    equal((await look(store)).alarms, undefined, "the look");
+    equal(await changed(store, T0 + FINISH_MS), undefined, "the alarms");
+  }),
+  ledgerCase("alarms: a job that waits to be tried again has started", async (store) => {
+    await fired(store);
+    const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
+    const runAt = T0 + 2 * START_MS;
+    const retry = { jobId: job.id, fence: job.fence, kind: "retry", runAt, failedAttempts: 1 } as const;
+    await release(store, [retry], { now: T0 + 9 });
+    equal(await changed(store, T0 + START_MS), undefined, "the alarms");
+    equal((await look(store)).alarms, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look");
+  }),
+  ledgerCase("alarms: a job that was lost is overdue for its end", async (store) => {
+    await fired(store, { maxRecoveries: 0 });
+    await step(store, { now: T0 + 1, until: T0 + 2 });
+    const now = T0 + FINISH_MS;
+    const alarm = alarmOf("finish", { jobId: JOB });
+    const expected = { raised: [alarm], resolved: [ended(alarm, "finished")] };
+    equal(await changed(store, now, { recover: true }), expected, "the alarms of the step that ends it as abandoned");
+  }),
+  ledgerCase("alarms: a job that was cancelled before it started is over", async (store) => {
+    await fired(store);
+    const alarm = alarmOf("start", { jobId: JOB });
+    equal(await changed(store, T0 + START_MS), raised(alarm), "the alarm");
+    await store.cancelJob(JOB, T0 + START_MS + 1);
+    equal(await changed(store, T0 + START_MS + 2), resolved(ended(alarm, "finished")), "what is over");
+  }),
+  ledgerCase("alarms: a job that stands for missed fire times resolves their alarms", async (store) => {
+    const schedule = await dueSchedule(store, EXPECTED);
+    equal(await changed(store, T0 + START_MS), raised(alarmOf("start")), "the alarm of the first fire time");
+    const into = T0 + 2 * START_MS;
+    const skips = [makeSkip(T0, { until: T0 + START_MS, verdict: "coalesced", count: 2, into })];
+    const fires = [fireOf("schedule", into, { jobId: "late" })];
+    const plan = planOf(schedule, { fires, skips, nextFireTime: into + START_MS, lastFireTime: into });
+    equal(await changed(store, into, { plans: [plan] }), undefined, "the alarms while the job waits");
+    const alarm = alarmOf("start", { jobId: "late" });
+    equal((await store.inspect(into)).alarms, { open: [alarm], count: 1 }, "the open alarm");
+    equal(await changed(store, into + 1, { limit: 1 }), resolved(ended(alarm, "started")), "what is over");
+    equal((await look(store)).alarms?.nextAt, into + START_MS, "when the job's own fire time is overdue");
+  }),
+  ledgerCase("alarms: a fire time that makes no job is over", async (store) => {
+    const schedule = await dueSchedule(store, EXPECTED);
+    await changed(store, T0 + START_MS);
+    const skips = [makeSkip(T0, { verdict: "tooOld" })];
+    const plan = planOf(schedule, { fires: [], skips, nextFireTime: T0 + 2 * FINISH_MS, lastFireTime: T0 });
+    const over = resolved(ended(alarmOf("start"), "skipped"));
+    equal(await changed(store, T0 + START_MS + 1, { plans: [plan] }), over, "what is over");
+  }),
+  ledgerCase("alarms: a pause ends those without a job, and is no reason for others", async (store) => {
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    await changed(store, T0 + START_MS);
+    await store.updateSchedule("schedule", { paused: true }, undefined, { ...NOTE, at: T0 + START_MS + 1 });
+    equal(await changed(store, T0 + START_MS + 1), resolved(ended(alarmOf("start"), "paused")), "what is over");
+    equal((await look(store)).alarms, undefined, "the look in the pause");
+    const now = T0 + 2 * FINISH_MS;
+    await store.updateSchedule("schedule", { paused: false }, undefined, { ...NOTE, at: now });
+    equal((await look(store, { now })).alarms, undefined, "the look after the pause");
+    equal(await changed(store, now), undefined, "the alarms after the pause");
+    const schedule = await seenAgain(store);
+    await step(store, { now, jobs: null, plans: [planOf(schedule, { fires: [], nextFireTime: now + 1000 })] });
+    equal((await look(store, { now })).alarms?.nextAt, now + 1000 + START_MS, "the alarm of the next fire time");
+  }),
+  ledgerCase("alarms: a schedule that goes on from an instant of its pause raises none", async (store) => {
+    await store.addSchedules(add(makeSchedule({ ...EXPECTED, paused: true })));
+    const now = T0 + 2 * FINISH_MS;
+    const resumed = { paused: false, nextFireTime: T0 + START_MS };
+    await store.updateSchedule("schedule", resumed, undefined, { ...NOTE, at: now });
+    equal((await look(store, { now })).alarms, undefined, "the look after the pause");
+    equal(await changed(store, now), undefined, "the alarms after the pause");
+  }),
+  ledgerCase("alarms: the pause of a schedule leaves those of its jobs", async (store) => {
+    await fired(store);
+    const alarm = alarmOf("start", { jobId: JOB });
+    await store.updateSchedule("schedule", { paused: true }, undefined, NOTE);
+    equal(await changed(store, T0 + START_MS), raised(alarm), "the alarms");
+  }),
+  ledgerCase("alarms: the removal of a schedule ends those without a job", async (store) => {
+    await store.addSchedules(add(makeSchedule(EXPECTED)));
+    await changed(store, T0 + START_MS);
+    await store.removeSchedule("schedule", { ...NOTE, at: T0 + START_MS + 1 });
+    equal(await changed(store, T0 + START_MS + 2), resolved(ended(alarmOf("start"), "removed")), "what is over");
+    equal((await look(store)).alarms, undefined, "the look");
+  }),
+  ledgerCase("alarms: a job of a removed schedule is never overdue", async (store) => {
+    await fired(store);
+    await store.removeSchedule("schedule");
+    equal(await changed(store, T0 + FINISH_MS), undefined, "the alarms");
+    equal((await look(store)).alarms, undefined, "the look");
+  }),
+  ledgerCase("alarms: a job that repeats the one of the occurrence does not take its place", async (store) => {
+    await fired(store);
+    const alarm = alarmOf("start", { jobId: JOB });
+    equal(await changed(store, T0 + START_MS), raised(alarm), "the alarm");
+    const now = T0 + START_MS + 1;
+    const job = present((await step(store, { now })).acquired[0], "the job");
+    await release(store, [finish(job)], { now });
+    await store.addJobs([makeJob({ id: "retry", scheduleId: "schedule", fireTime: T0, retryOf: JOB })]);
+    equal((await store.inspect(now)).alarms, { open: [alarm], count: 1 }, "the open alarm");
+  }),
+  ledgerCase("alarms: jobs that no fire time made are never overdue", async (store) => {
+    await store.addSchedules(add(makeSchedule({ ...EXPECTED, nextFireTime: null })));
+    await store.addJobs([makeJob({ scheduleId: "schedule" }), makeJob({ id: "plain" })]);
+    await store.addJobs([makeJob({ id: "retry", scheduleId: "schedule", fireTime: T0, retryOf: "ended" })]);
+    equal((await look(store)).alarms, undefined, "the look");
+    equal(await changed(store, T0 + FINISH_MS), undefined, "the alarms");
+  }),
+  ledgerCase("alarms: a step raises those of a hundred schedules, and others those of the rest", async (store) => {
+    const schedules = Array.from({ length: 250 }, (_, index) =>
+      makeSchedule({ id: numbered("s", index), expectStartMs: START_MS }),
+    );
+    await store.addSchedules(add(...schedules));
+    const counts: number[] = [];
+    const names = new Set<string>();
+    while ((await look(store)).alarms?.nextAt === T0 + START_MS) {
+      const list = (await changed(store, T0 + START_MS))?.raised ?? [];
+      counts.push(list.length);
+      for (const { scheduleId } of list) names.add(scheduleId);
+    }
+    equal([counts, names.size], [[100, 100, 50], 250], "the alarms");
+    equal((await store.inspect(T0)).alarms?.count, 250, "how many are open");
+    equal((await store.inspect(T0)).alarms?.open.length, 100, "how many are shown");
+  }),
+  ledgerCase("alarms: all of very many are over in the end", async (store) => {
+    const count = 1200;
+    const ids = Array.from({ length: count }, (_, index) => numbered("s", index));
+    await store.addSchedules(add(...ids.map((id) => makeSchedule({ id, expectStartMs: START_MS }))));
+    while ((await look(store)).alarms?.nextAt === T0 + START_MS) await changed(store, T0 + START_MS);
+    for (const id of ids.slice(-300)) await store.removeSchedule(id);
+    let over = 0;
+    for (let tries = 0; tries < 4; tries++) over += (await changed(store, T0 + START_MS))?.resolved.length ?? 0;
+    equal(over, 300, "how many are over after as many steps as there are parts, and one");
+  }),
+];

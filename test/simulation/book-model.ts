@@ -1,0 +1,285 @@
+import type { JobRecord } from "../../src/records/job.ts";
+import type { OccurrenceRecord, Run, SkipVerdict } from "../../src/records/ledger.ts";
+import type { ScheduleRecord } from "../../src/records/schedule.ts";
+import type { Ledger } from "../../src/stores/ledger.ts";
+import type { History } from "./history.ts";
+import type { TriggerTable } from "./trigger-table.ts";
+
+/** What became of a fire time. */
+export type Verdict =
+  | { readonly kind: "unfinished"; readonly jobId: string }
+  | { readonly kind: "run"; readonly run: Run }
+  | {
+      readonly kind: "skip";
+      readonly verdict: SkipVerdict;
+      readonly into: number | null;
+      /** Whether a change left it: it is a fire time no longer if the schedule goes back behind it. */
+      readonly isOfChange: boolean;
+    };
+
+/** Fire times for which a plan makes no job, and why. */
+export interface Passed {
+  readonly verdict: SkipVerdict;
+  readonly fireTimes: readonly number[];
+  readonly into: number | null;
+}
+
+/** What became of the fire times of one schedule. */
+interface Line {
+  readonly verdicts: Map<number, Verdict>;
+  /** Times that the schedule has lived through twice, because it was removed and added again with a start that has
+   *  passed. Nothing is asked about these. */
+  readonly again: Span[];
+  /** Where skips of changes begin that may have no fire time, because nobody knows without the rule. */
+  readonly blank: Set<number>;
+}
+
+interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Fire times that are still to come, and that are looked at. */
+const COMING_MAX = 20;
+/** A ledger that keeps so many entries loses none in a run. */
+const KEPT_MIN = 1000;
+const PAGE_LIMITS = [3, 50] as const;
+
+/** What truly became of each fire time, one by one, as it looks from outside the stores: their ledger has to say the
+ *  same. */
+export class BookModel {
+  readonly #history: History;
+  readonly #lines = new Map<string, Line>();
+  readonly #triggers: TriggerTable;
+  #checks = 0;
+
+  constructor(history: History, triggers: TriggerTable) {
+    this.#history = history;
+    this.#triggers = triggers;
+  }
+
+  /** A plan that counts made no job of these. */
+  onPassed(scheduleId: string, passed: readonly Passed[]): void {
+    for (const { verdict, fireTimes, into } of passed) {
+      this.#skip(scheduleId, fireTimes, { kind: "skip", verdict, into, isOfChange: false });
+    }
+  }
+
+  /** A fire time became a job. */
+  onEnqueued({ id: jobId, scheduleId, fireTime }: JobRecord): void {
+    if (scheduleId !== null && fireTime !== null) this.#set(scheduleId, fireTime, { kind: "unfinished", jobId });
+  }
+
+  /** A job ended. One that repeats another one takes its place. */
+  onEnded(job: JobRecord, end: Pick<Run, "outcome" | "startedAt" | "finishedAt" | "attempts" | "isKeyed">): void {
+    const { id: jobId, scheduleId, fireTime, createdAt } = job;
+    if (scheduleId === null || fireTime === null) return;
+    const scheduledFireTime = job.scheduledFireTime ?? fireTime;
+    if (job.retryOf !== undefined) this.#lineOf(scheduleId).verdicts.delete(fireTime);
+    this.#set(scheduleId, fireTime, { kind: "run", run: { fireTime, scheduledFireTime, jobId, createdAt, ...end } });
+  }
+
+  /** A newer fire time took the place of a job. */
+  onReplaced({ scheduleId, fireTime }: JobRecord, into: number | null): void {
+    if (scheduleId === null || fireTime === null) return;
+    this.#set(scheduleId, fireTime, { kind: "skip", verdict: "replaced", into, isOfChange: false });
+  }
+
+  /** A schedule was added, changed or removed. @param at by the clock of whoever did it */
+  onChange(before: ScheduleRecord | null, after: ScheduleRecord | null, at: number): void {
+    const { id } = (after ?? before) as ScheduleRecord;
+    const hasNewRule = before !== null && after !== null && before.trigger !== after.trigger;
+    if (!hasNewRule && (before?.nextFireTime ?? null) === (after?.nextFireTime ?? null)) return;
+    const lastFired = before?.lastFireTime ?? Number.NEGATIVE_INFINITY;
+    const next = after?.nextFireTime ?? null;
+    // From here on, the fire times are those of the new rule. It does not go back behind what was fired.
+    const from = Math.max(next !== null && next <= at ? next : at + 1, lastFired + 1);
+    const { verdicts, again, blank } = this.#lineOf(id);
+    for (const [fireTime, verdict] of verdicts) {
+      if (fireTime >= from && verdict.kind === "skip" && verdict.isOfChange) verdicts.delete(fireTime);
+    }
+    const until = Math.max(...verdicts.keys());
+    if (until >= from) again.push({ from, until });
+    if (before === null || before.nextFireTime === null || before.nextFireTime > at) return;
+    if (before.nextFireTime <= lastFired) blank.add(lastFired + 1);
+    const verdict = before.paused ? "paused" : after === null ? "removed" : "replaced";
+    const fireTimes: number[] = [];
+    for (const fireTime of this.#dueOf(before)) {
+      if (fireTime >= from) break;
+      fireTimes.push(fireTime);
+      this.#history.count(`verdicts ${verdict} by changes`);
+    }
+    this.#skip(id, fireTimes, { kind: "skip", verdict, into: null, isOfChange: true });
+  }
+
+  /** Whether a ledger tells what is true. @param schedules those that there are */
+  async check(ledger: Ledger, get: (id: string) => ScheduleRecord | undefined): Promise<void> {
+    this.#checks++;
+    for (const [id, line] of this.#lines) {
+      const entries = await this.#read(ledger, id);
+      const start = await ledger.getLedgerStart(id);
+      if (start === null) {
+        const isNeeded = get(id) !== undefined || [...line.verdicts.values()].some(({ kind }) => kind === "unfinished");
+        if (isNeeded || entries.length > 0) this.#violate(id, "the ledger knows nothing of it");
+        continue;
+      }
+      entries.forEach((entry, index) => {
+        const before = entries[index - 1];
+        if (before !== undefined && endOf(before) >= startOf(entry) && !isIn(line.again, entry, before)) {
+          this.#violate(id, `${textOf(before)} and ${textOf(entry)} share fire times`);
+        }
+      });
+      // What came before the schedule itself is there too, unless there is more than is to be kept.
+      const keptFrom = ledger.limits.countMax < KEPT_MIN ? start : Number.NEGATIVE_INFINITY;
+      await this.#checkVerdicts(ledger, id, line, entries, keptFrom);
+      await this.#checkComing(ledger, id, line, entries, get(id));
+    }
+  }
+
+  async #checkVerdicts(
+    ledger: Ledger,
+    id: string,
+    line: Line,
+    entries: readonly OccurrenceRecord[],
+    keptFrom: number,
+  ): Promise<void> {
+    const { verdicts, again } = line;
+    const runs = new Map(entries.flatMap((entry) => (entry.kind === "run" ? [[entry.fireTime, entry]] : [])));
+    const skips = entries.filter((entry) => entry.kind === "skip");
+    const counts = new Map<OccurrenceRecord, number>();
+    for (const [fireTime, truth] of verdicts) {
+      const run = runs.get(fireTime);
+      const told = skips.filter(({ from, until }) => from <= fireTime && fireTime <= until);
+      if (run !== undefined) told.push(run as never);
+      for (const entry of told) counts.set(entry, (counts.get(entry) ?? 0) + 1);
+      if (fireTime < keptFrom || again.some(({ from, until }) => from <= fireTime && fireTime <= until)) continue;
+      const [first] = told;
+      this.#history.count("verdicts checked");
+      if (truth.kind === "unfinished") {
+        const job = await ledger.getJobOfFireTime(id, fireTime);
+        if (job?.id !== truth.jobId) this.#violate(id, `job ${truth.jobId} of ${fireTime} is not found (${job?.id})`);
+      }
+      if (told.length > 1 || !isTold(truth, first)) {
+        this.#violate(
+          id,
+          `of ${fireTime} the ledger has [${told.map(textOf).join(", ")}], not ${JSON.stringify(truth)}`,
+        );
+      }
+    }
+    for (const entry of entries) this.#checkEntry(id, entry, counts.get(entry) ?? 0, line);
+  }
+
+  /** An entry is there for fire times, and tells how many. */
+  #checkEntry(id: string, entry: OccurrenceRecord, count: number, { verdicts, again, blank }: Line): void {
+    if (isIn(again, entry) || (count === 0 && blank.has(startOf(entry)))) return;
+    if (count === 0) this.#violate(id, `${textOf(entry)} is in the ledger, and there was no such fire time`);
+    if (entry.kind === "run" || entry.count === null) return;
+    const { from, until } = entry;
+    const isExact = count === entry.count && verdicts.has(from) && verdicts.has(until);
+    if (!isExact) this.#violate(id, `${textOf(entry)} is in the ledger, with ${count} fire times`);
+  }
+
+  /** Nothing has become yet of what waits. */
+  async #checkComing(
+    ledger: Ledger,
+    id: string,
+    { verdicts, again }: Line,
+    entries: readonly OccurrenceRecord[],
+    schedule: ScheduleRecord | undefined,
+  ): Promise<void> {
+    if (schedule === undefined) return;
+    let left = COMING_MAX;
+    for (const fireTime of this.#dueOf(schedule)) {
+      if (left-- === 0) return;
+      // In an earlier life of the schedule it has come.
+      if (verdicts.has(fireTime)) continue;
+      const told = entries.find((entry) => startOf(entry) <= fireTime && fireTime <= endOf(entry));
+      if (told !== undefined && !isIn(again, told))
+        this.#violate(id, `${fireTime} is still to come, and the ledger has ${textOf(told)}`);
+      const job = await ledger.getJobOfFireTime(id, fireTime);
+      if (job !== null) this.#violate(id, `${fireTime} is still to come, and has job ${job.id}`);
+    }
+  }
+
+  async #read(ledger: Ledger, scheduleId: string): Promise<OccurrenceRecord[]> {
+    const order = this.#checks % 2 === 0 ? "oldest" : "newest";
+    const limit = PAGE_LIMITS[this.#checks % 3 === 0 ? 0 : 1];
+    const entries: OccurrenceRecord[] = [];
+    let cursor: string | null = null;
+    do {
+      const all = { scheduleId, from: Number.MIN_SAFE_INTEGER, until: Number.MAX_SAFE_INTEGER };
+      const page = await ledger.getOccurrences({ ...all, order, limit, cursor });
+      entries.push(...page.items);
+      cursor = page.cursor;
+    } while (cursor !== null);
+    return order === "oldest" ? entries : entries.reverse();
+  }
+
+  /** The fire times that a schedule has not processed, without end. */
+  *#dueOf({ trigger: text, nextFireTime, lastFireTime }: ScheduleRecord): Iterable<number> {
+    if (nextFireTime === null) return;
+    const trigger = this.#triggers.get(text);
+    const hasGoneBack = lastFireTime !== null && nextFireTime <= lastFireTime;
+    let at: number | null = hasGoneBack ? trigger.nextMs(lastFireTime) : nextFireTime;
+    for (; at !== null; at = trigger.nextMs(at)) yield at;
+  }
+
+  #skip(scheduleId: string, fireTimes: readonly number[], verdict: Verdict): void {
+    const { again } = this.#lineOf(scheduleId);
+    const [from] = fireTimes;
+    const until = fireTimes.at(-1);
+    if (from === undefined || until === undefined) return;
+    // The end of a job of the earlier life may take the place of all of it.
+    if (again.some((span) => span.from <= until && from <= span.until)) again.push({ from, until });
+    for (const fireTime of fireTimes) this.#set(scheduleId, fireTime, verdict);
+  }
+
+  #set(scheduleId: string, fireTime: number, verdict: Verdict): void {
+    const { verdicts, again } = this.#lineOf(scheduleId);
+    const before = verdicts.get(fireTime);
+    const isEnd = before?.kind === "unfinished" && verdict.kind !== "unfinished";
+    const isAgain = again.some(({ from, until }) => from <= fireTime && fireTime <= until);
+    if (before !== undefined && !isEnd && !isAgain) {
+      const texts = [before, verdict].map((one) => JSON.stringify(one));
+      this.#violate(scheduleId, `${fireTime} came twice: ${texts.join(", then ")}`);
+    }
+    verdicts.set(fireTime, verdict);
+  }
+
+  #lineOf(scheduleId: string): Line {
+    const known = this.#lines.get(scheduleId);
+    if (known !== undefined) return known;
+    const line = { verdicts: new Map(), again: [], blank: new Set<number>() };
+    this.#lines.set(scheduleId, line);
+    return line;
+  }
+
+  #violate(id: string, what: string): void {
+    this.#history.violate(`the books of schedule ${id}: ${what}`);
+  }
+}
+
+function isTold(truth: Verdict, entry: OccurrenceRecord | undefined): boolean {
+  if (truth.kind === "unfinished" || entry === undefined) return truth.kind === "unfinished" && entry === undefined;
+  if (entry.kind !== truth.kind) return false;
+  if (truth.kind === "skip")
+    return entry.kind === "skip" && entry.verdict === truth.verdict && entry.into === truth.into;
+  return Object.entries(truth.run).every(([key, value]) => Reflect.get(entry, key) === value);
+}
+
+/** Whether one of these touches one of the spans. */
+function isIn(spans: readonly Span[], ...entries: readonly OccurrenceRecord[]): boolean {
+  return spans.some(({ from, until }) => entries.some((entry) => startOf(entry) <= until && from <= endOf(entry)));
+}
+
+function startOf(entry: OccurrenceRecord): number {
+  return entry.kind === "run" ? entry.fireTime : entry.from;
+}
+
+function endOf(entry: OccurrenceRecord): number {
+  return entry.kind === "run" ? entry.fireTime : entry.until;
+}
+
+function textOf(entry: OccurrenceRecord): string {
+  return JSON.stringify(entry);
+}
