@@ -152,7 +152,7 @@ export class BookModel {
       const told = skips.filter(({ from, until }) => from <= fireTime && fireTime <= until);
       if (run !== undefined) told.push(run as never);
       for (const entry of told) counts.set(entry, (counts.get(entry) ?? 0) + 1);
-      if (fireTime < keptFrom || again.some(({ from, until }) => from <= fireTime && fireTime <= until)) continue;
+      if (fireTime < keptFrom || isWithin(again, fireTime)) continue;
       const [first] = told;
       this.#history.count("verdicts checked");
       if (truth.kind === "unfinished") {
@@ -191,8 +191,8 @@ export class BookModel {
     let left = COMING_MAX;
     for (const fireTime of this.#dueOf(schedule)) {
       if (left-- === 0) return;
-      // In an earlier life of the schedule it has come.
-      if (verdicts.has(fireTime)) continue;
+      // In an earlier life of the schedule it has come, or may have come.
+      if (verdicts.has(fireTime) || isWithin(again, fireTime)) continue;
       const told = entries.find((entry) => startOf(entry) <= fireTime && fireTime <= endOf(entry));
       if (told !== undefined && !isIn(again, told))
         this.#violate(id, `${fireTime} is still to come, and the ledger has ${textOf(told)}`);
@@ -238,8 +238,7 @@ export class BookModel {
     const { verdicts, again } = this.#lineOf(scheduleId);
     const before = verdicts.get(fireTime);
     const isEnd = before?.kind === "unfinished" && verdict.kind !== "unfinished";
-    const isAgain = again.some(({ from, until }) => from <= fireTime && fireTime <= until);
-    if (before !== undefined && !isEnd && !isAgain) {
+    if (before !== undefined && !isEnd && !isWithin(again, fireTime)) {
       const texts = [before, verdict].map((one) => JSON.stringify(one));
       this.#violate(scheduleId, `${fireTime} came twice: ${texts.join(", then ")}`);
     }
@@ -270,6 +269,10 @@ function isTold(truth: Verdict, entry: OccurrenceRecord | undefined): boolean {
 /** Whether one of these touches one of the spans. */
 function isIn(spans: readonly Span[], ...entries: readonly OccurrenceRecord[]): boolean {
   return spans.some(({ from, until }) => entries.some((entry) => startOf(entry) <= until && from <= endOf(entry)));
+}
+
+function isWithin(spans: readonly Span[], fireTime: number): boolean {
+  return spans.some(({ from, until }) => from <= fireTime && fireTime <= until);
 }
 
 function startOf(entry: OccurrenceRecord): number {
