@@ -70,6 +70,10 @@ function plainInstantMs(text: string): number | null {
 
 const FROM_NOW = "a time from now is new Date(Date.now() + milliseconds)";
 
+/** What becomes of `09:00+01:00` in a URL where nobody encodes the plus sign. */
+const SPACED_OFFSET = /:\d\d(\.\d+)? \d\d(:?\d\d)?$/;
+const PLUS = 'the offset lacks its sign; in a URL, write "+" as %2B';
+
 function readEpochMs(value: unknown, name: string): number {
   if (value instanceof Date) return value.getTime();
   if (typeof value === "string") {
@@ -82,7 +86,7 @@ function readEpochMs(value: unknown, name: string): number {
       if (cause instanceof TemporalMissingError) throw cause;
       const what =
         'ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or "2030-01-31T09:00:00+01:00[Europe/Berlin]"';
-      const advice = /^(P|[\d.]+ ?(ms|[wdhms])\b)/i.test(value) ? FROM_NOW : null;
+      const advice = /^(P|[\d.]+ ?(ms|[wdhms])\b)/i.test(value) ? FROM_NOW : SPACED_OFFSET.test(value) ? PLUS : null;
       throw invalidInstant(name, what, value, advice, cause);
     }
   }

@@ -744,6 +744,25 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
       '"2030-01-31T09:00:00+01:00[Europe/Berlin]"; got "tomorrow"',
   ],
   [
+    "no instant to explain",
+    () => call("explain")("report"),
+    "explain(): at must be a Temporal.Instant, a Temporal.ZonedDateTime, a Temporal.PlainDateTime, a Date or ISO 8601 " +
+      "text; got undefined",
+  ],
+  [
+    "a word to explain",
+    () => call("explain")("report", "tomorrow"),
+    'explain(): at must be ISO 8601 text, such as "2030-01-31 09:00" (in the zone of the rule), ' +
+      '"2030-01-31T09:00:00Z" or "2030-01-31T09:00:00+01:00[Europe/Berlin]"; got "tomorrow"',
+  ],
+  [
+    "an offset that lost its plus sign in a URL",
+    () => addJob({ runAt: "2030-01-31T09:00 01:00" }),
+    'addJob(): runAt must be ISO 8601 text with an offset, such as "2030-01-31T09:00:00Z" or ' +
+      '"2030-01-31T09:00:00+01:00[Europe/Berlin]"; got "2030-01-31T09:00 01:00": the offset lacks its sign; in a URL, ' +
+      'write "+" as %2B',
+  ],
+  [
     "a list that is none",
     () => create(OrTrigger)(minutely),
     "OrTrigger: triggers must be a list of 1 to 100 triggers; got an IntervalTrigger",

@@ -40,10 +40,10 @@ export function questionOf(asked: Asked, where: string): Question {
     return { kind: "wall", wall, span };
   } catch (cause) {
     if (!(cause instanceof OptionsError)) throw cause;
-    const message = (cause.issues[0]?.message ?? cause.message).replace(
-      /ISO 8601 text with an offset/,
-      "ISO 8601 text",
-    );
+    const message = (cause.issues[0]?.message ?? cause.message)
+      .replace("a Date or", "a Temporal.PlainDateTime, a Date or")
+      .replace("text with an offset, such as", 'text, such as "2030-01-31 09:00" (in the zone of the rule),')
+      .replace("text with an offset", "text");
     throw optionError(where, "at", message, { cause });
   }
 }

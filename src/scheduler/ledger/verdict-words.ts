@@ -227,7 +227,8 @@ export function adviceText({ scheduleId, taskId, verdict, cause, finding, now, h
       parts.push('Make the runs shorter than the time between two fire times; or overlap: "queue" lets them wait.');
       break;
     case "error":
-      if (finding?.run != null && cause.name !== null) parts.push(`retryJob("${finding.run.jobId}") runs it again.`);
+      if (cause.name === null) parts.push("A longer resultExpirationTime of the task keeps errors for longer.");
+      else if (finding?.run != null) parts.push(`retryJob("${finding.run.jobId}") runs it again.`);
       break;
     case "lost":
       parts.push("Find out what ended the processes: memory, a crash, a deploy without stop().");
