@@ -1,5 +1,5 @@
 // Posts to a webhook when an occurrence of a schedule is overdue, and when that is over. Any process on the store can
-// do so: this one runs no jobs and fires nothing but what is overdue anyway.
+// do so, also one that runs jobs of other tasks only.
 //
 //     on Node     npm run build && WEBHOOK_URL=https://… node examples/alarms/webhook.js
 //     on Deno     WEBHOOK_URL=https://… deno run --allow-env --allow-net --allow-sys examples/alarms/webhook.js
