@@ -51,6 +51,7 @@ export function openApiOf(parts) {
     WireTrigger: parts.schemas.trigger(),
     Instant: parts.instant,
     GivenInstant: parts.schemas.instantText(),
+    GivenTime: parts.schemas.askedText(),
     ZonedTime: parts.zoned,
     Duration: parts.duration,
     GivenDuration: parts.schemas.durationText(),
@@ -194,6 +195,14 @@ function converter({ schemas, instant, zoned, duration, metadata }, definitions)
     [
       schemas.instantText(),
       { type: "string", description: "ISO 8601 text with an offset", examples: ["2030-01-31T09:00:00+01:00"] },
+    ],
+    [
+      schemas.askedText(),
+      {
+        type: "string",
+        description: "ISO 8601 text; without an offset, what clocks show in the zone of the rule",
+        examples: ["2030-01-31T09:00", "2030-01-31", "2030-01-31T09:00:00+01:00"],
+      },
     ],
     [
       zoned,

@@ -52,6 +52,8 @@ export const TRIGGER_PREVIEW_MAX = 100;
 export const idText: () => v.GenericSchema<string> = once(() => textUpTo(ID_LENGTH_MAX));
 /** An instant: ISO 8601 text with an offset. */
 export const instantText: () => v.GenericSchema<string> = once(() => textUpTo(TEXT_LENGTH_MAX));
+/** An instant, or what clocks show in the zone of the rule: `2030-01-31T09:00`. */
+export const askedText: () => v.GenericSchema<string> = once(() => textUpTo(TEXT_LENGTH_MAX));
 /** A duration: `PT5M` or `5m`. */
 export const durationText: () => v.GenericSchema<string> = once(() => textUpTo(TEXT_LENGTH_MAX));
 export const cursorText: () => v.GenericSchema<string> = once(() => textUpTo(TEXT_LENGTH_MAX));
@@ -139,9 +141,8 @@ export const occurrenceQuery: () => v.GenericSchema<unknown, OccurrenceQuery> = 
   }),
 );
 
-/** What is no instant is read by clocks in the zone of the rule. */
 export const explainQuery: () => v.GenericSchema<unknown, ExplainQuery> = once(() =>
-  v.strictObject({ at: textUpTo(TEXT_LENGTH_MAX) }),
+  v.strictObject({ at: askedText() }),
 );
 
 export const changeQuery: () => v.GenericSchema<unknown, ChangeQuery> = once(() =>
