@@ -198,9 +198,10 @@ export interface SchedulerClient {
    *
    * Where the ledger of the store has nothing, because it is off, began later, or has removed the entry, the verdict is
    * `unrecorded`.
-   * @param at an instant; or text without an offset (`"2027-03-28 02:30"`, `"2027-03-28"`) or a
-   *   `Temporal.PlainDateTime`: what clocks in the zone of the rule show. Where they show it twice, the first time is
-   *   meant. Less precise text means the first fire time in that minute or on that day
+   * @param at an instant; or text without an offset (`"2027-03-28 02:30"`, `"2027-03-28"`), a
+   *   `Temporal.PlainDateTime` or a `Temporal.PlainDate`: what clocks in the zone of the rule show (UTC where it has
+   *   none). Where they show it twice, the first time is meant. Less precise text means the first fire time in that
+   *   minute or on that day
    * @throws {ScheduleLookupError} when there is no schedule with this id, and the ledger knows of none
    * @throws {OptionsError}
    * @example

@@ -1151,7 +1151,7 @@ const ends: Row[] = [
     },
     verdict: "error",
     cause: { kind: "error", name: null, message: null },
-    says: ["the error is not kept any more.", "A longer resultExpirationTime of the task keeps errors for longer."],
+    says: ["the error is not kept any more.", "A longer resultExpirationTime keeps errors for longer."],
   },
   {
     name: "a job that failed and was repeated",

@@ -227,7 +227,7 @@ export function adviceText({ scheduleId, taskId, verdict, cause, finding, now, h
       parts.push('Make the runs shorter than the time between two fire times; or overlap: "queue" lets them wait.');
       break;
     case "error":
-      if (cause.name === null) parts.push("A longer resultExpirationTime of the task keeps errors for longer.");
+      if (cause.name === null) parts.push("A longer resultExpirationTime keeps errors for longer.");
       else if (finding?.run != null) parts.push(`retryJob("${finding.run.jobId}") runs it again.`);
       break;
     case "lost":
