@@ -38,6 +38,13 @@ interface Entry {
   overlap: OverlapReport | null;
 }
 
+interface Parts {
+  readonly isAlive: (schedulerId: string, now: number) => boolean;
+  readonly ledger: MemoryLedger | null;
+  /** Null without a ledger. */
+  readonly alarms: MemoryAlarms | null;
+}
+
 /** What {@link MemorySchedules.see} returns. */
 type SeenSchedules = Pick<Seen, "due" | "nextFireAt">;
 
@@ -51,14 +58,14 @@ export class MemorySchedules {
   readonly #exhausted = new Set<Entry>();
   readonly #countByTask = new Map<string, number>();
   readonly #countByZoneRules = new Map<string, number>();
-  readonly #isAlive: (schedulerId: string, now: number) => boolean;
+  readonly #isAlive: Parts["isAlive"];
   readonly #ledger: MemoryLedger | null;
-  /** Set before the first schedule is added; null without a ledger. */
-  alarms: MemoryAlarms | null = null;
+  readonly #alarms: MemoryAlarms | null;
 
-  constructor(isAlive: (schedulerId: string, now: number) => boolean, ledger: MemoryLedger | null) {
+  constructor({ isAlive, ledger, alarms }: Parts) {
     this.#isAlive = isAlive;
     this.#ledger = ledger;
+    this.#alarms = alarms;
   }
 
   has(id: string): boolean {
@@ -118,7 +125,7 @@ export class MemorySchedules {
     if (entry === undefined) return false;
     this.#takeOut(entry);
     this.#byId.delete(id);
-    this.alarms?.forget(id);
+    this.#alarms?.forget(id);
     if (note !== undefined) this.#ledger?.changed(entry.record, null, note);
     return true;
   }
@@ -325,7 +332,7 @@ export class MemorySchedules {
     this.#putIn(entry);
     if (note === undefined || before === null) return;
     this.#ledger?.changed(before, entry.record, note);
-    if (before.paused && !entry.record.paused) this.alarms?.unpaused(entry.record, note.at);
+    if (before.paused && !entry.record.paused) this.#alarms?.unpaused(entry.record, note.at);
   }
 
   #putIn(entry: Entry): void {
@@ -337,7 +344,7 @@ export class MemorySchedules {
   /** Puts an entry where the time of its next fire says. */
   #file(entry: Entry): void {
     const { nextFireTime, paused } = entry.record;
-    this.alarms?.watch(entry.record);
+    this.#alarms?.watch(entry.record);
     if (nextFireTime === null) this.#exhausted.add(entry);
     else if (!paused) this.#waiting.add(entry);
   }
