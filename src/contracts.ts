@@ -43,8 +43,8 @@ export type { SchedulerProfile, SchedulerRecord, SchedulerRole } from "./records
 export { type SerializedError, serializedError } from "./records/serialized-error.ts";
 export type { TaskRecord } from "./records/task.ts";
 export type { Serializer } from "./serializers/serializer.ts";
+export type { AlarmReport, SeenAlarms } from "./stores/alarms.ts";
 export type {
-  AlarmReport,
   CancelReport,
   CleanupReport,
   DataStore,
@@ -79,7 +79,6 @@ export type {
   SchedulePlan,
   ScheduleWindow,
   Seen,
-  SeenAlarms,
   SignOfLife,
   StepReport,
   StepRequest,

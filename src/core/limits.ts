@@ -39,25 +39,6 @@ export const FIRE_TIME_MS_MAX = 253_402_300_799_999;
 /** Longest id of a task, schedule or job, in UTF-16 units. Ids are index keys, and stand in logs and URLs. */
 export const ID_LENGTH_MAX = 256;
 
-/** Longest name of who changes something, in UTF-16 units. It stands in every change that the ledger keeps. */
-export const BY_LENGTH_MAX = 200;
-
-/** How long after its fire time a job may begin without a question why, in milliseconds. Schedulers look for the work
- *  of others every 10 seconds. */
-export const LATE_MS = 10_000;
-
-/** How long before a fire time it is asked who was alive, in milliseconds, so that an answer can say since when nobody
- *  was. */
-export const LIVES_BEFORE_MS: number = 7 * 86_400_000;
-
-/** Most fire times that a page of occurrences looks at, and most unfinished jobs that an answer about the past of a
- *  schedule reads. */
-export const OCCURRENCE_STEPS_MAX = 10_000;
-export const UNFINISHED_READ_MAX = 1000;
-
-/** How many changes of a schedule, and pauses of its task, an answer about its past reads. Stores keep 100. */
-export const CHANGES_READ_MAX = 200;
-
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
@@ -333,6 +314,38 @@ export const LEDGER_AGE_MS_MIN = 60_000;
 /** Most entries that a store in memory keeps of all schedules together, about: they take some 100 MB. */
 export const LEDGER_MEMORY_COUNT_MAX = 500_000;
 
+/** Most entries that a store looks through for one page of them. */
+export const LEDGER_SCAN_MAX = 10_000;
+
+/** Changes of one schedule or task that a store remembers, the newest ones. */
+export const CHANGES_KEPT_MAX = 100;
+
+/** Most lives of schedulers in one answer of a store. */
+export const LIVES_PER_ANSWER_MAX = 1000;
+
+/** Longest time between the ticks of a scheduler that count as one life, in milliseconds: platforms end a tick within
+ *  15 minutes, and few call them more rarely. */
+export const TICK_GAP_MS_MAX = 900_000;
+
+/** Longest name of who changes something, in UTF-16 units. It stands in every change that the ledger keeps. */
+export const BY_LENGTH_MAX = 200;
+
+/** How long after its fire time a job may begin without a question why, in milliseconds. Schedulers look for the work
+ *  of others every 10 seconds. */
+export const LATE_MS = 10_000;
+
+/** How long before a fire time it is asked who was alive, in milliseconds, so that an answer can say since when nobody
+ *  was. */
+export const LIVES_BEFORE_MS: number = 7 * 86_400_000;
+
+/** Most fire times that a page of occurrences looks at, and most unfinished jobs that an answer about the past of a
+ *  schedule reads. */
+export const OCCURRENCE_STEPS_MAX = 10_000;
+export const UNFINISHED_READ_MAX = 1000;
+
+/** How many changes of a schedule, and pauses of its task, an answer about its past reads. Stores keep 100. */
+export const CHANGES_READ_MAX = 200;
+
 /** Most occurrences without a job, and most jobs, whose alarms one step raises. Each costs some 20 microseconds. */
 export const ALARMS_PER_STEP_MAX = 100;
 
@@ -346,19 +359,6 @@ export const ALARMS_SHOWN_MAX = 100;
 /** How long a store keeps an alarm that is over, in milliseconds, so that a step whose answer was lost can tell of the
  *  alarm when it is repeated. */
 export const ALARM_KEPT_MS = 600_000;
-
-/** Most entries that a store looks through for one page of them. */
-export const LEDGER_SCAN_MAX = 10_000;
-
-/** Changes of one schedule or task that a store remembers, the newest ones. */
-export const CHANGES_KEPT_MAX = 100;
-
-/** Most lives of schedulers in one answer of a store. */
-export const LIVES_PER_ANSWER_MAX = 1000;
-
-/** Longest time between the ticks of a scheduler that count as one life, in milliseconds: platforms end a tick within
- *  15 minutes, and few call them more rarely. */
-export const TICK_GAP_MS_MAX = 900_000;
 
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;

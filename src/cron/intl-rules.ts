@@ -1,5 +1,5 @@
 import { spelledZone } from "./zone-names.ts";
-import type { ClockChange, ZoneRules } from "./zone-rules.ts";
+import type { OffsetChange, ZoneRules } from "./zone-rules.ts";
 
 const DAY = 86_400;
 /** No offset has lasted less than a week since 1970 (the shortest: Recife in October 2000, and Gaza in some years to
@@ -46,8 +46,8 @@ export class IntlRules implements ZoneRules {
     return offset;
   }
 
-  changes(from: number, until: number): ClockChange[] {
-    const changes: ClockChange[] = [];
+  changes(from: number, until: number): OffsetChange[] {
+    const changes: OffsetChange[] = [];
     let instant = from - 1;
     let offset = this.offsetAt(instant);
     while (instant < until - 1) {

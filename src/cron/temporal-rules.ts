@@ -1,5 +1,5 @@
 import type { Temporal } from "../core/temporal.ts";
-import type { ClockChange, ZoneRules } from "./zone-rules.ts";
+import type { OffsetChange, ZoneRules } from "./zone-rules.ts";
 
 /** A zone's rules as Temporal knows them. Exact, and fast where Temporal belongs to the runtime: a clock change costs
  *  some microseconds. A polyfill of Temporal takes up to a third of a millisecond. */
@@ -19,8 +19,8 @@ export class TemporalRules implements ZoneRules {
     return offsetOf(this.#at(instant));
   }
 
-  changes(from: number, until: number): ClockChange[] {
-    const changes: ClockChange[] = [];
+  changes(from: number, until: number): OffsetChange[] {
+    const changes: OffsetChange[] = [];
     let change = this.#at(from - 1).getTimeZoneTransition("next");
     while (change !== null && change.epochMilliseconds < until * 1000) {
       changes.push({ instant: Math.floor(change.epochMilliseconds / 1000), offset: offsetOf(change) });

@@ -1,4 +1,4 @@
-import type { ClockChange } from "./zone-rules.ts";
+import type { OffsetChange } from "./zone-rules.ts";
 
 // Once the rules of a zone no longer change, only two facts make one year differ from another: on which day of the week
 // it begins, and whether it is a leap year. So there are 14 types of years.
@@ -11,9 +11,9 @@ import type { ClockChange } from "./zone-rules.ts";
  * @param last the last model year
  * @param until in seconds; exclusive
  */
-export function yearsByType(models: readonly ClockChange[], last: number, until: number): ClockChange[] {
+export function yearsByType(models: readonly OffsetChange[], last: number, until: number): OffsetChange[] {
   // The years of each type, by year. A later year of the same type goes in the place of the earlier one.
-  const years = new Map<number, ClockChange[]>();
+  const years = new Map<number, OffsetChange[]>();
   for (const { instant, offset } of models) {
     const year = new Date(instant * 1000).getUTCFullYear();
     const changes = years.get(year) ?? [];
@@ -21,7 +21,7 @@ export function yearsByType(models: readonly ClockChange[], last: number, until:
     years.set(year, changes);
   }
   const types = new Map([...years].map(([year, changes]) => [typeOf(year), changes]));
-  const later: ClockChange[] = [];
+  const later: OffsetChange[] = [];
   for (let year = last + 1; startOfYear(year) < until; year++) {
     const start = startOfYear(year);
     for (const { instant, offset } of types.get(typeOf(year)) ?? []) {

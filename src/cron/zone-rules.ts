@@ -1,5 +1,5 @@
 /** A change of a zone's offset from UTC. */
-export interface ClockChange {
+export interface OffsetChange {
   /** When it happens, in seconds since 1970. */
   readonly instant: number;
   /** The offset from then on, in seconds east of UTC. */
@@ -15,7 +15,7 @@ export interface ZoneRules {
   /** The offset at an instant, both in seconds. */
   offsetAt(instant: number): number;
   /** The clock changes in [from, until), in order. */
-  changes(from: number, until: number): ClockChange[];
+  changes(from: number, until: number): OffsetChange[];
 }
 
 /** The longest name has 32 characters. Longer text is refused here, because a runtime would parse a megabyte of it. */
@@ -49,7 +49,7 @@ class FixedRules implements ZoneRules {
     return this.#offset;
   }
 
-  changes(): ClockChange[] {
+  changes(): OffsetChange[] {
     return [];
   }
 }

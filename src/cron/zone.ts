@@ -5,7 +5,7 @@ import { IntlRules } from "./intl-rules.ts";
 import { kernel, views } from "./kernel.ts";
 import { TemporalRules } from "./temporal-rules.ts";
 import { yearsByType } from "./year-types.ts";
-import { type ClockChange, fixedRules, type ZoneRules } from "./zone-rules.ts";
+import { fixedRules, type OffsetChange, type ZoneRules } from "./zone-rules.ts";
 
 const DAY = 86_400;
 const YEAR = 365.2425 * DAY;
@@ -199,14 +199,14 @@ export class ZoneTable {
     this.#knownHi = later.length === 0 ? Number.POSITIVE_INFINITY : COMPLETE_HI;
   }
 
-  #add(changes: readonly ClockChange[]): void {
+  #add(changes: readonly OffsetChange[]): void {
     for (const { instant, offset } of changes) {
       this.#transitions.push(instant);
       this.#offsets.push(offset);
     }
   }
 
-  #changesFrom(start: number): ClockChange[] {
+  #changesFrom(start: number): OffsetChange[] {
     const index = this.#transitionsUntil(start - 1);
     const instants = this.#transitions.slice(index);
     return instants.map((instant, ahead) => ({ instant, offset: this.#offsets[index + ahead] ?? 0 }));

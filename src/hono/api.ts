@@ -11,7 +11,7 @@ import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { ScheduleChange } from "../scheduler/views/schedule-change.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import type {
-  ChangeNote,
+  CallerNote,
   ChangeQuery,
   EventQuery,
   ExplainQuery,
@@ -148,8 +148,8 @@ export interface Endpoints {
   "GET /schedules/:id": { param: "id"; answers: { 200: Plain<Schedule> } };
   "PUT /schedules/:id": { param: "id"; body: ScheduleBody; answers: { 200: Plain<Schedule> } };
   "PATCH /schedules/:id": { param: "id"; body: ScheduleChangesBody; answers: { 200: Plain<Schedule> } };
-  "DELETE /schedules/:id": { param: "id"; query: ChangeNote; answers: { 204: null } };
-  "POST /schedules/:id/pause": { param: "id"; body: ChangeNote; answers: { 200: Plain<Schedule> } };
+  "DELETE /schedules/:id": { param: "id"; query: CallerNote; answers: { 204: null } };
+  "POST /schedules/:id/pause": { param: "id"; body: CallerNote; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/unpause": { param: "id"; body: UnpauseBody; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/run": { param: "id"; answers: { 202: Plain<Job> } };
   "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: Preview } };

@@ -1,5 +1,5 @@
 import { instantText } from "../core/temporal.ts";
-import { type ClockChange, clockChanges } from "../triggers/clock-changes.ts";
+import { type ClockShift, clockChanges } from "../triggers/clock-changes.ts";
 import { timesInGap } from "../triggers/gaps.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { wallTrigger } from "../triggers/wall-trigger.ts";
@@ -43,7 +43,7 @@ export function previewOf(trigger: Trigger, times: readonly number[], fromMs: nu
 type Marks = Map<number, "moved" | "first" | "second">;
 
 /** Clocks go back: the times of day before the change come once more after it. */
-function markRepeated({ atMs, shiftMs }: ClockChange, times: readonly number[], marks: Marks): void {
+function markRepeated({ atMs, shiftMs }: ClockShift, times: readonly number[], marks: Marks): void {
   for (const time of times) {
     if (time >= atMs + shiftMs && time < atMs) marks.set(time, "first");
     if (time >= atMs && time < atMs - shiftMs) marks.set(time, "second");
@@ -53,7 +53,7 @@ function markRepeated({ atMs, shiftMs }: ClockChange, times: readonly number[], 
 /** Clocks go forward: what the rule names in the gap is moved or skipped. */
 function lookIntoGap(
   trigger: Trigger,
-  change: ClockChange,
+  change: ClockShift,
   times: readonly number[],
   marks: Marks,
   skipped: string[],

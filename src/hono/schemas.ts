@@ -16,7 +16,7 @@ import { EVENT_TYPES, type EventType } from "../records/events.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import type {
-  ChangeNote,
+  CallerNote,
   ChangeQuery,
   EventQuery,
   ExplainQuery,
@@ -151,7 +151,7 @@ export const changeQuery: () => v.GenericSchema<unknown, ChangeQuery> = once(() 
 
 /** Who asks for a change; also a query, because a DELETE has no body. */
 const note = once(() => ({ by: optional(textUpTo(BY_LENGTH_MAX)) }));
-export const changeNote: () => v.GenericSchema<unknown, ChangeNote> = once(() => v.strictObject(note()));
+export const callerNote: () => v.GenericSchema<unknown, CallerNote> = once(() => v.strictObject(note()));
 
 export const eventQuery: () => v.GenericSchema<unknown, EventQuery> = once(() => {
   const unknownOf = (text: unknown) => eventTypesOf(text).find((type) => !EVENT_TYPES.includes(type as EventType));

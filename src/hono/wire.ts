@@ -101,18 +101,18 @@ export interface ChangeQuery extends PageQuery {
 }
 
 /** What changes something may say who asks for it. */
-export interface ChangeNote {
+export interface CallerNote {
   /** A name for people, where the option `auth` of the router is `"none"`. Else the caller's own name counts, and this
    *  is refused. Default: the identity of the scheduler. */
   readonly by?: string;
 }
 
-export interface UnpauseBody extends ChangeNote {
+export interface UnpauseBody extends CallerNote {
   /** `"now"` or an instant: fire times before it are dropped. */
   readonly resumeFrom?: string;
 }
 
-export interface TaskPauseBody extends ChangeNote {
+export interface TaskPauseBody extends CallerNote {
   /** The concurrency key. Default: the whole task. */
   readonly key?: string;
 }
@@ -147,7 +147,7 @@ interface ScheduleSettings extends Inherited {
 }
 
 /** A whole schedule: what is left out gets its default. */
-export interface ScheduleBody extends ScheduleSettings, ChangeNote {
+export interface ScheduleBody extends ScheduleSettings, CallerNote {
   readonly taskId: string;
   readonly trigger: WireTrigger;
   readonly paused?: boolean;
@@ -160,13 +160,13 @@ export interface NewScheduleBody extends ScheduleBody {
 }
 
 /** What is left out stays as it is. */
-export interface ScheduleChangesBody extends ScheduleSettings, ChangeNote {
+export interface ScheduleChangesBody extends ScheduleSettings, CallerNote {
   readonly trigger?: WireTrigger;
   readonly nextFireTime?: string;
 }
 
 /** What happens to many schedules: to those with the `ids`, to those that fit the `filter`, or to all. */
-export interface ScheduleBulk extends ChangeNote {
+export interface ScheduleBulk extends CallerNote {
   readonly action: "pause" | "unpause" | "remove";
   readonly ids?: readonly string[];
   readonly filter?: ScheduleFilterQuery;

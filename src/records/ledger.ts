@@ -80,14 +80,27 @@ export interface ScheduleState {
   readonly metadata: Metadata;
 }
 
+/**
+ * What a change of a schedule was: `paused` and `unpaused` when the pause is all that changed, besides the next fire
+ * time; `failed` for a schedule that was paused because its trigger failed: the plan of a step paused it.
+ */
+export type ScheduleChangeKind = "added" | "changed" | "paused" | "unpaused" | "failed" | "removed";
+
+export const SCHEDULE_CHANGE_KINDS: readonly ScheduleChangeKind[] = Object.freeze([
+  "added",
+  "changed",
+  "paused",
+  "unpaused",
+  "failed",
+  "removed",
+]);
+
 /** A change of a schedule. */
 export interface ScheduleChangeRecord extends ChangeNote {
   /** Grows with each change in the store. */
   readonly seq: number;
   readonly scheduleId: string;
-  /** `paused` and `unpaused` when the pause is all that changed, besides the next fire time; `failed` for a schedule
-   *  that was paused because its trigger failed: the plan of a step paused it. */
-  readonly kind: "added" | "changed" | "paused" | "unpaused" | "failed" | "removed";
+  readonly kind: ScheduleChangeKind;
   /** Fire times from this instant on are those of the new rule; earlier ones those of the rule before. It is the new
    *  next fire time if that is due already, else the millisecond after `at`; but always later than the last fire
    *  time. */

@@ -1,16 +1,48 @@
-import type { AlarmRecord, ResolvedAlarmRecord } from "../records/alarm.ts";
-import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
 import type { JobRecord, NewJobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
-import type { ChangeNote, Skip } from "../records/ledger.ts";
-import type { ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
+import type { ChangeNote } from "../records/ledger.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
-import type { SchedulerProfile, SchedulerRecord } from "../records/scheduler.ts";
+import type { SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
+import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./additions.ts";
+import type { InspectionOptions, StoreInspection } from "./inspection.ts";
+import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, RecoveryReport } from "./leases.ts";
 import type { Ledger } from "./ledger.ts";
+import type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
+import type { LookReport, LookRequest } from "./looks.ts";
 import type { SqlStatement } from "./sqlite/driver.ts";
+import type { CleanupReport, StepReport, StepRequest } from "./steps.ts";
 import type { ZoneRulesStore } from "./zone-rules.ts";
+
+// What the methods take and return, by subject.
+export type { JobAddition, ScheduleAddition, ScheduleAdditionChange, ScheduleAdditionReport } from "./additions.ts";
+export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./inspection.ts";
+export type {
+  HeldJob,
+  LeaseExtension,
+  LeaseExtensionReport,
+  LeaseSurrender,
+  RecoveredJob,
+  RecoveryReport,
+  Twin,
+} from "./leases.ts";
+export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
+export type { JobQueue, LookedSchedule, LookReport, LookRequest, ScheduleWindow, Seen, View } from "./looks.ts";
+export type {
+  CleanupReport,
+  JobRelease,
+  OverlapReport,
+  PlannedJob,
+  PlannedOverlap,
+  PlanReport,
+  PromotedJob,
+  ReleaseStatus,
+  SchedulePlan,
+  SignOfLife,
+  StepReport,
+  StepRequest,
+} from "./steps.ts";
 
 /** What a data store tells a scheduler about itself. */
 export interface StoreCapabilities {
@@ -96,7 +128,7 @@ export interface DataStore extends AsyncDisposable {
 
   /**
    * Reads what there is to do, and writes nothing. A look is one read, however many schedules and jobs there are. See
-   * {@link Seen}.
+   * {@link LookReport}.
    * @throws {StoreUnavailableError}
    */
   look(request: LookRequest): Promise<LookReport>;
@@ -309,91 +341,6 @@ export interface DataStore extends AsyncDisposable {
 /** What became of a task that was put. */
 export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 
-/** A page of a list. A store need not look through more than 10,000 records for a page: where a filter takes few of
- *  many, a page may have fewer items than its `limit`, or none, and yet a cursor. */
-export interface RecordPage<T> {
-  readonly items: T[];
-  /** Pass this as `cursor` to get the next page; null when this page is the last. */
-  readonly cursor: string | null;
-}
-
-interface PageRequest {
-  readonly limit: number;
-  /** Where the previous page ended, or null for the first page. */
-  readonly cursor: string | null;
-}
-
-/** Which schedules, and in which order; absent fields do not matter. */
-export interface ScheduleFilter extends PageRequest {
-  readonly taskId?: string;
-  readonly paused?: boolean;
-  /** `ended`: the schedule has no fire time left, paused or not. `paused`: it has one, and is paused. `active`: it has
-   *  one, and is not paused. */
-  readonly state?: "active" | "paused" | "ended";
-  /** The id or the name has this text somewhere. For the letters A to Z, case does not matter. Never empty. */
-  readonly search?: string;
-  /** `nextFireTime`: the earliest first, then by id; schedules that have no fire time left are the last. Default:
-   *  `id`. */
-  readonly sort?: "id" | "nextFireTime";
-}
-
-/** Which jobs, and in which order; absent fields do not matter. */
-export interface JobFilter extends PageRequest {
-  readonly taskId?: string;
-  readonly scheduleId?: string;
-  /** `running`: under a lease, live or not. `held`: `heldBy` says why. `queued`: neither. */
-  readonly state?: "queued" | "held" | "running";
-  /** `runAt` is this instant or later. */
-  readonly runAfter?: number;
-  /** `runAt` is before this instant. */
-  readonly runBefore?: number;
-  /** One of `id`, `taskId`, `scheduleId`, `idempotencyKey` and `concurrencyKey` has this text somewhere, as in
-   *  {@link ScheduleFilter}. */
-  readonly search?: string;
-  /** `newest` is the opposite order of ids. Default: `oldest`. Ids that schedulers make grow in the order of
-   *  addition. */
-  readonly order?: "oldest" | "newest";
-}
-
-/** Which results; absent fields do not matter. */
-export interface JobResultSelection {
-  readonly taskId?: string;
-  readonly scheduleId?: string;
-  readonly outcome?: JobOutcome;
-  /** `finishedAt` is this instant or later. */
-  readonly finishedAfter?: number;
-  /** `finishedAt` is before this instant. */
-  readonly finishedBefore?: number;
-}
-
-export interface JobResultFilter extends PageRequest, JobResultSelection {
-  /** Default: `newest`, which is the opposite order. */
-  readonly order?: "newest" | "oldest";
-  /** One of `jobId`, `taskId`, `scheduleId`, the name and the message of the error, and the job's `idempotencyKey` and
-   *  `concurrencyKey` has this text somewhere, as in {@link ScheduleFilter}. */
-  readonly search?: string;
-}
-
-export interface ScheduleAddition {
-  readonly schedule: ScheduleRecord;
-  readonly conflictPolicy: ConflictPolicy;
-  /** Whether `paused` of the schedule also replaces that of a stored schedule. Default: false. */
-  readonly setsPaused?: boolean;
-}
-
-/** What became of a schedule that was added. */
-export type ScheduleAdditionChange = "added" | "replaced" | "updated" | "kept" | "outdated";
-
-export type ScheduleAdditionReport =
-  | { readonly conflictId: string }
-  | {
-      readonly conflictId: null;
-      readonly results: readonly {
-        readonly change: ScheduleAdditionChange;
-        readonly schedule: ScheduleRecord;
-      }[];
-    };
-
 export type ScheduleChanges = Partial<
   Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version" | NullRemoves>
 > & {
@@ -403,15 +350,6 @@ export type ScheduleChanges = Partial<
 
 /** Fields that a schedule has or has not. */
 type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs";
-
-export interface JobAddition {
-  /** `heldBy` tells how the commit left the job. */
-  readonly job: JobRecord;
-  readonly isNew: boolean;
-  /** Whether `job`, which stands for the addition, has ended. Then its fields besides the id may be those of the
-   *  addition. Absent is false. */
-  readonly hasEnded?: boolean;
-}
 
 export interface TaskPause {
   readonly taskId: string;
@@ -427,336 +365,6 @@ export interface TaskPauseRequest extends TaskPause {
   readonly by?: string;
 }
 
-/** A held job that was promoted: it can be acquired, or was in the same step. */
-export interface PromotedJob {
-  readonly jobId: string;
-  readonly taskId: string;
-  readonly scheduleId: string | null;
-  /** Absent for none. */
-  readonly concurrencyKey?: string;
-}
-
-/** A pair of executor and task whose jobs a worker can run. */
-export interface JobQueue {
-  readonly executor: string;
-  readonly taskId: string;
-}
-
-export type JobRelease = { readonly jobId: string; readonly fence: number } & (
-  | { readonly kind: "finish"; readonly result: JobResultRecord }
-  | {
-      readonly kind: "retry";
-      readonly runAt: number;
-      readonly failedAttempts: number;
-      /** Replaces that of the job; absent leaves it as it is. */
-      readonly attemptHistory?: readonly AttemptRecord[];
-    }
-  | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
-  | { readonly kind: "start" }
-);
-
-/** Who calls {@link DataStore.look} or {@link DataStore.step}, and what the caller wants to see. */
-export interface View {
-  readonly now: number;
-  /** Identity of the scheduler. */
-  readonly schedulerId: string;
-  /** The queues whose jobs the scheduler could run, and the most jobs to acquire in a step; null for a scheduler that
-   *  runs no jobs. */
-  readonly jobs: { readonly queues: readonly JobQueue[]; readonly limit: number } | null;
-  /** Which schedules to show; null for a scheduler that fires none. */
-  readonly schedules: ScheduleWindow | null;
-}
-
-/** Which due schedules a look shows: one page of them. */
-export interface ScheduleWindow {
-  /** Schedules whose `nextFireTime` is not later than this instant are shown. It is later than `now` for a look
-   *  ahead. */
-  readonly dueBy: number;
-  /** Most schedules to show. */
-  readonly limit: number;
-  /** Most `bytes` that the shown schedules have together. The first schedule is shown whatever its size. */
-  readonly bytesMax: number;
-  /** The schedule after which the page begins, in order of `nextFireTime`, then id; null for the first page. */
-  readonly after: readonly [nextFireTime: number, id: string] | null;
-}
-
-export interface LookRequest extends View {
-  /** Tasks to compare with their stored records: those that the store may not have as they are. Null when there are
-   *  none. */
-  readonly tasks: readonly TaskRecord[] | null;
-  /** Whether to find out if results or windows of `once` are to be removed. Default: false. */
-  readonly asksForExpired?: boolean;
-  /** Goes with `asksForExpired`: only what has been to be removed for so long counts, in milliseconds. Default: 0. */
-  readonly expiredForMs?: number;
-  /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
-  readonly zoneRules?: { readonly after: string; readonly limit: number };
-}
-
-/** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt` and `leaseEndsAt` are null;
- *  without `schedules`, `due` is empty and `nextFireAt` null. */
-export interface Seen {
-  /** Schedules that are not paused and have a fire time in the window, by `nextFireTime`, then id. */
-  readonly due: readonly LookedSchedule[];
-  /** The earliest `nextFireTime` of a schedule that is not paused, comes after the window's `after`, and is not in
-   *  `due`. */
-  readonly nextFireAt: number | null;
-  /** The earliest `runAt` of the waiting jobs, of any queue, that are to run later than `now`. */
-  readonly nextRunAt: number | null;
-  /** The earliest end of a lease on a job, whoever holds the lease. */
-  readonly leaseEndsAt: number | null;
-  /** Whether the queues have more jobs, besides those that this step acquired, that could be acquired now if the limit
-   *  were higher: their `runAt <= now`, and their task has room. The value means nothing while a lease waits for
-   *  recovery (`leaseEndsAt <= now`). */
-  readonly hasReady: boolean;
-  /** What a step with `alarms` has to do. Absent for nothing, without a {@link Ledger}, and for a view without jobs and
-   *  schedules. A store that knows of no schedule that expects anything may learn up to 10 s late, by `now`, that
-   *  somebody else has added one. */
-  readonly alarms?: SeenAlarms;
-}
-
-export interface SeenAlarms {
-  /** The earliest instant at which an alarm may be to raise; null for never. A step with `alarms` at that instant or
-   *  later raises the alarm, or finds out that there is none to raise: so this instant moves on, after as many steps as
-   *  there is to do. */
-  readonly nextAt: number | null;
-  /** Whether alarms are open. */
-  readonly isOpen: boolean;
-}
-
-export interface LookReport extends Seen {
-  /** Ids of the request's `tasks` that {@link DataStore.putTasks} would not leave as they are, or that are `outdated`,
-   *  in order. */
-  readonly staleTaskIds: readonly string[];
-  /** Whether there are results that have expired at `now`, or windows, which {@link DataStore.cleanup} would remove;
-   *  false unless asked for. */
-  readonly hasExpired: boolean;
-  /** Each text once; absent unless asked for, and in a store without {@link DataStore.zoneRules}. */
-  readonly zoneRules?: readonly string[];
-}
-
-/** What a planner needs of a schedule. */
-export interface LookedSchedule
-  extends Omit<
-    ScheduleRecord,
-    | "payload"
-    | "metadata"
-    | "name"
-    | "skippedCount"
-    | "declaration"
-    | "version"
-    | "concurrencyKey"
-    | "expectStartMs"
-    | "expectFinishMs"
-  > {
-  readonly nextFireTime: number;
-  /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
-   *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the
-   *  favourite a moment's advantage, because one commit is cheaper than a race. */
-  readonly favourite: string | null;
-  /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
-   *  most about as much. */
-  readonly bytes: number;
-}
-
-export interface StepRequest extends View {
-  /** Names the step: the scheduler's incarnation, then text that grows with every step. All tries of one step have the
-   *  same `stepId`. */
-  readonly stepId: string;
-  /** Whether an earlier try may have been committed without an answer. */
-  readonly isRepetition: boolean;
-  /** When the leases of acquired jobs end. */
-  readonly until: number;
-  readonly releases: readonly JobRelease[];
-  readonly additions: readonly NewJobRecord[];
-  /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
-   *  later than `now`. */
-  readonly recover: boolean;
-  readonly plans: readonly SchedulePlan[];
-  /** Says that the run of the scheduler is alive, where no extension does: for one that ticks. */
-  readonly sign?: SignOfLife;
-  /** Also cleans up, before the look, as {@link DataStore.cleanup} does. A store may leave that out, and report no
-   *  `cleanup`. */
-  readonly cleanup?: { readonly limit: number };
-  /** Whether to raise and to resolve alarms. Default: false. */
-  readonly alarms?: boolean;
-  /** Whether the step must not take a second request to the database, even where a usual step would cost less with a
-   *  second one in rare cases. Default: false. */
-  readonly inOneTrip?: boolean;
-}
-
-/** What a run of a scheduler says of itself. */
-export interface SignOfLife {
-  readonly incarnation: string;
-  readonly aliveUntil: number;
-  readonly profile: SchedulerProfile;
-}
-
-/** What a scheduler wants to do with a due schedule. A plan counts by compare-and-swap, see {@link DataStore.step}. */
-export interface SchedulePlan {
-  readonly scheduleId: string;
-  /** The schedule's `fence` as the planner saw it. */
-  readonly fence: number;
-  /** The schedule's `nextFireTime` as the planner saw it. */
-  readonly expected: number;
-  readonly fires: readonly PlannedJob[];
-  readonly nextFireTime: number | null;
-  readonly lastFireTime: number | null;
-  readonly paused: boolean;
-  /** Replaces the `zoneRules` of the schedule; null removes them, and absent leaves them as they are. */
-  readonly zoneRules?: string | null;
-  /** Whether the scheduler can run the schedule's jobs itself. */
-  readonly isFavourite: boolean;
-  /** Replaces `paceUntil` of the schedule; absent for null. */
-  readonly paceUntil?: number;
-  /** The due fire times that make no job whatever the store holds, for the {@link Ledger}; absent for none. */
-  readonly skips?: readonly Skip[];
-  /** What the schedule's `overlap` asks for; absent where it is `queue`. Such a plan has one fire at most. */
-  readonly overlap?: PlannedOverlap;
-}
-
-/** How a plan gets along with the unfinished jobs of its schedule. */
-export interface PlannedOverlap {
-  readonly policy: Exclude<RunOverlapPolicy, "queue">;
-  /** How many fire times the plan passes over, because one at most can become a job; and the last of them, null for
-   *  none. */
-  readonly passed: number;
-  readonly lastPassedTime: number | null;
-}
-
-/** What the planner knows of a job; all other fields come from the schedule. */
-export interface PlannedJob {
-  readonly jobId: string;
-  readonly createdAt: number;
-  readonly fireTime: number;
-  readonly scheduledFireTime: number;
-  readonly runAt: number;
-  readonly startDeadline: number | null;
-  readonly missedCount: number | null;
-  readonly firstMissedTime: number | null;
-  readonly lastMissedTime: number | null;
-}
-
-export interface StepReport extends Seen, RecoveryReport {
-  /** One status per release, in order. */
-  readonly releases: readonly ReleaseStatus[];
-  /** One answer per addition, in order. */
-  readonly additions: readonly JobAddition[];
-  /** One report per plan, in order. */
-  readonly plans: readonly PlanReport[];
-  /** The jobs that the step holds, in the order of acquisition. */
-  readonly acquired: readonly JobRecord[];
-  /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
-   *  none. A repetition may leave out what an earlier try promoted. */
-  readonly promoted?: readonly PromotedJob[];
-  /** What became of alarms; absent for nothing. A repetition has what an earlier try did. */
-  readonly changedAlarms?: AlarmReport;
-  /** What the clean-up of the step removed; absent without one. */
-  readonly cleanup?: CleanupReport;
-}
-
-/** An alarm that a step raised and resolved is in both. */
-export interface AlarmReport {
-  readonly raised: readonly AlarmRecord[];
-  readonly resolved: readonly ResolvedAlarmRecord[];
-}
-
-export interface PlanReport {
-  readonly committed: boolean;
-  /** The plan's jobs that exist. */
-  readonly addedJobIds: readonly string[];
-  /** What a committed plan with an `overlap` found and did; absent for other plans. */
-  readonly overlap?: OverlapReport;
-}
-
-export interface OverlapReport {
-  /** Whether the plan's fire made no job, because of `skip` and an unfinished job. */
-  readonly isSkipped: boolean;
-  /** The waiting jobs that were removed, by fire time. */
-  readonly replaced: readonly { readonly jobId: string; readonly fireTime: number }[];
-  /** The jobs under a lease that the plan asked to cancel, by fire time. */
-  readonly cancelRequested: readonly string[];
-}
-
-/**
- * - `released`: the release counts.
- * - `fenced`: the job exists, but the scheduler no longer holds the job with the fence of the release.
- * - `missing`: there is no such job, or no longer.
- */
-export type ReleaseStatus = "released" | "fenced" | "missing";
-
-/** A job that went back to the queue, with the fields that the event about this job carries. */
-export interface RecoveredJob {
-  readonly jobId: string;
-  readonly taskId: string;
-  readonly scheduleId: string | null;
-  /** The number of the last attempt that was lost. */
-  readonly attempt: number;
-}
-
-export interface RecoveryReport {
-  /** Jobs that went back to the queue. */
-  readonly recovered: readonly RecoveredJob[];
-  /** Jobs that ended as `abandoned` or `cancelled`, without what the kept result has of its job (`job`,
-   *  `attemptHistory`, `progress`, `retryOf`), so that the answer stays small. */
-  readonly ended: readonly JobResultRecord[];
-}
-
-/** A job that a scheduler holds. */
-export interface HeldJob {
-  readonly jobId: string;
-  readonly fence: number;
-  /** Whether it has started: then `startedFence` becomes its fence. */
-  readonly hasStarted?: boolean;
-  /** Replaces the `progress` of the job, if the lease is extended; absent leaves it as it is. */
-  readonly progress?: JobProgress;
-}
-
-export interface LeaseExtension {
-  readonly now: number;
-  readonly schedulerId: string;
-  /** The text with which the ids of all steps of this run of the scheduler begin, and of no other run. */
-  readonly incarnation: string;
-  /** The id of the last step whose answer is known; null before the first. Compared as text, ids of steps grow in the
-   *  order of sending. */
-  readonly settledStepId: string | null;
-  /** When the leases of `jobs` end. */
-  readonly until: number;
-  readonly jobs: readonly HeldJob[];
-  /** Until when this run of the scheduler counts as alive (see {@link DataStore.getSchedulers}); null keeps the stored
-   *  instant. Only a resident scheduler is a favourite (see {@link LookedSchedule.favourite}). */
-  readonly aliveUntil: number | null;
-  /** Goes with `aliveUntil`. Default: a resident scheduler of which nothing else is known. */
-  readonly profile?: SchedulerProfile;
-}
-
-export interface LeaseSurrender {
-  readonly now: number;
-  readonly schedulerId: string;
-  /** The run of the scheduler that calls. Leases that its steps made are not given up. */
-  readonly incarnation: string;
-  /** Both as in {@link LeaseExtension}. */
-  readonly aliveUntil: number | null;
-  readonly profile?: SchedulerProfile;
-  /** Whether no other run of the identity can be alive, so that the signs of life of others do not count. Default:
-   *  false. */
-  readonly isAlone?: boolean;
-}
-
-export interface LeaseExtensionReport {
-  /** Ids of jobs whose lease is no longer the caller's. */
-  readonly lost: readonly string[];
-  /** Ids of jobs whose lease was extended, and that somebody asked to cancel. */
-  readonly cancelRequested: readonly string[];
-  /** Other resident runs of the same identity that count as alive; absent for none, and without `aliveUntil`. */
-  readonly twins?: readonly Twin[];
-}
-
-/** Another run of a scheduler under the same identity. */
-export interface Twin {
-  readonly incarnation: string;
-  readonly aliveUntil: number;
-}
-
 /** `result` as in {@link RecoveryReport.ended}. */
 export type CancelReport =
   /** `ended` are the children that ended with it, see {@link DataStore.step}; absent for none. If very many are to end,
@@ -764,62 +372,3 @@ export type CancelReport =
   | { readonly status: "cancelled"; readonly result: JobResultRecord; readonly ended?: readonly JobResultRecord[] }
   | { readonly status: "requested"; readonly taskId: string; readonly acquiredBy: string }
   | { readonly status: "missing" };
-
-export interface CleanupReport {
-  readonly removedResults: number;
-  readonly removedScheduleIds: readonly string[];
-  /** How many windows of `once` were removed; absent for none. */
-  readonly removedWindows?: number;
-  /** How many entries of the {@link Ledger} were removed; absent for none. */
-  readonly removedOccurrences?: number;
-  /** Whether another clean-up may find more to do, besides what the counts tell. Absent is false. */
-  readonly hasMore?: boolean;
-}
-
-/** What a store tells of itself to people. */
-export interface StoreInspection {
-  /** The tasks that have unfinished jobs, by id. */
-  readonly tasks: readonly TaskBacklog[];
-  /** The unleased job with the earliest `runAt`, if its `runAt <= now`; null when no job is due. Jobs that are held,
-   *  and those of paused tasks, do not count: they are not late. A store may leave out jobs where those that are ready
-   *  have more than 10,000 different combinations of task, executor and priority. */
-  readonly oldestDueJob: { readonly id: string; readonly taskId: string; readonly runAt: number } | null;
-  /** The schedule with the earliest `nextFireTime` of those that are not paused, if its `nextFireTime <= now`; null
-   *  when no schedule is due. */
-  readonly oldestDueSchedule: { readonly id: string; readonly taskId: string; readonly nextFireTime: number } | null;
-  /** What the clock of the store's own machine says, in epoch milliseconds; null for a store without a clock. */
-  readonly storeNow: number | null;
-  /** The alarms that are open, at most 100, and how many there are, counted to 10,000; absent for none. */
-  readonly alarms?: { readonly open: readonly AlarmRecord[]; readonly count: number };
-  /** How many schedules there are; absent unless asked for, and where a store does not count them. */
-  readonly schedules?: ScheduleCounts;
-}
-
-/** What an inspection is to find out besides the rest. */
-export interface InspectionOptions {
-  readonly countsSchedules?: boolean;
-}
-
-/** How many schedules are in which state. A store may count each to 10,000 only: 10,000 then means as many or more. */
-export interface ScheduleCounts {
-  /** Schedules that have a fire time and are not paused. */
-  readonly active: number;
-  /** Schedules that have a fire time and are paused. */
-  readonly paused: number;
-  /** Schedules that have no fire time left. */
-  readonly ended: number;
-  /** How many of the active ones are due. */
-  readonly overdue: number;
-}
-
-/** How many unfinished jobs a task has. */
-export interface TaskBacklog {
-  readonly taskId: string;
-  /** Jobs without a lease: those that are due, and those that are to run later. A store may count to 10,000 only:
-   *  10,000 then means as many or more. */
-  readonly waiting: number;
-  /** Jobs under a lease, live or not. */
-  readonly running: number;
-  /** How many of the waiting jobs are held by a limit or by their parents; bounded as `waiting` is. Absent for none. */
-  readonly held?: number;
-}

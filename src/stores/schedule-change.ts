@@ -1,5 +1,6 @@
 import type { ChangeNote, ScheduleChangeRecord, ScheduleState, Skip } from "../records/ledger.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
+import { settingsOf } from "./schedule-settings.ts";
 
 // What a change of a schedule leaves in a ledger. Pure, so that all stores say the same.
 
@@ -46,25 +47,9 @@ export function changeOf(
 /** The state of a schedule, as changes tell it. */
 function stateOf(schedule: ScheduleRecord | null): ScheduleState | null {
   if (schedule === null) return null;
-  const { trigger, nextFireTime, paused, taskId, metadata, ...rest } = schedule;
-  const settings = Object.fromEntries(Object.entries(rest).filter(([name]) => !NO_SETTINGS.has(name)));
-  return { trigger, nextFireTime, paused, taskId, settings, metadata };
+  const { trigger, nextFireTime, paused, taskId, metadata } = schedule;
+  return { trigger, nextFireTime, paused, taskId, settings: settingsOf(schedule), metadata };
 }
-
-/** The fields of a schedule that nobody sets, that follow from others, or that are too large to be kept. */
-const NO_SETTINGS: ReadonlySet<string> = new Set([
-  "id",
-  "triggerRule",
-  "payload",
-  "createdAt",
-  "lastFireTime",
-  "paceUntil",
-  "zoneRules",
-  "fence",
-  "skippedCount",
-  "declaration",
-  "version",
-]);
 
 /** The instant from which on the fire times are those of the state after the change. */
 function effectiveFromOf(before: ScheduleRecord | null, after: ScheduleRecord | null, at: number): number {

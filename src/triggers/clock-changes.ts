@@ -1,7 +1,7 @@
 import { zoneTable } from "../cron/zone.ts";
 
 /** A change of a zone's clocks. */
-export interface ClockChange {
+export interface ClockShift {
   readonly atMs: number;
   /** How far the clocks go forward; less than zero when they go back. */
   readonly shiftMs: number;
@@ -17,7 +17,7 @@ const STEPS_MAX = 5000;
 const MARGIN_S = 2 * 86_400;
 
 /** The changes of a zone's clocks that may concern what fires between two instants, in order. */
-export function* clockChanges(timeZone: string, fromMs: number, untilMs: number): Generator<ClockChange> {
+export function* clockChanges(timeZone: string, fromMs: number, untilMs: number): Generator<ClockShift> {
   if (timeZone === "UTC") return;
   const table = zoneTable(timeZone);
   const untilS = Math.ceil(untilMs / 1000) + MARGIN_S;

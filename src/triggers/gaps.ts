@@ -1,4 +1,4 @@
-import type { ClockChange } from "./clock-changes.ts";
+import type { ClockShift } from "./clock-changes.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** A time of day that a rule names, and that clocks went over. */
@@ -18,7 +18,7 @@ export interface TimeInGap {
  */
 export function* timesInGap(
   rule: Trigger,
-  change: ClockChange,
+  change: ClockShift,
   isFireTime: (atMs: number) => boolean,
 ): Generator<TimeInGap, void, undefined> {
   const endMs = change.atMs + change.offsetMs;
@@ -31,7 +31,7 @@ export function* timesInGap(
 /** The fire time that takes the place of a time in a gap; null for none. The arguments are those of `timesInGap`. */
 export function movedOutOfGap(
   rule: Trigger,
-  { atMs, shiftMs, offsetMs }: ClockChange,
+  { atMs, shiftMs, offsetMs }: ClockShift,
   wallMs: number,
   isFireTime: (atMs: number) => boolean,
 ): number | null {

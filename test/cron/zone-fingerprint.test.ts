@@ -3,12 +3,12 @@ import { Temporal } from "../../src/core/temporal.ts";
 import { IntlRules } from "../../src/cron/intl-rules.ts";
 import { TemporalRules } from "../../src/cron/temporal-rules.ts";
 import { fingerprintOfRules, zoneFingerprint, zoneWindowOf } from "../../src/cron/zone-fingerprint.ts";
-import type { ClockChange, ZoneRules } from "../../src/cron/zone-rules.ts";
+import type { OffsetChange, ZoneRules } from "../../src/cron/zone-rules.ts";
 
 const SPRING = Date.UTC(2026, 2, 29, 1) / 1000;
 const AUTUMN = Date.UTC(2026, 9, 25, 1) / 1000;
 
-function rulesOf(changes: readonly ClockChange[], before = 3600): ZoneRules {
+function rulesOf(changes: readonly OffsetChange[], before = 3600): ZoneRules {
   return {
     timeZone: "Test/Zone",
     isFixed: false,
@@ -51,7 +51,7 @@ describe("the fingerprint of a time zone", () => {
   test("heeds no transition that leaves the offset as it is, and none outside of the window", () => {
     const renamed = { instant: SPRING + 86_400, offset: 7200 };
     const outside = [Date.UTC(2023, 11, 31), Date.UTC(2032, 0, 1)].map((ms) => ({ instant: ms / 1000, offset: 0 }));
-    const [first, second] = BERLIN_2026 as [ClockChange, ClockChange];
+    const [first, second] = BERLIN_2026 as [OffsetChange, OffsetChange];
     const changes = [outside[0], first, renamed, second, outside[1]].filter((change) => change !== undefined);
     expect(fingerprintOfRules(rulesOf(changes), 2024)).toBe(fingerprintOfRules(rulesOf(BERLIN_2026), 2024));
   });

@@ -5,7 +5,7 @@ import { IntlRules } from "../../src/cron/intl-rules.ts";
 import { TemporalRules } from "../../src/cron/temporal-rules.ts";
 import { yearsByType } from "../../src/cron/year-types.ts";
 import { spelledZone } from "../../src/cron/zone-names.ts";
-import { type ClockChange, fixedRules } from "../../src/cron/zone-rules.ts";
+import { fixedRules, type OffsetChange } from "../../src/cron/zone-rules.ts";
 import { fromEnvironment } from "./differential.ts";
 
 // The rules that Intl has are compared with those of the polyfill, which knows them from Intl as well, but searches in
@@ -50,7 +50,7 @@ describe(`the rules that Intl has (ZONE_SEED=${SEED})`, () => {
       const from = seconds(1999) + day * 86_400 + 4567;
       expect(rules.changes(from, seconds(2043))).toEqual(whole.filter(({ instant }) => instant >= from));
     }
-    const parts: ClockChange[] = [];
+    const parts: OffsetChange[] = [];
     for (let from = seconds(1999); from < seconds(2043); from += 200_003) {
       parts.push(...rules.changes(from, Math.min(from + 200_003, seconds(2043))));
     }

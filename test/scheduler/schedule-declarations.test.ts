@@ -72,6 +72,24 @@ describe("what a program declared before there was catchUp", () => {
   });
 });
 
+describe("a stored declaration", () => {
+  test("is the same text in all versions, with few options and with all of them", async () => {
+    const { scheduler, store } = setUp();
+    scheduler.task("t", () => {});
+    scheduler.task("u", { maxRecoveries: 1, resultExpirationTime: "2h" }, () => {});
+    const options: ScheduleOptions = {
+      ...{ name: "n", payload: { a: 1 }, priority: 2, coalesce: "all", misfireGraceTime: "1m", maxJitter: "2s" },
+      ...{ catchUp: { maxAge: "1h", maxCount: 3, pace: "5s" } },
+      ...{ overlap: "skip", metadata: { b: 2 }, concurrencyKey: "k", paused: true },
+      ...{ expectStartWithin: "10s", expectFinishWithin: "20s" },
+    };
+    await scheduler.addSchedule("t", hourly(), { id: "few" });
+    await scheduler.addSchedule("u", hourly(), { id: "all", ...options });
+    expect((await store.getSchedule("few"))?.declaration).toBe("da7a32ab867f733b");
+    expect((await store.getSchedule("all"))?.declaration).toBe("ff995c3e47475a48");
+  });
+});
+
 describe('conflictPolicy "update", the default,', () => {
   test("applies what the program changed, and keeps the history and the next fire time of the same rule", async () => {
     const { first, second, clock } = twoStarts();

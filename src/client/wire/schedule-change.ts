@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
+import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
 import type { ScheduleChangeFacts, SnapshotFacts } from "../../scheduler/views/schedule-change.ts";
 import { flag, instant, number, oneOf, orNull, text, zoned } from "./values.ts";
 
@@ -21,7 +22,7 @@ export const scheduleChangeSchema: () => v.GenericSchema<unknown, ScheduleChange
     scheduleId: text(),
     at: instant(),
     by: orNull(text()),
-    kind: oneOf(["added", "changed", "paused", "unpaused", "failed", "removed"]),
+    kind: oneOf(SCHEDULE_CHANGE_KINDS),
     changed: v.array(text()),
     before: orNull(snapshot()),
     after: orNull(snapshot()),

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { ALARM_KINDS } from "../../records/alarm.ts";
+import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../../scheduler/options/occurrence-verdicts.ts";
 import { EXPLAINED_VERDICTS } from "../../scheduler/views/explanation.ts";
@@ -288,7 +289,7 @@ const scheduleChange: v.GenericSchema = v.strictObject({
   scheduleId: v.string(),
   at: instant,
   by: textOrNull,
-  kind: v.picklist(["added", "changed", "paused", "unpaused", "failed", "removed"]),
+  kind: v.picklist(SCHEDULE_CHANGE_KINDS),
   changed: v.array(v.string()),
   before: v.nullable(snapshot),
   after: v.nullable(snapshot),

@@ -72,7 +72,7 @@ export const scheduleRoutes: Routes<
   },
   "DELETE /schedules/:id": {
     scope: "write",
-    query: schemas.changeNote,
+    query: schemas.callerNote,
     handle: async ({ client, params, query, by }) => {
       await client.removeSchedule(params.id, by(query.by));
       return { status: 204, body: null };
@@ -80,7 +80,7 @@ export const scheduleRoutes: Routes<
   },
   "POST /schedules/:id/pause": {
     scope: "write",
-    body: schemas.changeNote,
+    body: schemas.callerNote,
     handle: async ({ client, params, body, by, show }) => ({
       status: 200,
       body: show.schedule(await client.pauseSchedule(params.id, by(body.by))),

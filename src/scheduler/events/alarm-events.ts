@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { AlarmRecord } from "../../records/alarm.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { AlarmReport } from "../../stores/data-store.ts";
+import type { AlarmReport } from "../../stores/alarms.ts";
 
 /** The events of what a step did to alarms. An alarm that is over was raised first. */
 export function alarmEvents(

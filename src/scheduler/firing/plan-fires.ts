@@ -74,33 +74,27 @@ export function planFires(
     const last = skips.at(-1)?.until ?? first;
     return { fires: [], nextFireTime: start, lastFireTime: last, isCut: false, skips, ...pace };
   }
-  const plan = planFrom(schedule, trigger, start, now, random, firesMax);
+  const plan = planDue({ schedule, trigger, start, now, random }, firesMax);
   const all = [...skips, ...(plan.skips ?? [])];
   return { ...pace, ...plan, ...(all.length === 0 ? {} : { skips: all }) };
 }
 
-/** The plan of the fire times in [start, now]. */
-function planFrom(
-  schedule: FiringSchedule,
-  trigger: Trigger,
-  start: number,
-  now: number,
-  random: () => number,
-  firesMax: number,
-): FirePlan {
-  if (schedule.coalesce !== "all") return planOne(schedule, trigger, start, now, random);
-  return schedule.overlap === "queue"
-    ? planAll(schedule, trigger, start, now, random, Math.min(firesMax, CATCH_UP_JOBS_PER_COMMIT_MAX))
-    : planApart(schedule, trigger, start, now, random);
+/** The fire times of a schedule in [start, now]. */
+interface Due {
+  readonly schedule: FiringSchedule;
+  readonly trigger: Trigger;
+  readonly start: number;
+  readonly now: number;
+  readonly random: () => number;
 }
 
-function planOne(
-  schedule: FiringSchedule,
-  trigger: Trigger,
-  first: number,
-  now: number,
-  random: () => number,
-): FirePlan {
+function planDue(due: Due, firesMax: number): FirePlan {
+  const { coalesce, overlap } = due.schedule;
+  if (coalesce !== "all") return planOne(due);
+  return overlap === "queue" ? planAll(due, Math.min(firesMax, CATCH_UP_JOBS_PER_COMMIT_MAX)) : planApart(due);
+}
+
+function planOne({ schedule, trigger, start: first, now, random }: Due): FirePlan {
   const last = Math.max(first, lastUntil(trigger, now) ?? first);
   const next = nextAfter(trigger, last);
   const isLatest = schedule.coalesce === "latest";
@@ -121,14 +115,7 @@ function planOne(
   return { fires, nextFireTime: next, lastFireTime: last, isCut: false, skips };
 }
 
-function planAll(
-  schedule: FiringSchedule,
-  trigger: Trigger,
-  start: number,
-  now: number,
-  random: () => number,
-  firesMax: number,
-): FirePlan {
+function planAll({ schedule, trigger, start, now, random }: Due, firesMax: number): FirePlan {
   const fires: PlannedFire[] = [];
   const paceMs = paceOf(schedule);
   for (let fireTime = start; ; ) {
@@ -161,13 +148,7 @@ function paced(plan: FirePlan, schedule: FiringSchedule, trigger: Trigger, paceM
 }
 
 /** One job for all due fire times, whose runs may not overlap. */
-function planApart(
-  schedule: FiringSchedule,
-  trigger: Trigger,
-  start: number,
-  now: number,
-  random: () => number,
-): FirePlan {
+function planApart({ schedule, trigger, start, now, random }: Due): FirePlan {
   const afterStart = nextAfter(trigger, start);
   let last = start;
   let previous = start;

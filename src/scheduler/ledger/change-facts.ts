@@ -1,5 +1,6 @@
 import { optionError } from "../../core/option-errors.ts";
 import type { ScheduleChangeRecord, ScheduleState } from "../../records/ledger.ts";
+import { optionOfField } from "../options/schedule-fields.ts";
 import type { ScheduleChangeFacts, SnapshotFacts } from "../views/schedule-change.ts";
 import { Rule } from "./rule.ts";
 
@@ -36,24 +37,12 @@ function changedOptions(record: ScheduleChangeRecord, before: ScheduleState, aft
     ...(before.paused === after.paused ? [] : ["paused"]),
     ...(record.changesPayload ? ["payload"] : []),
     ...(isSame(before.metadata, after.metadata) ? [] : ["metadata"]),
-    ...[...names].filter((name) => !isSame(before.settings[name], after.settings[name])).map(optionName),
+    ...[...names].filter((name) => !isSame(before.settings[name], after.settings[name])).map(optionOfField),
   ];
 }
 
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
-}
-
-const OPTION_NAMES: Readonly<Record<string, string>> = {
-  misfireGraceMs: "misfireGraceTime",
-  resultExpirationMs: "resultExpirationTime",
-  expectStartMs: "expectStartWithin",
-  expectFinishMs: "expectFinishWithin",
-};
-
-/** The option behind a field of the record: `maxJitter` behind `maxJitterMs`. */
-function optionName(field: string): string {
-  return OPTION_NAMES[field] ?? field.replace(/Ms$/, "");
 }
 
 /** The number of the change after which a page begins. @throws {OptionsError} when the text is no such cursor */

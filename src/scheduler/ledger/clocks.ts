@@ -1,4 +1,4 @@
-import { type ClockChange, clockChanges } from "../../triggers/clock-changes.ts";
+import { type ClockShift, clockChanges } from "../../triggers/clock-changes.ts";
 import { movedOutOfGap } from "../../triggers/gaps.ts";
 import { leavesOf } from "../../triggers/leaves.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
@@ -6,7 +6,7 @@ import { wallTrigger } from "../../triggers/wall-trigger.ts";
 import { dayOf } from "./asked.ts";
 
 /** A change of the clocks of one zone. */
-export interface ZoneChange extends ClockChange {
+export interface ZoneChange extends ClockShift {
   readonly timeZone: string;
 }
 

@@ -91,7 +91,7 @@ function runText(finding: Finding | null): string {
   const parts = [
     startedAt === null ? "never started" : late === 0 ? "on time" : `${lengthText(late)} late`,
     ...(startedAt === null ? [] : [`took ${lengthText(Math.max(0, finishedAt - startedAt))}`]),
-    `${attempts} attempt${attempts === 1 ? "" : "s"}`,
+    attemptsText(attempts),
   ];
   return `Job ${jobId}, ${parts.join(", ")}.`;
 }
@@ -190,66 +190,70 @@ const LEDGER_TEXTS = {
 } as const;
 
 /** What to change, so that it does not happen again; null when nothing went wrong. */
-export function adviceText({ scheduleId, taskId, verdict, cause, finding, now, hasLedger }: Told): string | null {
-  const parts: string[] = [];
+export function adviceText(told: Told): string | null {
+  const parts = [causeAdvice(told), verdictAdvice(told)].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join(" ");
+}
+
+function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }: Told): string | null {
   const isPresent = verdict === "waiting" || verdict === "upcoming" || (verdict === "paused" && finding?.skip === null);
   switch (cause?.kind) {
     case "nobodyUp":
-      parts.push(
-        cause.until === null
-          ? `Start a scheduler whose role is "both" or "${cause.lacks}".`
-          : "Keep two schedulers up; expectStartWithin tells you at once when none is.",
-      );
-      break;
+      return cause.until === null
+        ? `Start a scheduler whose role is "both" or "${cause.lacks}".`
+        : "Keep two schedulers up; expectStartWithin tells you at once when none is.";
     case "noHandler":
-      parts.push(`Register the task where jobs run: scheduler.task("${cause.taskId}", handler).`);
-      break;
+      return `Register the task where jobs run: scheduler.task("${cause.taskId}", handler).`;
     case "noSlot":
-      parts.push("Give the task a higher maxRunningJobs, or run more schedulers.");
-      break;
+      return "Give the task a higher maxRunningJobs, or run more schedulers.";
     case "held":
-      parts.push("maxRunningPerKey, rateLimit and fair of the task decide how long a job is held.");
-      break;
+      return "maxRunningPerKey, rateLimit and fair of the task decide how long a job is held.";
     case "taskPaused":
-      if (isPresent) parts.push(`unpauseTask("${taskId}"${keyText(cause.key)}) lets it go on.`);
-      break;
+      return isPresent ? `unpauseTask("${taskId}"${keyText(cause.key)}) lets it go on.` : null;
     case "schedulePaused":
-      parts.push(
-        isPresent
-          ? `unpauseSchedule("${scheduleId}") lets it go on.`
-          : "unpauseSchedule(id) without resumeFrom makes up for the fire times of a pause.",
-      );
-      break;
+      return isPresent
+        ? `unpauseSchedule("${scheduleId}") lets it go on.`
+        : "unpauseSchedule(id) without resumeFrom makes up for the fire times of a pause.";
     case "triggerFailed":
-      parts.push(`Mend the trigger, then unpauseSchedule("${scheduleId}").`);
-      break;
+      return `Mend the trigger, then unpauseSchedule("${scheduleId}").`;
     case "unfinishedRun":
-      parts.push('Make the runs shorter than the time between two fire times; or overlap: "queue" lets them wait.');
-      break;
+      return 'Make the runs shorter than the time between two fire times; or overlap: "queue" lets them wait.';
     case "error":
-      if (cause.name === null) parts.push("A longer resultExpirationTime keeps errors for longer.");
-      else if (finding?.run != null) parts.push(`retryJob("${finding.run.jobId}") runs it again.`);
-      break;
+      if (cause.name === null) return "A longer resultExpirationTime keeps errors for longer.";
+      return finding?.run == null ? null : `retryJob("${finding.run.jobId}") runs it again.`;
     case "lost":
-      parts.push("Find out what ended the processes: memory, a crash, a deploy without stop().");
-      break;
+      return "Find out what ended the processes: memory, a crash, a deploy without stop().";
     case "ledger":
-      if (cause.reason === "removed") parts.push("The ledger option of the store says how many entries are kept.");
-      if (cause.reason === "notKept" && !hasLedger) parts.push("Turn the ledger option of the store on.");
-      break;
+      if (cause.reason === "removed") return "The ledger option of the store says how many entries are kept.";
+      return cause.reason === "notKept" && !hasLedger ? "Turn the ledger option of the store on." : null;
     default:
+      return null;
   }
-  if (verdict === "coalesced") parts.push('coalesce: "all" makes a job for each fire time.');
-  if (verdict === "tooOld") parts.push("A longer catchUp.maxAge makes up for older fire times.");
-  if (verdict === "overCount") parts.push("A higher catchUp.maxCount makes up for more.");
-  if (verdict === "misfired") parts.push("A longer misfireGraceTime lets it start later.");
-  if (verdict === "replaced" && cause?.kind === "policy") parts.push('overlap: "queue" lets runs wait instead.');
-  if (verdict === "cancelled" && cause?.kind === "policy") parts.push('overlap: "queue" lets runs end.');
-  if (verdict === "skippedGap") parts.push('dst: { gap: "advance" } fires such times when the clocks have changed.');
-  if (verdict === "outside" && cause?.kind === "bounds" && cause.bound === "end" && (cause.at ?? now) <= now) {
-    parts.push(`updateSchedule("${scheduleId}", { trigger }) gives it a rule that goes on.`);
+}
+
+function verdictAdvice({ scheduleId, verdict, cause, now }: Told): string | null {
+  switch (verdict) {
+    case "coalesced":
+      return 'coalesce: "all" makes a job for each fire time.';
+    case "tooOld":
+      return "A longer catchUp.maxAge makes up for older fire times.";
+    case "overCount":
+      return "A higher catchUp.maxCount makes up for more.";
+    case "misfired":
+      return "A longer misfireGraceTime lets it start later.";
+    case "replaced":
+      return cause?.kind === "policy" ? 'overlap: "queue" lets runs wait instead.' : null;
+    case "cancelled":
+      return cause?.kind === "policy" ? 'overlap: "queue" lets runs end.' : null;
+    case "skippedGap":
+      return 'dst: { gap: "advance" } fires such times when the clocks have changed.';
+    case "outside": {
+      const hasEnded = cause?.kind === "bounds" && cause.bound === "end" && (cause.at ?? now) <= now;
+      return hasEnded ? `updateSchedule("${scheduleId}", { trigger }) gives it a rule that goes on.` : null;
+    }
+    default:
+      return null;
   }
-  return parts.length === 0 ? null : parts.join(" ");
 }
 
 function keyText(key: string | null): string {

@@ -32,6 +32,7 @@ import type {
 import {
   idAdvice,
   jobAdvice,
+  MAX_CATCH_UP_ADVICE,
   pausedKeyAdvice,
   removalAdvice,
   scheduleAdvice,
@@ -85,7 +86,7 @@ const homes = once((): readonly { names: readonly string[]; advice: (name: strin
       'overlap: "skip" fires only after the run before; ' +
       "scheduler.task(id, { maxRunningJobs }, handler) is how many run",
   },
-  { names: ["maxCatchUp"], advice: () => "write { catchUp: { maxCount: ... } }" },
+  { names: ["maxCatchUp"], advice: () => MAX_CATCH_UP_ADVICE },
   {
     names: ["nextRunTime"],
     advice: () => "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",

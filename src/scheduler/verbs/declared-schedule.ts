@@ -1,31 +1,6 @@
 import { textHash } from "../../core/text-hash.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-
-/** What a program declares of a schedule, besides whether it is paused; by the names of the options. Their order is
- *  part of the hash. */
-const DECLARED = {
-  name: "name",
-  task: "taskId",
-  trigger: "triggerRule",
-  payload: "payload",
-  executor: "executor",
-  priority: "priority",
-  coalesce: "coalesce",
-  misfireGraceTime: "misfireGraceMs",
-  maxJitter: "maxJitterMs",
-  catchUp: "catchUp",
-  resultExpirationTime: "resultExpirationMs",
-  maxRecoveries: "maxRecoveries",
-  overlap: "overlap",
-  metadata: "metadata",
-} as const satisfies Readonly<Record<string, keyof ScheduleRecord>>;
-
-/** What came later. */
-const LATER = {
-  concurrencyKey: "concurrencyKey",
-  expectStartWithin: "expectStartMs",
-  expectFinishWithin: "expectFinishMs",
-} as const satisfies Readonly<Record<string, keyof ScheduleRecord>>;
+import { DECLARED_FIELDS, LATER_FIELDS, SCHEDULE_FIELDS } from "../options/schedule-fields.ts";
 
 /**
  * The schedule with the hash of what a program declares about it, by which the store knows whether that changed since
@@ -41,11 +16,11 @@ export function declaredSchedule(
 ): ScheduleRecord {
   const { catchUp } = record;
   // `maxCount` was `maxCatchUp`.
-  const declared = Object.entries(DECLARED).map(([name, field]) =>
+  const declared = Object.entries(DECLARED_FIELDS).map(([name, field]) =>
     name === "catchUp" ? ["maxCatchUp", catchUp?.maxCount ?? null] : [name, record[field]],
   );
   // What came later counts only where it is used, so that schedules without it are declared as before.
-  const later = Object.entries(LATER).flatMap(([name, field]) =>
+  const later = Object.entries(LATER_FIELDS).flatMap(([name, field]) =>
     record[field] === undefined ? [] : [[name, record[field]]],
   );
   const { maxAgeMs = null, paceMs = null } = catchUp ?? {};
@@ -56,7 +31,7 @@ export function declaredSchedule(
 
 /** The names of the options in which a stored schedule differs from the one that a program asked for. */
 export function differingOptions(stored: ScheduleRecord, asked: ScheduleRecord): string[] {
-  return Object.entries({ ...DECLARED, ...LATER })
+  return Object.entries(SCHEDULE_FIELDS)
     .filter(([, field]) => JSON.stringify(stored[field]) !== JSON.stringify(asked[field]))
     .map(([name]) => name);
 }

@@ -1,6 +1,6 @@
 import { printAsJSON } from "../../core/inspect.ts";
 import { instantOf, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
-import type { ScheduleChangeRecord } from "../../records/ledger.ts";
+import type { ScheduleChangeKind, ScheduleChangeRecord } from "../../records/ledger.ts";
 import { zonedText } from "./zoned-text.ts";
 
 /** What a {@link ScheduleChange} shows; times in epoch milliseconds. */
@@ -36,7 +36,7 @@ export class ScheduleChange {
   readonly by: string | null;
   /** `paused` and `unpaused` where nothing else changed; `failed` for a schedule that was paused because its trigger
    *  failed. */
-  readonly kind: "added" | "changed" | "paused" | "unpaused" | "failed" | "removed";
+  readonly kind: ScheduleChangeKind;
   /** The names of the options that changed, as `updateSchedule` has them; empty for the other kinds. */
   readonly changed: readonly string[];
   readonly #facts: ScheduleChangeFacts;

@@ -6,7 +6,8 @@ import {
 } from "../../core/limits.ts";
 import type { AlarmEnd, AlarmKind, AlarmRecord } from "../../records/alarm.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { AlarmReport, SeenAlarms, StepRequest, StoreInspection } from "../data-store.ts";
+import type { AlarmReport, SeenAlarms } from "../alarms.ts";
+import type { StepRequest, StoreInspection } from "../data-store.ts";
 import type { JobEntry } from "./gate.ts";
 import type { JobTable } from "./job-table.ts";
 import type { MemoryLedger } from "./ledger.ts";

@@ -19,23 +19,29 @@ import type {
 import { readScheduleCursor, type ScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
 import { isFound } from "../search.ts";
-import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules.ts";
+import type { ZonedPage, ZonedPageRequest, ZoneRulesConfirmation } from "../zone-rules.ts";
 import type { MemoryAlarms } from "./alarms.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import { countIn } from "./queues.ts";
+import {
+  bytesOf,
+  fireTimeOf,
+  inOrderOfFireTimes,
+  isAfter,
+  lookedAt,
+  newEntry,
+  type ScheduleEntry,
+  setOrDelete,
+} from "./schedule-entry.ts";
 import { SortedList } from "./sorted-list.ts";
 import { BY_ID, frozenCopy, type Mutable, type PageOrder, pageOf } from "./tables.ts";
+import { ZoneTexts, zonedPage } from "./zone-texts.ts";
 
-interface Entry {
-  readonly record: Mutable<ScheduleRecord>;
-  /** The approximate size of the record in bytes. */
-  bytes: number;
-  /** The scheduler that committed the last plan and can run its jobs. */
-  favourite: string | null;
-  /** Id of the step that committed the last plan. */
-  stamp: string | null;
-  /** What that plan did because of the schedule's `overlap`; null for nothing. */
-  overlap: OverlapReport | null;
+interface Parts {
+  readonly isAlive: (schedulerId: string, now: number) => boolean;
+  readonly ledger: MemoryLedger | null;
+  /** Null without a ledger. */
+  readonly alarms: MemoryAlarms | null;
 }
 
 /** What {@link MemorySchedules.see} returns. */
@@ -46,19 +52,19 @@ const NOTHING_SEEN: SeenSchedules = Object.freeze({ due: Object.freeze([]), next
 /** The schedules of a `MemoryDataStore`: all of them by id, and those that wait for a fire time in the order of their
  *  fire times. */
 export class MemorySchedules {
-  readonly #byId = new Map<string, Entry>();
-  readonly #waiting = new SortedList<Entry>(inOrderOfFireTimes);
-  readonly #exhausted = new Set<Entry>();
+  readonly #byId = new Map<string, ScheduleEntry>();
+  readonly #waiting = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
+  readonly #exhausted = new Set<ScheduleEntry>();
   readonly #countByTask = new Map<string, number>();
-  readonly #countByZoneRules = new Map<string, number>();
-  readonly #isAlive: (schedulerId: string, now: number) => boolean;
+  readonly #zoneTexts = new ZoneTexts();
+  readonly #isAlive: Parts["isAlive"];
   readonly #ledger: MemoryLedger | null;
-  /** Set before the first schedule is added; null without a ledger. */
-  alarms: MemoryAlarms | null = null;
+  readonly #alarms: MemoryAlarms | null;
 
-  constructor(isAlive: (schedulerId: string, now: number) => boolean, ledger: MemoryLedger | null) {
+  constructor({ isAlive, ledger, alarms }: Parts) {
     this.#isAlive = isAlive;
     this.#ledger = ledger;
+    this.#alarms = alarms;
   }
 
   has(id: string): boolean {
@@ -118,7 +124,7 @@ export class MemorySchedules {
     if (entry === undefined) return false;
     this.#takeOut(entry);
     this.#byId.delete(id);
-    this.alarms?.forget(id);
+    this.#alarms?.forget(id);
     if (note !== undefined) this.#ledger?.changed(entry.record, null, note);
     return true;
   }
@@ -216,26 +222,13 @@ export class MemorySchedules {
   }
 
   /** The texts of `zoneRules`, each once. */
-  zoneRules({ after, limit }: { readonly after: string; readonly limit: number }): string[] {
-    return [...this.#countByZoneRules.keys()]
-      .filter((text) => text > after)
-      .sort()
-      .slice(0, limit);
+  zoneRules(request: { readonly after: string; readonly limit: number }): string[] {
+    return this.#zoneTexts.list(request);
   }
 
-  zoned({ zoneRules, after, limit, bytesMax }: ZonedPageRequest): ZonedPage {
-    const found = [...this.#byId.values()]
-      .filter(({ record }) => record.zoneRules === zoneRules && record.id > after)
-      .sort((a, b) => (a.record.id < b.record.id ? -1 : 1));
-    const items: ZonedSchedule[] = [];
-    let bytes = 0;
-    for (const { record } of found.slice(0, limit)) {
-      bytes += record.trigger.length;
-      if (items.length > 0 && bytes > bytesMax) break;
-      const { id, trigger, nextFireTime, lastFireTime, createdAt, fence } = record;
-      items.push({ id, trigger, nextFireTime, lastFireTime, createdAt, fence });
-    }
-    return { items, hasMore: items.length < found.length };
+  zoned(request: ZonedPageRequest): ZonedPage {
+    const records = [...this.#byId.values()].map(({ record }) => record);
+    return zonedPage(records, request);
   }
 
   confirm({ scheduleId, fence, zoneRules }: ZoneRulesConfirmation): void {
@@ -244,13 +237,9 @@ export class MemorySchedules {
   }
 
   #setZoneRules(record: Mutable<ScheduleRecord>, zoneRules: string | null): void {
-    this.#countZoneRules(record, -1);
+    this.#zoneTexts.count(record, -1);
     setOrDelete(record, "zoneRules", zoneRules ?? undefined);
-    this.#countZoneRules(record, 1);
-  }
-
-  #countZoneRules({ zoneRules }: ScheduleRecord, by: 1 | -1): void {
-    if (zoneRules !== undefined) countIn(this.#countByZoneRules, zoneRules, by);
+    this.#zoneTexts.count(record, 1);
   }
 
   /** Removes at most `limit` schedules that have no fire time left, except those for which `isBusy` returns true.
@@ -266,7 +255,7 @@ export class MemorySchedules {
   }
 
   #addOne(
-    entry: Entry,
+    entry: ScheduleEntry,
     addition: ScheduleAddition,
     note: ChangeNote | undefined,
   ): { readonly change: ScheduleAdditionChange; readonly schedule: ScheduleRecord } {
@@ -299,7 +288,7 @@ export class MemorySchedules {
   /** Changes a schedule, which loses its favourite, because the favourite may be unable to run its new task or
    *  executor. */
   #change(
-    entry: Entry,
+    entry: ScheduleEntry,
     {
       concurrencyKey,
       zoneRules,
@@ -325,26 +314,26 @@ export class MemorySchedules {
     this.#putIn(entry);
     if (note === undefined || before === null) return;
     this.#ledger?.changed(before, entry.record, note);
-    if (before.paused && !entry.record.paused) this.alarms?.unpaused(entry.record, note.at);
+    if (before.paused && !entry.record.paused) this.#alarms?.unpaused(entry.record, note.at);
   }
 
-  #putIn(entry: Entry): void {
+  #putIn(entry: ScheduleEntry): void {
     this.#file(entry);
     countIn(this.#countByTask, entry.record.taskId, 1);
-    this.#countZoneRules(entry.record, 1);
+    this.#zoneTexts.count(entry.record, 1);
   }
 
   /** Puts an entry where the time of its next fire says. */
-  #file(entry: Entry): void {
+  #file(entry: ScheduleEntry): void {
     const { nextFireTime, paused } = entry.record;
-    this.alarms?.watch(entry.record);
+    this.#alarms?.watch(entry.record);
     if (nextFireTime === null) this.#exhausted.add(entry);
     else if (!paused) this.#waiting.add(entry);
   }
 
-  #takeOut(entry: Entry): void {
+  #takeOut(entry: ScheduleEntry): void {
     const { nextFireTime, paused, taskId } = entry.record;
-    this.#countZoneRules(entry.record, -1);
+    this.#zoneTexts.count(entry.record, -1);
     if (nextFireTime === null) this.#exhausted.delete(entry);
     else if (!paused) this.#waiting.remove(entry);
     countIn(this.#countByTask, taskId, -1);
@@ -378,68 +367,4 @@ function isEarlier(a: ScheduleCursor, b: ScheduleCursor): boolean {
   const timeOfA = a.nextFireTime ?? Number.POSITIVE_INFINITY;
   const timeOfB = b.nextFireTime ?? Number.POSITIVE_INFINITY;
   return timeOfA === timeOfB ? a.id < b.id : timeOfA < timeOfB;
-}
-
-function setOrDelete<
-  K extends "concurrencyKey" | "expectStartMs" | "expectFinishMs" | "declaration" | "version" | "zoneRules",
->(record: Mutable<ScheduleRecord>, key: K, value: Mutable<ScheduleRecord>[K] | undefined): void {
-  if (value === undefined) delete record[key];
-  else record[key] = value;
-}
-
-function newEntry(schedule: ScheduleRecord): Entry {
-  const record = { ...schedule, metadata: frozenCopy(schedule.metadata) };
-  return { record, bytes: bytesOf(record), favourite: null, stamp: null, overlap: null };
-}
-
-/** What a look shows of a schedule: its record without payload and metadata. */
-function lookedAt({ record, bytes }: Entry, nextFireTime: number, favourite: string | null): LookedSchedule {
-  const looked: LookedSchedule = {
-    id: record.id,
-    taskId: record.taskId,
-    trigger: record.trigger,
-    triggerRule: record.triggerRule,
-    executor: record.executor,
-    priority: record.priority,
-    coalesce: record.coalesce,
-    misfireGraceMs: record.misfireGraceMs,
-    maxJitterMs: record.maxJitterMs,
-    catchUp: record.catchUp,
-    resultExpirationMs: record.resultExpirationMs,
-    maxRecoveries: record.maxRecoveries,
-    overlap: record.overlap,
-    paused: record.paused,
-    createdAt: record.createdAt,
-    nextFireTime,
-    lastFireTime: record.lastFireTime,
-    paceUntil: record.paceUntil,
-    fence: record.fence,
-    favourite,
-    bytes,
-  };
-  return record.zoneRules === undefined ? looked : { ...looked, zoneRules: record.zoneRules };
-}
-
-/** The approximate size of the fields that are no texts, in bytes. */
-const BYTES_FIXED = 200;
-
-function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, metadata }: ScheduleRecord): number {
-  const texts = id.length + taskId.length + executor.length + trigger.length + triggerRule.length;
-  return BYTES_FIXED + texts + (payload?.length ?? 0) + JSON.stringify(metadata).length;
-}
-
-function fireTimeOf({ record }: Entry): number {
-  return record.nextFireTime ?? Number.POSITIVE_INFINITY;
-}
-
-function inOrderOfFireTimes(a: Entry, b: Entry): number {
-  const difference = fireTimeOf(a) - fireTimeOf(b);
-  if (difference !== 0) return difference;
-  if (a.record.id === b.record.id) return 0;
-  return a.record.id < b.record.id ? -1 : 1;
-}
-
-function isAfter(entry: Entry, [nextFireTime, id]: readonly [number, string]): boolean {
-  const difference = fireTimeOf(entry) - nextFireTime;
-  return difference > 0 || (difference === 0 && entry.record.id > id);
 }

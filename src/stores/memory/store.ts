@@ -67,13 +67,16 @@ export class MemoryDataStore implements contract.DataStore {
     this.ledger = ledger;
     this.#ledger = ledger;
     this.#living = new Living(ledger?.lives ?? null);
-    this.#schedules = new MemorySchedules((schedulerId, now) => this.#living.isAlive(schedulerId, now), ledger);
     this.#jobs = new MemoryJobs(this.#results, ledger, (taskId) => this.#limitOf(taskId));
     this.#alarms =
       ledger === null
         ? null
         : new MemoryAlarms({ table: this.#jobs.table, ledger, scheduleOf: (id) => this.#schedules.peek(id) });
-    this.#schedules.alarms = this.#alarms;
+    this.#schedules = new MemorySchedules({
+      isAlive: (schedulerId, now) => this.#living.isAlive(schedulerId, now),
+      ledger,
+      alarms: this.#alarms,
+    });
   }
 
   async open(_now: number): Promise<void> {}

@@ -1,6 +1,7 @@
 import { ALARM_KEPT_MS, ALARMS_CHECKED_PER_STEP_MAX } from "../../core/limits.ts";
 import type { AlarmEnd, AlarmKind, AlarmRecord, ResolvedAlarmRecord } from "../../records/alarm.ts";
-import type { AlarmReport, StepRequest } from "../data-store.ts";
+import type { AlarmReport } from "../alarms.ts";
+import type { StepRequest } from "../data-store.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
 import type { Statements } from "./statements.ts";

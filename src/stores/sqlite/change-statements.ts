@@ -1,7 +1,7 @@
 import { CHANGES_KEPT_MAX } from "../../core/limits.ts";
 import { skipVerdict } from "./entries.ts";
 import { rowAsJson, validJson } from "./rows.ts";
-import { SETTINGS } from "./schedule-rows.ts";
+import { STORED_SETTINGS } from "./schedule-rows.ts";
 import { exhaustedSchedules } from "./schedule-statements.ts";
 import { REMOVED, type TableNames } from "./schema.ts";
 
@@ -156,7 +156,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
 
 /** SQL of the state of a schedule, as a JSON object. No damaged row makes it fail. */
 export function stateAsJson(table: string): string {
-  const settings = SETTINGS.map((name) => `'"${name}":' || coalesce(v->'${name}', 'null')`);
+  const settings = STORED_SETTINGS.map((name) => `'"${name}":' || coalesce(v->'${name}', 'null')`);
   return (
     `json_object('trigger', CAST(${table}.trigger_json AS TEXT), ` +
     `'nextFireTime', ${instant(`${table}.next_fire_time`)}, 'paused', ${table}.paused = 1, ` +

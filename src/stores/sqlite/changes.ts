@@ -1,13 +1,14 @@
 import type { LifeRecord, ScheduleChangeRecord, ScheduleState, TaskPauseRecord } from "../../records/ledger.ts";
 import type { SchedulerRole } from "../../records/scheduler.ts";
 import type { ChangeRecordFilter, Ledger } from "../ledger.ts";
+import { settingsOf } from "../schedule-settings.ts";
 import { statement } from "./batch.ts";
 import type { ByOrder } from "./change-statements.ts";
 import type { Connection } from "./connection.ts";
 import type { Row } from "./driver.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
 import { fieldsOf, jsonRecords } from "./rows.ts";
-import { SETTINGS, toSchedule } from "./schedule-rows.ts";
+import { toSchedule } from "./schedule-rows.ts";
 import type { Statements } from "./statements.ts";
 
 type Readers = Pick<Ledger, "getScheduleChanges" | "getTaskPauseHistory" | "getLives">;
@@ -106,6 +107,6 @@ function toState(stored: StoredState | null): ScheduleState | null {
   const settled = Object.entries(fieldsOf(written, {})).filter(([, value]) => value !== null);
   const columns = ["", taskId, trigger, "", paused, 0, nextFireTime, null, 0, null, null, 0, null, null] as const;
   const schedule = toSchedule([[...columns], metadata, Object.fromEntries(settled)]);
-  const settings = Object.fromEntries(Object.entries(schedule).filter(([name]) => SETTINGS.includes(name)));
+  const settings = settingsOf(schedule);
   return { trigger, nextFireTime, paused: paused === 1, taskId, settings, metadata: schedule.metadata };
 }

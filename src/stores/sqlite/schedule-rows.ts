@@ -1,6 +1,7 @@
 import type { CatchUp } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule, ScheduleChanges } from "../data-store.ts";
+import { SCHEDULE_SETTINGS } from "../schedule-settings.ts";
 import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 
@@ -105,32 +106,16 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
 
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
 export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof Details, unknown>> {
-  const { payload, executor, priority, coalesce, misfireGraceMs, maxJitterMs, catchUp } = schedule;
-  const { name, resultExpirationMs, maxRecoveries, overlap, concurrencyKey } = schedule;
-  const { expectStartMs, expectFinishMs } = schedule;
+  const { payload, catchUp } = schedule;
   return {
-    name,
     payload,
-    executor,
-    priority,
-    coalesce,
-    misfireGraceMs,
-    maxJitterMs,
-    catchUp,
+    ...Object.fromEntries(SCHEDULE_SETTINGS.map((name) => [name, schedule[name]])),
     maxCatchUp: catchUp === undefined ? undefined : null,
-    resultExpirationMs,
-    maxRecoveries,
-    overlap,
-    concurrencyKey,
-    expectStartMs,
-    expectFinishMs,
   };
 }
 
 /** The fields of `details` that are settings, which a state of the schedule tells. */
-export const SETTINGS: readonly string[] = Object.freeze(
-  Object.keys(scheduleDetails({})).filter((name) => name !== "payload"),
-);
+export const STORED_SETTINGS: readonly string[] = Object.freeze([...SCHEDULE_SETTINGS, "maxCatchUp"]);
 
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});

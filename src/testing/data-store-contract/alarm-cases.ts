@@ -1,6 +1,7 @@
 import type { AlarmRecord, ResolvedAlarmRecord } from "../../records/alarm.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { AlarmReport, DataStore, StepReport } from "../../stores/data-store.ts";
+import type { AlarmReport } from "../../stores/alarms.ts";
+import type { DataStore, StepReport } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, fireAt, jobIdAt, ledgerCase, makeSkip, NOTE, seenAgain } from "./ledger-makers.ts";

@@ -1,0 +1,27 @@
+import type { ScheduleState } from "../records/ledger.ts";
+import type { ScheduleRecord } from "../records/schedule.ts";
+import type { ScheduleChanges } from "./data-store.ts";
+
+/** The fields of a schedule that somebody sets, besides those that {@link ScheduleState} names, and the payload. */
+export const SCHEDULE_SETTINGS: readonly (keyof ScheduleChanges)[] = Object.freeze([
+  "name",
+  "executor",
+  "priority",
+  "coalesce",
+  "misfireGraceMs",
+  "maxJitterMs",
+  "catchUp",
+  "resultExpirationMs",
+  "maxRecoveries",
+  "overlap",
+  "concurrencyKey",
+  "expectStartMs",
+  "expectFinishMs",
+]);
+
+/** Those that a schedule has. */
+export function settingsOf(schedule: ScheduleRecord): ScheduleState["settings"] {
+  return Object.fromEntries(
+    SCHEDULE_SETTINGS.filter((name) => schedule[name] !== undefined).map((name) => [name, schedule[name]]),
+  );
+}
