@@ -1,5 +1,5 @@
 import { CHANGES_KEPT_MAX } from "../../core/limits.ts";
-import { skipVerdict } from "./entries.ts";
+import { isOf, placeOf, skipVerdict } from "./entries.ts";
 import { rowAsJson, validJson } from "./rows.ts";
 import { SETTINGS } from "./schedule-rows.ts";
 import { exhaustedSchedules } from "./schedule-statements.ts";
@@ -95,14 +95,16 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // Skips do not overlap, so that at most one of them begins before an instant and reaches beyond it.
     cutSkips:
       `UPDATE ${occurrences} SET until = (SELECT f.start - 1 FROM (${starts}) f WHERE f.book = ${occurrences}.book) ` +
-      `WHERE (book, at) IN (SELECT o.book, o.at FROM (${starts}) f CROSS JOIN ${occurrences} o ON o.book = f.book ` +
-      `AND o.at = (SELECT max(e.at) FROM ${occurrences} e WHERE e.book = f.book AND e.at < f.start) ` +
-      `WHERE o.until >= f.start AND ${isOfChange("o")})`,
+      `WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
+      `CROSS JOIN ${occurrences} o ON ${isOf("f.book", "o")} ` +
+      `AND o.at = (SELECT max(e.at) FROM ${occurrences} e WHERE e.book = f.book AND e.at < f.start ` +
+      `AND e.run IS NULL) WHERE o.until >= f.start AND ${isOfChange("o")})`,
     removeCutSkips:
-      `DELETE FROM ${occurrences} WHERE (book, at) IN (SELECT o.book, o.at FROM (${starts}) f ` +
+      `DELETE FROM ${occurrences} WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
       `CROSS JOIN ${occurrences} o ON o.book = f.book AND o.at >= f.start WHERE ${isOfChange("o")})`,
     skipUnprocessed:
-      `INSERT OR IGNORE INTO ${occurrences} (book, at, verdict, until) SELECT book, start, verdict, next - 1 FROM (` +
+      `INSERT OR IGNORE INTO ${occurrences} (shelf, book, at, verdict, until) ` +
+      `SELECT ${placeOf("book")}, start, verdict, next - 1 FROM (` +
       `SELECT b.seq AS book, max(p.effective_from, coalesce(p.key + 1, p.effective_from)) AS start, ` +
       `CASE WHEN p.changes_payload = 1 THEN ${skipVerdict("paused")} ` +
       `WHEN p.kind = 'removed' THEN ${skipVerdict("removed")} ELSE ${skipVerdict("replaced")} END AS verdict, ` +
