@@ -23,6 +23,7 @@ export interface ChangeStatements {
   readonly getTaskPauseHistory: ByOrder;
   readonly nextChanges: string;
   readonly removeAgedChanges: string;
+  readonly emptyNewestChange: string;
   readonly removeExcessChanges: string;
 }
 
@@ -148,9 +149,19 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // change of a schedule stays as long as the schedule, because the change says since when its rule holds.
     removeAgedChanges:
       `DELETE FROM ${changes} WHERE seq IN (SELECT c.seq FROM ${window("?2", "?3")} c WHERE c.at < ?1 ` +
+      `AND c.seq < (SELECT max(seq) FROM ${changes}) ` +
       `AND CASE WHEN c.schedule_id IS NULL THEN c.kind = 'taskUnpaused' OR EXISTS (${newer("task_id")} ` +
       `AND n.key IS c.key) ELSE NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
       `OR EXISTS (${newer("schedule_id")}) END)`,
+    // ?1 as above. The newest of all changes stays, as an empty row, until there is a newer one, so that no number is
+    // given again. It follows the changes that it ends.
+    emptyNewestChange:
+      `UPDATE ${changes} AS c SET schedule_id = NULL, task_id = NULL, key = NULL, made_by = NULL, ` +
+      "kind = 'taskUnpaused', effective_from = NULL, former = NULL, latter = NULL " +
+      `WHERE seq = (SELECT max(seq) FROM ${changes}) AND at < ?1 AND CASE WHEN schedule_id IS NOT NULL ` +
+      `THEN NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
+      `ELSE kind = 'taskUnpaused' AND task_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${changes} n ` +
+      "WHERE n.task_id = c.task_id AND n.seq < c.seq AND n.key IS c.key) END",
     // ?1 after which `seq`, ?2 how many changes it looks at, ?3 limit
     removeExcessChanges: `DELETE FROM ${changes} WHERE seq IN (${ofBoth} LIMIT +?3)`,
   };
