@@ -6,8 +6,8 @@ import { answer, Cost, countdown } from "./program.mjs";
 const [checkout, storeName, folder, label] = process.argv.slice(2);
 const SCHEDULES = 1000;
 /** Seconds on which every schedule fires: the second ones are measured. The code must be warm, and the tables large. */
-const WARM_UP_ROUNDS = 6;
-const ROUNDS = 10;
+const WARM_UP_ROUNDS = 30;
+const ROUNDS = 30;
 /** So many jobs are leased and released in one commit at most. */
 const CONCURRENT_JOBS_MAX = 500;
 const START = "2030-01-01T00:00:00Z";

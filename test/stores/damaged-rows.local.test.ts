@@ -83,8 +83,8 @@ for (const local of LOCAL_STORES) {
         await store.addSchedules(add(schedule), { at: T0, by: null });
         const skip = { from: T0, until: T0, verdict: "coalesced", count: 1, into: T0 } as const;
         await run(
-          "INSERT INTO escapement_occurrences (book, at, verdict, until, count, target) " +
-            `SELECT seq, ${T0}, 0, ${T0}, 1, ${T0} FROM escapement_books`,
+          "INSERT INTO escapement_occurrences (shelf, book, at, verdict, until, count, target) " +
+            `SELECT seq / 32, seq, ${T0}, 0, ${T0}, 1, ${T0} FROM escapement_books`,
         );
         const filter = { scheduleId: "s", from: -INSTANT_MS_MAX, until: INSTANT_MS_MAX, limit: 9, cursor: null };
         const all = async () => (await store.ledger?.getOccurrences({ ...filter, order: "oldest" }))?.items ?? [];

@@ -3,7 +3,7 @@ import type { LedgerLimits } from "../../src/stores/ledger.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
 import type { SqliteLedger } from "../../src/stores/sqlite/ledger.ts";
-import { BOOKS_PER_CLEANUP_MAX } from "../../src/stores/sqlite/limits.ts";
+import { BOOKS_PER_SHELF, EXCESS_PER_VISIT_MAX } from "../../src/stores/sqlite/limits.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import { tableNames } from "../../src/stores/sqlite/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
@@ -210,8 +210,8 @@ test("a run of a schedule that a process of an earlier version added leaves noth
 
 test("a damaged row of the ledger can be read, and so can the others", async () => {
   await runOnce();
-  await driver.rows("INSERT INTO escapement_occurrences (book, at, verdict, run) VALUES (1, ?1, 99, x'ff00')", T0 + 1);
-  await driver.rows("INSERT INTO escapement_occurrences (book, at, verdict, until) VALUES (1, ?1, 'x', 'y')", T0 + 2);
+  await driver.rows("INSERT INTO escapement_occurrences VALUES (0, ?1, 1, 99, x'ff00', NULL, NULL, NULL)", T0 + 1);
+  await driver.rows("INSERT INTO escapement_occurrences VALUES (0, ?1, 1, 'x', NULL, 'y', NULL, NULL)", T0 + 2);
   const entries = await entriesOf(ledgerOf(store));
   expect(entries.map(({ kind }) => kind)).toEqual(["run", "run", "skip"]);
   expect(entries[1]).toMatchObject({ outcome: "error", createdAt: T0 + 1, attempts: 0 });
@@ -240,26 +240,64 @@ describe("the clean-up of the ledger", () => {
     await skipSeconds(15);
     const ledger = ledgerOf(store);
     const now = T0 + DAY_MS;
-    expect((await store.cleanup({ now, limit: 3 })).removedOccurrences).toBe(3);
+    expect(await store.cleanup({ now, limit: 3 })).toMatchObject({ removedOccurrences: 3, hasMore: true });
     // Whatever is still there, the ledger has all from here on.
-    expect([await visitAt(), await ledger.getLedgerStart("schedule")]).toEqual([now, T0 + 4001]);
-    expect((await store.cleanup({ now, limit: 3 })).removedOccurrences).toBe(2);
+    expect(await ledger.getLedgerStart("schedule")).toBe(T0 + 4001);
+    expect((await look(store, { now: 0, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(true);
+    const rest = await store.cleanup({ now, limit: 3 });
+    expect(rest).toEqual({ removedResults: 0, removedScheduleIds: [], removedOccurrences: 2 });
     expect(await visitAt()).toBe(now + HOUR_MS);
     expect((await entriesOf(ledger))[0]).toEqual(skipOf(T0 + 5000));
   });
 
-  test("visits few books at a time, those first that wait the longest, and says that there are more", async () => {
-    const count = BOOKS_PER_CLEANUP_MAX + 1;
+  test("visits the books of one shelf, that first where one waits the longest, and says that there are more", async () => {
+    // The first book has the number 1.
+    const count = BOOKS_PER_SHELF + 1;
     await store.addSchedules(
       add(...Array.from({ length: count }, (_, index) => makeSchedule({ id: numbered("s", index) }))),
     );
-    await driver.rows("UPDATE escapement_books SET visit_at = seq");
+    await driver.rows(
+      "UPDATE escapement_books SET visit_at = CASE seq WHEN 3 THEN 1 WHEN 4 THEN ?1 ELSE seq END",
+      T0 + 1,
+    );
     const nothing = { removedResults: 0, removedScheduleIds: [] };
     expect(await store.cleanup({ now: T0, limit: 1000 })).toEqual({ ...nothing, hasMore: true });
     const waiting = "SELECT seq FROM escapement_books WHERE visit_at <= ?1";
-    expect(await driver.rows(waiting, T0)).toMatchObject([{ seq: count }]);
+    expect(await driver.rows(waiting, T0)).toMatchObject([{ seq: count - 1 }, { seq: count }]);
     expect(await store.cleanup({ now: T0, limit: 1000 })).toEqual(nothing);
     expect(await driver.rows(waiting, T0)).toEqual([]);
+  });
+
+  test("counts the entries of each book of a shelf, and leaves alone those that have few", async () => {
+    await open({ countMax: 3, ageMsMax: 90 * DAY_MS });
+    const kept = { few: [0, 2, 7], many: [4, 6, 8], most: [5, 7, 9] };
+    const seconds = { few: [0, 2, 7], many: [1, 3, 4, 6, 8], most: [0, 1, 2, 3, 4, 5, 7, 9] };
+    for (const [id, starts] of Object.entries(seconds)) {
+      const skips = starts.map((start) => makeSkip(T0 + start * 1000));
+      const plan = planOf(await dueSchedule(store, { id }), { fires: [], skips, nextFireTime: T0 + 10_000 });
+      await commit(store, [plan], { now: T0 + 10_000 });
+    }
+    expect((await store.cleanup({ now: T0 + DAY_MS, limit: 5 })).removedOccurrences).toBe(5);
+    expect((await store.cleanup({ now: T0 + DAY_MS, limit: 5 })).removedOccurrences).toBe(2);
+    for (const [id, starts] of Object.entries(kept)) {
+      const entries = await entriesOf(ledgerOf(store), { scheduleId: id });
+      expect(entries).toEqual(starts.map((start) => skipOf(T0 + start * 1000)));
+    }
+    const begins = ["few", "many", "most"].map((id) => ledgerOf(store).getLedgerStart(id));
+    expect(await Promise.all(begins)).toEqual([T0, T0 + 3001, T0 + 4001]);
+  });
+
+  test("finds a bounded number of entries that are too many in one visit, and the others in the next ones", async () => {
+    await open({ countMax: 2, ageMsMax: 90 * DAY_MS });
+    await skipSeconds(2 * EXCESS_PER_VISIT_MAX + 3);
+    const removed: unknown[] = [];
+    for (let visit = 0; visit < 4; visit++) {
+      const { removedOccurrences, hasMore } = await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
+      removed.push([removedOccurrences, hasMore]);
+    }
+    const whole = [EXCESS_PER_VISIT_MAX, true];
+    expect(removed).toEqual([whole, whole, [1, undefined], [undefined, undefined]]);
+    expect((await entriesOf(ledgerOf(store))).length).toBe(2);
   });
 
   test("closes the book of a schedule that is gone, once it is empty and no job is left", async () => {
@@ -298,6 +336,7 @@ describe("the clean-up of the ledger", () => {
 describe("the query plans of the ledger", () => {
   const statements = makeStatements(tableNames("escapement_"));
   const key = "escapement_occurrences USING PRIMARY KEY";
+  const skips = "escapement_occurrences USING INDEX escapement_occurrences_skips";
   const byId = "USING COVERING INDEX sqlite_autoindex_escapement_books_1 (schedule_id=?)";
 
   /** The steps that read the ledger's tables. */
@@ -313,10 +352,10 @@ describe("the query plans of the ledger", () => {
       const steps = await planOfStatement(statements.getOccurrences[order]);
       const walk = steps.filter((detail) => detail.includes("escapement_occurrences"));
       expect(new Set(walk)).toEqual(
-        new Set([`SEARCH ${key} (book=? AND at>? AND at<?)`, `SEARCH ${key} (book=? AND at<?)`]),
+        new Set([`SEARCH ${key} (shelf=? AND at>? AND at<?)`, `SEARCH ${skips} (book=? AND at<?)`]),
       );
       expect(steps.filter((detail) => detail.startsWith("SEARCH t "))).toEqual([
-        "SEARCH t USING PRIMARY KEY (book=? AND at=?)",
+        "SEARCH t USING PRIMARY KEY (shelf=? AND at=? AND book=?)",
       ]);
       const sorted = steps.filter((detail) => detail.includes("TEMP B-TREE"));
       // The records of a walk, which are in order already but for SQLite's knowledge.
@@ -341,7 +380,9 @@ describe("the query plans of the ledger", () => {
       const steps = await planOfStatement(sql);
       const visited = expect.stringMatching(/USING (COVERING )?INDEX escapement_books_visit \(visit_at<\?\)$/);
       expect(steps).toContainEqual(visited);
-      expect(steps.filter((detail) => /^SCAN escapement|TEMP B-TREE/.test(detail))).toEqual([]);
+      // The entries of a shelf are counted by their books.
+      const sorted = sql === markBooks ? ["USE TEMP B-TREE FOR GROUP BY"] : [];
+      expect(steps.filter((detail) => /^SCAN escapement|TEMP B-TREE/.test(detail))).toEqual(sorted);
     }
   });
 });

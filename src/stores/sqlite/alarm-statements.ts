@@ -4,7 +4,7 @@ import {
   ALARMS_PER_STEP_MAX,
   ALARMS_SHOWN_MAX,
 } from "../../core/limits.ts";
-import { skipVerdict } from "./entries.ts";
+import { isOf, skipVerdict } from "./entries.ts";
 import { MAY_ALARM, UNMADE_ALARM_AT } from "./ledger-tables.ts";
 import { ALARMS_FORGOTTEN_PER_STEP_MAX, FAR_FUTURE_MS } from "./limits.ts";
 import { detail } from "./rows.ts";
@@ -54,8 +54,11 @@ export function alarmStatements(names: TableNames): AlarmStatements {
     `(SELECT schedule_id, at, kind, follows FROM ${alarms} WHERE ${IS_OPEN} ` +
     `ORDER BY schedule_id, at, kind LIMIT ${ALARMS_CHECKED_PER_STEP_MAX} OFFSET +?1)`;
   const isSame = ["schedule_id", "at", "kind"].map((column) => `${alarms}.${column} = v.${column}`).join(" AND ");
+  // The entry of the fire time, or the skip in which it is.
   const hasEntry =
-    `o.book = b.seq AND o.at = (SELECT max(e.at) FROM ${occurrences} e WHERE e.book = b.seq AND e.at <= a.follows) ` +
+    `${isOf("b.seq", "o")} AND o.at = coalesce(` +
+    `(SELECT e.at FROM ${occurrences} e WHERE ${isOf("b.seq", "e")} AND e.at = a.follows), ` +
+    `(SELECT max(e.at) FROM ${occurrences} e WHERE e.book = b.seq AND e.at < a.follows AND e.run IS NULL)) ` +
     "AND coalesce(o.until, o.at) >= a.follows";
   const verdict = (name: "paused" | "removed"): string => `WHEN o.verdict = ${skipVerdict(name)} THEN '${name}'`;
   // Without a schedule, or where it is past the fire time, the occurrence has been processed.

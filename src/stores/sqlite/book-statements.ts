@@ -1,7 +1,9 @@
+import { isOf, shelfOf } from "./entries.ts";
 import {
   BOOK_DAILY_VISIT_MS,
   BOOK_HOURLY_VISIT_MS,
-  BOOKS_PER_CLEANUP_MAX,
+  BOOKS_PER_SHELF,
+  EXCESS_PER_VISIT_MAX,
   FAR_PAST_MS,
   SKIPS_REACHING_MAX,
 } from "./limits.ts";
@@ -13,6 +15,7 @@ import { type Walk, walkStatement } from "./walks.ts";
 export interface BookStatements {
   readonly openBooks: string;
   readonly markBooks: string;
+  readonly hasMoreVisits: string;
   readonly trimBooks: string;
   readonly closeBooks: string;
   readonly unmarkBooks: string;
@@ -22,10 +25,11 @@ export interface BookStatements {
   readonly getOccurrences: Readonly<Record<"oldest" | "newest", string>>;
 }
 
-/** Within the commit of a clean-up, the `visit_at` of a book that is visited is this plus the instant from which on the
- *  book keeps its entries. No other `visit_at` is so early. */
-const MARK = "-4000000000000000000";
-const IS_MARKED = "visit_at < -3000000000000000000";
+/** While the clean-up removes entries of books, the `visit_at` of each is this, times 1, 2 or 3, plus the instant from
+ *  which on the book keeps its entries. No other `visit_at` is so early. 2: the book is at least half full. 3: it has
+ *  even more to remove. */
+const MARK = "-2000000000000000000";
+const IS_MARKED = "visit_at < -1000000000000000000";
 
 /** Tells the verdicts of skips from those of runs in `getOccurrences`. */
 export const SKIP_CODE = 100;
@@ -33,12 +37,26 @@ export const SKIP_CODE = 100;
 /** A comment before each statement lists its arguments. */
 export function bookStatements(names: TableNames): BookStatements {
   const { schedules, jobs, books, occurrences, changes } = names;
-  const lastBefore = (book: string, instant: string, limit: number): string =>
-    `FROM ${occurrences} WHERE book = ${book} AND at < ${instant} ORDER BY at DESC LIMIT ${limit}`;
+  const mark = (book: string): string => `(${book}.visit_at - 1000000000000000000) / ${MARK}`;
+  const kept = (book: string): string => `${book}.visit_at - ${mark(book)} * ${MARK}`;
   // A skip that reaches into the time that is kept stays.
-  const reaching = `SELECT at FROM (SELECT at, until ${lastBefore("b.seq", "?2", 1)}) WHERE until >= ?2`;
+  const reaching =
+    `SELECT at FROM (SELECT at, until FROM ${occurrences} WHERE book = b.seq AND at < ?2 AND run IS NULL ` +
+    "ORDER BY at DESC LIMIT 1) WHERE until >= ?2";
   const keptByAge = `coalesce((${reaching}), ?2)`;
-  const keptByCount = `(SELECT at FROM ${occurrences} WHERE book = b.seq ORDER BY at DESC LIMIT 1 OFFSET ?3 - 1)`;
+  // While books are marked, one of them is the first.
+  const first = `SELECT seq, visit_at FROM ${books} WHERE visit_at <= ?1 ORDER BY visit_at LIMIT 1`;
+  const due = `(SELECT ${shelfOf("seq")} FROM (${first}) WHERE NOT ${IS_MARKED})`;
+  const keptByCount =
+    "CASE WHEN c.entries > ?3 THEN (SELECT at FROM (SELECT o.at AS at, row_number() OVER (ORDER BY o.at) AS number " +
+    `FROM ${occurrences} o WHERE ${isOf("b.seq", "o")}) ` +
+    `WHERE number > min(c.entries - ?3, ${EXCESS_PER_VISIT_MAX}) LIMIT 1) ELSE ${FAR_PAST_MS} END`;
+  const counts = `SELECT book, count(*) AS entries FROM ${occurrences} WHERE shelf = ${due} GROUP BY book`;
+  const lastBefore = `FROM ${occurrences} o WHERE ${isOf("v.book", "o")} AND o.at < v.kept ORDER BY o.at DESC LIMIT 1`;
+  const removable =
+    `(SELECT ${shelfOf("v.seq")} AS shelf, max(${kept("v")}) AS kept FROM ${books} v WHERE v.${IS_MARKED}) m ` +
+    `CROSS JOIN ${occurrences} o ON o.shelf = m.shelf AND o.at < m.kept ` +
+    `CROSS JOIN ${books} b ON b.seq = o.book AND b.${IS_MARKED} AND o.at < ${kept("b")}`;
   const since = "max(s.created_at, coalesce(s.last_fire_time + 1, s.created_at))";
   return {
     // ?1 ids of schedules
@@ -47,34 +65,37 @@ export function bookStatements(names: TableNames): BookStatements {
       `SELECT s.id, ${since}, s.created_at + ${BOOK_DAILY_VISIT_MS} ` +
       `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`,
 
-    // The next four run one after the other.
+    // The next five run one after the other. They visit all books of one shelf, because all of its entries are read to
+    // count those of one book. The first does nothing while books are marked.
     // The cast is there because some clients bind every number as a REAL, in which the sum would lose its last digits.
     // ?1 now, ?2 the instant before which entries are too old, ?3 most entries of a book
     markBooks:
-      `UPDATE ${books} SET visit_at = ${MARK} + v.kept, ` +
-      `since = max(since, coalesce((SELECT coalesce(until, at) + 1 ${lastBefore("v.book", "v.kept", 1)}), since)) ` +
-      "FROM (SELECT b.seq AS book, " +
-      `CAST(max(${keptByAge}, coalesce(${keptByCount}, ${FAR_PAST_MS})) AS INTEGER) AS kept FROM ${books} b ` +
-      `WHERE b.visit_at <= ?1 ORDER BY b.visit_at LIMIT ${BOOKS_PER_CLEANUP_MAX}) v WHERE ${books}.seq = v.book`,
+      `WITH v AS MATERIALIZED (SELECT b.seq AS book, c.entries AS entries, ` +
+      `CAST(max(${keptByAge}, ${keptByCount}) AS INTEGER) AS kept ` +
+      `FROM ${books} b LEFT JOIN (${counts}) c ON c.book = b.seq ` +
+      `WHERE b.seq >= ${due} * ${BOOKS_PER_SHELF} AND b.seq < (${due} + 1) * ${BOOKS_PER_SHELF}) ` +
+      `UPDATE ${books} SET visit_at = ${MARK} * CASE WHEN v.entries - ?3 > ${EXCESS_PER_VISIT_MAX} THEN 3 ` +
+      `WHEN 2 * v.entries >= ?3 THEN 2 ELSE 1 END + v.kept, ` +
+      `since = max(since, coalesce((SELECT coalesce(o.until, o.at) + 1 ${lastBefore}), since)) ` +
+      `FROM v WHERE ${books}.seq = v.book`,
     // ?1 limit
     trimBooks:
-      `DELETE FROM ${occurrences} WHERE (book, at) IN (SELECT o.book, o.at FROM ${books} b ` +
-      `CROSS JOIN ${occurrences} o ON o.book = b.seq AND o.at < b.visit_at - ${MARK} WHERE b.${IS_MARKED} LIMIT +?1)`,
+      `DELETE FROM ${occurrences} WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM ${removable} ` +
+      "LIMIT +?1)",
     // no arguments. Of schedules that are gone, without entries, without changes, and without a job that could make an
     // entry.
     closeBooks:
       `DELETE FROM ${books} WHERE ${IS_MARKED} ` +
-      `AND NOT EXISTS (SELECT 1 FROM ${occurrences} WHERE book = ${books}.seq) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${schedules} s WHERE s.id = schedule_id) ` +
+      `AND NOT EXISTS (SELECT 1 FROM ${occurrences} o WHERE ${isOf(`${books}.seq`, "o")}) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${changes} c WHERE c.schedule_id = ${books}.schedule_id) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${books}.schedule_id)`,
-    // ?1 now, ?2 half of the most entries of a book. Books that have more to remove are visited at once, and those that
-    // are half full soon.
+    // ?1 now. While there are entries to remove, the books stay marked.
     unmarkBooks:
-      `UPDATE ${books} SET visit_at = ?1 + CASE ` +
-      `WHEN EXISTS (SELECT 1 FROM ${occurrences} WHERE book = ${books}.seq AND at < visit_at - ${MARK}) THEN 0 ` +
-      `WHEN EXISTS (SELECT 1 FROM ${occurrences} WHERE book = ${books}.seq LIMIT 1 OFFSET ?2 - 1) ` +
-      `THEN ${BOOK_HOURLY_VISIT_MS} ELSE ${BOOK_DAILY_VISIT_MS} END WHERE ${IS_MARKED}`,
+      `UPDATE ${books} SET visit_at = ?1 + CASE ${mark(books)} WHEN 3 THEN 0 WHEN 2 THEN ${BOOK_HOURLY_VISIT_MS} ` +
+      `ELSE ${BOOK_DAILY_VISIT_MS} END WHERE ${IS_MARKED} AND NOT EXISTS (SELECT 1 FROM ${removable})`,
+    // ?1 now. Columns: whether there are books to visit.
+    hasMoreVisits: `SELECT EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ?1) AS has_more`,
 
     // ?1 id of a schedule
     getLedgerStart: `SELECT ${instant("since")} AS since FROM ${books} WHERE schedule_id = ?1`,
@@ -95,6 +116,7 @@ function whole(column: string): string {
  *  verdicts of runs, and those of skips plus `SKIP_CODE`, or null. */
 function occurrenceLists({ books, occurrences }: TableNames): BookStatements["getOccurrences"] {
   const book = `(SELECT seq FROM ${books} WHERE schedule_id = ?3)`;
+  const inBook = `shelf = ${shelfOf(book)} AND book = ${book}`;
   const list = {
     table: occurrences,
     key: "at",
@@ -103,20 +125,20 @@ function occurrenceLists({ books, occurrences }: TableNames): BookStatements["ge
       `json_array(${["at", "verdict", "until", "count", "target"].map(whole).join(", ")}, ` +
       "CASE WHEN t.run < x'' THEN t.run WHEN t.run IS NOT NULL THEN '' END)",
     isTaken:
-      `t.book = ${book} AND coalesce(t.until, t.at) >= ?4 AND (?7 IS NULL OR ` +
+      `t.shelf = ${shelfOf(book)} AND t.book = ${book} AND coalesce(t.until, t.at) >= ?4 AND (?7 IS NULL OR ` +
       `t.verdict + ${SKIP_CODE} * (t.run IS NULL) IN (SELECT value FROM json_each(?7)))`,
   };
   // A skip that began before may reach into the time. Skips do not overlap, unless a schedule was set back.
   const begin =
     `coalesce((SELECT min(at) FROM (SELECT at, until FROM ${occurrences} WHERE book = ${book} AND at < ?4 ` +
-    `ORDER BY at DESC LIMIT ${SKIPS_REACHING_MAX}) WHERE until >= ?4), ?4)`;
+    `AND run IS NULL ORDER BY at DESC LIMIT ${SKIPS_REACHING_MAX}) WHERE until >= ?4), ?4)`;
   const walk = (isBackwards: boolean): Walk => {
     const order = isBackwards ? "DESC" : "ASC";
     const range = isBackwards
       ? `at >= ${begin} AND at < min(coalesce(?6, ?5 + 1), ?5 + 1)`
       : `at >= max(coalesce(?6 + 1, ${begin}), ${begin}) AND at <= ?5`;
     return {
-      rows: `SELECT at AS seq, at FROM ${occurrences} WHERE book = ${book} AND ${range} ORDER BY at ${order}`,
+      rows: `SELECT at AS seq, at FROM ${occurrences} WHERE ${inBook} AND ${range} ORDER BY at ${order}`,
       place: ["at"],
       isBackwards,
     };

@@ -19,13 +19,15 @@ export class ChangeRetention {
 
   /** The first statements of a clean-up. */
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
-    const { nextChanges, removeAgedChanges, removeExcessChanges, removeLives, noteExhausted } = this.#statements;
+    const { nextChanges, emptyNewestChange, removeAgedChanges, removeExcessChanges } = this.#statements;
+    const { removeLives, noteExhausted } = this.#statements;
     const oldest = now - this.#limits.ageMsMax;
     const [aged, excess] = this.#next;
     const most = CHANGES_SEEN_PER_CLEANUP_MAX;
     return [
       statement(nextChanges, oldest, aged, excess, most - 1),
       statement(removeAgedChanges, oldest, aged, most),
+      statement(emptyNewestChange, oldest),
       statement(removeExcessChanges, excess, most, limit),
       statement(removeLives, oldest, limit),
       statement(noteExhausted, now, limit),
@@ -33,7 +35,7 @@ export class ChangeRetention {
   }
 
   /** Takes their answers. Returns those of the other statements of the clean-up. */
-  seen([next, , , , , ...others]: readonly Row[][]): readonly Row[][] {
+  seen([next, , , , , , ...others]: readonly Row[][]): readonly Row[][] {
     this.#next = [numberOrNull(next, "aged") ?? 0, numberOrNull(next, "excess") ?? 0];
     return others;
   }

@@ -1,5 +1,5 @@
 import { CHANGES_KEPT_MAX } from "../../core/limits.ts";
-import { skipVerdict } from "./entries.ts";
+import { isOf, placeOf, skipVerdict } from "./entries.ts";
 import { rowAsJson, validJson } from "./rows.ts";
 import { STORED_SETTINGS } from "./schedule-rows.ts";
 import { exhaustedSchedules } from "./schedule-statements.ts";
@@ -23,6 +23,7 @@ export interface ChangeStatements {
   readonly getTaskPauseHistory: ByOrder;
   readonly nextChanges: string;
   readonly removeAgedChanges: string;
+  readonly emptyNewestChange: string;
   readonly removeExcessChanges: string;
 }
 
@@ -95,14 +96,16 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // Skips do not overlap, so that at most one of them begins before an instant and reaches beyond it.
     cutSkips:
       `UPDATE ${occurrences} SET until = (SELECT f.start - 1 FROM (${starts}) f WHERE f.book = ${occurrences}.book) ` +
-      `WHERE (book, at) IN (SELECT o.book, o.at FROM (${starts}) f CROSS JOIN ${occurrences} o ON o.book = f.book ` +
-      `AND o.at = (SELECT max(e.at) FROM ${occurrences} e WHERE e.book = f.book AND e.at < f.start) ` +
-      `WHERE o.until >= f.start AND ${isOfChange("o")})`,
+      `WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
+      `CROSS JOIN ${occurrences} o ON ${isOf("f.book", "o")} ` +
+      `AND o.at = (SELECT max(e.at) FROM ${occurrences} e WHERE e.book = f.book AND e.at < f.start ` +
+      `AND e.run IS NULL) WHERE o.until >= f.start AND ${isOfChange("o")})`,
     removeCutSkips:
-      `DELETE FROM ${occurrences} WHERE (book, at) IN (SELECT o.book, o.at FROM (${starts}) f ` +
+      `DELETE FROM ${occurrences} WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
       `CROSS JOIN ${occurrences} o ON o.book = f.book AND o.at >= f.start WHERE ${isOfChange("o")})`,
     skipUnprocessed:
-      `INSERT OR IGNORE INTO ${occurrences} (book, at, verdict, until) SELECT book, start, verdict, next - 1 FROM (` +
+      `INSERT OR IGNORE INTO ${occurrences} (shelf, book, at, verdict, until) ` +
+      `SELECT ${placeOf("book")}, start, verdict, next - 1 FROM (` +
       `SELECT b.seq AS book, max(p.effective_from, coalesce(p.key + 1, p.effective_from)) AS start, ` +
       `CASE WHEN p.changes_payload = 1 THEN ${skipVerdict("paused")} ` +
       `WHEN p.kind = 'removed' THEN ${skipVerdict("removed")} ELSE ${skipVerdict("replaced")} END AS verdict, ` +
@@ -146,9 +149,19 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // change of a schedule stays as long as the schedule, because the change says since when its rule holds.
     removeAgedChanges:
       `DELETE FROM ${changes} WHERE seq IN (SELECT c.seq FROM ${window("?2", "?3")} c WHERE c.at < ?1 ` +
+      `AND c.seq < (SELECT max(seq) FROM ${changes}) ` +
       `AND CASE WHEN c.schedule_id IS NULL THEN c.kind = 'taskUnpaused' OR EXISTS (${newer("task_id")} ` +
       `AND n.key IS c.key) ELSE NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
       `OR EXISTS (${newer("schedule_id")}) END)`,
+    // ?1 as above. The newest of all changes stays, as an empty row, until there is a newer one, so that no number is
+    // given again. It follows the changes that it ends.
+    emptyNewestChange:
+      `UPDATE ${changes} AS c SET schedule_id = NULL, task_id = NULL, key = NULL, made_by = NULL, ` +
+      "kind = 'taskUnpaused', effective_from = NULL, former = NULL, latter = NULL " +
+      `WHERE seq = (SELECT max(seq) FROM ${changes}) AND at < ?1 AND CASE WHEN schedule_id IS NOT NULL ` +
+      `THEN NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
+      `ELSE kind = 'taskUnpaused' AND task_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${changes} n ` +
+      "WHERE n.task_id = c.task_id AND n.seq < c.seq AND n.key IS c.key) END",
     // ?1 after which `seq`, ?2 how many changes it looks at, ?3 limit
     removeExcessChanges: `DELETE FROM ${changes} WHERE seq IN (${ofBoth} LIMIT +?3)`,
   };

@@ -4,7 +4,7 @@ import type { LedgerLimits } from "../ledger.ts";
 import { statement } from "./batch.ts";
 import { ChangeRetention } from "./change-retention.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { BOOKS_PER_CLEANUP_MAX, DEAD_SCHEDULER_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
+import { DEAD_SCHEDULER_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
 import { idsOf, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
@@ -49,25 +49,25 @@ export class CleanUp {
   /** The statements that clean up books of the ledger. */
   #visits(now: number, limit: number): SqlStatement[] {
     if (this.#ledger === null) return [];
-    const { markBooks, trimBooks, closeBooks, unmarkBooks, countChanges } = this.#statements;
+    const { markBooks, hasMoreVisits, trimBooks, closeBooks, unmarkBooks, countChanges } = this.#statements;
     const { ageMsMax, countMax } = this.#ledger;
     return [
       statement(markBooks, now, now - ageMsMax, countMax),
-      statement(countChanges),
       statement(trimBooks, limit),
       statement(countChanges),
       statement(closeBooks),
-      statement(unmarkBooks, now, Math.ceil(countMax / 2)),
+      statement(unmarkBooks, now),
+      statement(hasMoreVisits, now),
     ];
   }
 
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
-    const [, expired, exhausted, , , , windows, , [last] = [], , , , , visited, , trimmed] =
+    const [, expired, exhausted, , , , windows, , [last] = [], , , , , , trimmed, , , visits] =
       this.#changes?.seen(results) ?? results;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = numberOrNull(trimmed, "changes") ?? 0;
-    const hasMore = (numberOrNull(visited, "changes") ?? 0) >= BOOKS_PER_CLEANUP_MAX;
+    const hasMore = numberOrNull(visits, "has_more") === 1;
     this.#orphansAfter = last === undefined ? FIRST_LINK : [String(last.parent_id), String(last.child_id)];
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,

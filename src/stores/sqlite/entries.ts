@@ -1,19 +1,35 @@
 import { SKIP_VERDICTS, type SkipVerdict } from "../../records/ledger.ts";
 import { JOB_OUTCOMES, type JobOutcome } from "../../records/policies.ts";
+import { BOOKS_PER_SHELF } from "./limits.ts";
 import { detail } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 
 // How the entries of the ledger are written, see the table `occurrences`.
 
+/** SQL of the shelf of a book. The entries of a shelf are in the order of their fire times, whatever their books. */
+export function shelfOf(book: string): string {
+  return `${book} / ${BOOKS_PER_SHELF}`;
+}
+
+/** SQL of the columns `shelf` and `book`. */
+export function placeOf(book: string): string {
+  return `${shelfOf(book)}, ${book}`;
+}
+
+/** SQL of whether an entry is of a book. */
+export function isOf(book: string, entry: string): string {
+  return `${entry}.shelf = ${shelfOf(book)} AND ${entry}.book = ${book}`;
+}
+
 /** The beginning of a statement that writes runs, and the order of their columns. An entry of the same fire time is
  *  replaced: that of a job which this job repeats, or that of an earlier try. */
 export function intoRuns({ occurrences }: TableNames): string {
-  return `INSERT OR REPLACE INTO ${occurrences} (book, at, verdict, run)`;
+  return `INSERT OR REPLACE INTO ${occurrences} (shelf, book, at, verdict, run)`;
 }
 
 /** The same for skips. */
 export function intoSkips({ occurrences }: TableNames): string {
-  return `INSERT OR REPLACE INTO ${occurrences} (book, at, verdict, until, count, target)`;
+  return `INSERT OR REPLACE INTO ${occurrences} (shelf, book, at, verdict, until, count, target)`;
 }
 
 /** The column `verdict` of a run. */
@@ -57,7 +73,7 @@ export function runColumns(
     "concurrency_key IS NOT NULL",
   ];
   const texts = facts.map((fact) => `coalesce(CAST(${fact} AS INTEGER), '-') || ' '`);
-  return `book, fire_time, ${run.verdict}, ${texts.join(" || ")} || '/' || ${jobs}.id`;
+  return `${placeOf("book")}, fire_time, ${run.verdict}, ${texts.join(" || ")} || '/' || ${jobs}.id`;
 }
 
 /** A statement that writes the runs of jobs that end without one, without its condition. They are the same as those of

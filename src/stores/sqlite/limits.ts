@@ -169,12 +169,16 @@ export const UNLIMITED = 1_000_000_000;
 /** Most pauses that are told at once. */
 export const PAUSES_MAX = 10_000;
 
-/** Books of the ledger that one clean-up visits, because it may have to count the entries of each. */
-export const BOOKS_PER_CLEANUP_MAX = 50;
+/** Books of the ledger whose entries lie together. With more, the jobs that end together write fewer pages, and who
+ *  reads one book walks along more entries of others. */
+export const BOOKS_PER_SHELF = 32;
+
+/** Entries of a book that one visit finds to be too many. It looks through those of the other books on the shelf. */
+export const EXCESS_PER_VISIT_MAX = 500;
 
 /** When a clean-up visits a book again, in milliseconds: one that is at least half full, and any other. */
 export const BOOK_HOURLY_VISIT_MS = 3_600_000;
 export const BOOK_DAILY_VISIT_MS = 86_400_000;
 
-/** Most entries before a time that are searched for a skip that reaches into it. Nearly always it is the last one. */
+/** Most skips before a time that are searched for one that reaches into it. Nearly always it is the last one. */
 export const SKIPS_REACHING_MAX = 16;

@@ -1,6 +1,6 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { effectiveFrom, stateAsJson } from "./change-statements.ts";
-import { intoSkips, skipVerdict } from "./entries.ts";
+import { intoSkips, placeOf, skipVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { validJson } from "./rows.ts";
@@ -38,6 +38,7 @@ export function planStatements(names: TableNames): PlanStatements {
     "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0 " +
     "AND +s.acquired_until IS NULL";
   const details = validJson("s.details");
+  const place = placeOf("b.seq");
   const { delayed, ready, leased } = JOB_STATE;
   // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go
   // through json_patch, because json_patch would remove null from metadata too.
@@ -97,13 +98,13 @@ export function planStatements(names: TableNames): PlanStatements {
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // the arguments of noteOverlaps
     enterReplaced:
-      `${intoSkips(names)} SELECT b.seq, n.value->>1, ${skipVerdict("replaced")}, n.value->>1, 1, r.value->>5 ` +
+      `${intoSkips(names)} SELECT ${place}, n.value->>1, ${skipVerdict("replaced")}, n.value->>1, 1, r.value->>5 ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       `CROSS JOIN json_each(s.overlap_note, '$.replaced') n CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
       `WHERE ${asPlanned}`,
     // the arguments of noteOverlaps
     enterUnmade:
-      `${intoSkips(names)} SELECT b.seq, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +
+      `${intoSkips(names)} SELECT ${place}, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       `CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
       `WHERE ${asPlanned} AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL`,
@@ -131,7 +132,7 @@ export function planStatements(names: TableNames): PlanStatements {
     // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
     // commitPlans.
     enterSkips:
-      `${intoSkips(names)} SELECT b.seq, f.value->>0, f.value->>2, f.value->>1, f.value->>3, f.value->>4 ` +
+      `${intoSkips(names)} SELECT ${place}, f.value->>0, f.value->>2, f.value->>1, f.value->>3, f.value->>4 ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
     // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.

@@ -1,4 +1,4 @@
-import { booksOf, intoRuns, runColumns } from "./entries.ts";
+import { booksOf, intoRuns, placeOf, runColumns } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
@@ -74,7 +74,7 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     // ?1 members: fireTime and the text of the run, then the scheduleId; ?2 the verdict that they share. For jobs
     // without a concurrency key that are released for sure.
     enterRuns:
-      `${intoRuns(names)} SELECT b.seq, ${KEY_INSTANT}, ?2, ${KEY_ID} ` +
+      `${intoRuns(names)} SELECT ${placeOf("b.seq")}, ${KEY_INSTANT}, ?2, ${KEY_ID} ` +
       `FROM json_each(?1) r CROSS JOIN ${books} b ON b.schedule_id = r.value`,
     // ?1 rows [jobId, fence, verdict, startedAt, finishedAt, attempts], ?2 schedulerId. Precedes the statements that
     // remove the jobs.

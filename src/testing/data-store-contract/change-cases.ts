@@ -3,7 +3,17 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Ledger } from "../../stores/ledger.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { CHANGES, dueSchedule, entriesOf, ledgerCase, NOTE, seenAgain, TASK_PAUSES } from "./ledger-makers.ts";
+import {
+  CHANGES,
+  cleanUp,
+  DAY_MS,
+  dueSchedule,
+  entriesOf,
+  ledgerCase,
+  NOTE,
+  seenAgain,
+  TASK_PAUSES,
+} from "./ledger-makers.ts";
 import { add, commit, makeSchedule, makeTask, planOf, T0 } from "./makers.ts";
 
 /** The state that a change tells of a schedule. */
@@ -220,6 +230,23 @@ export const changeCases: readonly DataStoreCase[] = [
       }
     },
   ),
+  ledgerCase("changes: no number comes again after the clean-up", async (store, ledger) => {
+    await store.addSchedules(add(LATER), NOTE);
+    await store.removeSchedule("schedule", NOTE);
+    const last = present((await ledger.getScheduleChanges(CHANGES)).at(-1), "the removal").seq;
+    const late = T0 + ledger.limits.ageMsMax + DAY_MS;
+    await cleanUp(store, late, 2);
+    equal(await changesOf(ledger), [], "what is left");
+    await store.addSchedules(add(LATER), NOTE);
+    const [{ seq } = { seq: 0 }] = await ledger.getScheduleChanges(CHANGES);
+    isTrue(seq > last, `a number above ${last}, not ${seq}`);
+    await store.removeSchedule("schedule", NOTE);
+    await cleanUp(store, late, 2);
+    await store.putTasks([makeTask()]);
+    await store.pauseTask({ taskId: "task", key: null, paused: true, now: T0, by: "a" });
+    const pauses = (await ledger.getTaskPauseHistory(TASK_PAUSES)).map((pause) => pause.seq);
+    isTrue(pauses.length === 1 && (pauses[0] ?? 0) > seq + 1, `one number above ${seq + 1}, not ${pauses}`);
+  }),
   ledgerCase("changes: the pauses of a task and of its keys leave who paused what", async (store, ledger) => {
     await store.putTasks([makeTask(), makeTask({ id: "other" })]);
     const pauses = [
