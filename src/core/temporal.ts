@@ -125,7 +125,8 @@ export function instantTextOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : instantText(epochMs);
 }
 
-function nearestInstantMs(epochMs: number): number {
+/** The nearest epoch milliseconds that are an instant; 0 for what is no number. */
+export function nearestInstantMs(epochMs: number): number {
   if (Number.isInteger(epochMs) && Math.abs(epochMs) <= INSTANT_MS_MAX) return epochMs;
   return Math.trunc(Math.min(Math.max(Number(epochMs) || 0, -INSTANT_MS_MAX), INSTANT_MS_MAX));
 }

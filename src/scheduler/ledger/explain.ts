@@ -39,8 +39,13 @@ export async function knownOf(store: DataStore, scheduleId: string, now: number)
   if (schedule === null && newest.length === 0) {
     throw new ScheduleLookupError(`there is no schedule "${scheduleId}"`, scheduleId);
   }
-  const history = new RuleHistory([...newest].reverse(), schedule, now);
+  const history = new RuleHistory(newest.filter(isWhole).reverse(), schedule, now);
   return { scheduleId, now, store, ledger, schedule, history };
+}
+
+/** Whether a change has the states that its kind has. In a damaged row they may be missing. */
+function isWhole({ kind, before, after }: ScheduleChangeRecord): boolean {
+  return (kind === "added" || before !== null) && (kind === "removed" || after !== null);
 }
 
 /** What a question turned out to be about. */
