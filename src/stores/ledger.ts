@@ -55,7 +55,7 @@ export interface Ledger {
   getScheduleChanges(filter: ChangeRecordFilter & { readonly scheduleId: string }): Promise<ScheduleChangeRecord[]>;
   /** Pauses of a task and of its keys, as above. */
   getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]>;
-  /** The lives that touch [from, until], by `since`, at most 1,000. */
+  /** The lives that touch [from, until], by `since`: at most 1,000, those that began last. */
   getLives(filter: { readonly from: number; readonly until: number }): Promise<LifeRecord[]>;
 }
 

@@ -383,6 +383,16 @@ for (const local of LOCAL_STORES) {
       ]);
     });
 
+    test("of very many lives, those that began last are told", async () => {
+      await run(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1499) INSERT INTO escapement_lives " +
+          "(identity, since, until, role, resident, tasks) " +
+          `SELECT 'w-' || i, ${T0} + i, ${T0} + i, 'both', 0, '[]' FROM n`,
+      );
+      const lives = await ledgerOf(store).getLives({ from: T0, until: T0 + DAY_MS });
+      expect(lives.map(({ since }) => since - T0)).toEqual(Array.from({ length: 1000 }, (_, place) => 500 + place));
+    });
+
     test("lives of one identity never overlap, whatever the clocks of its runs say", async () => {
       let seed = 7;
       const random = (below: number): number => {

@@ -1,4 +1,4 @@
-import { LATE_MS } from "../../core/limits.ts";
+import { LATE_MS, LIVES_PER_ANSWER_MAX } from "../../core/limits.ts";
 import type { LifeRecord, Run, ScheduleChangeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Cause } from "../views/explanation.ts";
@@ -127,12 +127,15 @@ function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null 
   }
   if (isHeld) return { kind: "held", concurrencyKey: key };
   const { lives } = evidence;
-  const nobody = nobodyUp(lives, wait, "worker", now);
-  if (nobody !== null) return nobody;
   const workers = (lives ?? []).filter(
     (life) => life.role !== "scheduler" && life.since < wait.until && life.until > wait.from,
   );
-  if (workers.length > 0 && workers.every(({ tasks }) => !tasks.includes(taskId))) return { kind: "noHandler", taskId };
+  const isUnable = workers.length > 0 && workers.every(({ tasks }) => !tasks.includes(taskId));
+  // Ticks that find no job for their handlers leave no trace, so that those which did tell of the others.
+  const hasOnlyTicks = workers.every(({ isResident }) => !isResident);
+  const nobody = isUnable && hasOnlyTicks ? null : nobodyUp(lives, wait, "worker", now);
+  if (nobody !== null) return nobody;
+  if (isUnable) return { kind: "noHandler", taskId };
   return wait.until - wait.from > LATE_MS ? { kind: "noSlot", taskId } : null;
 }
 
@@ -145,12 +148,28 @@ function nobodyUp(
 ): CauseFacts | null {
   if (lives === null) return null;
   const able = lives.filter(({ role }) => role !== (lacks === "scheduler" ? "worker" : "scheduler"));
-  const gaps = gapsBetween(able, wait);
-  if (!isMost(gaps, wait)) return null;
-  const { from, until } = gaps.reduce((best, gap) => (lengthOf(gap) > lengthOf(best) ? gap : best));
-  const ends = able.map((life) => life.until).filter((end) => end <= from);
-  const isOver = until < now || able.some(({ since }) => since === until);
-  return { kind: "nobodyUp", lacks, from: ends.length === 0 ? null : Math.max(...ends), until: isOver ? until : null };
+  const known = knownPart(wait, lives);
+  const gaps = gapsBetween(able, known);
+  if (!isMost(gaps, known)) return null;
+  const gap = gaps.reduce((best, one) => (lengthOf(one) > lengthOf(best) ? one : best));
+  const isOver = gap.until < now || able.some(({ since }) => since === gap.until);
+  return { kind: "nobodyUp", lacks, from: beginOf(gap, able), until: isOver ? gap.until : null };
+}
+
+/** The part of a wait of which all lives are known: of very many lives, the store tells only the last. */
+function knownPart(wait: Span, lives: readonly LifeRecord[]): Span {
+  const [oldest] = lives;
+  const isCut = oldest !== undefined && lives.length >= LIVES_PER_ANSWER_MAX;
+  return isCut ? { ...wait, from: Math.max(wait.from, Math.min(oldest.since, wait.until)) } : wait;
+}
+
+/** Since when nobody was up, in a gap; null where that is not known. Ticks that found nothing to do left no trace, so
+ *  that for certain nobody came only since there was something to do. */
+function beginOf({ from }: Span, able: readonly LifeRecord[]): number | null {
+  const before = able.filter(({ until }) => until <= from);
+  const [last] = before.sort((a, b) => b.until - a.until);
+  if (last === undefined) return null;
+  return last.isResident ? last.until : from;
 }
 
 function lengthOf({ from, until }: Span): number {

@@ -31,7 +31,7 @@ export class Lives {
       .flat()
       .filter((life) => life.since <= until && life.until >= from)
       .sort((a, b) => a.since - b.since || (a.identity < b.identity ? -1 : 1))
-      .slice(0, LIVES_PER_ANSWER_MAX)
+      .slice(-LIVES_PER_ANSWER_MAX)
       .map((life) => ({ ...life }));
   }
 

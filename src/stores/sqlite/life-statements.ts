@@ -27,8 +27,9 @@ export function lifeStatements({ lives, incarnations }: TableNames): LifeStateme
       "resident = excluded.resident, tasks = excluded.tasks",
     // ?1 from, ?2 until
     getLives:
-      `SELECT ${rowAsJson(null, columns, [validJson("tasks", "[]")])} AS record FROM ${lives} ` +
-      `WHERE until >= ?1 AND since <= ?2 ORDER BY since, identity LIMIT ${LIVES_PER_ANSWER_MAX}`,
+      `SELECT ${rowAsJson(null, columns, [validJson("tasks", "[]")])} AS record FROM (SELECT * FROM ${lives} ` +
+      `WHERE until >= ?1 AND since <= ?2 ORDER BY since DESC, identity DESC LIMIT ${LIVES_PER_ANSWER_MAX}) ` +
+      "ORDER BY since, identity",
     // ?1 the instant before which lives ended long ago, ?2 limit
     removeLives:
       `DELETE FROM ${lives} WHERE (identity, since) IN (SELECT identity, since FROM ${lives} WHERE until < ?1 ` +
