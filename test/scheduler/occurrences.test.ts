@@ -334,6 +334,29 @@ describe("explain", () => {
     }
   });
 
+  test("refuses what clocks show beyond the range of instants", async () => {
+    const { scheduler } = await eventfulDay();
+    const { Temporal } = await import("../../src/mod.ts");
+    const error = await rejectionOf(scheduler.explain("s", Temporal.PlainDateTime.from("-271821-04-19T00:00:01")));
+    expect(error).toBeInstanceOf(OptionsError);
+    expect(error).toHaveProperty("message", expect.stringContaining("at must be a time within the range of instants"));
+  });
+
+  test("says that an entry was removed, also where the addition of the schedule is known no more", async () => {
+    const store = new MemoryDataStore({ ledger: { maxCount: 3, maxAge: { days: 1 } } });
+    const { scheduler, to } = worldAt(undefined, {}, store);
+    scheduler.task("t", () => {});
+    await scheduler.addSchedule("t", HOURLY, { id: "s" });
+    await scheduler.start();
+    await to("2030-01-02T00:30:00Z");
+    await scheduler.updateSchedule("s", { priority: 5 });
+    await to("2030-01-03T00:15:00Z");
+    await scheduler.cleanup();
+    expect((await scheduler.getScheduleChanges("s")).items.map(({ kind }) => kind)).toEqual(["changed"]);
+    const { verdict, cause } = await scheduler.explain("s", "2030-01-02T12:00:00Z");
+    expect([verdict, cause]).toEqual(["unrecorded", { kind: "ledger", reason: "removed" }]);
+  });
+
   test("takes Temporal objects and Dates", async () => {
     const { scheduler } = await eventfulDay();
     const { Temporal } = await import("../../src/mod.ts");

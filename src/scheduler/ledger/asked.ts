@@ -33,7 +33,7 @@ export function questionOf(asked: Asked, where: string): Question {
   try {
     const civil = civilTimeOf(asked);
     if (civil === null) return { kind: "instant", at: toEpochMs(asked as InstantLike, "") };
-    const wall = civil.toZonedDateTime("UTC").epochMilliseconds;
+    const wall = wallOf(civil);
     const digits = typeof asked === "string" ? asked.length : String(asked).length > 10 ? 19 : 10;
     // A date; an hour; a minute; a second.
     const span = digits <= 10 ? DAY_MS : digits <= 13 ? 3_600_000 : digits <= 16 ? 60_000 : 1000;
@@ -45,6 +45,15 @@ export function questionOf(asked: Asked, where: string): Question {
       .replace("text with an offset, such as", 'text, such as "2030-01-31 09:00" (in the zone of the rule),')
       .replace("text with an offset", "text");
     throw optionError(where, "at", message, { cause });
+  }
+}
+
+/** At its ends, Temporal has more times of the wall clock than instants. @throws {OptionsError} */
+function wallOf(civil: Temporal.PlainDateTime): number {
+  try {
+    return civil.toZonedDateTime("UTC").epochMilliseconds;
+  } catch (cause) {
+    throw optionError("", "at", `must be a time within the range of instants; got ${civil}`, { cause });
   }
 }
 

@@ -242,6 +242,7 @@ function causeOfNothing({ finding, history, ledger, now }: Case): CauseFacts {
   if (ledger === null || ledger.start === null) return { kind: "ledger", reason: "notKept" };
   if (fireTime >= ledger.start) return { kind: "ledger", reason: "unknown" };
   const [oldest] = history.changes;
-  const wasKept = (oldest?.kind === "added" && oldest.at <= fireTime) || fireTime < now - ledger.ageMsMax;
+  // A change that is known was written by a ledger.
+  const wasKept = (oldest !== undefined && oldest.at <= fireTime) || fireTime < now - ledger.ageMsMax;
   return { kind: "ledger", reason: wasKept ? "removed" : "notKept" };
 }
