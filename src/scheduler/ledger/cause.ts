@@ -110,7 +110,7 @@ function causeOfMissing(
   if (pause !== undefined && isMost([pause], wait)) return schedulePaused(pause.change);
   const added = history.changes.findLast(({ kind, at }) => kind === "added" && at <= processedAt);
   if (added !== undefined && added.at > finding.fireTime) return { kind: "added", by: added.by, at: added.at };
-  return nobodyUp(evidence.lives, wait, "scheduler", now);
+  return nobodyUp(evidence.lives, wait, "scheduler", now, finding.skip?.from);
 }
 
 /** Why a job that was due waited. @param isHeld whether admission may have held it */
@@ -139,12 +139,14 @@ function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null 
   return wait.until - wait.from > LATE_MS ? { kind: "noSlot", taskId } : null;
 }
 
-/** The longest time in which nobody was up, if nobody was for most of a wait. */
+/** The longest time in which nobody was up, if nobody was for most of a wait. @param dueSince since when there was
+ *  something to do, if that is before the wait */
 function nobodyUp(
   lives: readonly LifeRecord[] | null,
   wait: Span,
   lacks: "scheduler" | "worker",
   now: number,
+  dueSince = wait.from,
 ): CauseFacts | null {
   if (lives === null) return null;
   const able = lives.filter(({ role }) => role !== (lacks === "scheduler" ? "worker" : "scheduler"));
@@ -153,7 +155,7 @@ function nobodyUp(
   if (!isMost(gaps, known)) return null;
   const gap = gaps.reduce((best, one) => (lengthOf(one) > lengthOf(best) ? one : best));
   const isOver = gap.until < now || able.some(({ since }) => since === gap.until);
-  return { kind: "nobodyUp", lacks, from: beginOf(gap, able), until: isOver ? gap.until : null };
+  return { kind: "nobodyUp", lacks, from: beginOf(gap, able, dueSince), until: isOver ? gap.until : null };
 }
 
 /** The part of a wait of which all lives are known: of very many lives, the store tells only the last. */
@@ -165,11 +167,11 @@ function knownPart(wait: Span, lives: readonly LifeRecord[]): Span {
 
 /** Since when nobody was up, in a gap; null where that is not known. Ticks that found nothing to do left no trace, so
  *  that for certain nobody came only since there was something to do. */
-function beginOf({ from }: Span, able: readonly LifeRecord[]): number | null {
+function beginOf({ from }: Span, able: readonly LifeRecord[], dueSince: number): number | null {
   const before = able.filter(({ until }) => until <= from);
   const [last] = before.sort((a, b) => b.until - a.until);
   if (last === undefined) return null;
-  return last.isResident ? last.until : from;
+  return last.isResident ? last.until : Math.max(last.until, Math.min(from, dueSince));
 }
 
 function lengthOf({ from, until }: Span): number {

@@ -48,6 +48,25 @@ describe("the cause of a wait, where nobody stays resident", () => {
     ]);
   });
 
+  test("is the same for all fire times that were due together", async () => {
+    const world = worldAt();
+    const ticking = world.another({ identity: "w-2", leaseDuration: "1m" });
+    ticking.task("t", () => {});
+    await ticking.addSchedule("t", "*/10 * * * *", { id: "s" });
+    await tickUntil(world, "2030-01-01T00:30:00Z", () => ticking.tick());
+    await world.to("2030-01-01T01:30:00Z");
+    await ticking.tick();
+    await world.clock.advance({ minutes: 1 });
+    for (const minute of ["00:30", "00:50", "01:20"]) {
+      const explanation = await ticking.explain("s", `2030-01-01T${minute}:00Z`);
+      const [from, until] = ["2030-01-01T00:30:00Z", "2030-01-01T01:30:00Z"];
+      expect([explanation.verdict, causeIn(explanation)]).toEqual([
+        "coalesced",
+        { kind: "nobodyUp", lacks: "scheduler", from, until },
+      ]);
+    }
+  });
+
   test("is found behind a thousand lives", async () => {
     const world = worldAt("2030-01-01T00:00:00Z");
     world.scheduler.task("t", () => {});
