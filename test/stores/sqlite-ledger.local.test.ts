@@ -218,21 +218,31 @@ test("a damaged row of the ledger can be read, and so can the others", async () 
 });
 
 describe("the clean-up of the ledger", () => {
-  test("visits a book after a day, or after an hour when it is half full, and tells looks when", async () => {
+  test("visits a book after a day, or after an hour when it is new or half full, and tells looks when", async () => {
     await open({ countMax: 10, ageMsMax: 90 * DAY_MS });
     await skipSeconds(4);
-    expect(await visitAt()).toBe(T0 + DAY_MS);
+    expect(await visitAt()).toBe(T0 + HOUR_MS);
     const hasExpired = async (now: number): Promise<boolean> =>
       (await look(store, { now, asksForExpired: true, expiredForMs: 0 })).hasExpired;
-    expect([await hasExpired(T0 + DAY_MS - 1), await hasExpired(T0 + DAY_MS)]).toEqual([false, true]);
-    await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
-    expect(await visitAt()).toBe(T0 + 2 * DAY_MS);
-    expect(await hasExpired(T0 + DAY_MS)).toBe(false);
+    expect([await hasExpired(T0 + HOUR_MS - 1), await hasExpired(T0 + HOUR_MS)]).toEqual([false, true]);
+    await store.cleanup({ now: T0 + HOUR_MS, limit: 1000 });
+    expect(await visitAt()).toBe(T0 + HOUR_MS + DAY_MS);
+    expect(await hasExpired(T0 + HOUR_MS)).toBe(false);
     const plan = planOf(await seenAgain(store), { fires: [], skips: [makeSkip(T0 + 5000)], nextFireTime: T0 + 6000 });
     await commit(store, [plan], { now: T0 + 6000 });
     const report = await store.cleanup({ now: T0 + 2 * DAY_MS, limit: 1000 });
     expect(report).toEqual({ removedResults: 0, removedScheduleIds: [] });
     expect(await visitAt()).toBe(T0 + 2 * DAY_MS + HOUR_MS);
+  });
+
+  test.each([
+    [3 * HOUR_MS, 3 * HOUR_MS],
+    [60_000, HOUR_MS],
+  ])("keeping entries for %i ms, visits a book after %i ms", async (ageMsMax, visitMs) => {
+    await open({ countMax: 10, ageMsMax });
+    await skipSeconds(4);
+    await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
+    expect(await visitAt()).toBe(T0 + DAY_MS + visitMs);
   });
 
   test("removes no more than its limit, and visits the book at once while there is more", async () => {
@@ -329,7 +339,7 @@ describe("the clean-up of the ledger", () => {
     expect((await look(off, { now, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(true);
     await off.cleanup({ now, limit: 9 });
     expect((await look(off, { now, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(false);
-    expect(await visitAt()).toBe(T0 + DAY_MS);
+    expect(await visitAt()).toBe(T0 + HOUR_MS);
   });
 });
 

@@ -1,6 +1,5 @@
 import { isOf, shelfOf } from "./entries.ts";
 import {
-  BOOK_DAILY_VISIT_MS,
   BOOK_HOURLY_VISIT_MS,
   BOOKS_PER_SHELF,
   EXCESS_PER_VISIT_MAX,
@@ -62,7 +61,7 @@ export function bookStatements(names: TableNames): BookStatements {
     // ?1 ids of schedules
     openBooks:
       `INSERT OR IGNORE INTO ${books} (schedule_id, since, visit_at) ` +
-      `SELECT s.id, ${since}, s.created_at + ${BOOK_DAILY_VISIT_MS} ` +
+      `SELECT s.id, ${since}, s.created_at + ${BOOK_HOURLY_VISIT_MS} ` +
       `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`,
 
     // The next five run one after the other. They visit all books of one shelf, because all of its entries are read to
@@ -90,10 +89,10 @@ export function bookStatements(names: TableNames): BookStatements {
       `AND NOT EXISTS (SELECT 1 FROM ${occurrences} o WHERE ${isOf(`${books}.seq`, "o")}) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${changes} c WHERE c.schedule_id = ${books}.schedule_id) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${books}.schedule_id)`,
-    // ?1 now. While there are entries to remove, the books stay marked.
+    // ?1 now, ?2 after how many milliseconds most books are visited again. While there are entries to remove, the books stay marked.
     unmarkBooks:
       `UPDATE ${books} SET visit_at = ?1 + CASE ${mark(books)} WHEN 3 THEN 0 WHEN 2 THEN ${BOOK_HOURLY_VISIT_MS} ` +
-      `ELSE ${BOOK_DAILY_VISIT_MS} END WHERE ${IS_MARKED} AND NOT EXISTS (SELECT 1 FROM ${removable})`,
+      `ELSE ?2 END WHERE ${IS_MARKED} AND NOT EXISTS (SELECT 1 FROM ${removable})`,
     // ?1 now. Columns: whether there are books to visit.
     hasMoreVisits: `SELECT EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ?1) AS has_more`,
 

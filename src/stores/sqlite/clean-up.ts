@@ -4,7 +4,7 @@ import type { LedgerLimits } from "../ledger.ts";
 import { statement } from "./batch.ts";
 import { ChangeRetention } from "./change-retention.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { DEAD_SCHEDULER_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
+import { BOOK_DAILY_VISIT_MS, BOOK_HOURLY_VISIT_MS, DEAD_SCHEDULER_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
 import { idsOf, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
@@ -51,12 +51,14 @@ export class CleanUp {
     if (this.#ledger === null) return [];
     const { markBooks, hasMoreVisits, trimBooks, closeBooks, unmarkBooks, countChanges } = this.#statements;
     const { ageMsMax, countMax } = this.#ledger;
+    // Entries that are kept for less than a day do not wait for a day.
+    const visitMs = Math.min(Math.max(ageMsMax, BOOK_HOURLY_VISIT_MS), BOOK_DAILY_VISIT_MS);
     return [
       statement(markBooks, now, now - ageMsMax, countMax),
       statement(trimBooks, limit),
       statement(countChanges),
       statement(closeBooks),
-      statement(unmarkBooks, now),
+      statement(unmarkBooks, now, visitMs),
       statement(hasMoreVisits, now),
     ];
   }
