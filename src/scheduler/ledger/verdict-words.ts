@@ -107,7 +107,8 @@ function waitingText(finding: Finding | null, now: number): string {
 /** Why it is so, in a sentence; null where the verdict says all. */
 export function causeText({ cause, timeZone, finding }: Told): string | null {
   const when = (at: number | null): string => (at === null ? "" : ` at ${clockText(at, timeZone)}`);
-  const by = (name: string | null): string => (name === null ? "" : ` by ${name}`);
+  // A name is on one line, because the lines of the text mean something.
+  const by = (name: string | null): string => (name === null ? "" : ` by ${name.replace(/\p{Cc}+/gu, " ")}`);
   if (cause === null) return null;
   switch (cause.kind) {
     case "nobodyUp": {
