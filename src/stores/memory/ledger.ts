@@ -65,19 +65,20 @@ export class MemoryLedger implements Ledger {
     this.skip(scheduleId, [{ ...one(fireTime), verdict: "overlapSkipped", into: null }]);
   }
 
-  /** A schedule was added, changed or removed. @param kind replaces the kind that the change has */
-  changed(
-    before: ScheduleRecord | null,
-    after: ScheduleRecord | null,
-    note: ChangeNote,
-    kind?: ScheduleChangeRecord["kind"],
-  ): void {
+  /** A schedule was added, changed or removed. */
+  changed(before: ScheduleRecord | null, after: ScheduleRecord | null, note: ChangeNote): void {
     const found = changeOf(before, after, note);
     if (found === null) return;
     const { record, skip, movesFireTimes } = found;
-    this.#changes.add(record.scheduleId, { ...record, kind: kind ?? record.kind, seq: ++this.#seq });
+    this.#changes.add(record.scheduleId, { ...record, seq: ++this.#seq });
     if (movesFireTimes) this.#books.get(record.scheduleId)?.cut(record.effectiveFrom);
     if (skip !== null) this.skip(record.scheduleId, [skip]);
+  }
+
+  /** A plan paused a schedule, because its trigger failed. The plan itself tells which fire times it passes over. */
+  failed(before: ScheduleRecord, after: ScheduleRecord, note: ChangeNote): void {
+    const found = changeOf(before, after, note);
+    if (found !== null) this.#changes.add(before.id, { ...found.record, kind: "failed", seq: ++this.#seq });
   }
 
   /** A task or a key of it was paused, or goes on. */
