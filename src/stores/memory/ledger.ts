@@ -107,6 +107,11 @@ export class MemoryLedger implements Ledger {
       this.#books.delete(id);
       this.#changes.forget(id);
     }
+    // A pause that holds stays, however old it is.
+    this.#taskPauses.keep(
+      ({ at, kind, key }, later) =>
+        at >= keptFrom || (kind === "taskPaused" && later.every((pause) => pause.key !== key)),
+    );
     return removed;
   }
 
