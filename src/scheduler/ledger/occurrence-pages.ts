@@ -207,7 +207,8 @@ class Walk {
   }
 
   #fireTimes({ from, until, run, skip, job }: Stretch, range: Range): Iterable<number> {
-    const isOne = run !== null || job !== null || (from === until && skip !== null);
+    // Parts of skips that nobody has counted may have no fire time.
+    const isOne = run !== null || job !== null || (from === until && skip !== null && skip.count !== null);
     if (isOne) return from >= range.from && from <= range.until ? [from] : [];
     const { history } = this.#known;
     return history.fireTimes(Math.max(from, range.from), Math.min(until, range.until), this.#order);

@@ -18,6 +18,12 @@ import { Book } from "./book.ts";
 import { Changes } from "./changes.ts";
 import { Lives } from "./lives.ts";
 
+interface UnfinishedJobs {
+  readonly ofFireTime: (scheduleId: string, fireTime: number) => JobRecord | null;
+  /** The fire times of all of a schedule. */
+  readonly fireTimesOf: (scheduleId: string) => number[];
+}
+
 /** What a `MemoryDataStore` remembers. */
 export class MemoryLedger implements Ledger {
   readonly limits: LedgerLimits;
@@ -25,17 +31,19 @@ export class MemoryLedger implements Ledger {
   readonly #books = new Map<string, Book>();
   readonly #changes = new Changes<ScheduleChangeRecord>();
   readonly #taskPauses = new Changes<TaskPauseRecord>();
-  readonly #jobOfFireTime: (scheduleId: string, fireTime: number) => JobRecord | null;
+  readonly #jobs: UnfinishedJobs;
   #seq = 0;
 
-  constructor(limits: LedgerLimits, jobOfFireTime: (scheduleId: string, fireTime: number) => JobRecord | null) {
+  constructor(limits: LedgerLimits, jobs: UnfinishedJobs) {
     this.limits = Object.freeze(limits);
-    this.#jobOfFireTime = jobOfFireTime;
+    this.#jobs = jobs;
   }
 
   /** A schedule was added. */
   begin({ id, createdAt }: ScheduleRecord): void {
-    if (!this.#books.has(id)) this.#books.set(id, new Book(createdAt));
+    const book = this.#books.get(id);
+    if (book === undefined) this.#books.set(id, new Book(createdAt));
+    else book.isReopened = true;
   }
 
   /** A job has ended. */
@@ -46,10 +54,15 @@ export class MemoryLedger implements Ledger {
     book?.trimRoughly(this.#countMax);
   }
 
-  /** Fire times made no job. */
+  /** Fire times made no job. Those that have a run or an unfinished job of an earlier life of the schedule keep it. */
   skip(scheduleId: string, skips: readonly Skip[]): void {
+    const taken = this.#books.get(scheduleId)?.isReopened === true ? this.#jobs.fireTimesOf(scheduleId) : [];
+    this.#enter(scheduleId, skips, taken);
+  }
+
+  #enter(scheduleId: string, skips: readonly Skip[], taken: readonly number[] = []): void {
     const book = this.#books.get(scheduleId);
-    for (const skip of skips) book?.addSkip(skip);
+    for (const skip of skips) book?.addSkip(skip, taken);
     book?.trimRoughly(this.#countMax);
   }
 
@@ -57,7 +70,7 @@ export class MemoryLedger implements Ledger {
   gaveWay(scheduleId: string, fireTime: number | null, { isSkipped, replaced }: OverlapReport): void {
     const one = (from: number): Pick<Skip, "from" | "until" | "count"> => ({ from, until: from, count: 1 });
     const into = fireTime;
-    this.skip(
+    this.#enter(
       scheduleId,
       replaced.map((job) => ({ ...one(job.fireTime), verdict: "replaced", into })),
     );
@@ -135,7 +148,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null> {
-    return this.#jobOfFireTime(scheduleId, fireTime);
+    return this.#jobs.ofFireTime(scheduleId, fireTime);
   }
 
   async getScheduleChanges(filter: ChangeRecordFilter & { scheduleId: string }): Promise<ScheduleChangeRecord[]> {
