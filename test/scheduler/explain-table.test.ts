@@ -755,6 +755,16 @@ const pauses: Row[] = [
   },
 ];
 
+/** As a program of an earlier version does it: on the second day, the rule becomes another, and the ledger learns nothing of it, nor of what follows. */
+async function replacedUnseen(world: World): Promise<void> {
+  await running(world);
+  await world.to("2030-01-02T00:00:00Z");
+  const trigger = JSON.stringify(cron("0 10 * * *"));
+  const nextFireTime = Date.parse("2030-01-04T10:00:00Z");
+  await world.store.updateSchedule("s", { trigger, triggerRule: trigger, nextFireTime });
+  await world.to("2030-01-03T12:00:00Z");
+}
+
 const changes: Row[] = [
   {
     name: "a fire time of a rule that was replaced since",
@@ -1011,6 +1021,48 @@ const changes: Row[] = [
     cause: null,
     fireTime: null,
     says: ["except (At 09:00, Saturday, in UTC)"],
+  },
+  {
+    name: "a rule replaced unseen: an instant",
+    at: "2030-01-02T09:00:00Z",
+    happens: replacedUnseen,
+    verdict: "unrecorded",
+    cause: { kind: "ledger", reason: "unknown" },
+    fireTime: null,
+    says: ["is no fire time of: At 10:00, in UTC (the rule of now).", "Verdict: unrecorded"],
+  },
+  {
+    name: "a rule replaced unseen: a fire time",
+    at: "2030-01-02T10:00:00Z",
+    happens: replacedUnseen,
+    verdict: "unrecorded",
+    cause: { kind: "ledger", reason: "unknown" },
+    says: ["is a fire time of: At 10:00, in UTC (the rule of now).", "Verdict: unrecorded"],
+  },
+  {
+    name: "a rule replaced unseen: a run before",
+    at: "2030-01-01T09:00:00Z",
+    happens: replacedUnseen,
+    verdict: "success",
+    cause: null,
+    says: ["Verdict: ran."],
+  },
+  {
+    name: "a rule replaced unseen: a fire time to come",
+    at: "2030-01-05T10:00:00Z",
+    happens: replacedUnseen,
+    verdict: "upcoming",
+    cause: null,
+    says: ["is a fire time of: At 10:00, in UTC."],
+  },
+  {
+    name: "a rule replaced unseen: an instant to come",
+    at: "2030-01-05T09:00:00Z",
+    happens: replacedUnseen,
+    verdict: "noFireTime",
+    cause: null,
+    fireTime: null,
+    says: ["is no fire time of: At 10:00, in UTC."],
   },
 ];
 
