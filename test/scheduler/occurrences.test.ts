@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IntervalTrigger, MemoryDataStore, type Occurrence, OptionsError, ScheduleLookupError } from "../../src/mod.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
 import { cron, type World, worldAt } from "./explain-world.ts";
 import { heldHandler, rejectionOf } from "./support.ts";
 
@@ -447,7 +448,7 @@ describe("explain", () => {
 });
 
 /** How many requests a store has got since, by its own methods and those of its ledger. */
-function countReads(store: MemoryDataStore): () => number {
+function countReads(store: DataStore): () => number {
   let reads = 0;
   const watch = <T extends object>(target: T, names: readonly (keyof T)[]): void => {
     for (const name of names) {
