@@ -127,12 +127,12 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
 
   test.each([
     ["cron in Berlin", CRON, 44_900, 25_800],
-    ["a scheduler with the memory store", ticking("", "", "escapement"), 148_800, 129_600],
+    ["a scheduler with the memory store", ticking("", "", "escapement"), 148_900, 129_700],
     ["a scheduler in a Durable Object", OBJECT, 180_300, 161_100],
     ["a scheduler with D1", D1, 180_300, 161_100],
     ["a scheduler with libSQL over fetch alone", LIGHT, 182_100, 162_900],
     ["a scheduler with libSQL by a url", BY_URL, 183_300, 164_100],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 202_700, 183_600],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 202_800, 183_600],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);

@@ -27,7 +27,9 @@ export const SKIP_VERDICTS: readonly SkipVerdict[] = Object.freeze([
   "removed",
 ]);
 
-/** Fire times that made no run of their own: those in [from, until] of the rule that the schedule had then. */
+/** Fire times that made no run of their own: those in [from, until] of the rule that the schedule had then. That may be
+ *  none: where a schedule is set back behind fire times of an earlier life of it (it was removed, and added again with
+ *  a start that has passed), skips are cut into parts around what has run, or is to run. */
 export interface Skip {
   readonly from: number;
   readonly until: number;

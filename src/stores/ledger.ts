@@ -27,8 +27,12 @@ export interface LedgerLimits {
  * - *Changes.* Additions, changes and removals of schedules that come with a `ChangeNote` leave a record, in the same
  *   commit, if they changed anything. A repetition leaves no second one. Where a change moves the next fire time N
  *   while N <= `at`, the fire times in [N, effectiveFrom - 1] leave a skip without a count: `paused` if the schedule
- *   was paused before, else `replaced`; a removal leaves `removed`, or `paused`. Skips of earlier changes that reach
- *   beyond `effectiveFrom` are cut.
+ *   was paused before, else `replaced`; a removal leaves `removed`, or `paused`. A change that moves the next fire
+ *   time, or that changes the rule, cuts the skips that reach beyond `effectiveFrom`: those of earlier changes, and
+ *   those of plans of an earlier life of the schedule, which lives through these fire times again.
+ * - *Each fire time once.* A skip leaves out, as if they were not its own, the fire times that have a run, or an
+ *   unfinished job, of an earlier life of the schedule: it is then several entries without a count. A run takes the
+ *   place of the entry of its fire time.
  * - *Lives.* Each sign of life (`aliveUntil`) extends the last life of the identity, or begins a new one if the last
  *   one had ended before.
  * - The clean-up removes what is older than `ageMsMax` and what is beyond `countMax`, a bounded part each time; changes

@@ -9,7 +9,8 @@ export interface FoundChange {
   readonly record: Omit<ScheduleChangeRecord, "seq">;
   /** The fire times that were due and unprocessed, and that nobody processes any more; null for none. */
   readonly skip: Skip | null;
-  /** Whether fire times are others from `effectiveFrom` on, so that skips of earlier changes end there. */
+  /** Whether fire times are others from `effectiveFrom` on, so that skips end there: those of earlier changes, and of
+   *  an earlier life of the schedule. A plan of this life passed over nothing from there on. */
   readonly movesFireTimes: boolean;
 }
 
@@ -81,11 +82,6 @@ function skipOf(before: ScheduleRecord, after: ScheduleRecord | null, effectiveF
   if (from >= effectiveFrom) return null;
   const verdict = paused ? "paused" : after === null ? "removed" : "replaced";
   return { from, until: effectiveFrom - 1, verdict, count: null, into: null };
-}
-
-/** Whether a skip is one that a change left, so that a later change may cut it. */
-export function isOfChange({ verdict, count, into }: Skip): boolean {
-  return count === null && into === null && (verdict === "paused" || verdict === "replaced" || verdict === "removed");
 }
 
 /** The same text for the same state. */

@@ -10,14 +10,16 @@ import {
   Scheduler,
   type SchedulerOptions,
   type Temporal,
+  type Trigger,
 } from "../../src/mod.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { recordingLogger } from "./support.ts";
 
 /** Schedulers on one store and one virtual clock, whose fire times are explained. */
 export interface World {
   readonly clock: VirtualClock;
-  readonly store: MemoryDataStore;
+  readonly store: DataStore;
   /** Runs nothing unless it is started. */
   readonly scheduler: Scheduler;
   /** One more scheduler on the store. */
@@ -33,7 +35,7 @@ const START = "2030-01-01T00:00:00Z";
 export function worldAt(
   start: string = START,
   options: SchedulerOptions = {},
-  store: MemoryDataStore = new MemoryDataStore(),
+  store: DataStore = new MemoryDataStore(),
 ): World {
   const clock = new VirtualClock(start);
   const another = (more: SchedulerOptions): Scheduler => {
@@ -65,6 +67,17 @@ export function cron(text: string, options: CronOptions | string = {}): CronTrig
   return CronTrigger.fromCrontab(text, typeof options === "string" ? { timeZone: options } : options);
 }
 
+/** Rules and zones of the rows. */
+export const NINE = "0 9 * * *";
+export const BERLIN = "Europe/Berlin";
+
+/** A started scheduler with the schedule `s` of the task `t`. */
+export async function running(world: World, rule: Trigger | string = NINE, options: object = {}): Promise<void> {
+  world.scheduler.task("t", () => {});
+  await world.scheduler.addSchedule("t", rule, { id: "s", ...options });
+  await world.scheduler.start();
+}
+
 /** What an explanation must be. */
 interface Expected {
   readonly verdict: Explanation["verdict"];
@@ -82,19 +95,26 @@ export interface Row extends Expected {
   readonly at: InstantLike | Temporal.PlainDateTime;
   /** Default: `s`. */
   readonly schedule?: string;
-  readonly world?: () => World;
+  /** When its world begins. */
+  readonly start?: string;
+  /** Of the scheduler `w-1`. */
+  readonly options?: SchedulerOptions;
+  /** Of the store. */
+  readonly store?: StoreOptions;
   readonly happens: (world: World) => Promise<unknown>;
 }
 
+/** What the stores of rows are made with. */
+type StoreOptions = Pick<NonNullable<ConstructorParameters<typeof MemoryDataStore>[0]>, "ledger" | "serializer">;
+
+export type StoreMaker = (options: StoreOptions) => DataStore;
+
 /** Makes happen what a row says, asks, and compares. */
-export async function checkRow({
-  at,
-  schedule = "s",
-  world = () => worldAt(),
-  happens,
-  ...expected
-}: Row): Promise<void> {
-  const made = world();
+export async function checkRow(
+  { at, schedule = "s", start, options, store = {}, happens, ...expected }: Row,
+  makeStore: StoreMaker,
+): Promise<void> {
+  const made = worldAt(start, options, makeStore(store));
   await happens(made);
   const explanation = await made.scheduler.explain(schedule, at);
   const json = explanation.toJSON();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IntervalTrigger, MemoryDataStore, type Occurrence, OptionsError, ScheduleLookupError } from "../../src/mod.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
 import { cron, type World, worldAt } from "./explain-world.ts";
 import { heldHandler, rejectionOf } from "./support.ts";
 
@@ -60,6 +61,47 @@ describe("getOccurrences", () => {
     await world.to("2030-01-01T01:00:00Z");
     await world.scheduler.updateSchedule(id, { trigger: new IntervalTrigger({ minutes: 30 }) });
     expect(lines((await world.scheduler.getOccurrences(id)).items)).toEqual(["01:00 waiting", "00:00 waiting"]);
+  });
+
+  test.each(["oldest", "newest"] as const)(
+    "lists each fire time once while plans commit, the %s first",
+    async (order) => {
+      for (const limit of [1, 2, 3, 4, 5, 100]) {
+        for (const coalesce of ["all", "latest"] as const) {
+          const world = worldAt();
+          world.scheduler.task("t", () => {});
+          await world.scheduler.addSchedule("t", HOURLY, { id: "s", coalesce });
+          await world.to("2030-01-01T05:30:00Z");
+          // Once a page has read the jobs, and before it reads the ledger, all that is due is run.
+          const getJobs = world.store.getJobs.bind(world.store);
+          world.store.getJobs = async (filter) => {
+            const page = await getJobs(filter);
+            await world.scheduler.tick();
+            return page;
+          };
+          const hours = (await allOf(world.scheduler.getOccurrences("s", { order, limit }))).map((line) =>
+            line.slice(0, 5),
+          );
+          const expected = ["00:00", "01:00", "02:00", "03:00", "04:00", "05:00"];
+          expect(hours, `${coalesce}, ${limit} a page`).toEqual(order === "oldest" ? expected : expected.reverse());
+        }
+      }
+    },
+  );
+
+  test("tells what the ledger has of a fire time that became something in the meantime", async () => {
+    const world = worldAt();
+    world.scheduler.task("t", () => {});
+    await world.scheduler.addSchedule("t", HOURLY, { id: "s" });
+    await world.to("2030-01-01T02:30:00Z");
+    const getJobs = world.store.getJobs.bind(world.store);
+    world.store.getJobs = async (filter) => {
+      const page = await getJobs(filter);
+      await world.scheduler.tick();
+      return page;
+    };
+    const { items } = await world.scheduler.getOccurrences("s", { order: "oldest" });
+    expect(lines(items)).toEqual(["00:00 coalesced", "01:00 coalesced", "02:00 success"]);
   });
 
   test.each(["oldest", "newest"] as const)("has the same in pages of any size, the %s first", async (order) => {
@@ -429,7 +471,7 @@ describe("explain", () => {
 });
 
 /** How many requests a store has got since, by its own methods and those of its ledger. */
-function countReads(store: MemoryDataStore): () => number {
+function countReads(store: DataStore): () => number {
   let reads = 0;
   const watch = <T extends object>(target: T, names: readonly (keyof T)[]): void => {
     for (const name of names) {

@@ -7,15 +7,10 @@ import type { TriggerTable } from "./trigger-table.ts";
 
 /** What became of a fire time. */
 export type Verdict =
-  | { readonly kind: "unfinished"; readonly jobId: string }
+  /** `earlier` is what the ledger has until then, of an earlier life of the schedule. */
+  | { readonly kind: "unfinished"; readonly jobId: string; readonly earlier?: Verdict }
   | { readonly kind: "run"; readonly run: Run }
-  | {
-      readonly kind: "skip";
-      readonly verdict: SkipVerdict;
-      readonly into: number | null;
-      /** Whether a change left it: it is a fire time no longer if the schedule goes back behind it. */
-      readonly isOfChange: boolean;
-    };
+  | { readonly kind: "skip"; readonly verdict: SkipVerdict; readonly into: number | null };
 
 /** Fire times for which a plan makes no job, and why. */
 export interface Passed {
@@ -27,16 +22,11 @@ export interface Passed {
 /** What became of the fire times of one schedule. */
 interface Line {
   readonly verdicts: Map<number, Verdict>;
-  /** Times that the schedule has lived through twice, because it was removed and added again with a start that has
-   *  passed. Nothing is asked about these. */
-  readonly again: Span[];
-  /** Where skips of changes begin that may have no fire time, because nobody knows without the rule. */
+  /** What an earlier life of the schedule left, which was removed and added again since. */
+  readonly earlier: Set<number>;
+  /** Where skips begin that have no fire time, because nobody knows without the rule: those of changes, and parts of
+   *  skips between what has run in an earlier life of the schedule. */
   readonly blank: Set<number>;
-}
-
-interface Span {
-  readonly from: number;
-  readonly until: number;
 }
 
 /** Fire times that are still to come, and that are looked at. */
@@ -61,7 +51,7 @@ export class BookModel {
   /** A plan that counts made no job of these. */
   onPassed(scheduleId: string, passed: readonly Passed[]): void {
     for (const { verdict, fireTimes, into } of passed) {
-      this.#skip(scheduleId, fireTimes, { kind: "skip", verdict, into, isOfChange: false });
+      this.#skip(scheduleId, fireTimes, { kind: "skip", verdict, into });
     }
   }
 
@@ -82,24 +72,30 @@ export class BookModel {
   /** A newer fire time took the place of a job. */
   onReplaced({ scheduleId, fireTime }: JobRecord, into: number | null): void {
     if (scheduleId === null || fireTime === null) return;
-    this.#set(scheduleId, fireTime, { kind: "skip", verdict: "replaced", into, isOfChange: false });
+    const known = this.#lineOf(scheduleId).verdicts.get(fireTime);
+    const earlier = known?.kind === "unfinished" ? known.earlier : undefined;
+    this.#set(scheduleId, fireTime, earlier ?? { kind: "skip", verdict: "replaced", into });
   }
 
   /** A schedule was added, changed or removed. @param at by the clock of whoever did it */
   onChange(before: ScheduleRecord | null, after: ScheduleRecord | null, at: number): void {
     const { id } = (after ?? before) as ScheduleRecord;
+    const { verdicts, earlier, blank } = this.#lineOf(id);
+    if (before === null) for (const fireTime of verdicts.keys()) earlier.add(fireTime);
     const hasNewRule = before !== null && after !== null && before.trigger !== after.trigger;
     if (!hasNewRule && (before?.nextFireTime ?? null) === (after?.nextFireTime ?? null)) return;
     const lastFired = before?.lastFireTime ?? Number.NEGATIVE_INFINITY;
     const next = after?.nextFireTime ?? null;
     // From here on, the fire times are those of the new rule. It does not go back behind what was fired.
     const from = Math.max(next !== null && next <= at ? next : at + 1, lastFired + 1);
-    const { verdicts, again, blank } = this.#lineOf(id);
+    // The schedule lives through these fire times again, except those that ran.
     for (const [fireTime, verdict] of verdicts) {
-      if (fireTime >= from && verdict.kind === "skip" && verdict.isOfChange) verdicts.delete(fireTime);
+      if (fireTime < from || verdict.kind !== "skip") continue;
+      verdicts.delete(fireTime);
+      earlier.delete(fireTime);
+      // What is left of its skip, after what had run, may have lost its last fire time.
+      blank.add(Math.max(...[...verdicts.keys()].filter((at) => at < from)) + 1);
     }
-    const until = Math.max(...verdicts.keys());
-    if (until >= from) again.push({ from, until });
     if (before === null || before.nextFireTime === null || before.nextFireTime > at) return;
     if (before.nextFireTime <= lastFired) blank.add(lastFired + 1);
     const verdict = before.paused ? "paused" : after === null ? "removed" : "replaced";
@@ -109,7 +105,7 @@ export class BookModel {
       fireTimes.push(fireTime);
       this.#history.count(`verdicts ${verdict} by changes`);
     }
-    this.#skip(id, fireTimes, { kind: "skip", verdict, into: null, isOfChange: true });
+    this.#skip(id, fireTimes, { kind: "skip", verdict, into: null }, from - 1);
   }
 
   /** Whether a ledger tells what is true. @param schedules those that there are */
@@ -125,7 +121,7 @@ export class BookModel {
       }
       entries.forEach((entry, index) => {
         const before = entries[index - 1];
-        if (before !== undefined && endOf(before) >= startOf(entry) && !isIn(line.again, entry, before)) {
+        if (before !== undefined && endOf(before) >= startOf(entry)) {
           this.#violate(id, `${textOf(before)} and ${textOf(entry)} share fire times`);
         }
       });
@@ -143,16 +139,21 @@ export class BookModel {
     entries: readonly OccurrenceRecord[],
     keptFrom: number,
   ): Promise<void> {
-    const { verdicts, again } = line;
+    const { verdicts } = line;
     const runs = new Map(entries.flatMap((entry) => (entry.kind === "run" ? [[entry.fireTime, entry]] : [])));
     const skips = entries.filter((entry) => entry.kind === "skip");
     const counts = new Map<OccurrenceRecord, number>();
+    // Skips that took the place of runs of an earlier life, which the store had forgotten.
+    const mixed = new Set<OccurrenceRecord>();
     for (const [fireTime, truth] of verdicts) {
       const run = runs.get(fireTime);
       const told = skips.filter(({ from, until }) => from <= fireTime && fireTime <= until);
       if (run !== undefined) told.push(run as never);
-      for (const entry of told) counts.set(entry, (counts.get(entry) ?? 0) + 1);
-      if (fireTime < keptFrom || isWithin(again, fireTime)) continue;
+      for (const entry of told) {
+        counts.set(entry, (counts.get(entry) ?? 0) + 1);
+        if (truth.kind !== "skip" && fireTime < keptFrom) mixed.add(entry);
+      }
+      if (fireTime < keptFrom) continue;
       const [first] = told;
       this.#history.count("verdicts checked");
       if (truth.kind === "unfinished") {
@@ -166,12 +167,12 @@ export class BookModel {
         );
       }
     }
-    for (const entry of entries) this.#checkEntry(id, entry, counts.get(entry) ?? 0, line);
+    for (const entry of entries) if (!mixed.has(entry)) this.#checkEntry(id, entry, counts.get(entry) ?? 0, line);
   }
 
   /** An entry is there for fire times, and tells how many. */
-  #checkEntry(id: string, entry: OccurrenceRecord, count: number, { verdicts, again, blank }: Line): void {
-    if (isIn(again, entry) || (count === 0 && blank.has(startOf(entry)))) return;
+  #checkEntry(id: string, entry: OccurrenceRecord, count: number, { verdicts, blank }: Line): void {
+    if (count === 0 && blank.has(startOf(entry))) return;
     if (count === 0) this.#violate(id, `${textOf(entry)} is in the ledger, and there was no such fire time`);
     if (entry.kind === "run" || entry.count === null) return;
     const { from, until } = entry;
@@ -183,7 +184,7 @@ export class BookModel {
   async #checkComing(
     ledger: Ledger,
     id: string,
-    { verdicts, again }: Line,
+    { verdicts }: Line,
     entries: readonly OccurrenceRecord[],
     schedule: ScheduleRecord | undefined,
   ): Promise<void> {
@@ -191,11 +192,10 @@ export class BookModel {
     let left = COMING_MAX;
     for (const fireTime of this.#dueOf(schedule)) {
       if (left-- === 0) return;
-      // In an earlier life of the schedule it has come, or may have come.
-      if (verdicts.has(fireTime) || isWithin(again, fireTime)) continue;
+      // In an earlier life of the schedule it has come.
+      if (verdicts.has(fireTime)) continue;
       const told = entries.find((entry) => startOf(entry) <= fireTime && fireTime <= endOf(entry));
-      if (told !== undefined && !isIn(again, told))
-        this.#violate(id, `${fireTime} is still to come, and the ledger has ${textOf(told)}`);
+      if (told !== undefined) this.#violate(id, `${fireTime} is still to come, and the ledger has ${textOf(told)}`);
       const job = await ledger.getJobOfFireTime(id, fireTime);
       if (job !== null) this.#violate(id, `${fireTime} is still to come, and has job ${job.id}`);
     }
@@ -224,31 +224,37 @@ export class BookModel {
     for (; at !== null; at = trigger.nextMs(at)) yield at;
   }
 
-  #skip(scheduleId: string, fireTimes: readonly number[], verdict: Verdict): void {
-    const { again } = this.#lineOf(scheduleId);
+  /** @param until the end of the skip; absent for the last of the fire times */
+  #skip(scheduleId: string, fireTimes: readonly number[], verdict: Verdict, until = fireTimes.at(-1)): void {
+    const { verdicts, earlier, blank } = this.#lineOf(scheduleId);
     const [from] = fireTimes;
-    const until = fireTimes.at(-1);
     if (from === undefined || until === undefined) return;
-    // The end of a job of the earlier life may take the place of all of it.
-    if (again.some((span) => span.from <= until && from <= span.until)) again.push({ from, until });
-    for (const fireTime of fireTimes) this.#set(scheduleId, fireTime, verdict);
+    // What an earlier life left stays, and cuts the skip into parts.
+    const left = [...verdicts.keys()].filter((at) => at >= from && at <= until).sort((a, b) => a - b);
+    left.forEach((at, place) => {
+      const end = left[place + 1] ?? until + 1;
+      if (!fireTimes.some((fireTime) => fireTime > at && fireTime < end)) blank.add(at + 1);
+    });
+    for (const fireTime of fireTimes) if (!earlier.has(fireTime)) this.#set(scheduleId, fireTime, verdict);
   }
 
   #set(scheduleId: string, fireTime: number, verdict: Verdict): void {
-    const { verdicts, again } = this.#lineOf(scheduleId);
+    const { verdicts, earlier } = this.#lineOf(scheduleId);
     const before = verdicts.get(fireTime);
     const isEnd = before?.kind === "unfinished" && verdict.kind !== "unfinished";
-    if (before !== undefined && !isEnd && !isWithin(again, fireTime)) {
+    const isAgain = earlier.has(fireTime) && before?.kind !== "unfinished" && verdict.kind === "unfinished";
+    if (before !== undefined && !isEnd && !isAgain) {
       const texts = [before, verdict].map((one) => JSON.stringify(one));
       this.#violate(scheduleId, `${fireTime} came twice: ${texts.join(", then ")}`);
     }
-    verdicts.set(fireTime, verdict);
+    if (isAgain) earlier.delete(fireTime);
+    verdicts.set(fireTime, isAgain && before !== undefined ? { ...verdict, earlier: before } : verdict);
   }
 
   #lineOf(scheduleId: string): Line {
     const known = this.#lines.get(scheduleId);
     if (known !== undefined) return known;
-    const line = { verdicts: new Map(), again: [], blank: new Set<number>() };
+    const line = { verdicts: new Map(), earlier: new Set<number>(), blank: new Set<number>() };
     this.#lines.set(scheduleId, line);
     return line;
   }
@@ -259,20 +265,14 @@ export class BookModel {
 }
 
 function isTold(truth: Verdict, entry: OccurrenceRecord | undefined): boolean {
-  if (truth.kind === "unfinished" || entry === undefined) return truth.kind === "unfinished" && entry === undefined;
+  if (truth.kind === "unfinished") {
+    return truth.earlier === undefined ? entry === undefined : isTold(truth.earlier, entry);
+  }
+  if (entry === undefined) return false;
   if (entry.kind !== truth.kind) return false;
   if (truth.kind === "skip")
     return entry.kind === "skip" && entry.verdict === truth.verdict && entry.into === truth.into;
   return Object.entries(truth.run).every(([key, value]) => Reflect.get(entry, key) === value);
-}
-
-/** Whether one of these touches one of the spans. */
-function isIn(spans: readonly Span[], ...entries: readonly OccurrenceRecord[]): boolean {
-  return spans.some(({ from, until }) => entries.some((entry) => startOf(entry) <= until && from <= endOf(entry)));
-}
-
-function isWithin(spans: readonly Span[], fireTime: number): boolean {
-  return spans.some(({ from, until }) => from <= fireTime && fireTime <= until);
 }
 
 function startOf(entry: OccurrenceRecord): number {

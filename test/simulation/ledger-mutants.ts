@@ -155,8 +155,8 @@ export const LEDGERS: readonly Mutant[] = [
       MemoryLedger.prototype,
       "changed",
       (original) =>
-        function (this: MemoryLedger, before, after, { at }, kind) {
-          original.call(this, before, after, { at, by: null }, kind);
+        function (this: MemoryLedger, before, after, { at }) {
+          original.call(this, before, after, { at, by: null });
         },
     ),
   ),

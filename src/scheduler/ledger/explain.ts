@@ -11,7 +11,7 @@ import { type CauseFacts, causeOf, isLate } from "./cause.ts";
 import { changesOnDayOf, gapTimeOf, wallBeforeChange } from "./clocks.ts";
 import { evidenceFor } from "./evidence.ts";
 import { explanationText } from "./explanation-text.ts";
-import { type Finding, findingOf, runFactsOf } from "./finding.ts";
+import { type Finding, findingOf, runFactsOf, unprocessedFrom } from "./finding.ts";
 import { RuleHistory, type RulePeriod } from "./rule-history.ts";
 import { adviceText, type Told } from "./verdict-words.ts";
 import { wallText } from "./words.ts";
@@ -153,7 +153,10 @@ function verdictOnNone(
   { sought, skipped, isSkippedByRule }: Subject,
 ): [ExplainedVerdict, CauseFacts | null] {
   const { at } = sought;
-  const { rule, change, first } = history.periodAt(at);
+  const { rule, change, first, isGuess } = history.periodAt(at);
+  if (isGuess && at <= now && at < (unprocessedFrom(schedule) ?? Number.POSITIVE_INFINITY)) {
+    return ["unrecorded", { kind: "ledger", reason: "unknown" }];
+  }
   if (rule === null) {
     if (change !== null) {
       // The clean-up removes schedules that have no fire time left.
@@ -198,6 +201,7 @@ function answer(
   const { scheduleId, history, now } = known;
   const { sought, period } = subject;
   const rule = (fireTime === null ? null : history.periodAt(fireTime).rule) ?? period.rule;
+  const isRuleOfNow = known.ledger === null || history.periodAt(fireTime ?? sought.at).isGuess;
   const timeZone = rule?.timeZone ?? "UTC";
   const middle = fireTime ?? sought.at;
   const trigger = rule?.trigger ?? null;
@@ -222,6 +226,6 @@ function answer(
       to: wallText(atMs + offsetMs),
     })),
     advice: adviceText(told),
-    text: explanationText({ ...told, rule, sought, skipped: subject.skipped, fireTime, before, after }),
+    text: explanationText({ ...told, rule, isRuleOfNow, sought, skipped: subject.skipped, fireTime, before, after }),
   };
 }

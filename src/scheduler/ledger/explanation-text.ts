@@ -7,6 +7,8 @@ import { clockText, fullText, timeOfDay, wallTime } from "./words.ts";
 /** What an explanation says, as English text. */
 export interface TextFacts extends Told {
   readonly rule: Rule | null;
+  /** Whether nobody knows which rule held in the past, so that `rule` is that of now. */
+  readonly isRuleOfNow: boolean;
   readonly sought: Sought;
   /** What clocks went over, or would have shown. */
   readonly skipped: number | null;
@@ -64,11 +66,10 @@ function goText({ atMs, shiftMs, offsetMs }: ZoneChange): string {
   return `clocks go ${shiftMs < 0 ? "back " : ""}from ${wallTime(endMs - shiftMs)} to ${wallTime(endMs)}`;
 }
 
-function ruleLine({ rule, sought, fireTime, timeZone, hasLedger, now }: TextFacts): string {
+function ruleLine({ rule, sought, fireTime, timeZone, isRuleOfNow, now }: TextFacts): string {
   const at = fullText(fireTime ?? sought.at, timeZone);
   if (rule === null) return `${at}.`;
-  // Without a ledger, nobody knows which rule held then.
-  const words = hasLedger || sought.at > now ? rule.words : `${rule.words} (the rule of now)`;
+  const words = isRuleOfNow && sought.at <= now ? `${rule.words} (the rule of now)` : rule.words;
   return `${at} is ${fireTime === null ? "no fire time" : "a fire time"} of: ${words}.`;
 }
 

@@ -36,25 +36,65 @@ const ENTRY_PAGES_MAX = 4;
 export async function occurrencePage(known: Known, filter: OccurrenceFilter): Promise<Page<Occurrence>> {
   const { order, limit } = filter;
   const range = rangeOf(known, filter);
-  const found: Occurrence[] = [];
-  if (range.from > range.until) return { items: found, cursor: null };
-  let own: readonly Stretch[] = ownStretches(known, await unfinishedJobs(known, filter, range), filter, range);
   const walk = new Walk(known, order, limit);
-  let entries: EntryPage = { stretches: [], cursor: null };
+  if (range.from > range.until) return { items: walk.found, cursor: null };
+  let own: readonly Stretch[] = ownStretches(known, await unfinishedJobs(known, filter, range), filter, range);
+  let rest = range;
+  let cursor: string | null = null;
   for (let pages = 0; pages < ENTRY_PAGES_MAX; pages++) {
-    entries = await entryPage(known, filter, range, entries.cursor);
-    // What lies beyond the entries of this page may come in between those of the next.
-    const last = entries.cursor === null ? undefined : entries.stretches.at(-1);
-    const isReached = (stretch: Stretch): boolean =>
-      last === undefined || (order === "oldest" ? stretch.from <= last.until : stretch.until >= last.from);
-    const stretches = [...entries.stretches, ...own.filter(isReached)];
-    own = own.filter((stretch) => !isReached(stretch));
-    const end = walk.through(sorted(stretches, order), range);
+    const entries = await entryPage(known, filter, range, cursor);
+    // The ledger was read last: what became an entry in the meantime is one.
+    own = own.flatMap((stretch) => without(stretch, entries.stretches));
+    const border = borderOf(entries, order);
+    const end = walk.through(sorted([...entries.stretches, ...own], order), before(border, rest, order));
     if (end !== null) return { items: walk.found, cursor: occurrenceCursor(end) };
-    if (entries.cursor === null) return { items: walk.found, cursor: null };
+    cursor = entries.cursor;
+    if (border === null || cursor === null) return { items: walk.found, cursor: null };
+    rest = beyond(border, rest, order);
   }
-  const reached = order === "oldest" ? entries.stretches.at(-1)?.until : entries.stretches.at(-1)?.from;
-  return { items: walk.found, cursor: reached === undefined ? null : occurrenceCursor(reached) };
+  return { items: walk.found, cursor: occurrenceCursor(order === "oldest" ? rest.from - 1 : rest.until + 1) };
+}
+
+type Order = OccurrenceFilter["order"];
+
+/** Up to where a page of entries has all of them: what lies beyond may come in between those of the next page. Null
+ *  for the last page. */
+function borderOf({ stretches, cursor }: EntryPage, order: Order): number | null {
+  if (cursor === null) return null;
+  const at = readOccurrenceCursor(cursor);
+  return order === "oldest" ? Math.max(at, stretches.at(-1)?.until ?? at) : at;
+}
+
+/** The part of a range up to a border, the border included. */
+function before(border: number | null, range: Range, order: Order): Range {
+  if (border === null) return range;
+  return order === "oldest"
+    ? { ...range, until: Math.min(range.until, border) }
+    : { ...range, from: Math.max(range.from, border) };
+}
+
+/** The rest of the range. */
+function beyond(border: number, range: Range, order: Order): Range {
+  return order === "oldest"
+    ? { ...range, from: Math.max(range.from, border + 1) }
+    : { ...range, until: Math.min(range.until, border - 1) };
+}
+
+/** What is left of a stretch outside of others. */
+function without(stretch: Stretch, others: readonly Stretch[]): readonly Stretch[] {
+  let parts = [stretch];
+  for (const { from, until } of others) {
+    if (until < stretch.from || from > stretch.until) continue;
+    parts = parts.flatMap((part) => {
+      if (until < part.from || from > part.until) return [part];
+      const [before, after] = [
+        { ...part, until: from - 1 },
+        { ...part, from: until + 1 },
+      ];
+      return [before, after].filter((one) => one.from <= one.until);
+    });
+  }
+  return parts;
 }
 
 interface Range {
@@ -66,10 +106,7 @@ interface Range {
 function rangeOf({ now }: Known, { from, until, cursor, order }: OccurrenceFilter): Range {
   const range = { from: from ?? Number.MIN_SAFE_INTEGER, until: Math.min(until ?? now, now) };
   if (cursor === null) return range;
-  const last = readOccurrenceCursor(cursor);
-  return order === "oldest"
-    ? { ...range, from: Math.max(range.from, last + 1) }
-    : { ...range, until: Math.min(range.until, last - 1) };
+  return beyond(readOccurrenceCursor(cursor), range, order);
 }
 
 interface EntryPage {
@@ -131,14 +168,15 @@ function ownStretches(
   });
   const from = unprocessedFrom(schedule);
   if (schedule !== null && from !== null && from <= now) {
-    stretches.push({ ...none, from, until: now, verdict: schedule.paused ? "paused" : "waiting" });
+    const unprocessed = { ...none, from, until: now, verdict: schedule.paused ? "paused" : "waiting" } as const;
+    stretches.push(...without(unprocessed, stretches));
   }
   return stretches.filter(
     (one) => one.from <= range.until && one.until >= range.from && (verdict?.includes(one.verdict) ?? true),
   );
 }
 
-function sorted(stretches: readonly Stretch[], order: "oldest" | "newest"): readonly Stretch[] {
+function sorted(stretches: readonly Stretch[], order: Order): readonly Stretch[] {
   return [...stretches].sort((a, b) => (order === "oldest" ? a.from - b.from : b.until - a.until));
 }
 
@@ -146,11 +184,11 @@ function sorted(stretches: readonly Stretch[], order: "oldest" | "newest"): read
 class Walk {
   readonly found: Occurrence[] = [];
   readonly #known: Known;
-  readonly #order: "oldest" | "newest";
+  readonly #order: Order;
   readonly #limit: number;
   #steps = 0;
 
-  constructor(known: Known, order: "oldest" | "newest", limit: number) {
+  constructor(known: Known, order: Order, limit: number) {
     this.#known = known;
     this.#order = order;
     this.#limit = limit;
@@ -168,8 +206,9 @@ class Walk {
     return null;
   }
 
-  #fireTimes({ from, until, skip, verdict, job }: Stretch, range: Range): Iterable<number> {
-    const isOne = from === until || (skip === null && job === null && verdict !== "waiting" && verdict !== "paused");
+  #fireTimes({ from, until, run, skip, job }: Stretch, range: Range): Iterable<number> {
+    // Parts of skips that nobody has counted may have no fire time.
+    const isOne = run !== null || job !== null || (from === until && skip !== null && skip.count !== null);
     if (isOne) return from >= range.from && from <= range.until ? [from] : [];
     const { history } = this.#known;
     return history.fireTimes(Math.max(from, range.from), Math.min(until, range.until), this.#order);

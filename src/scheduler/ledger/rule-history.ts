@@ -13,6 +13,9 @@ export interface RulePeriod {
   readonly first: number | null;
   /** The change by which it began; null for none that is known. */
   readonly change: ScheduleChangeRecord | null;
+  /** Whether the rule was changed in this time by somebody who told nobody, such as a program of an earlier version:
+   *  then `rule` is that of now, and nobody knows since when. */
+  readonly isGuess: boolean;
 }
 
 /** What a period knows of its schedule. */
@@ -117,14 +120,26 @@ export class RuleHistory {
     for (const change of [...changes].reverse()) {
       if (change.effectiveFrom >= until) continue;
       const { effectiveFrom: from, after } = change;
-      periods.unshift({ from, until, ...this.#of(after), first: after?.nextFireTime ?? null, change });
+      if (until === Number.POSITIVE_INFINITY && this.#isChangedUnseen()) {
+        const first = Number.NEGATIVE_INFINITY;
+        periods.unshift({ from, until, ...this.#of(this.#schedule), first, change: null, isGuess: true });
+      } else {
+        const first = after?.nextFireTime ?? null;
+        periods.unshift({ from, until, ...this.#of(after), first, change, isGuess: false });
+      }
       until = from;
     }
     const oldest = changes[0];
     const known = oldest === undefined ? this.#schedule : oldest.before;
     const first = known === null ? null : Number.NEGATIVE_INFINITY;
-    periods.unshift({ from: Number.NEGATIVE_INFINITY, until, ...this.#of(known), first, change: null });
+    periods.unshift({ from: Number.NEGATIVE_INFINITY, until, ...this.#of(known), first, change: null, isGuess: false });
     return periods;
+  }
+
+  /** Whether the rule of the schedule is another than the last one that the changes tell of. */
+  #isChangedUnseen(): boolean {
+    const last = this.changes.at(-1);
+    return this.#schedule !== null && last !== undefined && last.after?.trigger !== this.#schedule.trigger;
   }
 
   #of(state: (PeriodState & Pick<ScheduleState, "trigger">) | ScheduleRecord | null): {

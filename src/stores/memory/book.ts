@@ -3,7 +3,6 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import { type OccurrenceRecord, SKIP_VERDICTS, type Skip } from "../../records/ledger.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { OccurrenceRecordFilter } from "../ledger.ts";
-import { isOfChange } from "../schedule-change.ts";
 
 // An entry is a row of numbers. A number that is missing is NaN. The columns of skips besides those of all entries have
 // the names of `Skip`.
@@ -37,6 +36,8 @@ const SLACK_PARTS = 8;
 export class Book {
   /** From when on it has all fire times. */
   since: number;
+  /** Whether its schedule was removed and added again: then an earlier life may have fire times of the later one. */
+  isReopened = false;
   #table = new Float64Array(ROWS_MIN * COLUMNS);
   /** One for each row; null for skips. */
   readonly #jobIds: (string | null)[] = [];
@@ -62,23 +63,48 @@ export class Book {
     table[at + IS_KEYED] = isKeyed ? 1 : 0;
   }
 
-  /** Adds a skip; takes the place of the entry that begins at the same fire time. */
-  addSkip({ from, until, verdict, count, into }: Skip): void {
-    const at = this.#rowOf(from, null);
-    this.#table[at + UNTIL] = until;
-    this.#table[at + VERDICT] = -1 - SKIP_VERDICTS.indexOf(verdict);
-    this.#table[at + COUNT] = count ?? Number.NaN;
-    this.#table[at + INTO] = into ?? Number.NaN;
+  /** Adds what a skip leaves of itself outside of the entries that there are.
+   *  @param taken fire times that are to have an entry of their own */
+  addSkip(skip: Skip, taken: readonly number[] = []): void {
+    for (const { from, until, verdict, count, into } of this.#partsOf(skip, taken)) {
+      const at = this.#rowOf(from, null);
+      this.#table[at + UNTIL] = until;
+      this.#table[at + VERDICT] = -1 - SKIP_VERDICTS.indexOf(verdict);
+      this.#table[at + COUNT] = count ?? Number.NaN;
+      this.#table[at + INTO] = into ?? Number.NaN;
+    }
   }
 
-  /** Ends the skips of changes before an instant. */
+  #partsOf(skip: Skip, taken: readonly number[]): readonly Skip[] {
+    const spans = taken.filter((at) => at >= skip.from && at <= skip.until).map((at) => [at, at] as const);
+    // The entry before may reach into the skip.
+    let place = Math.max(this.#placeOf(skip.from) - 1, 0);
+    for (; place < this.length && this.#start(place) <= skip.until; place++) {
+      if (this.#end(place) >= skip.from) spans.push([this.#start(place), this.#end(place)]);
+    }
+    if (spans.length === 0) return [skip];
+    const parts: Skip[] = [];
+    let from = skip.from;
+    for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
+      if (from < start) parts.push({ ...skip, from, until: start - 1, count: null });
+      from = Math.max(from, end + 1);
+    }
+    if (from <= skip.until) parts.push({ ...skip, from, count: null });
+    return parts;
+  }
+
+  /** Ends skips before an instant, because the schedule lives through the fire times from there on again. */
   cut(effectiveFrom: number): void {
     for (let place = this.length - 1; place >= 0; place--) {
       if (this.#end(place) < effectiveFrom) continue;
       const entry = this.#entry(place);
-      if (entry.kind === "run" || !isOfChange(entry)) continue;
-      if (entry.from < effectiveFrom) this.#table[place * COLUMNS + UNTIL] = effectiveFrom - 1;
-      else this.#remove(place, 1);
+      if (entry.kind === "run") continue;
+      if (entry.from < effectiveFrom) {
+        this.#table[place * COLUMNS + UNTIL] = effectiveFrom - 1;
+        this.#table[place * COLUMNS + COUNT] = Number.NaN;
+      } else {
+        this.#remove(place, 1);
+      }
     }
   }
 

@@ -37,6 +37,15 @@ export class Changes<R extends Numbered> {
     while (records.length > 1 && (records[0]?.at ?? keptFrom) < keptFrom) records.shift();
   }
 
+  /** Removes the changes that are not to be kept. @param isKept is also given the later changes of the same id */
+  keep(isKept: (record: R, later: readonly R[]) => boolean): void {
+    for (const [id, records] of this.#byId) {
+      const kept = records.filter((record, place) => isKept(record, records.slice(place + 1)));
+      if (kept.length === 0) this.#byId.delete(id);
+      else this.#byId.set(id, kept);
+    }
+  }
+
   forget(id: string): void {
     this.#byId.delete(id);
   }

@@ -33,6 +33,15 @@ export class JobsOfSchedules {
     return entry !== null;
   }
 
+  /** The fire times of the unfinished jobs of the schedule, those of repeated jobs included. */
+  fireTimes(scheduleId: string): number[] {
+    const fireTimes: number[] = [];
+    for (let entry = this.#newest.get(scheduleId) ?? null; entry !== null; entry = entry.older) {
+      if (entry.record.fireTime !== null) fireTimes.push(entry.record.fireTime);
+    }
+    return fireTimes;
+  }
+
   /** The unfinished jobs of the schedule that fire times made, the earliest fire time first. */
   fired(scheduleId: string): JobEntry[] {
     const fired: JobEntry[] = [];

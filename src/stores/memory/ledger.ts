@@ -18,6 +18,12 @@ import { Book } from "./book.ts";
 import { Changes } from "./changes.ts";
 import { Lives } from "./lives.ts";
 
+interface UnfinishedJobs {
+  readonly ofFireTime: (scheduleId: string, fireTime: number) => JobRecord | null;
+  /** The fire times of all of a schedule. */
+  readonly fireTimesOf: (scheduleId: string) => number[];
+}
+
 /** What a `MemoryDataStore` remembers. */
 export class MemoryLedger implements Ledger {
   readonly limits: LedgerLimits;
@@ -25,17 +31,19 @@ export class MemoryLedger implements Ledger {
   readonly #books = new Map<string, Book>();
   readonly #changes = new Changes<ScheduleChangeRecord>();
   readonly #taskPauses = new Changes<TaskPauseRecord>();
-  readonly #jobOfFireTime: (scheduleId: string, fireTime: number) => JobRecord | null;
+  readonly #jobs: UnfinishedJobs;
   #seq = 0;
 
-  constructor(limits: LedgerLimits, jobOfFireTime: (scheduleId: string, fireTime: number) => JobRecord | null) {
+  constructor(limits: LedgerLimits, jobs: UnfinishedJobs) {
     this.limits = Object.freeze(limits);
-    this.#jobOfFireTime = jobOfFireTime;
+    this.#jobs = jobs;
   }
 
   /** A schedule was added. */
   begin({ id, createdAt }: ScheduleRecord): void {
-    if (!this.#books.has(id)) this.#books.set(id, new Book(createdAt));
+    const book = this.#books.get(id);
+    if (book === undefined) this.#books.set(id, new Book(createdAt));
+    else book.isReopened = true;
   }
 
   /** A job has ended. */
@@ -46,10 +54,15 @@ export class MemoryLedger implements Ledger {
     book?.trimRoughly(this.#countMax);
   }
 
-  /** Fire times made no job. */
+  /** Fire times made no job. Those that have a run or an unfinished job of an earlier life of the schedule keep it. */
   skip(scheduleId: string, skips: readonly Skip[]): void {
+    const taken = this.#books.get(scheduleId)?.isReopened === true ? this.#jobs.fireTimesOf(scheduleId) : [];
+    this.#enter(scheduleId, skips, taken);
+  }
+
+  #enter(scheduleId: string, skips: readonly Skip[], taken: readonly number[] = []): void {
     const book = this.#books.get(scheduleId);
-    for (const skip of skips) book?.addSkip(skip);
+    for (const skip of skips) book?.addSkip(skip, taken);
     book?.trimRoughly(this.#countMax);
   }
 
@@ -57,7 +70,7 @@ export class MemoryLedger implements Ledger {
   gaveWay(scheduleId: string, fireTime: number | null, { isSkipped, replaced }: OverlapReport): void {
     const one = (from: number): Pick<Skip, "from" | "until" | "count"> => ({ from, until: from, count: 1 });
     const into = fireTime;
-    this.skip(
+    this.#enter(
       scheduleId,
       replaced.map((job) => ({ ...one(job.fireTime), verdict: "replaced", into })),
     );
@@ -65,19 +78,20 @@ export class MemoryLedger implements Ledger {
     this.skip(scheduleId, [{ ...one(fireTime), verdict: "overlapSkipped", into: null }]);
   }
 
-  /** A schedule was added, changed or removed. @param kind replaces the kind that the change has */
-  changed(
-    before: ScheduleRecord | null,
-    after: ScheduleRecord | null,
-    note: ChangeNote,
-    kind?: ScheduleChangeRecord["kind"],
-  ): void {
+  /** A schedule was added, changed or removed. */
+  changed(before: ScheduleRecord | null, after: ScheduleRecord | null, note: ChangeNote): void {
     const found = changeOf(before, after, note);
     if (found === null) return;
     const { record, skip, movesFireTimes } = found;
-    this.#changes.add(record.scheduleId, { ...record, kind: kind ?? record.kind, seq: ++this.#seq });
+    this.#changes.add(record.scheduleId, { ...record, seq: ++this.#seq });
     if (movesFireTimes) this.#books.get(record.scheduleId)?.cut(record.effectiveFrom);
     if (skip !== null) this.skip(record.scheduleId, [skip]);
+  }
+
+  /** A plan paused a schedule, because its trigger failed. The plan itself tells which fire times it passes over. */
+  failed(before: ScheduleRecord, after: ScheduleRecord, note: ChangeNote): void {
+    const found = changeOf(before, after, note);
+    if (found !== null) this.#changes.add(before.id, { ...found.record, kind: "failed", seq: ++this.#seq });
   }
 
   /** A task or a key of it was paused, or goes on. */
@@ -106,6 +120,11 @@ export class MemoryLedger implements Ledger {
       this.#books.delete(id);
       this.#changes.forget(id);
     }
+    // A pause that holds stays, however old it is.
+    this.#taskPauses.keep(
+      ({ at, kind, key }, later) =>
+        at >= keptFrom || (kind === "taskPaused" && later.every((pause) => pause.key !== key)),
+    );
     return removed;
   }
 
@@ -129,7 +148,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null> {
-    return this.#jobOfFireTime(scheduleId, fireTime);
+    return this.#jobs.ofFireTime(scheduleId, fireTime);
   }
 
   async getScheduleChanges(filter: ChangeRecordFilter & { scheduleId: string }): Promise<ScheduleChangeRecord[]> {

@@ -198,7 +198,7 @@ export class MemorySchedules {
     entry.stamp = stepId;
     entry.overlap = null;
     this.#file(entry);
-    if (before !== null) this.#ledger?.changed(before, entry.record, { at: now, by: schedulerId }, "failed");
+    if (before !== null) this.#ledger?.failed(before, entry.record, { at: now, by: schedulerId });
     return entry.record;
   }
 

@@ -63,7 +63,12 @@ export class MemoryDataStore implements contract.DataStore {
     const { serializer, ledger: limits } = checkMemoryOptions(options, "new MemoryDataStore()");
     this.serializer = serializer ?? new JSONSerializer();
     const ledger =
-      limits === null ? null : new MemoryLedger(limits, (id, fireTime) => this.#jobs.ofFireTime(id, fireTime));
+      limits === null
+        ? null
+        : new MemoryLedger(limits, {
+            ofFireTime: (id, fireTime) => this.#jobs.ofFireTime(id, fireTime),
+            fireTimesOf: (id) => this.#jobs.table.ofSchedules.fireTimes(id),
+          });
     this.ledger = ledger;
     this.#ledger = ledger;
     this.#living = new Living(ledger?.lives ?? null);

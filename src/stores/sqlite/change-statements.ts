@@ -1,5 +1,5 @@
 import { CHANGES_KEPT_MAX } from "../../core/limits.ts";
-import { isOf, placeOf, skipVerdict } from "./entries.ts";
+import { enterParts, isOf, skipVerdict } from "./entries.ts";
 import { rowAsJson, validJson } from "./rows.ts";
 import { STORED_SETTINGS } from "./schedule-rows.ts";
 import { exhaustedSchedules } from "./schedule-statements.ts";
@@ -95,21 +95,24 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `AND p.latter IS ${payload("s")})`,
     // Skips do not overlap, so that at most one of them begins before an instant and reaches beyond it.
     cutSkips:
-      `UPDATE ${occurrences} SET until = (SELECT f.start - 1 FROM (${starts}) f WHERE f.book = ${occurrences}.book) ` +
+      `UPDATE ${occurrences} SET count = NULL, ` +
+      `until = (SELECT f.start - 1 FROM (${starts}) f WHERE f.book = ${occurrences}.book) ` +
       `WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
       `CROSS JOIN ${occurrences} o ON ${isOf("f.book", "o")} ` +
       `AND o.at = (SELECT max(e.at) FROM ${occurrences} e WHERE e.book = f.book AND e.at < f.start ` +
-      `AND e.run IS NULL) WHERE o.until >= f.start AND ${isOfChange("o")})`,
+      `AND e.run IS NULL) WHERE o.until >= f.start)`,
     removeCutSkips:
       `DELETE FROM ${occurrences} WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
-      `CROSS JOIN ${occurrences} o ON o.book = f.book AND o.at >= f.start WHERE ${isOfChange("o")})`,
-    skipUnprocessed:
-      `INSERT OR IGNORE INTO ${occurrences} (shelf, book, at, verdict, until) ` +
-      `SELECT ${placeOf("book")}, start, verdict, next - 1 FROM (` +
-      `SELECT b.seq AS book, max(p.effective_from, coalesce(p.key + 1, p.effective_from)) AS start, ` +
-      `CASE WHEN p.changes_payload = 1 THEN ${skipVerdict("paused")} ` +
-      `WHEN p.kind = 'removed' THEN ${skipVerdict("removed")} ELSE ${skipVerdict("replaced")} END AS verdict, ` +
-      `${from} AS next, p.effective_from <= p.at AS was_due ${begunInBook}) WHERE was_due AND start < next`,
+      `CROSS JOIN ${occurrences} o ON o.book = f.book AND o.at >= f.start WHERE o.run IS NULL)`,
+    skipUnprocessed: enterParts(
+      names,
+      "SELECT book, schedule_id, start AS at, next - 1 AS until, verdict, NULL AS count, NULL AS target FROM (" +
+        "SELECT b.seq AS book, b.schedule_id AS schedule_id, " +
+        "max(p.effective_from, coalesce(p.key + 1, p.effective_from)) AS start, " +
+        `CASE WHEN p.changes_payload = 1 THEN ${skipVerdict("paused")} ` +
+        `WHEN p.kind = 'removed' THEN ${skipVerdict("removed")} ELSE ${skipVerdict("replaced")} END AS verdict, ` +
+        `${from} AS next, p.effective_from <= p.at AS was_due ${begunInBook}) WHERE was_due AND start < next`,
+    ),
     completeChanges:
       `UPDATE ${changes} AS c SET seq = max(0, (SELECT max(seq) FROM ${changes})) - c.seq, kind = f.kind, ` +
       "latter = f.latter, effective_from = f.start, changes_payload = f.pays, key = NULL " +
@@ -202,15 +205,6 @@ function instant(column: string): string {
 /** SQL of a schedule's payload as text. */
 function payload(table: string): string {
   return `(SELECT v->>'payload' FROM (SELECT ${validJson(`${table}.details`)} AS v))`;
-}
-
-/** SQL of whether an entry is a skip that a change left. */
-function isOfChange(table: string): string {
-  const verdicts = (["paused", "replaced", "removed"] as const).map(skipVerdict).join(", ");
-  return (
-    `${table}.run IS NULL AND ${table}.count IS NULL AND ${table}.target IS NULL ` +
-    `AND ${table}.verdict IN (${verdicts})`
-  );
 }
 
 function changeAsJson(): string {

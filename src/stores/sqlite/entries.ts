@@ -27,9 +27,37 @@ export function intoRuns({ occurrences }: TableNames): string {
   return `INSERT OR REPLACE INTO ${occurrences} (shelf, book, at, verdict, run)`;
 }
 
-/** The same for skips. */
+/** The same for skips. An entry that is there stays. */
 export function intoSkips({ occurrences }: TableNames): string {
-  return `INSERT OR REPLACE INTO ${occurrences} (shelf, book, at, verdict, until, count, target)`;
+  return `INSERT OR IGNORE INTO ${occurrences} (shelf, book, at, verdict, until, count, target)`;
+}
+
+/**
+ * A statement that writes what skips leave of themselves outside of the entries that there are, and of the fire times
+ * of unfinished jobs: an earlier life of the schedule may have left both.
+ * @param skips SQL that selects rows `book, schedule_id, at, until, verdict, count, target`
+ */
+export function enterParts(names: TableNames, skips: string): string {
+  const { occurrences, jobs } = names;
+  const reaching = `(SELECT max(e.at) FROM ${occurrences} e WHERE e.book = k.book AND e.at < k.at AND e.run IS NULL)`;
+  const entries = (condition: string): string =>
+    `SELECT k.*, o.at AS start, coalesce(o.until, o.at) AS stop FROM k CROSS JOIN ${occurrences} o ` +
+    `ON ${isOf("k.book", "o")} AND o.at ${condition}`;
+  const spans = [
+    entries("BETWEEN k.at AND k.until"),
+    entries(`= ${reaching}`),
+    `SELECT k.*, j.fire_time, j.fire_time FROM k CROSS JOIN ${jobs} j ` +
+      "ON j.schedule_id = k.schedule_id AND j.fire_time BETWEEN k.at AND k.until",
+    "SELECT k.*, k.until + 1, k.until + 1 FROM k",
+  ];
+  const before =
+    "max(stop) OVER (PARTITION BY book, at ORDER BY start, stop ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)";
+  return (
+    `${intoSkips(names)} WITH k AS (${skips}) ` +
+    `SELECT ${placeOf("book")}, part, verdict, start - 1, CASE WHEN part = at AND start > until THEN count END, target ` +
+    `FROM (SELECT *, max(at, coalesce(${before} + 1, at)) AS part FROM (${spans.join(" UNION ALL ")})) ` +
+    "WHERE part < start"
+  );
 }
 
 /** The column `verdict` of a run. */

@@ -1,6 +1,6 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { effectiveFrom, stateAsJson } from "./change-statements.ts";
-import { intoSkips, placeOf, skipVerdict } from "./entries.ts";
+import { enterParts, intoSkips, placeOf, skipVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { validJson } from "./rows.ts";
@@ -107,7 +107,9 @@ export function planStatements(names: TableNames): PlanStatements {
       `${intoSkips(names)} SELECT ${place}, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       `CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
-      `WHERE ${asPlanned} AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL`,
+      `WHERE ${asPlanned} AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL ` +
+      // An earlier life of the schedule may have made it.
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id AND fire_time = r.value->>5)`,
     // the arguments of noteOverlaps
     wakeReplaced: wakeGates(
       names,
@@ -131,10 +133,13 @@ export function planStatements(names: TableNames): PlanStatements {
     insertUnskippedPlainly: `${insertPlainly} ${unlessSkipped} ON CONFLICT DO NOTHING`,
     // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
     // commitPlans.
-    enterSkips:
-      `${intoSkips(names)} SELECT ${place}, f.value->>0, f.value->>2, f.value->>1, f.value->>3, f.value->>4 ` +
-      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-      `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
+    enterSkips: enterParts(
+      names,
+      "SELECT b.seq AS book, b.schedule_id, f.value->>0 AS at, f.value->>1 AS until, f.value->>2 AS verdict, " +
+        "f.value->>3 AS count, f.value->>4 AS target " +
+        `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+        `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
+    ),
     // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
     noteFailures:
       `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +

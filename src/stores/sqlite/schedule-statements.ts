@@ -61,10 +61,14 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     `CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'$.${name}' END`;
   /** Sets a column to it. */
   const changed = (column: string, name: string): string => `${column} = ${valueAfter(column, name)}`;
-  const nextFireTime = valueAfter("next_fire_time", "nextFireTime");
-  /** Keeps the stored value of a column where the rule of the trigger is the same. */
-  const keptOfRule = (column: string): string =>
-    `${column} = CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
+  /** Sets `alarmed` when a pause ends, which is no reason for an alarm. All three are SQL: `paused` and the next fire
+   *  time after the change, and when the change is made, or null. */
+  const alarmedAfter = (paused: string, next: string, at: string): string =>
+    `alarmed = CASE WHEN paused = 1 AND ${paused} = 0 AND ${next} <= ${at} THEN 2 * ${next} + 1 ELSE alarmed END`;
+  /** A column, or if the rule of the trigger is another, its new value. */
+  const valueOfRule = (column: string): string =>
+    `CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
+  const keptOfRule = (column: string): string => `${column} = ${valueOfRule(column)}`;
   const storedVersion = `coalesce(${schedules}.version, ${NO_VERSION})`;
   // ?1 rows of newScheduleRow
   const replace = (setPause: string, condition: string): string =>
@@ -76,7 +80,10 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     `version = excluded.version, fence = fence + 1, ${endLease}, acquisition_id = NULL${condition}`;
   const replacements = (condition = ""): ReplacementStatements => ({
     keepingPause: replace("", condition),
-    settingPause: replace("paused = excluded.paused, ", condition),
+    settingPause: replace(
+      `paused = excluded.paused, ${alarmedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
+      condition,
+    ),
   });
 
   return {
@@ -88,7 +95,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       "SELECT json_group_array(json_array(CAST(s.id AS TEXT), CAST(s.declaration AS TEXT), s.version + 0)) " +
       `AS existing ${byIds}`,
     insertSchedules: `${insert} ON CONFLICT (id) DO NOTHING`,
-    // the arguments of `replace`
+    // the arguments of `replace`; with `settingPause`, ?2 when the change is made, or null
     replaceSchedules: replacements(),
     // the same arguments. Replaces those whose declaration is another, unless a higher version declared them.
     updateDeclared: replacements(
@@ -116,9 +123,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
       `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
-      // A pause is no reason for an alarm.
-      `alarmed = CASE WHEN paused = 1 AND ?2->>'$.paused' = 0 AND ${nextFireTime} <= ?5 ` +
-      `THEN 2 * ${nextFireTime} + 1 ELSE alarmed END, ` +
+      `${alarmedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
       `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
       `fence = fence + 1, ${endLease}, acquisition_id = ?4 ` +
       "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND acquisition_id IS NOT ?4",

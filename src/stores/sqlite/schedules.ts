@@ -16,7 +16,7 @@ import type { StoredDeclaration } from "../task-declarations.ts";
 import { type Answers, Batch, statement } from "./batch.ts";
 import { noteAdditions, noteRemoval, noteUpdate } from "./change-notes.ts";
 import type { Connection } from "./connection.ts";
-import type { SqlStatement } from "./driver.ts";
+import type { SqlStatement, SqlValue } from "./driver.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { rowParameters } from "./parameters.ts";
@@ -70,14 +70,14 @@ export class SqliteSchedules {
     const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
     const { replaceSchedules, updateDeclared, raiseVersions, openGates, keepsLedger, openBooks } = this.#statements;
     const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
-    const insert = (sql: string, schedules: readonly ScheduleRecord[]): SqlStatement[] =>
-      rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text));
+    const insert = (sql: string, schedules: readonly ScheduleRecord[], ...args: readonly SqlValue[]): SqlStatement[] =>
+      rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text, ...args));
     const replace = (
       { keepingPause, settingPause }: ReplacementStatements,
       replacing: readonly ScheduleAddition[],
     ): SqlStatement[] => [
       ...insert(keepingPause, replacing.filter((one) => one.setsPaused !== true).map(scheduleOf)),
-      ...insert(settingPause, replacing.filter((one) => one.setsPaused === true).map(scheduleOf)),
+      ...insert(settingPause, replacing.filter((one) => one.setsPaused === true).map(scheduleOf), note?.at ?? null),
     ];
     const versions = additions.flatMap(({ conflictPolicy, schedule: { id, declaration, version } }) =>
       conflictPolicy !== "update" || declaration === undefined || version === undefined

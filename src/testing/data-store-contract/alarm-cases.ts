@@ -236,6 +236,19 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal((await look(store, { now })).alarms, undefined, "the look after the pause");
     equal(await changed(store, now), undefined, "the alarms after the pause");
   }),
+  ledgerCase("alarms: a schedule that an addition lets go on from its pause raises none", async (store) => {
+    const paused = makeSchedule({ ...EXPECTED, paused: true });
+    await store.addSchedules(add(paused, { ...paused, id: "other rule" }));
+    const now = T0 + 2 * FINISH_MS;
+    const otherRule = { trigger: "{}", triggerRule: "{}", nextFireTime: T0 + START_MS };
+    const resumed = [makeSchedule(EXPECTED), makeSchedule({ ...EXPECTED, id: "other rule", ...otherRule })];
+    await store.addSchedules(
+      resumed.map((schedule) => ({ schedule, conflictPolicy: "replace", setsPaused: true })),
+      { ...NOTE, at: now },
+    );
+    equal((await look(store, { now })).alarms, undefined, "the look after the pause");
+    equal(await changed(store, now), undefined, "the alarms after the pause");
+  }),
   ledgerCase("alarms: the pause of a schedule leaves those of its jobs", async (store) => {
     await fired(store);
     const alarm = alarmOf("start", { jobId: JOB });

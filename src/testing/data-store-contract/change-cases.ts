@@ -10,6 +10,7 @@ import {
   dueSchedule,
   entriesOf,
   ledgerCase,
+  makeSkip,
   NOTE,
   seenAgain,
   TASK_PAUSES,
@@ -184,6 +185,21 @@ export const changeCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger), [], "the entries");
     },
   ),
+  ledgerCase("changes: a plan of a failed trigger tells itself what it passes over", async (store, ledger) => {
+    const told = makeSkip(T0 + 1000, { until: T0 + 2000, verdict: "tooOld", count: 2 });
+    for (const [id, skips] of [
+      ["silent", []],
+      ["telling", [told]],
+    ] as const) {
+      const schedule = await dueSchedule(store, { id }, { ...NOTE, at: T0 - 5 });
+      const plan = planOf(schedule, { fires: [], skips, nextFireTime: T0 + 5000, lastFireTime: null, paused: true });
+      await commit(store, [plan], { now: T0 + 9000 });
+      const failed = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).at(-1);
+      equal([failed?.kind, failed?.effectiveFrom], ["failed", T0 + 5000], `the last change of ${id}`);
+      const entries = skips.map((skip) => ({ kind: "skip", ...skip }));
+      equal(await entriesOf(ledger, { scheduleId: id }), entries, `the entries of ${id}`);
+    }
+  }),
   ledgerCase("changes: plans that move a schedule on are none", async (store, ledger) => {
     const schedule = await dueSchedule(store, {}, { ...NOTE, at: T0 - 5 });
     await commit(store, [planOf(schedule)]);

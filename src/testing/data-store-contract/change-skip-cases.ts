@@ -277,7 +277,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       makeSkip(T0, { until: T0 + 4000, verdict: "tooOld", count: null }),
       makeSkip(T0 + 5000, { until: T0 + 8000, verdict: "replaced", count: null, into: T0 + 9000 }),
     ];
-    const plan = planOf(await seenAgain(store), { fires: [], skips, nextFireTime: T0 + 9000, lastFireTime: null });
+    const plan = planOf(await seenAgain(store), { fires: [], skips, nextFireTime: T0 + 9000, lastFireTime: T0 + 8000 });
     await commit(store, [plan], { now: T0 + 9000 });
     await store.updateSchedule("schedule", { nextFireTime: T0 + 2000 }, undefined, LATER);
     equal(

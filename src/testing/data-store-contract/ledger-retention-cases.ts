@@ -156,6 +156,31 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
       "when they were made",
     );
   }),
+  ledgerCase("changes: the clean-up removes old pauses of tasks, except those that hold", async (store, ledger) => {
+    await store.putTasks([makeTask(), makeTask({ id: "other" })]);
+    const pauses = [
+      ["task", null, true],
+      ["task", "a", true],
+      ["task", "b", true],
+      ["task", "b", false],
+      ["task", "a", false],
+      ["task", "a", true],
+      ["other", null, true],
+      ["other", null, false],
+    ] as const;
+    for (const [index, [taskId, key, paused]] of pauses.entries()) {
+      await store.pauseTask({ taskId, key, paused, now: T0 + index, by: "somebody" });
+    }
+    const now = T0 + ledger.limits.ageMsMax;
+    const kept = async (): Promise<unknown[]> => {
+      const lists = ["task", "other"].map((taskId) => ledger.getTaskPauseHistory({ ...TASK_PAUSES, taskId }));
+      return (await Promise.all(lists)).flat().map(({ at }) => at - T0);
+    };
+    await store.cleanup({ now, limit: 1000 });
+    equal(await kept(), [0, 1, 2, 3, 4, 5, 6, 7], "when those were made that are kept before they are old");
+    await cleanUp(store, now + 100);
+    equal(await kept(), [0, 5], "when those were made that are kept for ever");
+  }),
   ledgerCase("lives: the clean-up removes those that ended long ago", async (store, ledger) => {
     const { ageMsMax } = ledger.limits;
     await extend(store, [], { now: T0, aliveUntil: T0 + 1000 });

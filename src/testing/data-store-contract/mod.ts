@@ -25,6 +25,7 @@ import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { jobListCases } from "./job-list-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { ledgerAgainCases } from "./ledger-again-cases.ts";
 import { ledgerCases } from "./ledger-cases.ts";
 import { ledgerPageCases } from "./ledger-page-cases.ts";
 import { ledgerRetentionCases } from "./ledger-retention-cases.ts";
@@ -111,6 +112,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...versionCases,
   ...ledgerCases,
   ...ledgerSkipCases,
+  ...ledgerAgainCases,
   ...ledgerPageCases,
   ...ledgerRetentionCases,
   ...changeCases,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ScheduleChangeRecord, ScheduleState } from "../../../src/records/ledger.ts";
 import { RuleHistory } from "../../../src/scheduler/ledger/rule-history.ts";
+import { makeSchedule } from "../../../src/testing/data-store-contract/makers.ts";
 import { cron } from "../explain-world.ts";
 
 const HOUR = 3_600_000;
@@ -84,6 +85,18 @@ describe("the history of a rule", () => {
     const first = change(2, at(36) + 1, stateOf(DAILY, at(57)), stateOf(EVENING, at(45)));
     const second = change(3, at(20), stateOf(EVENING, at(45)), stateOf("0 20 * * *", at(20)));
     expect(hours(new RuleHistory([added, first, second], null, at(500)), 0, 80)).toEqual([9, 20, 44, 68]);
+  });
+
+  test("does not know since when the rule of now holds, where no change tells of it", () => {
+    const added = change(1, at(0) + 1, null, stateOf(DAILY, at(9)));
+    const changed = change(2, at(36) + 1, stateOf(DAILY, at(57)), stateOf(EVENING, at(45)));
+    const schedule = { ...makeSchedule(), trigger: JSON.stringify(cron("0 12 * * *")), nextFireTime: at(108) };
+    const history = new RuleHistory([added, changed], schedule, at(100));
+    expect(history.periods.map(({ isGuess }) => isGuess)).toEqual([false, false, true]);
+    expect(hours(history, 0, 140)).toEqual([9, 33, 60, 84, 108, 132]);
+    const same = { ...schedule, trigger: stateOf(EVENING, null).trigger };
+    const known = new RuleHistory([added, changed], same, at(100));
+    expect(known.periods.some(({ isGuess }) => isGuess)).toBe(false);
   });
 
   test("has no fire times of a rule that cannot be read, and says why", () => {

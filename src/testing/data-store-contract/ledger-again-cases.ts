@@ -1,0 +1,137 @@
+import type { OccurrenceRecord, Skip } from "../../records/ledger.ts";
+import type { DataStore } from "../../stores/data-store.ts";
+import type { Ledger } from "../../stores/ledger.ts";
+import { equal, present } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import {
+  end,
+  entriesOf,
+  fireAt,
+  jobIdAt,
+  ledgerCase,
+  makeSkip,
+  runOf,
+  seenAgain,
+  skipOf,
+  taken,
+} from "./ledger-makers.ts";
+import { add, commit, fireOf, makeSchedule, planOf, step, T0 } from "./makers.ts";
+
+// What becomes of fire times that a schedule lives through twice, because it was removed and added again with a start
+// that has passed. Each has one entry.
+
+const AT = T0 + 50_000;
+const NOTE = { at: AT, by: "somebody" };
+
+/** Lets a schedule fire at T0 + 1000, and at T0 + 2000 and 5000 after skips; removes it, and adds it again with the
+ *  start T0. Returns the entries of both jobs that have ended. */
+async function relived(store: DataStore): Promise<{ readonly [seconds: number]: OccurrenceRecord }> {
+  await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 1000 })), { ...NOTE, at: T0 });
+  await fireAt(store, await seenAgain(store), [T0 + 1000]);
+  await fireAt(store, await seenAgain(store), [T0 + 2000]);
+  const skips = [makeSkip(T0 + 3000, { until: T0 + 4000, verdict: "coalesced", count: 2, into: T0 + 5000 })];
+  const fires = [fireOf("schedule", T0 + 5000, { jobId: jobIdAt(T0 + 5000) })];
+  const last = { skips, fires, nextFireTime: T0 + 6000, lastFireTime: T0 + 5000 };
+  await commit(store, [planOf(await seenAgain(store), last)], { now: T0 + 5000 });
+  const first = await taken(store, jobIdAt(T0 + 1000), T0 + 5000);
+  await end(store, first, { finishedAt: T0 + 6000 });
+  const third = present(await store.getJob(jobIdAt(T0 + 5000)), "the third job");
+  await end(store, third, { finishedAt: T0 + 6000 });
+  await store.removeSchedule("schedule", { ...NOTE, at: AT - 1000 });
+  await store.addSchedules(add(makeSchedule()), NOTE);
+  return {
+    1: runOf(first, { finishedAt: T0 + 6000 }),
+    5: runOf(third, { finishedAt: T0 + 6000 }),
+  };
+}
+
+/** The entry of what is left of a skip. */
+function partOf(skip: Skip, from: number, until: number): OccurrenceRecord {
+  return { kind: "skip", ...skip, from, until, count: null };
+}
+
+/** Passes over all fire times up to T0 + 9000. */
+async function passOver(store: DataStore): Promise<Skip> {
+  const skip = makeSkip(T0, { until: T0 + 8000, verdict: "coalesced", count: 9, into: T0 + 9000 });
+  const plan = { skips: [skip], fires: [fireOf("schedule", T0 + 9000)], lastFireTime: T0 + 9000 };
+  await commit(store, [planOf(await seenAgain(store), { ...plan, nextFireTime: AT + 9000 })], { now: AT });
+  return skip;
+}
+
+async function shared(ledger: Ledger): Promise<readonly OccurrenceRecord[]> {
+  const entries = await entriesOf(ledger);
+  const newest = await entriesOf(ledger, { order: "newest" });
+  equal(newest.toReversed(), entries, "the entries, the newest first");
+  return entries;
+}
+
+export const ledgerAgainCases: readonly DataStoreCase[] = [
+  ledgerCase(
+    "changes: an addition of what was removed takes back its skips from its start on",
+    async (store, ledger) => {
+      const runs = await relived(store);
+      equal(await shared(ledger), [runs[1], runs[5]], "the entries");
+    },
+  ),
+  ledgerCase("changes: an addition cuts a skip that reaches beyond its start", async (store, ledger) => {
+    await store.addSchedules(add(makeSchedule()), { ...NOTE, at: T0 });
+    const skip = makeSkip(T0, { until: T0 + 8000, verdict: "tooOld", count: 9 });
+    await commit(store, [planOf(await seenAgain(store), { fires: [], skips: [skip], nextFireTime: T0 + 9000 })], {
+      now: T0 + 8000,
+    });
+    await store.removeSchedule("schedule", { ...NOTE, at: T0 + 8500 });
+    await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 4000 })), NOTE);
+    equal(await shared(ledger), [partOf(skip, T0, T0 + 3999)], "the entries");
+  }),
+  ledgerCase("ledger: a plan's skip leaves out what an earlier life of the schedule ran", async (store, ledger) => {
+    const runs = await relived(store);
+    const skip = await passOver(store);
+    const entries = [
+      partOf(skip, T0, T0 + 999),
+      runs[1],
+      partOf(skip, T0 + 1001, T0 + 1999),
+      partOf(skip, T0 + 2001, T0 + 4999),
+      runs[5],
+      partOf(skip, T0 + 5001, T0 + 8000),
+    ];
+    equal(await shared(ledger), entries, "the entries while a job of the earlier life is unfinished");
+    const job = present(await store.getJob(jobIdAt(T0 + 2000)), "the second job");
+    await end(store, job, { finishedAt: AT });
+    entries.splice(3, 0, runOf(job, { finishedAt: AT }));
+    equal(await shared(ledger), entries, "the entries once the job has ended");
+  }),
+  ledgerCase("ledger: what a change passes over leaves out what ran in an earlier life", async (store, ledger) => {
+    const runs = await relived(store);
+    await store.removeSchedule("schedule", NOTE);
+    const removed = makeSkip(T0, { until: AT, verdict: "removed", count: null });
+    const entries = [
+      partOf(removed, T0, T0 + 999),
+      runs[1],
+      partOf(removed, T0 + 1001, T0 + 1999),
+      partOf(removed, T0 + 2001, T0 + 4999),
+      runs[5],
+      partOf(removed, T0 + 5001, AT),
+    ];
+    equal(await shared(ledger), entries, "the entries");
+  }),
+  ledgerCase("ledger: a fire time that runs in both lives has the later run", async (store, ledger) => {
+    await relived(store);
+    await fireAt(store, await seenAgain(store), [T0 + 1000], { jobId: "again" });
+    equal((await shared(ledger)).length, 2, "how many entries there are while it runs");
+    const job = await taken(store, "again", AT);
+    await end(store, job, { finishedAt: AT + 5 });
+    equal((await shared(ledger))[0], runOf(job, { finishedAt: AT + 5 }), "the first entry");
+  }),
+  ledgerCase("ledger: a fire that makes no job leaves the run of an earlier life", async (store, ledger) => {
+    const runs = await relived(store);
+    const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
+    const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 1000)], overlap });
+    await step(store, { now: AT, jobs: null, plans: [{ ...plan, lastFireTime: T0 + 1000, nextFireTime: T0 + 7000 }] });
+    const entry = (await shared(ledger))[0];
+    equal(entry, runs[1], "the first entry");
+    const next = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 7000)], overlap });
+    await step(store, { now: AT, jobs: null, plans: [{ ...next, lastFireTime: T0 + 7000, nextFireTime: T0 + 8000 }] });
+    const skipped = skipOf(T0 + 7000, { verdict: "overlapSkipped" });
+    equal((await shared(ledger)).at(-1), skipped, "the last entry");
+  }),
+];
