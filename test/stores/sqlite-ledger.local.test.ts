@@ -380,7 +380,12 @@ describe("the query plans of the ledger", () => {
       expect(await planOfStatement(sql)).toEqual([`SEARCH b ${byId}`]);
     }
     // The parts of a skip are sorted, of which there are more than one only in a later life of a schedule.
-    const parts = ["SEARCH o USING PRIMARY KEY (book=? AND at>? AND at<?)", "USE TEMP B-TREE FOR ORDER BY"];
+    const parts = [
+      "SEARCH o USING PRIMARY KEY (shelf=? AND at>? AND at<?)",
+      "SEARCH o USING PRIMARY KEY (shelf=? AND at=? AND book=?)",
+      "SEARCH e USING INDEX escapement_occurrences_skips (book=? AND at<?)",
+      "USE TEMP B-TREE FOR ORDER BY",
+    ];
     expect(new Set(await planOfStatement(enterSkips))).toEqual(new Set([`SEARCH b ${byId}`, ...parts]));
     const plan = await driver.rows(`EXPLAIN QUERY PLAN ${enterSkips}`);
     expect(plan.map((row) => row.detail)).toContainEqual(
