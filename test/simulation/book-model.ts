@@ -72,8 +72,18 @@ export class BookModel {
   /** A newer fire time took the place of a job. */
   onReplaced({ scheduleId, fireTime }: JobRecord, into: number | null): void {
     if (scheduleId === null || fireTime === null) return;
-    const known = this.#lineOf(scheduleId).verdicts.get(fireTime);
+    const line = this.#lineOf(scheduleId);
+    const known = line.verdicts.get(fireTime);
     const earlier = known?.kind === "unfinished" ? known.earlier : undefined;
+    if (fireTime === into) {
+      // The job was of an earlier life of the schedule, and the same fire time makes a new one.
+      if (earlier === undefined) line.verdicts.delete(fireTime);
+      else {
+        line.verdicts.set(fireTime, earlier);
+        line.earlier.add(fireTime);
+      }
+      return;
+    }
     this.#set(scheduleId, fireTime, earlier ?? { kind: "skip", verdict: "replaced", into });
   }
 

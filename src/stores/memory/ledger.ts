@@ -70,9 +70,11 @@ export class MemoryLedger implements Ledger {
   gaveWay(scheduleId: string, fireTime: number | null, { isSkipped, replaced }: OverlapReport): void {
     const one = (from: number): Pick<Skip, "from" | "until" | "count"> => ({ from, until: from, count: 1 });
     const into = fireTime;
+    // A fire time that takes the place of its own job, of an earlier life of the schedule, is not replaced.
+    const others = replaced.filter((job) => job.fireTime !== fireTime);
     this.#enter(
       scheduleId,
-      replaced.map((job) => ({ ...one(job.fireTime), verdict: "replaced", into })),
+      others.map((job) => ({ ...one(job.fireTime), verdict: "replaced", into })),
     );
     if (!isSkipped || fireTime === null) return;
     this.skip(scheduleId, [{ ...one(fireTime), verdict: "overlapSkipped", into: null }]);

@@ -86,10 +86,12 @@ export function bookStatements(names: TableNames): BookStatements {
     closeBooks:
       `DELETE FROM ${books} WHERE ${IS_MARKED} ` +
       `AND NOT EXISTS (SELECT 1 FROM ${schedules} s WHERE s.id = schedule_id) ` +
-      `AND NOT EXISTS (SELECT 1 FROM ${occurrences} o WHERE ${isOf(`${books}.seq`, "o")}) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${changes} c WHERE c.schedule_id = ${books}.schedule_id) ` +
-      `AND NOT EXISTS (SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${books}.schedule_id)`,
-    // ?1 now, ?2 after how many milliseconds most books are visited again. While there are entries to remove, the books stay marked.
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${books}.schedule_id) ` +
+      // Last, because it reads the whole shelf.
+      `AND NOT EXISTS (SELECT 1 FROM ${occurrences} o WHERE ${isOf(`${books}.seq`, "o")})`,
+    // ?1 now, ?2 after how many milliseconds most books are visited again. While there are entries to remove, the books
+    // stay marked.
     unmarkBooks:
       `UPDATE ${books} SET visit_at = ?1 + CASE ${mark(books)} WHEN 3 THEN 0 WHEN 2 THEN ${BOOK_HOURLY_VISIT_MS} ` +
       `ELSE ?2 END WHERE ${IS_MARKED} AND NOT EXISTS (SELECT 1 FROM ${removable})`,

@@ -54,7 +54,8 @@ export function enterParts(names: TableNames, skips: string): string {
     "max(stop) OVER (PARTITION BY book, at ORDER BY start, stop ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)";
   return (
     `${intoSkips(names)} WITH k AS (${skips}) ` +
-    `SELECT ${placeOf("book")}, part, verdict, start - 1, CASE WHEN part = at AND start > until THEN count END, target ` +
+    `SELECT ${placeOf("book")}, part, verdict, start - 1, ` +
+    "CASE WHEN part = at AND start > until THEN count END, target " +
     `FROM (SELECT *, max(at, coalesce(${before} + 1, at)) AS part FROM (${spans.join(" UNION ALL ")})) ` +
     "WHERE part < start"
   );

@@ -176,7 +176,8 @@ export const BOOKS_PER_SHELF = 32;
 /** Entries of a book that one visit finds to be too many. It looks through those of the other books on the shelf. */
 export const EXCESS_PER_VISIT_MAX = 500;
 
-/** When a clean-up visits a book again, in milliseconds: one that is new or at least half full, and any other. */
+/** When a clean-up visits a book again, in milliseconds: one that is new or at least half full, and any other whose
+ *  entries are kept for a day or longer. */
 export const BOOK_HOURLY_VISIT_MS = 3_600_000;
 export const BOOK_DAILY_VISIT_MS = 86_400_000;
 

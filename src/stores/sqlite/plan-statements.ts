@@ -96,12 +96,13 @@ export function planStatements(names: TableNames): PlanStatements {
       `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
       `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // the arguments of noteOverlaps
+    // the arguments of noteOverlaps. A fire time that takes the place of its own job, of an earlier life of the
+    // schedule, is not replaced.
     enterReplaced:
       `${intoSkips(names)} SELECT ${place}, n.value->>1, ${skipVerdict("replaced")}, n.value->>1, 1, r.value->>5 ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       `CROSS JOIN json_each(s.overlap_note, '$.replaced') n CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
-      `WHERE ${asPlanned}`,
+      `WHERE ${asPlanned} AND n.value->>1 IS NOT r.value->>5`,
     // the arguments of noteOverlaps
     enterUnmade:
       `${intoSkips(names)} SELECT ${place}, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +

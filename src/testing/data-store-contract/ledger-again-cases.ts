@@ -134,4 +134,21 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     const skipped = skipOf(T0 + 7000, { verdict: "overlapSkipped" });
     equal((await shared(ledger)).at(-1), skipped, "the last entry");
   }),
+  ledgerCase("ledger: a fire time in the place of its own job is not replaced by itself", async (store, ledger) => {
+    const overlap = { policy: "replaceQueued", passed: 0, lastPassedTime: null } as const;
+    await store.addSchedules(add(makeSchedule({ overlap: "replaceQueued" })), NOTE);
+    const fire = async (fireTime: number, jobId: string): Promise<void> => {
+      const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", fireTime, { jobId })], overlap });
+      const times = { lastFireTime: fireTime, nextFireTime: fireTime + 1000 };
+      await step(store, { now: AT, jobs: null, plans: [{ ...plan, ...times }] });
+    };
+    await fire(T0, "first");
+    await store.removeSchedule("schedule", NOTE);
+    await store.addSchedules(add(makeSchedule({ overlap: "replaceQueued" })), NOTE);
+    await fire(T0, "second");
+    equal(await shared(ledger), [], "the entries while the second job waits");
+    equal((await ledger.getJobOfFireTime("schedule", T0))?.id, "second", "the job that waits");
+    await fire(T0 + 1000, "third");
+    equal(await shared(ledger), [skipOf(T0, { verdict: "replaced", into: T0 + 1000 })], "the entries");
+  }),
 ];
