@@ -45,7 +45,7 @@ for (const [name, source, bytesMax] of [
   [
     "the same with Web Workers",
     'export * from "escapement"; export { WorkerExecutor } from "escapement/worker";',
-    138_752,
+    139_264,
   ],
   ["what runs tasks in a Web Worker", 'export { serveTasks } from "escapement/worker";', 8_704],
 ] as const) {
