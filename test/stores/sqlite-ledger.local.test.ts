@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LedgerLimits } from "../../src/stores/ledger.ts";
-import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
-import { openClient } from "../../src/stores/libsql/open-client.ts";
 import type { SqliteLedger } from "../../src/stores/sqlite/ledger.ts";
 import { BOOKS_PER_SHELF, EXCESS_PER_VISIT_MAX } from "../../src/stores/sqlite/limits.ts";
-import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
 import { tableNames } from "../../src/stores/sqlite/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
 import {
@@ -33,51 +31,10 @@ import {
   step,
   T0,
 } from "../../src/testing/data-store-contract/makers.ts";
+import { NotingDriver } from "../support/noting-driver.ts";
 import { openWithTables } from "./local-stores.ts";
 
 const HOUR_MS = 3_600_000;
-
-/** A database in memory, which notes what is sent, and can lose an answer. */
-class NotingDriver implements SqlDriver {
-  readonly isLocal = false;
-  sent: SqlStatement[] = [];
-  trips = 0;
-  losesNext = false;
-  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
-
-  failureKind(error: unknown): ReturnType<SqlDriver["failureKind"]> {
-    return this.#inner.failureKind(error);
-  }
-
-  open(): Promise<void> {
-    return this.#inner.open();
-  }
-
-  execute(statement: SqlStatement): Promise<Row[]> {
-    this.trips++;
-    this.sent.push(statement);
-    return this.#inner.execute(statement);
-  }
-
-  async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
-    this.trips++;
-    this.sent.push(...statements);
-    const answer = await this.#inner.batch(statements);
-    const { losesNext } = this;
-    this.losesNext = false;
-    if (losesNext) throw new TypeError("fetch failed");
-    return answer;
-  }
-
-  close(): void {
-    this.#inner.close();
-  }
-
-  /** The rows that a statement answers with, and which nobody counts. */
-  rows(sql: string, ...args: SqlStatement["args"]): Promise<Row[]> {
-    return this.#inner.execute({ sql, args });
-  }
-}
 
 let driver: NotingDriver;
 let store: SqlDataStore;

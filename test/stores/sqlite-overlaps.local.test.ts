@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunOverlapPolicy, ScheduleAddition, SchedulePlan } from "../../src/contracts.ts";
-import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
-import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
 import {
   fireOf,
   look,
@@ -12,46 +10,14 @@ import {
   step,
   T0,
 } from "../../src/testing/data-store-contract/makers.ts";
+import { NotingDriver } from "../support/noting-driver.ts";
 import { openWithTables } from "./local-stores.ts";
 
-/** A database in memory behind a network that loses the answer to the next batch when it is told to. */
-class LossyDriver implements SqlDriver {
-  readonly isLocal = false;
-  readonly sent: SqlStatement[] = [];
-  losesNext = false;
-  readonly #inner = new LibsqlDriver({ url: ":memory:" }, { durability: "normal", timeoutMs: 1000, openClient });
-
-  failureKind(error: unknown): ReturnType<SqlDriver["failureKind"]> {
-    return this.#inner.failureKind(error);
-  }
-
-  open(): Promise<void> {
-    return this.#inner.open();
-  }
-
-  execute(statement: SqlStatement): Promise<Row[]> {
-    return this.#inner.execute(statement);
-  }
-
-  async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
-    this.sent.push(...statements);
-    const answer = await this.#inner.batch(statements);
-    const { losesNext } = this;
-    this.losesNext = false;
-    if (losesNext) throw new TypeError("fetch failed");
-    return answer;
-  }
-
-  close(): void {
-    this.#inner.close();
-  }
-}
-
-let driver: LossyDriver;
+let driver: NotingDriver;
 let store: SqlDataStore;
 
 beforeEach(async () => {
-  driver = new LossyDriver();
+  driver = new NotingDriver();
   store = new SqlDataStore(driver);
   await openWithTables(store);
 });
