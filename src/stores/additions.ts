@@ -31,4 +31,7 @@ export interface JobAddition {
   /** Whether `job`, which stands for the addition, has ended. Then its fields besides the id may be those of the
    *  addition. Absent is false. */
   readonly hasEnded?: boolean;
+  /** Whether nothing was added, because the job that the addition repeats (`retryOf`) has no result any more. Absent is
+   *  false. */
+  readonly isOutdated?: boolean;
 }

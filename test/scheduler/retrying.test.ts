@@ -46,6 +46,24 @@ describe("retryJob()", () => {
     expect([old?.outcome, old?.retryOf]).toEqual(["error", null]);
   });
 
+  test("adds nothing when the result goes in the meantime, and says so", async () => {
+    class Forgetful extends MemoryDataStore {
+      /** The last thing that is asked before the addition. */
+      override async getJob(id: string): Promise<JobRecord | null> {
+        const job = await super.getJob(id);
+        await this.removeJobResults({}, 100);
+        return job;
+      }
+    }
+    const { scheduler } = setUpBroken({ dataStore: new Forgetful() });
+    const { id } = await scheduler.addJob("t");
+    await drain(scheduler);
+    const error = await rejectionOf(scheduler.retryJob(id));
+    expect(error).toBeInstanceOf(JobLookupError);
+    expect((error as JobLookupError).message).toContain(`the result of job "${id}"`);
+    expect((await scheduler.getJobs()).items).toEqual([]);
+  });
+
   test("passes on the idempotency key, or the first job's id as one", async () => {
     const { scheduler, runs } = setUpBroken();
     const { id } = await scheduler.addJob("t");

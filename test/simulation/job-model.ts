@@ -236,6 +236,10 @@ export class JobModel {
     const standIns = new Map<string, string>();
     jobs.forEach((record, index) => {
       const addition = report[index];
+      if (addition?.isOutdated === true) {
+        this.#checkOutdated(record);
+        return;
+      }
       const isRepeated = this.#all.has(record.id);
       const standIn = isRepeated ? null : this.#standInFor(record, addition);
       const expected = standIn?.record.id ?? record.id;
@@ -268,17 +272,31 @@ export class JobModel {
     this.#settle();
   }
 
+  /** A job was not added, because the job that it repeats is said to have no result any more. */
+  #checkOutdated({ id, retryOf = "", createdAt }: NewJobRecord): void {
+    const isGone = (job: ModelJob | undefined): boolean =>
+      job !== undefined && !this.#unfinished.has(job.record.id) && this.#mayBeGone(job, createdAt);
+    const itself = this.#all.get(id);
+    if (isGone(this.#all.get(retryOf)) && (itself === undefined || isGone(itself))) this.#history.count("outdated");
+    else this.#history.violate(`job ${id} was not added, because job ${retryOf} is said to have no result`);
+  }
+
+  /** Whether somebody may have removed the result of a job that has ended. @param now by the clock of who asks */
+  #mayBeGone({ result }: ModelJob, now: number): boolean {
+    return (result?.expiresAt ?? 0) <= Math.max(this.#gates.latestMs, now);
+  }
+
   /** The store refused additions, which it may for the sake of parents alone. @param released jobs that the same step
    *  releases: they may have ended first, and left nothing */
   onRefused(jobs: readonly NewJobRecord[], released: readonly string[]): void {
     const ids = new Set(jobs.map(({ id }) => id));
-    const now = Math.max(this.#gates.latestMs, ...jobs.map(({ createdAt }) => createdAt));
+    const now = Math.max(...jobs.map(({ createdAt }) => createdAt));
     const isLost = (id: string): boolean => {
       if (ids.has(id)) return false;
       if (released.includes(id)) return true;
       const job = this.#all.get(id);
       if (job === undefined) return true;
-      return !this.#unfinished.has(id) && (job.result?.expiresAt ?? 0) <= now;
+      return !this.#unfinished.has(id) && this.#mayBeGone(job, now);
     };
     if (jobs.some(({ after }) => after?.some(isLost))) this.#history.count("refused parents");
     else this.#history.violate(`jobs [${[...ids]}] were refused, whose parents are known`);

@@ -41,7 +41,13 @@ export class BulkVerbs {
       );
     }
     const added = await env.store.getJob(record.id);
-    return added === null ? this.#jobs.addRecord(await withKey(this.#context, record)) : this.#jobs.viewOf(added);
+    if (added !== null) return this.#jobs.viewOf(added);
+    const [addition] = await this.#context.addJobs([await withKey(this.#context, record)]);
+    if (addition?.isOutdated === true) {
+      const message = `the result of job "${id}" went while the job was to be repeated, which may have happened before`;
+      throw new JobLookupError(message, id);
+    }
+    return this.#jobs.viewOf(addition?.job ?? record, addition?.hasEnded);
   }
 
   async retryMany(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
@@ -56,8 +62,8 @@ export class BulkVerbs {
         const records = await Promise.all(results.map((result) => this.#recordOf(result, start)));
         const jobs = records.filter((record) => record !== null);
         const additions = jobs.length === 0 ? [] : await this.#context.addJobs(jobs);
-        // An unfinished job may have the idempotency key.
-        const retried = additions.filter(({ job }, index) => job.id === jobs[index]?.id).length;
+        // An unfinished job may have the idempotency key, and a result may have gone.
+        const retried = additions.filter(({ isNew }) => isNew).length;
         counts.retried += retried;
         counts.skipped += results.length - retried;
       }

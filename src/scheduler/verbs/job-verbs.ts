@@ -129,7 +129,7 @@ export class JobVerbs {
     checkId(id, "job id");
     await this.#context.ready();
     const record = await this.#context.env.store.getJob(id);
-    if (record !== null) return this.#jobOf(record);
+    if (record !== null) return this.viewOf(record);
     throw new JobLookupError(`there is no unfinished job "${id}"; one that has ended has a result alone`, id);
   }
 
@@ -140,7 +140,7 @@ export class JobVerbs {
   async #page(filter: JobFilterOptions): Promise<Page<Job>> {
     const checked = checkJobFilter(filter, "getJobs()");
     await this.#context.ready();
-    return mapPage(await this.#context.env.store.getJobs(checked), (record) => this.#jobOf(record));
+    return mapPage(await this.#context.env.store.getJobs(checked), (record) => this.viewOf(record));
   }
 
   async result(id: string, options: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null> {
@@ -203,7 +203,7 @@ export class JobVerbs {
 
   async #addRecords(records: readonly NewJobRecord[]): Promise<Job[]> {
     const additions = await this.#context.addJobs(records);
-    return additions.map(({ job, hasEnded }) => this.#jobOf(job, hasEnded));
+    return additions.map(({ job, hasEnded }) => this.viewOf(job, hasEnded));
   }
 
   /** A handler that waits lends its slot, if no other is left. */
@@ -239,11 +239,8 @@ export class JobVerbs {
     };
   }
 
-  viewOf(record: JobRecord): Job {
-    return this.#jobOf(record);
-  }
-
-  #jobOf(record: JobRecord, hasEnded?: boolean): Job {
+  /** @param hasEnded whether the job stands for an addition, and had ended before it. Default: false */
+  viewOf(record: JobRecord, hasEnded?: boolean): Job {
     return new Job(record, this.#context.env.store.serializer, this.#context.client, hasEnded);
   }
 

@@ -75,6 +75,16 @@ export class Book {
     }
   }
 
+  /** Gives a fire time an entry of its own, if it is in a skip of several, so that a run can take its place. */
+  isolate(fireTime: number): void {
+    const place = this.#placeOf(fireTime + 1) - 1;
+    const entry = place < 0 ? null : this.#entry(place);
+    if (entry?.kind !== "skip" || entry.until < fireTime || entry.from === entry.until) return;
+    this.#remove(place, 1);
+    this.addSkip({ ...entry, from: fireTime, until: fireTime, count: null });
+    this.addSkip({ ...entry, count: null });
+  }
+
   #partsOf(skip: Skip, taken: readonly number[]): readonly Skip[] {
     const spans = taken.filter((at) => at >= skip.from && at <= skip.until).map((at) => [at, at] as const);
     // The entry before may reach into the skip.

@@ -10,6 +10,7 @@ import { type MemoryGates, recordOf } from "./gates.ts";
 import type { JobEnds } from "./job-ends.ts";
 import { vanishesIn } from "./job-losses.ts";
 import type { JobTable } from "./job-table.ts";
+import type { MemoryLedger } from "./ledger.ts";
 import type { MemoryQueues } from "./queues.ts";
 import type { RecoveryNotes } from "./recovery-notes.ts";
 import type { MemoryResults } from "./results.ts";
@@ -25,6 +26,7 @@ interface Parts {
   readonly bursts: Bursts;
   readonly ends: JobEnds;
   readonly results: MemoryResults;
+  readonly ledger: MemoryLedger | null;
 }
 
 /** How jobs come into a `MemoryDataStore`: what is added, and what is not because another job stands for it. */
@@ -37,8 +39,9 @@ export class JobAdditions {
   readonly #bursts: Bursts;
   readonly #ends: JobEnds;
   readonly #results: MemoryResults;
+  readonly #ledger: MemoryLedger | null;
 
-  constructor({ table, queues, gates, chains, windows, bursts, ends, results }: Parts) {
+  constructor({ table, queues, gates, chains, windows, bursts, ends, results, ledger }: Parts) {
     this.#table = table;
     this.#queues = queues;
     this.#gates = gates;
@@ -47,6 +50,7 @@ export class JobAdditions {
     this.#bursts = bursts;
     this.#ends = ends;
     this.#results = results;
+    this.#ledger = ledger;
   }
 
   /**
@@ -171,6 +175,11 @@ export class JobAdditions {
   #addUnlessRivalled(job: JobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
     const existing = this.#table.rivalOf(job);
     if (existing !== undefined) return { job: recordOf(existing), isNew: false };
+    const { retryOf } = job;
+    if (retryOf !== undefined) {
+      if (!this.#results.has(retryOf)) return { job, isNew: false, isOutdated: true };
+      this.#ledger?.repeats(job);
+    }
     // The store keeps a copy, so that the caller's record itself may be returned.
     const record: Mutable<JobRecord> = { ...job, metadata };
     if (record.heldBy !== undefined) delete record.heldBy;

@@ -59,7 +59,7 @@ export class MemoryJobs {
     this.#leases = new MemoryLeases({ ...state, bursts });
     this.#ends = new JobEnds({ ...state, bursts, leases: this.#leases, ledger });
     this.releases = new JobReleases({ ...state, leases: this.#leases, ends: this.#ends });
-    this.additions = new JobAdditions({ ...state, bursts, windows: this.#windows, ends: this.#ends });
+    this.additions = new JobAdditions({ ...state, bursts, windows: this.#windows, ends: this.#ends, ledger });
   }
 
   isTaskInUse(taskId: string): boolean {

@@ -54,6 +54,12 @@ export class MemoryLedger implements Ledger {
     book?.trimRoughly(this.#countMax);
   }
 
+  /** A job that has ended is to run again. Its fire time may be in a skip of a later life of its schedule, where the
+   *  run was removed because of its age or of the count. */
+  repeats({ scheduleId, fireTime }: JobRecord): void {
+    if (scheduleId !== null && fireTime !== null) this.#books.get(scheduleId)?.isolate(fireTime);
+  }
+
   /** Fire times made no job. Those that have a run or an unfinished job of an earlier life of the schedule keep it. */
   skip(scheduleId: string, skips: readonly Skip[]): void {
     const taken = this.#books.get(scheduleId)?.isReopened === true ? this.#jobs.fireTimesOf(scheduleId) : [];

@@ -27,6 +27,8 @@ export class Additions {
   readonly #isPlain: boolean;
   /** The jobs that can have rivals: existing jobs that stand for them. */
   readonly #rivalled: readonly NewJobRecord[];
+  /** The jobs that repeat others. */
+  readonly #repeated: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
   readonly #windowed: WindowedAdditions | null;
   /** The jobs that wait for others. */
@@ -48,12 +50,24 @@ export class Additions {
     this.#isPlain = isPlain;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
     this.#rivalled = jobs.filter(canHaveRivals);
+    this.#repeated = jobs.filter(({ retryOf }) => retryOf !== undefined);
     this.children = new NewChildren(statements, jobs);
     this.#stamp = jobs.some(leavesNoTrace) ? stamp : null;
   }
 
   insertions(): SqlStatement[] {
-    return [...this.#insertions(), ...this.#wakes(), ...this.#stamps(), ...this.children.linking()];
+    const insertions = [...this.#insertions(), ...this.#wakes(), ...this.#stamps(), ...this.children.linking()];
+    return this.#repeated.length === 0 ? insertions : [...this.#isolations(), ...insertions];
+  }
+
+  /** The runs of jobs that repeat others may fall into skips of a later life of the schedule, where the runs of those
+   *  others were removed because of their age or of the count. */
+  #isolations(): SqlStatement[] {
+    const { keepsLedger, isolateFireTimes } = this.#statements;
+    if (!keepsLedger) return [];
+    const fired = this.#repeated.filter(({ scheduleId, fireTime }) => scheduleId !== null && fireTime !== null);
+    const rows = fired.map(({ scheduleId, fireTime }) => [scheduleId, fireTime]);
+    return rowParameters(rows).map(({ text }) => statement(isolateFireTimes, text));
   }
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
@@ -63,7 +77,13 @@ export class Additions {
       return [id, idempotencyKey, scheduleId, fireTime, place, taskId];
     });
     const rivals = rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
-    return this.#windowed === null ? rivals : [...rivals, ...this.#windowed.search()];
+    const found = [...this.#searchOutdated(), ...rivals];
+    return this.#windowed === null ? found : [...found, ...this.#windowed.search()];
+  }
+
+  #searchOutdated(): SqlStatement[] {
+    const rows = this.#repeated.map(({ id }, place) => [id, place]);
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.findOutdated, text));
   }
 
   /** @param held what holds the new jobs that are held, by their ids. Default: as they were inserted */
@@ -76,11 +96,16 @@ export class Additions {
   #answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy>): JobAddition[] {
     const rows = found.flat();
     if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
-    const rivals = jsonRecords<JobRow>(rows).map(toJob);
-    const existing = new Map(rows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
+    // Rows of `findOutdated` have no record.
+    const [outdatedRows, rivalRows] = [rows.filter((row) => !("record" in row)), rows.filter((row) => "record" in row)];
+    const outdated = new Set(outdatedRows.map((row) => this.#repeated[Number(row.place)]));
+    const rivals = jsonRecords<JobRow>(rivalRows).map(toJob);
+    const existing = new Map(rivalRows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
     return this.#jobs.map((job) => {
       const rival = existing.get(job);
-      return rival === undefined ? { job: asAdded(job, held.get(job.id)), isNew: true } : { job: rival, isNew: false };
+      if (rival !== undefined) return { job: rival, isNew: false };
+      if (outdated.has(job)) return { job, isNew: false, isOutdated: true };
+      return { job: asAdded(job, held.get(job.id)), isNew: true };
     });
   }
 

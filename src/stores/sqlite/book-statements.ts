@@ -1,11 +1,5 @@
-import { isOf, shelfOf } from "./entries.ts";
-import {
-  BOOK_HOURLY_VISIT_MS,
-  BOOKS_PER_SHELF,
-  EXCESS_PER_VISIT_MAX,
-  FAR_PAST_MS,
-  SKIPS_REACHING_MAX,
-} from "./limits.ts";
+import { intoPartsOfSkips, isOf, shelfOf } from "./entries.ts";
+import { BOOK_HOURLY_VISIT_MS, BOOKS_PER_SHELF, EXCESS_PER_VISIT_MAX, FAR_PAST_MS } from "./limits.ts";
 import { detail, instant, jobAsJson } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
 import { type Walk, walkStatement } from "./walks.ts";
@@ -18,6 +12,7 @@ export interface BookStatements {
   readonly trimBooks: string;
   readonly closeBooks: string;
   readonly unmarkBooks: string;
+  readonly isolateFireTimes: string;
   readonly getLedgerStart: string;
   readonly getJobOfFireTime: string;
   /** By order. */
@@ -39,10 +34,7 @@ export function bookStatements(names: TableNames): BookStatements {
   const mark = (book: string): string => `(${book}.visit_at - 1000000000000000000) / ${MARK}`;
   const kept = (book: string): string => `${book}.visit_at - ${mark(book)} * ${MARK}`;
   // A skip that reaches into the time that is kept stays.
-  const reaching =
-    `SELECT at FROM (SELECT at, until FROM ${occurrences} WHERE book = b.seq AND at < ?2 AND run IS NULL ` +
-    "ORDER BY at DESC LIMIT 1) WHERE until >= ?2";
-  const keptByAge = `coalesce((${reaching}), ?2)`;
+  const keptByAge = `coalesce((${skipReaching(occurrences, "b.seq", "?2")}), ?2)`;
   // While books are marked, one of them is the first.
   const first = `SELECT seq, visit_at FROM ${books} WHERE visit_at <= ?1 ORDER BY visit_at LIMIT 1`;
   const due = `(SELECT ${shelfOf("seq")} FROM (${first}) WHERE NOT ${IS_MARKED})`;
@@ -98,6 +90,19 @@ export function bookStatements(names: TableNames): BookStatements {
     // ?1 now. Columns: whether there are books to visit.
     hasMoreVisits: `SELECT EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ?1) AS has_more`,
 
+    // Gives fire times entries of their own, where these are in skips of several, so that runs can take their places.
+    // ?1 rows [scheduleId, fireTime]
+    isolateFireTimes:
+      `${intoPartsOfSkips(names)} WITH k AS MATERIALIZED (SELECT o.*, a.value->>1 AS fire, ` +
+      "lead(a.value->>1, 1, o.until + 1) OVER part AS next, lag(a.value->>1) OVER part IS NULL AS is_first " +
+      `FROM (SELECT DISTINCT value FROM json_each(?1)) a CROSS JOIN ${books} b ON b.schedule_id = a.value->>0 ` +
+      `CROSS JOIN ${occurrences} o ON ${isOf("b.seq", "o")} AND o.at = (SELECT max(e.at) FROM ${occurrences} e ` +
+      "WHERE e.book = b.seq AND e.at <= a.value->>1 AND e.run IS NULL) " +
+      "WHERE o.until >= a.value->>1 AND o.until > o.at WINDOW part AS (PARTITION BY o.book, o.at ORDER BY a.value->>1)) " +
+      "SELECT shelf, book, at, verdict, fire - 1, NULL, target FROM k WHERE is_first AND at < fire UNION ALL " +
+      "SELECT shelf, book, fire, verdict, fire, NULL, target FROM k UNION ALL " +
+      "SELECT shelf, book, fire + 1, verdict, next - 1, NULL, target FROM k WHERE fire + 1 < next",
+
     // ?1 id of a schedule
     getLedgerStart: `SELECT ${instant("since")} AS since FROM ${books} WHERE schedule_id = ?1`,
     // ?1 id of a schedule, ?2 fire time
@@ -106,6 +111,15 @@ export function bookStatements(names: TableNames): BookStatements {
       `AND ${detail("retryOf")} IS NULL`,
     getOccurrences: occurrenceLists(names),
   };
+}
+
+/** SQL that selects where the skip begins that began before an instant and reaches up to it. There is one at most,
+ *  because skips do not overlap. */
+function skipReaching(occurrences: string, book: string, instant: string): string {
+  return (
+    `SELECT at FROM (SELECT at, until FROM ${occurrences} WHERE book = ${book} AND at < ${instant} AND run IS NULL ` +
+    `ORDER BY at DESC LIMIT 1) WHERE until >= ${instant}`
+  );
 }
 
 /** SQL of a column of an entry as a whole number. */
@@ -129,10 +143,7 @@ function occurrenceLists({ books, occurrences }: TableNames): BookStatements["ge
       `t.shelf = ${shelfOf(book)} AND t.book = ${book} AND coalesce(t.until, t.at) >= ?4 AND (?7 IS NULL OR ` +
       `t.verdict + ${SKIP_CODE} * (t.run IS NULL) IN (SELECT value FROM json_each(?7)))`,
   };
-  // A skip that began before may reach into the time. Skips do not overlap, unless a schedule was set back.
-  const begin =
-    `coalesce((SELECT min(at) FROM (SELECT at, until FROM ${occurrences} WHERE book = ${book} AND at < ?4 ` +
-    `AND run IS NULL ORDER BY at DESC LIMIT ${SKIPS_REACHING_MAX}) WHERE until >= ?4), ?4)`;
+  const begin = `coalesce((${skipReaching(occurrences, book, "?4")}), ?4)`;
   const walk = (isBackwards: boolean): Walk => {
     const order = isBackwards ? "DESC" : "ASC";
     const range = isBackwards

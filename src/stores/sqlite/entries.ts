@@ -28,8 +28,17 @@ export function intoRuns({ occurrences }: TableNames): string {
 }
 
 /** The same for skips. An entry that is there stays. */
-export function intoSkips({ occurrences }: TableNames): string {
-  return `INSERT OR IGNORE INTO ${occurrences} (shelf, book, at, verdict, until, count, target)`;
+export function intoSkips(names: TableNames): string {
+  return `INSERT OR IGNORE ${skipsOf(names)}`;
+}
+
+/** The same for the parts of a skip, which take its place. */
+export function intoPartsOfSkips(names: TableNames): string {
+  return `INSERT OR REPLACE ${skipsOf(names)}`;
+}
+
+function skipsOf({ occurrences }: TableNames): string {
+  return `INTO ${occurrences} (shelf, book, at, verdict, until, count, target)`;
 }
 
 /**

@@ -23,6 +23,7 @@ export interface JobStatements extends WindowStatements {
    *  flow control nevertheless, `capture` gives their keys to these jobs. */
   readonly insertPlainly: InsertionStatements;
   readonly findRivals: string;
+  readonly findOutdated: string;
   readonly stampAdditions: string;
   readonly getJob: string;
   /** By the walk that reads a page. See {@link jobWalkOf}. */
@@ -56,7 +57,10 @@ export function jobStatements(names: TableNames): JobStatements {
   const { jobs, tasks, results, steps, incarnations } = names;
   const record = `${jobAsJson(jobs)} AS record`;
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
-  const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 `;
+  const hasResult = (id: string): string => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`;
+  // A job that repeats another needs the result of that one.
+  const where = `WHERE (a.value->>14 IS NULL OR ${hasResult("a.value->>14")}) AND `;
+  const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 ${where}`;
   const anyJobs = (columns = "", values = ""): string =>
     `INSERT INTO ${jobs} (${NEW_JOB_COLUMNS}, concurrency_key${columns}) ` +
     `SELECT ${newJobValues(`CASE WHEN ${isAdmitted} THEN ${delayed} ELSE value->>8 END`)}, ` +
@@ -69,7 +73,7 @@ export function jobStatements(names: TableNames): JobStatements {
     }),
     insertPlainly: insertionStatements(names, {
       anyJobs: `INSERT INTO ${jobs} (${NEW_JOB_COLUMNS}) SELECT ${newJobValues("value->>8")} `,
-      fromRows: "FROM json_each(?1) a ",
+      fromRows: `FROM json_each(?1) a ${where}`,
       ownKey: null,
     }),
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
@@ -79,7 +83,12 @@ export function jobStatements(names: TableNames): JobStatements {
       `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
       `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
       `WHERE j.id <> a.value->>0 AND NOT ${stamped("a.value->>0")} ` +
-      `AND NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = a.value->>0)`,
+      `AND NOT ${hasResult("a.value->>0")}`,
+    // ?1 rows [id, place] of jobs that repeat others. Finds those that were not added, because the others have no
+    // result, with the places of their rows.
+    findOutdated:
+      "SELECT a.value->>1 AS place FROM json_each(?1) a " +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = a.value->>0) AND NOT ${hasResult("a.value->>0")}`,
     // ?1 rows [stamp, jobId or null], ?2 now. A row with a jobId leaves its stamp only if that job was added.
     stampAdditions:
       `INSERT INTO ${steps} (id, at) SELECT value->>0, ?2 FROM json_each(?1) a ` +
@@ -128,7 +137,7 @@ export function jobStatements(names: TableNames): JobStatements {
   };
 }
 
-/** How jobs are added: `anyJobs` takes rows of `fromRows`, and `ownKey` is the key of jobs of the task ?2 without a key
+/** How jobs are added: `anyJobs` takes rows of `fromRows`, whose condition further ones follow, and `ownKey` is the key of jobs of the task ?2 without a key
  *  of their own, or null where they get none. */
 interface InsertionForm {
   readonly anyJobs: string;
@@ -143,8 +152,8 @@ function insertionStatements(
   const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
-  const newJobs = (id: string, isNotStamped = "", rows = "FROM json_each(?1) a "): string =>
-    `${rows}WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ${isNotStamped}ON CONFLICT DO NOTHING`;
+  const newJobs = (id: string, isNotStamped = "", rows = "FROM json_each(?1) a WHERE "): string =>
+    `${rows}NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ${isNotStamped}ON CONFLICT DO NOTHING`;
   const [keyColumn, keyValue] = ownKey === null ? ["", ""] : [", concurrency_key", `, ${ownKey}`];
   // Nobody knows here whether jobs without a key of their own are admitted, see `isAdmitted`.
   const state = ownKey === null ? "?5" : `CASE WHEN ?5 = ${blocked} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;

@@ -138,7 +138,8 @@ export const CAPTURED_QUEUES_MAX = 1000;
 export const INSPECTED_JOBS_MAX = 10_000;
 
 /** Rows that one statement of a list looks through where the filter takes some of them: at first, and after that. Ten
- *  thousand rows take up to 40 ms where names are searched, and a local database holds up the process meanwhile. */
+ *  thousand rows take up to 40 ms where names are searched, and a local database holds up the process meanwhile. Of the
+ *  entries of the ledger only those of the schedule count, between which up to 31 times as many others may lie. */
 export const WALKED_ROWS_FIRST = 1000;
 export const WALKED_ROWS_MAX = 10_000;
 
@@ -180,6 +181,3 @@ export const EXCESS_PER_VISIT_MAX = 500;
  *  entries are kept for a day or longer. */
 export const BOOK_HOURLY_VISIT_MS = 3_600_000;
 export const BOOK_DAILY_VISIT_MS = 86_400_000;
-
-/** Most skips before a time that are searched for one that reaches into it. Nearly always it is the last one. */
-export const SKIPS_REACHING_MAX = 16;

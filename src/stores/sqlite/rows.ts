@@ -247,11 +247,12 @@ export function newJobRow(job: NewJobRecord): (string | number | null)[] {
     job.recoveries,
     jobDetails(job),
     job.concurrencyKey ?? null,
+    job.retryOf ?? null,
   ];
 }
 
 /** How many columns {@link newJobRow} has. */
-export const NEW_JOB_ROW_LENGTH = 14;
+export const NEW_JOB_ROW_LENGTH = 15;
 
 /** The state of a new job (see `JOB_STATE`), unless the key of its task (`own_key`) becomes its key: blocked if the job
  *  has parents, delayed if its `runAt` is later than its addition, else held or ready. */

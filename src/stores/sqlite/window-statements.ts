@@ -19,7 +19,7 @@ export interface WindowStatements {
 export interface InsertionParts {
   /** `INSERT INTO ... SELECT ...` of rows of `newJobRow`, with further columns and their values. */
   readonly anyJobs: (columns: string, values: string) => string;
-  /** `FROM`: the rows of ?1, with what their values need. */
+  /** `FROM`: the rows of ?1, with what their values need, up to an `AND`. */
   readonly fromRows: string;
   /** How many values a row of `newJobRow` has. */
   readonly rowLength: number;
@@ -64,7 +64,7 @@ export function windowStatements(
     // of its window (or null). Follows openWindows: a job with a window is added if the window names it.
     insertWindowedJobs:
       anyJobs(", debounce_key, debounced_by", `, ${debounceKey}, ${debouncedBy}`) +
-      `${fromRows}WHERE NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
+      `${fromRows}NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
       `AND (${debounceKey} IS NULL OR NOT ${isJob("a.value->>0")}) ` +
       `AND (${kind} IS NULL OR EXISTS (SELECT 1 FROM ${windows} WHERE task_id = a.value->>1 AND kind = ${kind} ` +
       `AND key = ${key} AND job_id = a.value->>0)) ` +

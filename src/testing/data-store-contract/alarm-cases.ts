@@ -8,6 +8,7 @@ import { dueSchedule, fireAt, jobIdAt, ledgerCase, makeSkip, NOTE, seenAgain } f
 import {
   add,
   commit,
+  endedJob,
   finish,
   fireOf,
   look,
@@ -281,7 +282,8 @@ export const alarmCases: readonly DataStoreCase[] = [
   ledgerCase("alarms: jobs that no fire time made are never overdue", async (store) => {
     await store.addSchedules(add(makeSchedule({ ...EXPECTED, nextFireTime: null })));
     await store.addJobs([makeJob({ scheduleId: "schedule" }), makeJob({ id: "plain" })]);
-    await store.addJobs([makeJob({ id: "retry", scheduleId: "schedule", fireTime: T0, retryOf: "ended" })]);
+    await endedJob(store);
+    await store.addJobs([makeJob({ id: "retry", scheduleId: "schedule", fireTime: T0, retryOf: "first" })]);
     equal((await look(store)).alarms, undefined, "the look");
     equal(await changed(store, T0 + FINISH_MS), undefined, "the alarms");
   }),

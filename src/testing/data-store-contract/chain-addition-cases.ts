@@ -1,7 +1,7 @@
 import { equal, isTrue } from "./assert.ts";
 import { childOf, GIVEN_UP, LATE, outcomesOf, STARTED, settledBy } from "./chain-makers.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, idsOf, leasedJob, makeJob, makeJobs, release, step, T0, take } from "./makers.ts";
+import { endedJob, finish, idsOf, leasedJob, makeJob, makeJobs, release, step, T0, take } from "./makers.ts";
 
 /** Additions of jobs that come after others. */
 export const chainAdditionCases: readonly DataStoreCase[] = [
@@ -140,6 +140,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
     name: "chains: a job that repeats another may have parents that are unknown by now",
     async run({ open }) {
       const store = await open();
+      await endedJob(store);
       const [addition] = await store.addJobs([childOf(["gone"], { retryOf: "first" })]);
       equal([addition?.isNew, addition?.job.heldBy], [true, undefined], "the answer");
       equal(idsOf((await take(store)).acquired), ["child"], "what a worker gets");

@@ -2,7 +2,19 @@ import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { extend, finish, keptFacts, LEASE_MS, leasedJob, makeJob, makeResult, release, T0, take } from "./makers.ts";
+import {
+  endedJob,
+  extend,
+  finish,
+  keptFacts,
+  LEASE_MS,
+  leasedJob,
+  makeJob,
+  makeResult,
+  release,
+  T0,
+  take,
+} from "./makers.ts";
 import { twice } from "./repeat.ts";
 
 /** Text that careless stores break. */
@@ -38,6 +50,7 @@ export const historyCases: readonly DataStoreCase[] = [
     name: "history: attempts that failed stay with the job, in the commit that puts the job back",
     async run(context) {
       const [store, other] = await openTwo(context);
+      await endedJob(store);
       const job = await leasedJob(store, RICH);
       const retry = { jobId: "job", fence: 1, kind: "retry", runAt: T0, failedAttempts: 1 } as const;
       const { releases } = await release(store, [{ ...retry, attemptHistory: attempts(1) }]);
@@ -90,6 +103,7 @@ export const historyCases: readonly DataStoreCase[] = [
     name: "history: a result keeps what its job was",
     async run({ open }) {
       const store = await open();
+      await endedJob(store);
       const job = await leasedJob(store, KEYED);
       const result = { ...makeResult(job), attemptHistory: attempts(3), progress: HALF };
       equal(result.job?.payload, RICH.payload, "the payload that is to be kept");
@@ -103,6 +117,7 @@ export const historyCases: readonly DataStoreCase[] = [
     name: "history: a job that the store ends by itself leaves as much, and the answer tells less",
     async run({ open }) {
       const store = await open();
+      await endedJob(store);
       await leasedJob(store, KEYED);
       await extend(store, [{ jobId: "job", fence: 1, progress: HALF }]);
       const retry = { jobId: "job", fence: 1, kind: "retry", runAt: T0, failedAttempts: 1 } as const;

@@ -16,7 +16,20 @@ import {
   skipOf,
   taken,
 } from "./ledger-makers.ts";
-import { finish, fireOf, LEASE_MS, makeJob, makeResult, makeTask, planOf, release, step, T0, take } from "./makers.ts";
+import {
+  endedJob,
+  finish,
+  fireOf,
+  LEASE_MS,
+  makeJob,
+  makeResult,
+  makeTask,
+  planOf,
+  release,
+  step,
+  T0,
+  take,
+} from "./makers.ts";
 import { twice } from "./repeat.ts";
 
 /** What the ledger says of jobs that the store ended by itself. */
@@ -249,7 +262,8 @@ export const ledgerCases: readonly DataStoreCase[] = [
     equal(await ledger.getJobOfFireTime("other", T0), null, "another schedule");
     const job = await taken(store, jobIdAt(T0));
     equal(await ledger.getJobOfFireTime("schedule", T0), job, "while it runs");
-    const repetition = makeJob({ id: "again", scheduleId: "schedule", fireTime: T0 - 9, retryOf: "earlier" });
+    await endedJob(store);
+    const repetition = makeJob({ id: "again", scheduleId: "schedule", fireTime: T0 - 9, retryOf: "first" });
     await store.addJobs([repetition]);
     equal(await ledger.getJobOfFireTime("schedule", T0 - 9), null, "a job that repeats another one");
     await release(store, [finish(job, makeResult(job))]);

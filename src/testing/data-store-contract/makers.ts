@@ -314,6 +314,13 @@ export async function leasedJob(
   return present(acquired[0], "the job that was just added is acquired");
 }
 
+/** Leaves the result of a job, as one does that a job may repeat. */
+export async function endedJob(store: DataStore, fields: Partial<JobRecord> = {}): Promise<void> {
+  const id = "first";
+  await store.addJobs([makeJob({ id, ...fields })]);
+  await store.cancelJob(fields.id ?? id, T0);
+}
+
 export function add(...schedules: readonly ScheduleRecord[]): ScheduleAddition[] {
   return schedules.map((schedule) => ({ schedule, conflictPolicy: "doNothing" }));
 }

@@ -44,6 +44,7 @@ import { recordCases } from "./record-cases.ts";
 import { recoveryCases } from "./recovery-cases.ts";
 import { releaseCases } from "./release-cases.ts";
 import { releaseRepetitionCases } from "./release-repetition-cases.ts";
+import { repeatedJobCases } from "./repeated-job-cases.ts";
 import { repetitionCases } from "./repetition-cases.ts";
 import { resultCases } from "./result-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
@@ -95,6 +96,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...inspectionCases,
   ...alarmCases,
   ...historyCases,
+  ...repeatedJobCases,
   ...chainCases,
   ...chainEndCases,
   ...chainAdditionCases,

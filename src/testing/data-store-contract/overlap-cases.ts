@@ -10,6 +10,7 @@ import type {
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  endedJob,
   extend,
   finish,
   fireOf,
@@ -140,6 +141,7 @@ export const overlapCases: readonly DataStoreCase[] = [
         const other = makeSchedule({ id: "other", nextFireTime: null });
         const former = makeSchedule({ nextFireTime: null });
         const repeated = jobOf(former, fireOf("schedule", T0 - 1000, { jobId: `again, ${overlap}` }));
+        await endedJob(store);
         await store.addJobs([
           { ...repeated, retryOf: "first" },
           makeJob({ id: `by hand, ${overlap}`, scheduleId: "schedule" }),
