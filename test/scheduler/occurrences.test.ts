@@ -130,6 +130,36 @@ describe("getOccurrences", () => {
     expect(await allOf(scheduler.getOccurrences("s", { verdict: "waiting" }))).toEqual([]);
   });
 
+  test.each(["oldest", "newest"] as const)(
+    "tells fire times of an earlier life as what they became, whatever is asked for, the %s first",
+    async (order) => {
+      for (const paused of [true, false]) {
+        const world = worldAt();
+        const held = heldHandler();
+        let ends = true;
+        world.scheduler.task("t", (payload, context) => (ends ? "done" : held.handler(payload, context)));
+        await world.scheduler.addSchedule("t", HOURLY, { id: "s" });
+        await world.scheduler.start();
+        await world.to("2030-01-01T02:30:00Z");
+        ends = false;
+        await world.to("2030-01-01T03:00:00Z");
+        world.scheduler.pause();
+        await world.scheduler.removeSchedule("s");
+        const trigger = new IntervalTrigger({ minutes: 30, startTime: "2030-01-01T00:30:00Z" });
+        await world.scheduler.addSchedule("t", trigger, { id: "s", paused });
+        const verdict = paused ? "paused" : "waiting";
+        const others = ["00:30", "01:30", "02:30"].map((time) => `${time} ${verdict}`);
+        const expected = paused ? others : [...others, "03:00 waiting"];
+        for (const limit of [1, 2, 100]) {
+          const listed = await allOf(world.scheduler.getOccurrences("s", { verdict: [verdict], order, limit }));
+          expect(listed, `${verdict}, ${limit} a page`).toEqual(
+            order === "oldest" ? expected : [...expected].reverse(),
+          );
+        }
+      }
+    },
+  );
+
   test("has the jobs that wait, and what nobody has processed", async () => {
     const world = worldAt();
     const { handler } = heldHandler();

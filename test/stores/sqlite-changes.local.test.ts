@@ -307,31 +307,6 @@ for (const local of LOCAL_STORES) {
         expect([await kindsOf(store), await kindsOf(store, "young")]).toEqual([["changed"], ["changed"]]);
       });
 
-      test("keeps the pause of a task that holds, however old it is", async () => {
-        await store.putTasks([makeTask(), makeTask({ id: "other" })]);
-        for (const [taskId, key, paused] of [
-          ["task", null, true],
-          ["task", "a", true],
-          ["task", "b", true],
-          ["task", "b", false],
-          ["task", "a", false],
-          ["task", "a", true],
-          ["other", null, true],
-          ["other", null, false],
-        ] as const) {
-          await store.pauseTask({ taskId, key, paused, now: T0, by: "a" });
-        }
-        await store.cleanup({ now: LATE, limit: 100 });
-        const tasks = ["task", "other"].map((taskId) =>
-          ledgerOf(store).getTaskPauseHistory({ ...TASK_PAUSES, taskId }),
-        );
-        const kept = (await Promise.all(tasks)).flat().map(({ seq, key, kind }) => [seq, key, kind]);
-        expect(kept).toEqual([
-          [1, null, "taskPaused"],
-          [6, "a", "taskPaused"],
-        ]);
-      });
-
       test("gets to every change in the end, a bounded part each time", async () => {
         await store.addSchedules(add(makeSchedule()), { ...NOTE, at: LATE });
         // The first rows stay: each is the newest of a schedule that is there.

@@ -330,7 +330,7 @@ describe("the query plans of the ledger", () => {
     },
   );
 
-  test("runs and skips find their book by the id of the schedule, without reading its row", async () => {
+  test("runs and skips find their book by the id of the schedule; skips alone read its row", async () => {
     const { enterRuns, enterHeldRuns, enterLost, enterLostAware, enterCancelled, enterDoomed } = statements;
     const { enterSkips, enterReplaced, enterUnmade } = statements;
     for (const sql of [enterRuns, enterReplaced, enterUnmade]) {
@@ -343,7 +343,8 @@ describe("the query plans of the ledger", () => {
       "SEARCH e USING INDEX escapement_occurrences_skips (book=? AND at<?)",
       "USE TEMP B-TREE FOR ORDER BY",
     ];
-    expect(new Set(await planOfStatement(enterSkips))).toEqual(new Set([`SEARCH b ${byId}`, ...parts]));
+    const ofBook = [`SEARCH b ${byId}`, "SEARCH escapement_books USING INTEGER PRIMARY KEY (rowid=?)"];
+    expect(new Set(await planOfStatement(enterSkips))).toEqual(new Set([...ofBook, ...parts]));
     const plan = await driver.rows(`EXPLAIN QUERY PLAN ${enterSkips}`);
     expect(plan.map((row) => row.detail)).toContainEqual(
       expect.stringMatching(/^SEARCH j USING COVERING INDEX escapement_jobs_schedule /),
@@ -351,6 +352,30 @@ describe("the query plans of the ledger", () => {
     for (const sql of [enterHeldRuns, enterLost, enterLostAware, enterCancelled, enterDoomed]) {
       expect(await planOfStatement(sql)).toContain(`SEARCH escapement_books ${byId}`);
     }
+  });
+
+  test("a skip reads the entries of other books within it only where the schedule was added again", async () => {
+    const now = T0 + HOUR_MS;
+    const steps: number[] = [];
+    for (const round of ["first", "again"]) {
+      await open({ countMax: 5000, ageMsMax: 90 * DAY_MS });
+      if (round === "again") {
+        await dueSchedule(store);
+        await store.removeSchedule("schedule");
+      }
+      const [neighbour, schedule] = [await dueSchedule(store, { id: "neighbour" }), await dueSchedule(store)];
+      const skips = Array.from({ length: 1000 }, (_, index) => makeSkip(T0 + index));
+      await commit(store, [planOf(neighbour, { fires: [], skips, nextFireTime: now + 1 })], { now });
+      const skip = makeSkip(T0, { until: now, count: null });
+      await commit(store, [planOf(schedule, { fires: [], skips: [skip], nextFireTime: now + 1 })], { now });
+      const sql = "SELECT nstep FROM sqlite_stmt WHERE sql = ?1 ORDER BY nstep";
+      const [row] = await driver.rows(sql, statements.enterSkips);
+      steps.push(Number(row?.nstep));
+      expect(await entriesOf(ledgerOf(store))).toEqual([skipOf(T0, { until: now, count: null })]);
+    }
+    expect(steps[0]).toBeGreaterThan(0);
+    expect(steps[0]).toBeLessThan(1000);
+    expect(steps[1]).toBeGreaterThan(1000);
   });
 
   test("the clean-up finds the books to visit by their index", async () => {

@@ -29,6 +29,9 @@ interface Stretch extends Omit<Finding, "fireTime" | "verdict"> {
 /** Most pages of entries that one page of occurrences reads, because skips may have no fire time left to show. */
 const ENTRY_PAGES_MAX = 4;
 
+/** Most entries that are looked at among the fire times that nobody has processed. Nearly always there are none. */
+const UNPROCESSED_ENTRIES_MAX = 1000;
+
 /**
  * A page of what became of the fire times of a schedule. Skips are opened up into their fire times, only as far as the
  * page needs. It takes at most eight requests to the store, two of `knownOf` among them.
@@ -38,18 +41,25 @@ export async function occurrencePage(known: Known, filter: OccurrenceFilter): Pr
   const range = rangeOf(known, filter);
   const walk = new Walk(known, order, limit);
   if (range.from > range.until) return { items: walk.found, cursor: null };
-  let own: readonly Stretch[] = ownStretches(known, await unfinishedJobs(known, filter, range), filter, range);
-  let rest = range;
+  const unprocessed = unprocessedOf(known, filter);
+  const jobs = await unfinishedJobs(known, filter, range, unprocessed);
+  const ended = await endedWithin(known, filter, range, unprocessed);
+  const end = borderOf(ended, order);
+  const reach = before(end, range, order);
+  let own = ownStretches(jobs, unprocessed, ended.stretches).filter((stretch) => isWanted(stretch, filter, reach));
+  let rest = reach;
   let cursor: string | null = null;
   for (let pages = 0; pages < ENTRY_PAGES_MAX; pages++) {
-    const entries = await entryPage(known, filter, range, cursor);
+    const entries = await entryPage(known, filter, reach, cursor);
     // The ledger was read last: what became an entry in the meantime is one.
     own = own.flatMap((stretch) => without(stretch, entries.stretches));
     const border = borderOf(entries, order);
-    const end = walk.through(sorted([...entries.stretches, ...own], order), before(border, rest, order));
-    if (end !== null) return { items: walk.found, cursor: occurrenceCursor(end) };
+    const last = walk.through(sorted([...entries.stretches, ...own], order), before(border, rest, order));
+    if (last !== null) return { items: walk.found, cursor: occurrenceCursor(last) };
     cursor = entries.cursor;
-    if (border === null || cursor === null) return { items: walk.found, cursor: null };
+    if (border === null || cursor === null) {
+      return { items: walk.found, cursor: end === null ? null : occurrenceCursor(end) };
+    }
     rest = beyond(border, rest, order);
   }
   return { items: walk.found, cursor: occurrenceCursor(order === "oldest" ? rest.from - 1 : rest.until + 1) };
@@ -133,6 +143,8 @@ function storedVerdict(verdict: OccurrenceVerdict): readonly (JobOutcome | SkipV
   return [verdict === "misfired" ? "missedStartDeadline" : verdict];
 }
 
+const UNKNOWN = { run: null, skip: null, job: null };
+
 function stretchOf(entry: OccurrenceRecord): Stretch {
   if (entry.kind === "skip") {
     return { from: entry.from, until: entry.until, verdict: entry.verdict, run: null, skip: entry, job: null };
@@ -141,39 +153,64 @@ function stretchOf(entry: OccurrenceRecord): Stretch {
   return { from: fireTime, until: fireTime, verdict: verdictOfOutcome(outcome), run: entry, skip: null, job: null };
 }
 
-/** The unfinished jobs of fire times. */
-async function unfinishedJobs(
-  { store, scheduleId }: Known,
-  { verdict, order }: OccurrenceFilter,
-  range: Range,
-): Promise<readonly JobRecord[]> {
-  if (verdict !== undefined && !verdict.includes("waiting")) return [];
-  // No job runs before its fire time.
-  const since = order === "oldest" && range.from > 0 ? { runAfter: range.from } : {};
-  const filter = { scheduleId, ...since, order, limit: UNFINISHED_READ_MAX, cursor: null };
-  return (await store.getJobs(filter)).items.filter((job) => job.retryOf === undefined);
+/** What nobody has processed, if its verdict is asked for. */
+function unprocessedOf({ schedule, now }: Known, filter: OccurrenceFilter): Stretch | null {
+  const from = unprocessedFrom(schedule);
+  if (schedule === null || from === null || from > now) return null;
+  const verdict = schedule.paused ? "paused" : "waiting";
+  return isAskedFor(verdict, filter) ? { ...UNKNOWN, from, until: now, verdict } : null;
 }
 
-/** What the ledger does not have, because it is not over: unfinished jobs, and what nobody has processed. */
-function ownStretches(
-  { schedule, now }: Known,
-  jobs: readonly JobRecord[],
-  { verdict }: OccurrenceFilter,
+/** The unfinished jobs of fire times. Jobs of an earlier life of the schedule may have fire times that its later life
+ *  has not processed. */
+async function unfinishedJobs(
+  { store, scheduleId }: Known,
+  filter: OccurrenceFilter,
   range: Range,
-): Stretch[] {
-  const none = { run: null, skip: null, job: null };
-  const stretches: Stretch[] = jobs.flatMap((job): Stretch[] => {
+  unprocessed: Stretch | null,
+): Promise<readonly JobRecord[]> {
+  if (unprocessed === null && !isAskedFor("waiting", filter)) return [];
+  const { order } = filter;
+  // No job runs before its fire time.
+  const since = order === "oldest" && range.from > 0 ? { runAfter: range.from } : {};
+  const page = await store.getJobs({ scheduleId, ...since, order, limit: UNFINISHED_READ_MAX, cursor: null });
+  return page.items.filter((job) => job.retryOf === undefined);
+}
+
+/** The entries among what nobody has processed, which an earlier life of the schedule has left. Where no verdict is
+ *  asked for, they are read with all others. */
+async function endedWithin(
+  known: Known,
+  { verdict, ...filter }: OccurrenceFilter,
+  range: Range,
+  unprocessed: Stretch | null,
+): Promise<EntryPage> {
+  if (verdict === undefined || unprocessed === null) return { stretches: [], cursor: null };
+  const part = { from: Math.max(range.from, unprocessed.from), until: Math.min(range.until, unprocessed.until) };
+  if (part.from > part.until) return { stretches: [], cursor: null };
+  return entryPage(known, { ...filter, limit: UNPROCESSED_ENTRIES_MAX }, part, null);
+}
+
+/** What the ledger does not have, because it is not over: unfinished jobs, and what nobody has processed.
+ *  @param ended what is over nevertheless */
+function ownStretches(
+  jobs: readonly JobRecord[],
+  unprocessed: Stretch | null,
+  ended: readonly Stretch[],
+): readonly Stretch[] {
+  const waiting = jobs.flatMap((job): Stretch[] => {
     const { fireTime } = job;
-    return fireTime === null ? [] : [{ ...none, from: fireTime, until: fireTime, verdict: "waiting", job }];
+    return fireTime === null ? [] : [{ ...UNKNOWN, from: fireTime, until: fireTime, verdict: "waiting", job }];
   });
-  const from = unprocessedFrom(schedule);
-  if (schedule !== null && from !== null && from <= now) {
-    const unprocessed = { ...none, from, until: now, verdict: schedule.paused ? "paused" : "waiting" } as const;
-    stretches.push(...without(unprocessed, stretches));
-  }
-  return stretches.filter(
-    (one) => one.from <= range.until && one.until >= range.from && (verdict?.includes(one.verdict) ?? true),
-  );
+  return unprocessed === null ? waiting : [...waiting, ...without(unprocessed, [...waiting, ...ended])];
+}
+
+function isWanted({ from, until, verdict }: Stretch, filter: OccurrenceFilter, range: Range): boolean {
+  return from <= range.until && until >= range.from && isAskedFor(verdict, filter);
+}
+
+function isAskedFor(asked: OccurrenceVerdict, { verdict }: OccurrenceFilter): boolean {
+  return verdict?.includes(asked) ?? true;
 }
 
 function sorted(stretches: readonly Stretch[], order: Order): readonly Stretch[] {

@@ -50,11 +50,13 @@ export function bookStatements(names: TableNames): BookStatements {
     `CROSS JOIN ${books} b ON b.seq = o.book AND b.${IS_MARKED} AND o.at < ${kept("b")}`;
   const since = "max(s.created_at, coalesce(s.last_fire_time + 1, s.created_at))";
   return {
-    // ?1 ids of schedules
+    // ?1 ids of schedules. A schedule without a plan may just have been added.
     openBooks:
-      `INSERT OR IGNORE INTO ${books} (schedule_id, since, visit_at) ` +
+      `INSERT INTO ${books} (schedule_id, since, visit_at) ` +
       `SELECT s.id, ${since}, s.created_at + ${BOOK_HOURLY_VISIT_MS} ` +
-      `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`,
+      `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value WHERE true ` +
+      "ON CONFLICT (schedule_id) DO UPDATE SET reopened = 1 WHERE reopened = 0 " +
+      `AND (SELECT fence FROM ${schedules} WHERE id = excluded.schedule_id) = 0`,
 
     // The next five run one after the other. They visit all books of one shelf, because all of its entries are read to
     // count those of one book. The first does nothing while books are marked.

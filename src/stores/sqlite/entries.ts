@@ -43,17 +43,18 @@ function skipsOf({ occurrences }: TableNames): string {
 
 /**
  * A statement that writes what skips leave of themselves outside of the entries that there are, and of the fire times
- * of unfinished jobs: an earlier life of the schedule may have left both.
+ * of unfinished jobs: an earlier life of the schedule may have left both. Only then the entries within a skip are read,
+ * because those of other books lie between them.
  * @param skips SQL that selects rows `book, schedule_id, at, until, verdict, count, target`
  */
 export function enterParts(names: TableNames, skips: string): string {
-  const { occurrences, jobs } = names;
+  const { books, occurrences, jobs } = names;
   const reaching = `(SELECT max(e.at) FROM ${occurrences} e WHERE e.book = k.book AND e.at < k.at AND e.run IS NULL)`;
   const entries = (condition: string): string =>
     `SELECT k.*, o.at AS start, coalesce(o.until, o.at) AS stop FROM k CROSS JOIN ${occurrences} o ` +
     `ON ${isOf("k.book", "o")} AND o.at ${condition}`;
   const spans = [
-    entries("BETWEEN k.at AND k.until"),
+    `${entries("BETWEEN k.at AND k.until")} WHERE (SELECT reopened FROM ${books} WHERE seq = k.book) = 1`,
     entries(`= ${reaching}`),
     `SELECT k.*, j.fire_time, j.fire_time FROM k CROSS JOIN ${jobs} j ` +
       "ON j.schedule_id = k.schedule_id AND j.fire_time BETWEEN k.at AND k.until",

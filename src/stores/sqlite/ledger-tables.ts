@@ -16,12 +16,14 @@ export function keepLedger(names: Names): string[] {
   const { schedules, jobs, books, occurrences, changes, lives, alarms, zoneRules } = names;
   return [
     // A number for each schedule that the ledger knows, so that its rows are narrow. It outlives the schedule. `since`:
-    // from when on the ledger has all fire times. `visit_at`: when the clean-up looks at it again.
+    // from when on the ledger has all fire times. `visit_at`: when the clean-up looks at it again. `reopened`: whether
+    // the schedule was removed and added again, so that an earlier life may have fire times of the later one.
     `CREATE TABLE ${books} (
       seq INTEGER PRIMARY KEY,
       schedule_id TEXT UNIQUE NOT NULL,
       since INTEGER NOT NULL,
-      visit_at INTEGER NOT NULL
+      visit_at INTEGER NOT NULL,
+      reopened INTEGER NOT NULL DEFAULT 0
     )`,
     `CREATE INDEX ${books}_visit ON ${books} (visit_at)`,
     `INSERT INTO ${books} (schedule_id, since, visit_at) ` +
