@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { LOCAL_STORES, type LocalStore } from "./local-stores.ts";
+import { LOCAL_STORES, type LocalStore, openWithTables } from "./local-stores.ts";
 import { expectPortable, recording, StatementRecord } from "./statement-rules.ts";
 
 const T0 = 1_800_000_000_000;
@@ -15,11 +17,30 @@ const opened: DataStore[] = [];
 
 beforeAll(async () => {
   folder = await temporaryFolder();
+  for (const local of LOCAL_STORES) if (local.whyMissing === null) await makeTemplate(local);
 });
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 afterAll(() => folder.remove());
+
+/** A file with all tables, because to make them takes longer than most cases. */
+function templateOf({ name }: LocalStore): string {
+  return join(folder.path, `${name}.db`);
+}
+
+async function makeTemplate(local: LocalStore): Promise<void> {
+  const driver = local.driver(":memory:");
+  const store = new SqlDataStore(driver);
+  await openWithTables(store);
+  await driver.execute({ sql: "VACUUM INTO ?1", args: [templateOf(local)] });
+  await store.close();
+}
+
+async function openNew(local: LocalStore, path: string): Promise<DataStore> {
+  if (!existsSync(path)) await copyFile(templateOf(local), path);
+  return openStore(local, path);
+}
 
 async function openStore(local: LocalStore, path: string): Promise<DataStore> {
   // The tests write as fast as they can, and none of them pulls the plug.
@@ -50,7 +71,7 @@ for (const local of LOCAL_STORES) {
     for (const { name, run } of cases) {
       test(name, ({ skip }) => {
         const path = join(folder.path, `${++files}.db`);
-        return run({ open: () => openStore(local, path), reopen: () => openStore(local, path), skip });
+        return run({ open: () => openNew(local, path), reopen: () => openStore(local, path), skip });
       });
     }
   });

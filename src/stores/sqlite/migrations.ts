@@ -5,9 +5,9 @@ import { numberOrNull } from "./rows.ts";
 import { createSchemaTable, type Migration, SCHEMA_TABLE_MARK, type TableNames } from "./schema.ts";
 
 /**
- * Brings the schema up to date, one atomic step per version. Several processes may do so at once: each step begins with
- * the row of its version, which only one process can insert. The steps of the other processes are undone, and these
- * processes look again.
+ * Brings the schema up to date, one atomic step per version, because a step may take long where there are many rows. An
+ * empty database gets all versions in one step. Several processes may do so at once: each version begins with its row,
+ * which only one process can insert. The steps of the other processes are undone, and these processes look again.
  *
  * @throws {StoreUnavailableError} when the schema is newer than this library, or when a table with a name that we need
  *   belongs to someone else
@@ -25,7 +25,9 @@ export async function migrate(
     const next = migrations.find((migration) => migration.version > version);
     if (next === undefined) return;
     try {
-      await connection.write(() => stepStatements(names, next, version === 0, now));
+      await connection.write(() =>
+        version === 0 ? freshStatements(names, migrations, now) : stepStatements(names, next, now),
+      );
     } catch (error) {
       if ((await readVersion(connection, names)) <= version) throw error;
     }
@@ -47,9 +49,8 @@ export async function reset(
   const version = await readVersion(connection, names);
   if (version === 0) return;
   refuseNewer(names, version, migrations);
-  const fresh = migrations.flatMap((step, index) => stepStatements(names, step, index === 0, now));
   const dropped = Object.values(names).map((name) => ({ sql: `DROP TABLE IF EXISTS ${name}`, args: [] }));
-  await connection.write(() => [...dropped, ...fresh]);
+  await connection.write(() => [...dropped, ...freshStatements(names, migrations, now)]);
 }
 
 function refuseNewer(names: TableNames, version: number, migrations: readonly Migration[]): void {
@@ -61,9 +62,13 @@ function refuseNewer(names: TableNames, version: number, migrations: readonly Mi
   );
 }
 
-function stepStatements(names: TableNames, step: Migration, isFirst: boolean, now: number): SqlStatement[] {
+function freshStatements(names: TableNames, migrations: readonly Migration[], now: number): SqlStatement[] {
+  const steps = migrations.flatMap((step) => stepStatements(names, step, now));
+  return [{ sql: createSchemaTable(names), args: [] }, ...steps];
+}
+
+function stepStatements(names: TableNames, step: Migration, now: number): SqlStatement[] {
   return [
-    ...(isFirst ? [{ sql: createSchemaTable(names), args: [] }] : []),
     { sql: `INSERT INTO ${names.schema} (version, applied_at) VALUES (?1, ?2)`, args: [step.version, now] },
     ...step.statements(names).map((sql) => ({ sql, args: [] })),
   ];
