@@ -103,7 +103,8 @@ export function bookStatements(names: TableNames): BookStatements {
       `FROM (SELECT DISTINCT value FROM json_each(?1)) a CROSS JOIN ${books} b ON b.schedule_id = a.value->>0 ` +
       `CROSS JOIN ${occurrences} o ON ${isOf("b.seq", "o")} AND o.at = (SELECT max(e.at) FROM ${occurrences} e ` +
       "WHERE e.book = b.seq AND e.at <= a.value->>1 AND e.run IS NULL) " +
-      "WHERE o.until >= a.value->>1 AND o.until > o.at WINDOW part AS (PARTITION BY o.book, o.at ORDER BY a.value->>1)) " +
+      "WHERE o.until >= a.value->>1 AND o.until > o.at " +
+      "WINDOW part AS (PARTITION BY o.book, o.at ORDER BY a.value->>1)) " +
       "SELECT shelf, book, at, verdict, fire - 1, NULL, target FROM k WHERE is_first AND at < fire UNION ALL " +
       "SELECT shelf, book, fire, verdict, fire, NULL, target FROM k UNION ALL " +
       "SELECT shelf, book, fire + 1, verdict, next - 1, NULL, target FROM k WHERE fire + 1 < next",
