@@ -285,8 +285,8 @@ export interface DataStore extends AsyncDisposable {
    *   the job is added as any other, or ends as `cancelled` at once: then its answer has `isNew` and `hasEnded`. Where
    *   another job stands for a parent of the same call, `after` names that job instead. A parent of a job with
    *   `retryOf` may be unknown, and counts as one that succeeded.
-   * - *Repetition.* A job with `retryOf` is added only while the store has a result of that job. Otherwise the answer is
-   *   `isOutdated`: the repetition itself may have run, and its result be gone too.
+   * - *Repetition.* A job with `retryOf` is added only while the store has a result of that job. Otherwise the answer
+   *   is `isOutdated`: the repetition itself may have run, and its result be gone too.
    */
   addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]>;
   /** The statements by which an application adds a job within a transaction of its own, in the same database. They add

@@ -6,6 +6,7 @@ import { type Walk, walkStatement } from "./walks.ts";
 
 /** The statements about the books of the ledger: they open them, clean them up, and read them. */
 export interface BookStatements {
+  readonly reopenBooks: string;
   readonly openBooks: string;
   readonly markBooks: string;
   readonly hasMoreVisits: string;
@@ -50,13 +51,15 @@ export function bookStatements(names: TableNames): BookStatements {
     `CROSS JOIN ${books} b ON b.seq = o.book AND b.${IS_MARKED} AND o.at < ${kept("b")}`;
   const since = "max(s.created_at, coalesce(s.last_fire_time + 1, s.created_at))";
   return {
-    // ?1 ids of schedules. A schedule without a plan may just have been added.
+    // ?1 ids of schedules that are to be added. Runs before they are.
+    reopenBooks:
+      `UPDATE ${books} SET reopened = 1 WHERE schedule_id IN (SELECT value FROM json_each(?1)) AND reopened = 0 ` +
+      `AND NOT EXISTS (SELECT 1 FROM ${schedules} s WHERE s.id = schedule_id)`,
+    // ?1 ids of schedules
     openBooks:
-      `INSERT INTO ${books} (schedule_id, since, visit_at) ` +
+      `INSERT OR IGNORE INTO ${books} (schedule_id, since, visit_at) ` +
       `SELECT s.id, ${since}, s.created_at + ${BOOK_HOURLY_VISIT_MS} ` +
-      `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value WHERE true ` +
-      "ON CONFLICT (schedule_id) DO UPDATE SET reopened = 1 WHERE reopened = 0 " +
-      `AND (SELECT fence FROM ${schedules} WHERE id = excluded.schedule_id) = 0`,
+      `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`,
 
     // The next five run one after the other. They visit all books of one shelf, because all of its entries are read to
     // count those of one book. The first does nothing while books are marked.
@@ -100,7 +103,8 @@ export function bookStatements(names: TableNames): BookStatements {
       `FROM (SELECT DISTINCT value FROM json_each(?1)) a CROSS JOIN ${books} b ON b.schedule_id = a.value->>0 ` +
       `CROSS JOIN ${occurrences} o ON ${isOf("b.seq", "o")} AND o.at = (SELECT max(e.at) FROM ${occurrences} e ` +
       "WHERE e.book = b.seq AND e.at <= a.value->>1 AND e.run IS NULL) " +
-      "WHERE o.until >= a.value->>1 AND o.until > o.at WINDOW part AS (PARTITION BY o.book, o.at ORDER BY a.value->>1)) " +
+      "WHERE o.until >= a.value->>1 AND o.until > o.at " +
+      "WINDOW part AS (PARTITION BY o.book, o.at ORDER BY a.value->>1)) " +
       "SELECT shelf, book, at, verdict, fire - 1, NULL, target FROM k WHERE is_first AND at < fire UNION ALL " +
       "SELECT shelf, book, fire, verdict, fire, NULL, target FROM k UNION ALL " +
       "SELECT shelf, book, fire + 1, verdict, next - 1, NULL, target FROM k WHERE fire + 1 < next",

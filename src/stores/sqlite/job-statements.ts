@@ -137,8 +137,8 @@ export function jobStatements(names: TableNames): JobStatements {
   };
 }
 
-/** How jobs are added: `anyJobs` takes rows of `fromRows`, whose condition further ones follow, and `ownKey` is the key of jobs of the task ?2 without a key
- *  of their own, or null where they get none. */
+/** How jobs are added: `anyJobs` takes rows of `fromRows`, whose condition further ones follow, and `ownKey` is the key
+ *  of jobs of the task ?2 without a key of their own, or null where they get none. */
 interface InsertionForm {
   readonly anyJobs: string;
   readonly fromRows: string;

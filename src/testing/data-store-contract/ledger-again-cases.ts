@@ -1,5 +1,5 @@
 import type { OccurrenceRecord, Skip } from "../../records/ledger.ts";
-import type { DataStore } from "../../stores/data-store.ts";
+import type { DataStore, ScheduleAddition } from "../../stores/data-store.ts";
 import type { Ledger } from "../../stores/ledger.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
@@ -24,8 +24,12 @@ const AT = T0 + 50_000;
 const NOTE = { at: AT, by: "somebody" };
 
 /** Lets a schedule fire at T0 + 1000, and at T0 + 2000 and 5000 after skips; removes it, and adds it again with the
- *  start T0. Returns the entries of both jobs that have ended. */
-async function relived(store: DataStore): Promise<{ readonly [seconds: number]: OccurrenceRecord }> {
+ *  start T0. Returns the entries of both jobs that have ended.
+ *  @param again how it is added again. Default: as schedulers add it, under a first fence of its own */
+async function relived(
+  store: DataStore,
+  again: readonly ScheduleAddition[] = add(makeSchedule({ fence: 7 })),
+): Promise<{ readonly [seconds: number]: OccurrenceRecord }> {
   await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 1000 })), { ...NOTE, at: T0 });
   await fireAt(store, await seenAgain(store), [T0 + 1000]);
   await fireAt(store, await seenAgain(store), [T0 + 2000]);
@@ -38,7 +42,7 @@ async function relived(store: DataStore): Promise<{ readonly [seconds: number]: 
   const third = present(await store.getJob(jobIdAt(T0 + 5000)), "the third job");
   await end(store, third, { finishedAt: T0 + 6000 });
   await store.removeSchedule("schedule", { ...NOTE, at: AT - 1000 });
-  await store.addSchedules(add(makeSchedule()), NOTE);
+  await store.addSchedules(again, NOTE);
   return {
     1: runOf(first, { finishedAt: T0 + 6000 }),
     5: runOf(third, { finishedAt: T0 + 6000 }),
@@ -100,6 +104,21 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     entries.splice(3, 0, runOf(job, { finishedAt: AT }));
     equal(await shared(ledger), entries, "the entries once the job has ended");
   }),
+  ledgerCase(
+    "ledger: a skip leaves out an earlier run, when a call adds the schedule and replaces it",
+    async (store, ledger) => {
+      const schedule = makeSchedule({ metadata: { is: "first" } });
+      const runs = await relived(store, [...add(schedule), { schedule: makeSchedule(), conflictPolicy: "replace" }]);
+      await passOver(store);
+      const entries = await shared(ledger);
+      equal(
+        entries.filter(({ kind }) => kind === "run"),
+        [runs[1], runs[5]],
+        "the runs",
+      );
+      equal(entries.length, 6, "how many entries there are");
+    },
+  ),
   ledgerCase("ledger: what a change passes over leaves out what ran in an earlier life", async (store, ledger) => {
     const runs = await relived(store);
     await store.removeSchedule("schedule", NOTE);
