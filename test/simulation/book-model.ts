@@ -115,7 +115,8 @@ export class BookModel {
       fireTimes.push(fireTime);
       this.#history.count(`verdicts ${verdict} by changes`);
     }
-    this.#skip(id, fireTimes, { kind: "skip", verdict, into: null }, from - 1);
+    const span = { from: Math.max(before.nextFireTime, lastFired + 1), until: from - 1 };
+    this.#skip(id, fireTimes, { kind: "skip", verdict, into: null }, span);
   }
 
   /** Whether a ledger tells what is true. @param schedules those that there are */
@@ -234,11 +235,14 @@ export class BookModel {
     for (; at !== null; at = trigger.nextMs(at)) yield at;
   }
 
-  /** @param until the end of the skip; absent for the last of the fire times */
-  #skip(scheduleId: string, fireTimes: readonly number[], verdict: Verdict, until = fireTimes.at(-1)): void {
+  /** @param span the time that the skip covers; absent for that from the first to the last of the fire times */
+  #skip(
+    scheduleId: string,
+    fireTimes: readonly number[],
+    verdict: Verdict,
+    { from, until }: { from: number; until: number } = { from: fireTimes[0] ?? 0, until: fireTimes.at(-1) ?? -1 },
+  ): void {
     const { verdicts, earlier, blank } = this.#lineOf(scheduleId);
-    const [from] = fireTimes;
-    if (from === undefined || until === undefined) return;
     // What an earlier life left stays, and cuts the skip into parts.
     const left = [...verdicts.keys()].filter((at) => at >= from && at <= until).sort((a, b) => a - b);
     left.forEach((at, place) => {
