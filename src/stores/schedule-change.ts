@@ -28,7 +28,8 @@ export function changeOf(
   if (schedule === null) return null;
   const [stateBefore, stateAfter] = [stateOf(before), stateOf(after)];
   const changesPayload = before !== null && after !== null && before.payload !== after.payload;
-  if (!changesPayload && textOf(stateBefore) === textOf(stateAfter)) return null;
+  const staysSame = stateBefore !== null && stateAfter !== null && textOf(stateBefore) === textOf(stateAfter);
+  if (staysSame && !changesPayload) return null;
   const effectiveFrom = effectiveFromOf(before, after, at);
   const record = {
     scheduleId: schedule.id,
@@ -85,9 +86,7 @@ function skipOf(before: ScheduleRecord, after: ScheduleRecord | null, effectiveF
 }
 
 /** The same text for the same state. */
-function textOf(state: ScheduleState | null): string {
-  if (state === null) return "";
-  const { settings, ...rest } = state;
+function textOf({ settings, trigger, nextFireTime, paused, taskId, metadata }: ScheduleState): string {
   const sorted = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([rest.trigger, rest.nextFireTime, rest.paused, rest.taskId, rest.metadata, sorted]);
+  return JSON.stringify([trigger, nextFireTime, paused, taskId, metadata, sorted]);
 }
