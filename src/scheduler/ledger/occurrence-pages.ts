@@ -92,19 +92,14 @@ function beyond(border: number, range: Range, order: Order): Range {
 
 /** What is left of a stretch outside of others. */
 function without(stretch: Stretch, others: readonly Stretch[]): readonly Stretch[] {
-  let parts = [stretch];
-  for (const { from, until } of others) {
-    if (until < stretch.from || from > stretch.until) continue;
-    parts = parts.flatMap((part) => {
-      if (until < part.from || from > part.until) return [part];
-      const [before, after] = [
-        { ...part, until: from - 1 },
-        { ...part, from: until + 1 },
-      ];
-      return [before, after].filter((one) => one.from <= one.until);
-    });
+  const parts: Stretch[] = [];
+  let { from } = stretch;
+  for (const other of sorted(others, "oldest")) {
+    if (other.until < from || other.from > stretch.until) continue;
+    if (from < other.from) parts.push({ ...stretch, from, until: other.from - 1 });
+    from = other.until + 1;
   }
-  return parts;
+  return from <= stretch.until ? [...parts, { ...stretch, from }] : parts;
 }
 
 interface Range {
