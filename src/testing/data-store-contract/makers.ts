@@ -316,9 +316,9 @@ export async function leasedJob(
 
 /** Leaves the result of a job, as one does that a job may repeat. */
 export async function endedJob(store: DataStore, fields: Partial<JobRecord> = {}): Promise<void> {
-  const id = "first";
-  await store.addJobs([makeJob({ id, ...fields })]);
-  await store.cancelJob(fields.id ?? id, T0);
+  const job = makeJob({ id: "first", ...fields });
+  await store.addJobs([job]);
+  await store.cancelJob(job.id, T0);
 }
 
 export function add(...schedules: readonly ScheduleRecord[]): ScheduleAddition[] {
