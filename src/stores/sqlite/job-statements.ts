@@ -3,6 +3,7 @@ import { TWINS_MAX } from "./limits.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
+import { tracesOf } from "./traces.ts";
 import { type WindowStatements, windowStatements } from "./window-statements.ts";
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
@@ -54,10 +55,9 @@ const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function jobStatements(names: TableNames): JobStatements {
-  const { jobs, tasks, results, steps, incarnations } = names;
+  const { jobs, tasks, steps, incarnations } = names;
   const record = `${jobAsJson(jobs)} AS record`;
-  const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
-  const hasResult = (id: string): string => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`;
+  const { isJob, hasResult, isStamped } = tracesOf(names);
   // A job that repeats another needs the result of that one.
   const where = `WHERE (a.value->>14 IS NULL OR ${hasResult("a.value->>14")}) AND `;
   const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 ${where}`;
@@ -82,13 +82,13 @@ export function jobStatements(names: TableNames): JobStatements {
       `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
       `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
       `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
-      `WHERE j.id <> a.value->>0 AND NOT ${stamped("a.value->>0")} ` +
+      `WHERE j.id <> a.value->>0 AND NOT ${isStamped("a.value->>0")} ` +
       `AND NOT ${hasResult("a.value->>0")}`,
     // ?1 rows [id, place] of jobs that repeat others. Finds those that were not added, because the others have no
     // result, with the places of their rows.
     findOutdated:
       "SELECT a.value->>1 AS place FROM json_each(?1) a " +
-      `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = a.value->>0) AND NOT ${hasResult("a.value->>0")}`,
+      `WHERE NOT ${isJob("a.value->>0")} AND NOT ${hasResult("a.value->>0")}`,
     // ?1 rows [stamp, jobId or null], ?2 now. A row with a jobId leaves its stamp only if that job was added.
     stampAdditions:
       `INSERT INTO ${steps} (id, at) SELECT value->>0, ?2 FROM json_each(?1) a ` +
@@ -145,15 +145,13 @@ interface InsertionForm {
   readonly ownKey: string | null;
 }
 
-function insertionStatements(
-  { jobs, results, steps }: TableNames,
-  { anyJobs, fromRows, ownKey }: InsertionForm,
-): InsertionStatements {
-  const stamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
+function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: InsertionForm): InsertionStatements {
+  const { jobs } = names;
+  const { hasResult, isStamped } = tracesOf(names);
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
   const newJobs = (id: string, isNotStamped = "", rows = "FROM json_each(?1) a WHERE "): string =>
-    `${rows}NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id}) ${isNotStamped}ON CONFLICT DO NOTHING`;
+    `${rows}NOT ${hasResult(id)} ${isNotStamped}ON CONFLICT DO NOTHING`;
   const [keyColumn, keyValue] = ownKey === null ? ["", ""] : [", concurrency_key", `, ${ownKey}`];
   // Nobody knows here whether jobs without a key of their own are admitted, see `isAdmitted`.
   const state = ownKey === null ? "?5" : `CASE WHEN ?5 = ${blocked} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
@@ -174,8 +172,8 @@ function insertionStatements(
       anyJobs +
       newJobs(
         "a.value->>0",
-        `AND NOT ${stamped("a.value->>0")} ` +
-          `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${stamped("?2")}) `,
+        `AND NOT ${isStamped("a.value->>0")} ` +
+          `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${isStamped("?2")}) `,
         fromRows,
       ),
     // ?1 members: runAt and id, then the details; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority,
@@ -183,10 +181,8 @@ function insertionStatements(
     alikeJobs: alikeJobs + newJobs(KEY_ID),
     // ?1 id, ?2 taskId, ?3 executor, ?4 priority, ?5 state, ?6 runAt, ?7 details; none is null. One job alone costs a
     // quarter less by this statement than by alikeJobs.
-    oneJob:
-      `INSERT OR IGNORE INTO ${jobs} ${columns} ${values("?1", "?6", "?7")}` +
-      `WHERE NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = ?1)`,
+    oneJob: `INSERT OR IGNORE INTO ${jobs} ${columns} ${values("?1", "?6", "?7")}` + `WHERE NOT ${hasResult("?1")}`,
     // alikeJobs, and ?6 the batch's stamp
-    stampedAlikeJobs: alikeJobs + newJobs(KEY_ID, `AND NOT ${stamped("?6")} AND NOT ${stamped(KEY_ID)} `),
+    stampedAlikeJobs: alikeJobs + newJobs(KEY_ID, `AND NOT ${isStamped("?6")} AND NOT ${isStamped(KEY_ID)} `),
   };
 }

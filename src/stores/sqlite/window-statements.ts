@@ -1,6 +1,7 @@
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
+import { tracesOf } from "./traces.ts";
 
 const { delayed, ready, blocked } = JOB_STATE;
 
@@ -33,10 +34,8 @@ export function windowStatements(
   names: TableNames,
   { anyJobs, fromRows, rowLength }: InsertionParts,
 ): WindowStatements {
-  const { jobs, results, steps, windows } = names;
-  const isStamped = (id: string): string => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`;
-  const isJob = (id: string): string => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`;
-  const hasResult = (id: string): string => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`;
+  const { jobs, steps, windows } = names;
+  const { isJob, hasResult, isStamped } = tracesOf(names);
   const [debounceKey, debouncedBy, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${rowLength + place}`);
   const burst = (taskId: string, burstKey: string): string =>
     `FROM ${jobs} WHERE task_id = ${taskId} AND debounce_key = ${burstKey} AND ${IS_BURST}`;
