@@ -81,6 +81,9 @@ export const TURN_MS_MAX = 10;
  *  step. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
 
+/** Most jobs that one step ends because they have missed their `startDeadline`. */
+export const MISSED_PER_STEP_MAX = 100;
+
 /** Most waiting jobs of its schedule that one plan removes, and most running jobs that it cancels, because of its
  *  schedule's `overlap`. There is one at most, unless the schedule queued its jobs before. */
 export const OVERLAP_JOBS_PER_PLAN_MAX = 100;

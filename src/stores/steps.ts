@@ -24,6 +24,9 @@ export interface StepRequest extends View {
   /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
    *  later than `now`. */
   readonly recover: boolean;
+  /** Whether to end jobs that have missed their start. A scheduler sets it when the last `nextMissAt` that it knows is
+   *  not later than `now`. Default: false. */
+  readonly endsMissed?: boolean;
   readonly plans: readonly SchedulePlan[];
   /** Says that the run of the scheduler is alive, where no extension does: for one that ticks. */
   readonly sign?: SignOfLife;

@@ -12,7 +12,7 @@ import type { FirePlanner } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
-import { isOverdue, type Stepper } from "./stepper.ts";
+import { hasMissed, isOverdue, type Stepper } from "./stepper.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
@@ -184,7 +184,7 @@ export class Loop {
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     const isAlarmDue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
-    if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue) {
+    if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue || hasMissed(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
       const result = await stepper.step(now, { due, jobsMax: NEVER, aheadMs: LOOK_AHEAD_MS });
@@ -196,7 +196,7 @@ export class Loop {
     }
     if (ours.length > 0) {
       planner.prepare(ours);
-      const others = [seen.nextRunAt, seen.leaseEndsAt, seen.alarms?.nextAt ?? null, this.#staleAt];
+      const others = [seen.nextRunAt, seen.nextMissAt, seen.leaseEndsAt, seen.alarms?.nextAt ?? null, this.#staleAt];
       const known = [...ours.map(({ nextFireTime }) => nextFireTime), ...others];
       // An instant that is past belongs to a job that waits for room: waiting for that instant gives the job no room.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
@@ -224,13 +224,14 @@ export class Loop {
   }
 
   /** When a look may find something new, in epoch milliseconds. */
-  #nextLookAt({ due, nextFireAt, nextRunAt, leaseEndsAt, alarms }: Seen, now: number): number {
+  #nextLookAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms }: Seen, now: number): number {
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#favouriteWaitMs, now));
     return Math.min(
       ...others,
       // What is due already is on another page.
       nextFireAt === null || nextFireAt <= now + LOOK_AHEAD_MS ? NEVER : nextFireAt - LOOK_AHEAD_MS,
       nextRunAt ?? NEVER,
+      nextMissAt ?? NEVER,
       leaseEndsAt ?? NEVER,
       alarms?.nextAt ?? NEVER,
       this.#staleAt,

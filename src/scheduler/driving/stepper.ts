@@ -396,6 +396,7 @@ export class Stepper {
       ...(profile === null ? {} : { sign: { incarnation: env.incarnation, aliveUntil: until, profile } }),
       ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
       ...(inOneTrip ? { inOneTrip } : {}),
+      ...(jobsMax !== null && hasMissed(this.#seen, now) ? { endsMissed: true } : {}),
       ...(isWhole && (this.#seen?.alarms?.isOpen === true || isOverdue(this.#seen, now)) ? { alarms: true } : {}),
       ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax),
       stepId,
@@ -560,9 +561,15 @@ export function isOverdue(seen: Seen | null, now: number): boolean {
   return nextAt !== null && nextAt <= now;
 }
 
+/** Whether jobs wait that have missed their start, for a step to end. */
+export function hasMissed(seen: Seen | null, now: number): boolean {
+  const nextAt = seen?.nextMissAt ?? null;
+  return nextAt !== null && nextAt <= now;
+}
+
 /** The earliest instant at which something of what was seen is due; null for never. */
-export function earliestDueAt({ due, nextFireAt, nextRunAt, leaseEndsAt, alarms }: Seen): number | null {
-  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, leaseEndsAt, alarms?.nextAt ?? null];
+export function earliestDueAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms }: Seen): number | null {
+  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms?.nextAt ?? null];
   const instants = all.filter((at) => at !== null);
   return instants.length === 0 ? null : Math.min(...instants);
 }

@@ -8,7 +8,7 @@ import type { AlarmEnd, AlarmKind, AlarmRecord } from "../../records/alarm.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { AlarmReport, SeenAlarms } from "../alarms.ts";
 import type { StepRequest, StoreInspection } from "../data-store.ts";
-import type { JobEntry } from "./gate.ts";
+import { isMissed, type JobEntry } from "./gate.ts";
 import type { JobTable } from "./job-table.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -88,7 +88,7 @@ export class MemoryAlarms {
   }
 
   see(): SeenAlarms | undefined {
-    const instants = [first(this.#unmade)?.at ?? null, first(this.#parts.table.toAlarm)?.alarmAt ?? null];
+    const instants = [this.#unmade.first?.at ?? null, this.#parts.table.toAlarm.first?.alarmAt ?? null];
     const known = instants.filter((at) => at !== null);
     const isOpen = this.#open.size > 0;
     if (known.length === 0 && !isOpen) return undefined;
@@ -128,7 +128,7 @@ export class MemoryAlarms {
       }
       const due = dueTimes(schedule, fireTime);
       for (const { kind, dueAt } of due) {
-        const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry));
+        const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry)) && !isMissed(entry, step.now);
         if (isLate) this.#add(schedule, fireTime, kind, dueAt, jobId, step);
       }
       this.#parts.table.setAlarm(entry, due.find(({ dueAt }) => dueAt > step.now)?.dueAt ?? null);
@@ -260,18 +260,6 @@ function dueTimes(
 
 function hasStarted({ record: { acquiredBy, failedAttempts, recoveries } }: JobEntry): boolean {
   return acquiredBy !== null || failedAttempts > 0 || recoveries > 0;
-}
-
-function first<T>(list: SortedList<T>): T | undefined {
-  let found: T | undefined;
-  list.visitFrom(
-    () => true,
-    (item) => {
-      found = item;
-      return false;
-    },
-  );
-  return found;
 }
 
 function inOrderOfAlarms(a: Watch, b: Watch): number {

@@ -157,7 +157,7 @@ export class MemoryGates {
     gate.removePromoted(entry);
     gate.leasedCount++;
     task.turns?.take(gate.key, entry);
-    if (task.rate !== null && !isLate(entry, now)) gate.bucket.take(now, task.rate);
+    if (task.rate !== null) gate.bucket.take(now, task.rate);
     this.#settle(gate);
   }
 
@@ -247,12 +247,6 @@ export class MemoryGates {
 /** Whether the gate of a job holds the job. */
 export function isHeld({ gate, heap }: JobEntry): boolean {
   return gate !== null && heap === gate.held;
-}
-
-/** Whether the start deadline of a job has passed, so that the job will end without a start. */
-function isLate({ record }: JobEntry, now: number): boolean {
-  const { startDeadline, failedAttempts, startedFence } = record;
-  return startDeadline !== null && startDeadline < now && failedAttempts === 0 && startedFence === 0;
 }
 
 /** A copy of the job's record, which tells whether the job is held. */

@@ -162,12 +162,14 @@ export class JobAdditions {
     // A job that waits for its parents is in no heap, and its end puts it into one.
     const isQueued = entry.heap !== null;
     // Its gate and its place in a heap depend on the values.
+    this.#table.setWaiting(entry, false);
     this.#gates.leave(entry);
     entry.heap?.remove(entry);
     Object.assign(record, { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, metadata });
     record.runAt = debouncedRunAt(job, record.createdAt);
     if (concurrencyKey === undefined) delete record.concurrencyKey;
     else record.concurrencyKey = concurrencyKey;
+    this.#table.setWaiting(entry, true);
     this.#gates.join(entry);
     if (isQueued) this.#queues.add(entry, record.runAt <= job.createdAt);
   }

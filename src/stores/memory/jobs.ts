@@ -32,9 +32,14 @@ import { BY_ID, BY_ID_BACKWARDS, type PageOrder, pageOf } from "./tables.ts";
 import { Bursts, Windows } from "./windows.ts";
 
 /** What {@link MemoryJobs.see} returns. */
-type SeenJobs = Pick<Seen, "nextRunAt" | "leaseEndsAt" | "hasReady">;
+type SeenJobs = Pick<Seen, "nextRunAt" | "nextMissAt" | "leaseEndsAt" | "hasReady">;
 
-const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: null, hasReady: false });
+const NOTHING_SEEN: SeenJobs = Object.freeze({
+  nextRunAt: null,
+  nextMissAt: null,
+  leaseEndsAt: null,
+  hasReady: false,
+});
 
 /**
  * The unfinished jobs of a `MemoryDataStore`. Each job is in exactly one heap: a waiting job in a heap of
@@ -101,12 +106,17 @@ export class MemoryJobs {
     return this.#windows.cleanup(now, limit);
   }
 
+  /** Ends jobs that have missed their start. */
+  endMissed(now: number, notes: RecoveryNotes): void {
+    this.#ends.endMissed(now, notes);
+  }
+
   /** Makes room for a fire of a schedule, or says that the fire makes no job. */
   makeWay(scheduleId: string, { policy }: PlannedOverlap, now: number, notes: RecoveryNotes): OverlapReport {
     if (policy === "skip") {
-      return { isSkipped: this.table.ofSchedules.hasFired(scheduleId), replaced: [], cancelRequested: [] };
+      return { isSkipped: this.table.ofSchedules.hasFired(scheduleId, now), replaced: [], cancelRequested: [] };
     }
-    const fired = this.table.ofSchedules.fired(scheduleId);
+    const fired = this.table.ofSchedules.fired(scheduleId, now);
     const waiting = fired.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
     for (const entry of waiting) {
       this.#ends.drop(entry);
@@ -194,8 +204,10 @@ export class MemoryJobs {
   see({ now, jobs }: View): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
     this.#queues.makeDue(now);
+    const deadline = this.table.nextToStart()?.record.startDeadline ?? null;
     return {
       nextRunAt: this.#queues.nextRunAt(now),
+      nextMissAt: deadline === null ? null : deadline + 1,
       leaseEndsAt: this.#leases.first?.record.acquiredUntil ?? null,
       hasReady: this.#queues.hasReady(jobs.queues, now),
     };

@@ -137,14 +137,15 @@ export class MemoryDataStore implements contract.DataStore {
 
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const { due, nextFireAt } = this.#schedules.see(request);
-    const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
     const oldAt = request.now - (request.expiredForMs ?? 0);
     const hasOld = (): boolean => this.#results.hasExpired(oldAt) || this.#jobs.hasWindowsToRemove(oldAt);
     const hasExpired = request.asksForExpired === true && hasOld();
     const staleTaskIds = stale.map((task) => task.id);
     const alarms = this.#seeAlarms(request);
-    const report = { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired, ...alarms };
+    const jobs = { nextRunAt, nextMissAt, leaseEndsAt, hasReady };
+    const report = { due, nextFireAt, ...jobs, staleTaskIds, hasExpired, ...alarms };
     return request.zoneRules === undefined
       ? report
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
@@ -160,13 +161,14 @@ export class MemoryDataStore implements contract.DataStore {
     const releases = this.#jobs.releases.release(request, notes);
     if (request.alarms === true) this.#alarms?.raise(request);
     if (recover) this.#jobs.releases.recover(now, notes);
+    if (request.endsMissed === true) this.#jobs.endMissed(now, notes);
     const additions = this.#jobs.additions.addAll(request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
     const acquired = this.#jobs.acquire(request);
     const changedAlarms = request.alarms === true ? this.#alarms?.resolve(request) : undefined;
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
-    const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const promoted = this.#jobs.promoted(notes.promoted);
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
     const report: contract.StepReport = {
@@ -179,6 +181,7 @@ export class MemoryDataStore implements contract.DataStore {
       due,
       nextFireAt,
       nextRunAt,
+      nextMissAt,
       leaseEndsAt,
       hasReady,
     };

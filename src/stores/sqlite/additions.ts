@@ -56,8 +56,20 @@ export class Additions {
   }
 
   insertions(): SqlStatement[] {
-    const insertions = [...this.#insertions(), ...this.#wakes(), ...this.#stamps(), ...this.children.linking()];
+    const insertions = [
+      ...this.#freedKeys(),
+      ...this.#insertions(),
+      ...this.#wakes(),
+      ...this.#stamps(),
+      ...this.children.linking(),
+    ];
     return this.#repeated.length === 0 ? insertions : [...this.#isolations(), ...insertions];
+  }
+
+  #freedKeys(): SqlStatement[] {
+    const keyed = this.#rivalled.filter(({ idempotencyKey }) => idempotencyKey !== null);
+    const rows = keyed.map(({ id, taskId, idempotencyKey, createdAt }) => [id, taskId, idempotencyKey, createdAt]);
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.freeKeys, text));
   }
 
   /** The runs of jobs that repeat others may fall into skips of a later life of the schedule, where the runs of those
@@ -200,6 +212,7 @@ function canHaveRivals(job: JobRecord): boolean {
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&
+    job.startDeadline === null &&
     job.concurrencyKey === undefined &&
     job.scheduleId === null &&
     job.fence === 0 &&

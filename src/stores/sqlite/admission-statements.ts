@@ -19,7 +19,6 @@ import {
   PROMOTIONS_PER_STEP_MAX,
   TURNS_START,
 } from "./limits.ts";
-import { detail } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased, held, blocked } = JOB_STATE;
@@ -65,9 +64,6 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   const admitted = "RETURNING seq, id, task_id, schedule_id, concurrency_key";
   // What a step acquired: ?1 now, ?2 schedulerId, ?3 stepId.
   const acquired = `state = ${leased} AND acquired_until > ?1 AND acquisition_id = ?3 AND acquired_by = ?2`;
-  // A job whose start deadline has passed ends without a start.
-  const isLate = `j.failed_attempts = 0 AND j.started_fence = 0 AND (${detail("startDeadline", "j")}) < ?1`;
-  const starts = `sum(CASE WHEN t.rate_limit IS NOT NULL AND ${isLate} THEN 0 ELSE 1 END)`;
   // A job that a process of an earlier version has put back has no turn.
   const turnOf = (job: string): string => `CASE WHEN ${job}.due_at IS NOT NULL THEN ${job}.run_at END`;
   // Read from the jobs, so that a job that is held again gives its turn back to its key.
@@ -121,7 +117,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       "ELSE max(coalesce(tat, 0), CAST(?1 AS INTEGER) * a.rate_limit) + a.n * a.rate_per END, " +
       "turn = CASE WHEN a.fair = 1 THEN max(turn, coalesce(a.next, turn)) ELSE turn END, " +
       `wake_at = min(coalesce(wake_at, ${wokenAt("?1")}), ${wokenAt("?1")}) ` +
-      `FROM (SELECT j.task_id, j.concurrency_key, ${starts} AS n, max(${turnOf("j")}) - ${TURNS_START} + 1 AS next, ` +
+      `FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(${turnOf("j")}) - ${TURNS_START} + 1 AS next, ` +
       `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
       `WHERE ${acquired} AND +j.concurrency_key IS NOT NULL AND (t.rate_limit IS NOT NULL OR t.fair = 1) ` +
       "GROUP BY j.task_id, j.concurrency_key) a " +

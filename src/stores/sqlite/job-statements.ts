@@ -2,7 +2,7 @@ import { jobLists } from "./job-lists.ts";
 import { TWINS_MAX } from "./limits.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
 import { tracesOf } from "./traces.ts";
 import { type WindowStatements, windowStatements } from "./window-statements.ts";
 
@@ -23,6 +23,7 @@ export interface JobStatements extends WindowStatements {
   /** The same for jobs without a key in a database that needs no flow control, as far as the store knows. If it needs
    *  flow control nevertheless, `capture` gives their keys to these jobs. */
   readonly insertPlainly: InsertionStatements;
+  readonly freeKeys: string;
   readonly findRivals: string;
   readonly findOutdated: string;
   readonly stampAdditions: string;
@@ -40,12 +41,12 @@ export interface JobStatements extends WindowStatements {
 /** The columns of which `newJobRow` has the values. */
 const NEW_JOB_COLUMNS =
   "id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, " +
-  "fence, failed_attempts, recoveries, cancel_requested, details";
+  "fence, failed_attempts, recoveries, cancel_requested, details, start_deadline";
 
 function newJobValues(state: string): string {
   return (
     "value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, " +
-    `value->>7, ${state}, value->>9, value->>10, value->>11, 0, value->>12`
+    `value->>7, ${state}, value->>9, value->>10, value->>11, 0, value->>12, value->>15`
   );
 }
 
@@ -76,6 +77,13 @@ export function jobStatements(names: TableNames): JobStatements {
       fromRows: `FROM json_each(?1) a ${where}`,
       ownKey: null,
     }),
+    // ?1 rows [id, taskId, idempotencyKey, createdAt]. Precedes the insertions: jobs that have missed their start leave
+    // their keys to them, and a step ends those jobs later.
+    freeKeys:
+      `UPDATE ${jobs} SET idempotency_key = NULL, details = CASE WHEN json_valid(details) ` +
+      "THEN json_set(details, '$.idempotencyKey', idempotency_key) ELSE details END " +
+      `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
+      `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
     // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
     findRivals:

@@ -54,6 +54,20 @@ export function recovery(
   ];
 }
 
+/** Ends jobs that have missed their start. The children of those that end are left to `settling`. Read the answers with
+ *  {@link missedResults}. */
+export function endingMissed(statements: Statements, now: number): SqlStatement[] {
+  const { keepsLedger, keepMissed, enterMissed, wakeMissed, noteMissed, unlinkMissed, removeMissed } = statements;
+  const entering = keepsLedger ? [enterMissed] : [];
+  return [keepMissed, ...entering, wakeMissed, noteMissed, unlinkMissed, removeMissed].map((sql) =>
+    statement(sql, now),
+  );
+}
+
+export function missedResults(answers: readonly Row[][], now: number): JobResultRecord[] {
+  return jsonRecords<JobRow>(answers.at(-1)).map((row) => endedWithoutRun(toJob(row), "missedStartDeadline", now));
+}
+
 export function recoveryReport(answers: readonly Row[][], now: number): RecoveryReport {
   const [removed, putBack] = answers.slice(-2);
   const ended: JobResultRecord[] = jsonRecords<JobRow>(removed).map((row) => {

@@ -59,6 +59,16 @@ export const JOB_STATE: {
 /** SQL of whether a job is held or blocked. The condition of an index has this very text. */
 export const IS_HELD_OR_BLOCKED: string = `state >= ${JOB_STATE.held}`;
 
+/** SQL of whether a job waits to start for the first time. The condition of an index has this very text. */
+export const IS_UNSTARTED: string = `state <> ${JOB_STATE.leased} AND failed_attempts = 0 AND started_fence = 0`;
+
+/** SQL of whether a job has missed its start, see `DataStore.step`; NULL for a job without a `startDeadline`. `now` is
+ *  the SQL of the present, `job` the alias of the job's row. */
+export function hasMissedStart(now: string, job?: string): string {
+  const isUnstarted = job === undefined ? IS_UNSTARTED : `${job}.${IS_UNSTARTED.replaceAll(" AND ", ` AND ${job}.`)}`;
+  return `${job === undefined ? "" : `${job}.`}start_deadline < ${now} AND ${isUnstarted}`;
+}
+
 /** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
  *  afterwards. */
 export const REMOVED = "''";
@@ -270,8 +280,16 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ...linkJobs(names),
     ],
   },
-  { version: 6, statements: keepLedger },
+  { version: 6, statements: (names: TableNames): readonly string[] => [...keepLedger(names), ...findMissed(names)] },
 ]);
+
+/** Jobs that wait by a `startDeadline` are found by it. It is in `details` too, where those read it who read a job. */
+function findMissed({ jobs }: TableNames): string[] {
+  return [
+    `ALTER TABLE ${jobs} ADD COLUMN start_deadline INTEGER`,
+    `CREATE INDEX ${jobs}_deadline ON ${jobs} (start_deadline) WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
+  ];
+}
 
 /** Flow control of tasks: a task that has limits of keys, a rate, turns or a pause has 0 as `max_running_jobs`, so that
  *  no statement acquires its jobs that does not know about them, and its true limit in `running_limit`. */
