@@ -169,6 +169,7 @@ export class FlowWorkload {
       payload: random.int(0, 1000),
       priority: random.pick([0, 0, 0, 0, 5]),
       ...(random.chance(0.2) ? { runAt: instantOf(now + random.int(-2000, 5000)) } : {}),
+      ...(random.chance(0.15) ? { startDeadline: instantOf(now + random.int(0, 5000)) } : {}),
     };
   }
 

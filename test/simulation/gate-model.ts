@@ -138,7 +138,7 @@ export class GateModel {
   /** A job was acquired. */
   take(record: JobRecord, gate: string, now: number): void {
     const rate = this.#tasks.get(record.taskId)?.rateLimit;
-    if (rate === undefined || isLate(record, now)) return;
+    if (rate === undefined) return;
     const bucket = this.#buckets.get(gate) ?? { ...FULL, starts: [] };
     this.#buckets.set(gate, bucket);
     const { limit, perMs } = rate;
@@ -170,9 +170,4 @@ export class GateModel {
 
 function gateName(taskId: string, key: string): string {
   return `${taskId}/${key}`;
-}
-
-/** Whether a job will end without a start, because its start deadline has passed. */
-export function isLate({ startDeadline, failedAttempts, startedFence }: JobRecord, now: number): boolean {
-  return startDeadline !== null && now > startDeadline && failedAttempts === 0 && startedFence === 0;
 }

@@ -21,7 +21,7 @@ import type {
 } from "../../src/stores/data-store.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
 import type { BookModel } from "./book-model.ts";
-import { type GateModel, isLate } from "./gate-model.ts";
+import type { GateModel } from "./gate-model.ts";
 import type { Caller, History } from "./history.ts";
 import { LinkModel } from "./link-model.ts";
 import { TurnModel } from "./turn-model.ts";
@@ -57,6 +57,10 @@ export interface ModelJob {
   readonly seq: number;
   /** When it was added or, if that was later, debounced, in milliseconds of true time. */
   addedAtMs: number;
+  /** Since when it has no lease, in the same time. */
+  waitsSinceMs: number;
+  /** Whether another job has its idempotency key, because it had missed its start. */
+  hasLostKey: boolean;
   lease: Lease | null;
   /** Whether a look or a step has found it due: clocks that are behind, or requests that were slow, do not take that
    *  back. */
@@ -175,6 +179,7 @@ export class JobModel {
       .filter(
         ({ record }) => record.scheduleId === scheduleId && record.fireTime !== null && record.retryOf === undefined,
       )
+      .filter((job) => !hasMissedStart(job, this.#now))
       .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
     if (policy === "skip") return { isSkipped: fired.length > 0, replaced: [], cancelRequested: [] };
     const waiting = fired.filter(({ lease }) => lease === null);
@@ -219,6 +224,8 @@ export class JobModel {
       record: { ...record },
       seq: this.#seq++,
       addedAtMs: this.#history.nowMs,
+      waitsSinceMs: this.#history.nowMs,
+      hasLostKey: false,
       lease: null,
       isReady,
       readySince: this.#commits,
@@ -227,6 +234,9 @@ export class JobModel {
       outcome: null,
       result: null,
     };
+    const { taskId, idempotencyKey } = record;
+    const before = idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey);
+    if (before !== undefined) before.hasLostKey = true;
     this.#all.set(record.id, job);
     this.#unfinished.set(record.id, job);
   }
@@ -304,9 +314,11 @@ export class JobModel {
 
   /** The job that stands for an addition; null if it becomes a job of its own. */
   #standInFor(record: NewJobRecord, addition: JobAddition | undefined): ModelJob | null {
-    const { taskId, idempotencyKey } = record;
-    const holder =
-      (idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey)) ?? this.#rivalOf(record);
+    const { taskId, idempotencyKey, createdAt } = record;
+    const before = idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey);
+    const isOver = before !== undefined && hasMissedStart(before, createdAt);
+    if (isOver) this.#history.count("keys of missed starts");
+    const holder = (isOver ? undefined : before) ?? this.#rivalOf(record);
     const opener = this.windows.openerOf(record);
     if (opener !== null && (opener.isSure || addition?.job.id === opener.jobId)) {
       this.#history.count("windows kept");
@@ -335,6 +347,7 @@ export class JobModel {
       job.record.runAt = Math.min(record.runAt, latest);
       job.debounce = { key: debounce.key, createdAt, id: record.id };
       job.addedAtMs = this.#history.nowMs;
+      job.waitsSinceMs = this.#history.nowMs;
       job.isReady = job.record.runAt <= createdAt;
       job.readySince = this.#commits;
       return job;
@@ -371,6 +384,7 @@ export class JobModel {
     const { stepId } = request;
     const isLost = (job: ModelJob): boolean => recover && (job.record.acquiredUntil ?? 0) <= now;
     this.#onRecovery(report, caller, { givenUp, stepId, isLost });
+    if (request.endsMissed === true) this.#endMissed(caller);
     this.onAdd(request.additions, report.additions);
   }
 
@@ -649,6 +663,39 @@ export class JobModel {
     }
   }
 
+  // ---- missed starts
+
+  /** Jobs that have missed their start end. No run has so many that a step leaves some. */
+  #endMissed(caller: Caller): void {
+    const missed = new Set([...this.#unfinished.values()].filter((job) => hasMissedStart(job, this.#now)));
+    const end = (job: ModelJob): void => {
+      missed.delete(job);
+      const { id } = job.record;
+      // Children first: the end of their parent does not cancel those that have missed their own start.
+      for (const child of missed) if (child.record.after?.includes(id) === true) end(child);
+      this.#history.count("missed starts");
+      this.#history.trace(caller.name, `ends job ${id}, which missed its start`);
+      this.#ends.due.push(id);
+      const result = this.#ends.told.get(id) ?? null;
+      if (result !== null && result.outcome !== "missedStartDeadline") {
+        this.#history.violate(`job ${id} ended as ${result.outcome}, and missed its start`);
+      }
+      this.#end(job, "missedStartDeadline", result);
+    };
+    for (const job of missed) if (missed.has(job)) end(job);
+  }
+
+  /** Since when a job waits that has missed its start, in epoch milliseconds; null for none. */
+  get missedSince(): number | null {
+    let since: number | null = null;
+    for (const { record, lease, waitsSinceMs } of this.#unfinished.values()) {
+      if (lease !== null || !mayMissStart(record)) continue;
+      const at = Math.max(waitsSinceMs, (record.startDeadline ?? 0) + 1);
+      since = Math.min(since ?? at, at);
+    }
+    return since;
+  }
+
   /** A lease is lost for a reason, and a process that got an answer since knows what it holds. */
   #checkLoss({ record, lease }: ModelJob, caller: Caller): void {
     if (lease === null || !lease.holder.isAlive) return;
@@ -691,15 +738,11 @@ export class JobModel {
     for (const record of repeated) this.#onAcquired(record, request, true, caller);
     const isMine = isOneOf(room.queues);
     let last: ModelJob | null = null;
-    // A late job leaves the token that it waited with to the next job of its key, which is admitted after what is ready.
-    const reopened = new Set<string | null>();
     for (const record of fresh) {
       const job = this.#unfinished.get(record.id);
       if (job !== undefined) {
-        const gate = this.#gates.gateOf(job.record);
-        this.#checkTurn(job, reopened.has(gate) ? null : last, isMine, running, now, caller);
+        this.#checkTurn(job, last, isMine, running, now, caller);
         if (!this.#gates.isFair(job.record)) last = job;
-        if (gate !== null && isLate(job.record, now)) reopened.add(gate);
       }
       this.#onAcquired(record, request, false, caller);
       if (job !== undefined) this.#count(job, running);
@@ -853,6 +896,7 @@ export class JobModel {
   checkSeen({ now, jobs: room }: View, seen: Seen, caller: Caller): void {
     this.#gates.sawClock(now);
     let nextRunAt = Number.POSITIVE_INFINITY;
+    let nextMissAt: number | null = null;
     let leaseEndsAt: number | null = null;
     let tokenAt = Number.POSITIVE_INFINITY;
     let hasRated = false;
@@ -866,6 +910,9 @@ export class JobModel {
       for (const job of this.#unfinished.values()) {
         const { record, lease, isReady } = job;
         const gate = this.#gates.gateOf(record);
+        if (lease === null && mayMissStart(record)) {
+          nextMissAt = Math.min(nextMissAt ?? Number.POSITIVE_INFINITY, (record.startDeadline ?? 0) + 1);
+        }
         if (lease !== null) {
           leaseEndsAt = Math.min(leaseEndsAt ?? Number.POSITIVE_INFINITY, record.acquiredUntil ?? 0);
         } else if (!isReady && !this.#links.isBlocked(record.id)) nextRunAt = Math.min(nextRunAt, record.runAt);
@@ -882,6 +929,11 @@ export class JobModel {
           tokenAt = Math.min(tokenAt, this.#gates.tokenAt(record, gate));
         }
       }
+    }
+    if (seen.nextMissAt !== nextMissAt) {
+      this.#history.violate(
+        `${caller.name} is told that a start is missed at ${seen.nextMissAt}, not at ${nextMissAt}`,
+      );
     }
     if (seen.leaseEndsAt !== leaseEndsAt) {
       this.#history.violate(`${caller.name} is told that a lease ends at ${seen.leaseEndsAt}, not at ${leaseEndsAt}`);
@@ -927,7 +979,8 @@ export class JobModel {
 
   #holderOf(taskId: string, idempotencyKey: string): ModelJob | undefined {
     for (const job of this.#unfinished.values()) {
-      if (job.record.taskId === taskId && job.record.idempotencyKey === idempotencyKey) return job;
+      const { record, hasLostKey } = job;
+      if (record.taskId === taskId && record.idempotencyKey === idempotencyKey && !hasLostKey) return job;
     }
     return undefined;
   }
@@ -1004,6 +1057,7 @@ export class JobModel {
 
   #putBack(job: ModelJob, stepId: string | null, isReady: boolean): void {
     this.#endLease(job);
+    job.waitsSinceMs = this.#history.nowMs;
     job.isReady = isReady;
     job.readySince = this.#commits;
     job.putBackBy = stepId;
@@ -1036,6 +1090,16 @@ function isOneOf(queues: readonly JobQueue[]): (job: ModelJob) => boolean {
 /** A job that was lost before starts only after the store was told so. */
 function mayHaveStarted({ recoveries, startedFence, fence }: JobRecord): boolean {
   return recoveries === 0 || startedFence === fence;
+}
+
+/** Whether a job without a lease has a deadline by which it is to start. */
+function mayMissStart({ startDeadline, failedAttempts, startedFence }: JobRecord): boolean {
+  return startDeadline !== null && failedAttempts === 0 && startedFence === 0;
+}
+
+/** Whether a job waits that will not start any more. */
+function hasMissedStart({ record, lease }: ModelJob, now: number): boolean {
+  return lease === null && mayMissStart(record) && now > (record.startDeadline ?? 0);
 }
 
 function numbersOf(attempts: JobRecord["attemptHistory"]): string {

@@ -151,10 +151,10 @@ class Simulation {
   }
 
   /** Nothing waits while there is somebody who could see to it, whatever was lost: no schedule that is due, whoever its
-   *  favourite is, and no job whose lease has ended. */
+   *  favourite is, no job whose lease has ended, and no job that has missed its start, whatever it waits for. */
   #checkPunctuality(): void {
     const { clock, history, schedules, jobs, processes } = this.#world;
-    const { leaseEndsAt } = jobs;
+    const { leaseEndsAt, missedSince } = jobs;
     for (const process of processes) {
       const { role, isTicker, maxIdleMs, isOld } = process.options;
       if (isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
@@ -167,6 +167,9 @@ class Simulation {
       }
       if (role !== "scheduler" && isLate(leaseEndsAt)) {
         history.violate(`${process.name} leaves a job waiting whose lease ended at ${leaseEndsAt}`);
+      }
+      if (role !== "scheduler" && isLate(missedSince)) {
+        history.violate(`${process.name} leaves a job waiting that missed its start at ${missedSince}`);
       }
     }
   }

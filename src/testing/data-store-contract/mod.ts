@@ -33,6 +33,7 @@ import { ledgerSkipCases } from "./ledger-skip-cases.ts";
 import { lifeCases } from "./life-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
+import { missedStartCases } from "./missed-start-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
 import { overlapCases } from "./overlap-cases.ts";
@@ -111,6 +112,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowFairCases,
   ...flowPauseCases,
   ...flowModelCases,
+  ...missedStartCases,
   ...versionCases,
   ...ledgerCases,
   ...ledgerSkipCases,
