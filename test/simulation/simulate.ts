@@ -71,7 +71,7 @@ class Simulation {
     this.#tasks = drawTasks(random.fork(), this.#world.isCalm, drawn?.flow ?? null);
     for (const task of this.#tasks) this.#world.tasks.set(task.id, task.record);
     this.#endMs = this.#world.clock.now() + random.int(FAULTY_MS.min, FAULTY_MS.max);
-    this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000);
+    this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000, drawn !== null);
     const { flow, random: flowRandom } = drawn ?? {};
     this.#flowWorkload =
       flow === undefined || flowRandom === undefined
