@@ -2,6 +2,7 @@ import {
   FAVOURITE_WAIT_MS_MAX,
   FAVOURITE_WAIT_MS_MIN,
   LOOK_AHEAD_MS,
+  SHARE_FIRST,
   STEPS_PER_TURN_MAX,
   TURN_MS_MAX,
 } from "../../core/limits.ts";
@@ -22,6 +23,8 @@ export interface LoopOptions {
   readonly keeper: LeaseKeeper;
   readonly maxIdleMs: number;
   readonly isPaused: () => boolean;
+  /** Whether other schedulers may take jobs from the same store. */
+  readonly isShared: () => boolean;
   /** Called with what the first look showed. */
   readonly onFirstLook: (seen: Seen) => void;
 }
@@ -51,6 +54,10 @@ export class Loop {
   #staleAt = Number.NEGATIVE_INFINITY;
   /** Whether a job ended after the last step. Other jobs that end at the same time go into the same step. */
   #hasEnded = false;
+  /** Most jobs that the next step takes where the store is shared. */
+  #share = SHARE_FIRST;
+  /** Whether an executor could begin more since the last look or step. */
+  #hasGrown = false;
   /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
   #hasLooked = false;
@@ -98,6 +105,14 @@ export class Loop {
     this.#hasEnded = true;
     if (this.#options.stepper.isUnsettled) this.#wakeup.call();
     else this.lookBy();
+  }
+
+  /** An executor can begin more. Mostly because a job of it has ended, which then goes into the same step: otherwise
+   *  the loop looks. */
+  capacityGrew(): void {
+    this.#hasGrown = true;
+    this.#hasEnded = true;
+    this.#wakeup.call();
   }
 
   /** Makes the loop step, because jobs wait to be added. */
@@ -162,6 +177,8 @@ export class Loop {
       await stepper.settle(now);
       return NOW;
     }
+    if (this.#hasGrown && !stepper.hasCargo) this.#staleAt = Number.NEGATIVE_INFINITY;
+    this.#hasGrown = false;
     let seen = stepper.seen;
     if (seen === null || (this.#staleAt <= now && !stepper.hasCargo)) {
       this.#staleAt = NEVER;
@@ -187,7 +204,9 @@ export class Loop {
     if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
-      const result = await stepper.step(now, { due, jobsMax: NEVER, aheadMs: LOOK_AHEAD_MS });
+      const jobsMax = this.#options.isShared() ? this.#share : NEVER;
+      const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS });
+      this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       // Others may have raised the alarm that this very step, which did not know of it, could have resolved.
       const knewAlarms = isOverdue(seen, now) || seen.alarms?.isOpen === true;
