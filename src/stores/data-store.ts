@@ -28,7 +28,16 @@ export type {
   Twin,
 } from "./leases.ts";
 export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
-export type { JobQueue, JobRoom, LookedSchedule, LookReport, LookRequest, ScheduleWindow, Seen, View } from "./looks.ts";
+export type {
+  JobQueue,
+  JobRoom,
+  LookedSchedule,
+  LookReport,
+  LookRequest,
+  ScheduleWindow,
+  Seen,
+  View,
+} from "./looks.ts";
 export type {
   CleanupReport,
   JobRelease,

@@ -185,7 +185,10 @@ export class Engine {
     env.events.publish(happened);
     this.#wakeOnEvents();
     this.#isResident = true;
-    this.#cleaning.signal.addEventListener("abort", this.runner.onCapacity(() => this.#loop.capacityGrew()));
+    this.#cleaning.signal.addEventListener(
+      "abort",
+      this.runner.onCapacity(() => this.#loop.capacityGrew()),
+    );
     this.runner.lag.start(this.#cleaning.signal);
     this.#loop.start();
     watchChanges(env, this.#loop, this.#cleaning.signal);

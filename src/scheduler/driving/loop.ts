@@ -52,8 +52,9 @@ export class Loop {
   #isDraining = false;
   /** The instant from which on the answer of the last look may be out of date, in epoch milliseconds. */
   #staleAt = Number.NEGATIVE_INFINITY;
-  /** Whether a job ended after the last step. Other jobs that end at the same time go into the same step. */
-  #hasEnded = false;
+  /** Whether others have their turn before the next step: after the end of a job, because jobs that end at the same time
+   *  go into one step, and after a step that left jobs to others. */
+  #yieldsNext = false;
   /** Most jobs that the next step takes where the store is shared. */
   #share = SHARE_FIRST;
   /** Whether an executor could begin more since the last look or step. */
@@ -102,7 +103,7 @@ export class Loop {
   /** A job ended. If it waits to be released, the loop steps. A job whose lease was lost is not released: then the loop
    *  looks, because only a look finds work for the free slot. */
   jobEnded(): void {
-    this.#hasEnded = true;
+    this.#yieldsNext = true;
     if (this.#options.stepper.isUnsettled) this.#wakeup.call();
     else this.lookBy();
   }
@@ -111,7 +112,7 @@ export class Loop {
    *  the loop looks. */
   capacityGrew(): void {
     this.#hasGrown = true;
-    this.#hasEnded = true;
+    this.#yieldsNext = true;
     this.#wakeup.call();
   }
 
@@ -153,15 +154,15 @@ export class Loop {
     }
   }
 
-  /** Yields to the event loop. After the end of a job always, so that other jobs that end at the same time go into the
-   *  same step. Otherwise only after many steps or a long time, so that timers and messages have their turn. */
+  /** Yields to the event loop. Without a reason (see `#yieldsNext`) only after many steps or a long time, so that timers
+   *  and messages have their turn. */
   async #yieldInTime(): Promise<void> {
     const { clock } = this.#options.env;
     const now = clock.now();
     const isLong = ++this.#stepsInTurn > STEPS_PER_TURN_MAX || now - this.#turnBeganAt > TURN_MS_MAX;
-    if (!this.#hasEnded && !isLong) return;
+    if (!this.#yieldsNext && !isLong) return;
     await clock.yield();
-    this.#hasEnded = false;
+    this.#yieldsNext = false;
     this.#stepsInTurn = 0;
     this.#turnBeganAt = clock.now();
   }
@@ -206,6 +207,7 @@ export class Loop {
       stepper.turnPage(hasMore ? seen.due : [], now);
       const jobsMax = this.#options.isShared() ? this.#share : NEVER;
       const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS });
+      this.#yieldsNext ||= result.jobsStarted === jobsMax;
       this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       // Others may have raised the alarm that this very step, which did not know of it, could have resolved.

@@ -37,7 +37,11 @@ export interface AcquisitionStatements {
  */
 export function acquisitionStatements(names: TableNames): AcquisitionStatements {
   const { jobs } = names;
-  const forms = ["many" as const, "bounded" as const, ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1)];
+  const forms = [
+    "many" as const,
+    "bounded" as const,
+    ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
+  ];
   return {
     // ?1 now. A job with a key is left to promoteAware, which knows how to wake its gate.
     promote:
