@@ -175,7 +175,7 @@ export class MemoryJobs {
     // What is acquired may let others be admitted, which may be acquired too.
     let count: number;
     const places = placesOf(jobs, acquired);
-    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, places, acquire);
+    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire, places);
     while (this.#queues.admit(now) > 0 && count > 0);
     return acquired;
   }

@@ -114,7 +114,7 @@ export class MemoryQueues {
 
   /** Calls `lease` with at most `limit` jobs, in the order of acquisition. `lease` must move each job to another heap.
    *  Returns how many these are. */
-  take(queues: readonly JobQueue[], limit: number, places: Places, lease: (entry: JobEntry) => void): number {
+  take(queues: readonly JobQueue[], limit: number, lease: (entry: JobEntry) => void, places: Places = null): number {
     if (limit <= 0) return 0;
     const candidates = this.#candidates(queues, places);
     let left = limit;
