@@ -53,6 +53,7 @@ export type {
   JobAddition,
   JobFilter,
   JobQueue,
+  JobRoom,
   JobRelease,
   JobResultFilter,
   JobResultSelection,

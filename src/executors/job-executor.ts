@@ -31,6 +31,9 @@ export interface JobCall {
    *  @param note what is being done. Default: none
    *  @throws {OptionsError} */
   progress(fraction: number, note?: string): void;
+  /** Tells that the handler begins now: `startedAt` and `timeout` of the attempt count from here. An executor with a
+   *  `capacity` calls it for each attempt; for one without, an attempt begins with `execute`. Idempotent. */
+  started?(): void;
   /** Reads the results of the jobs that the job came after, for a handler that runs elsewhere. Absent: nobody can read
    *  them.
    *  @throws {StoreUnavailableError} */
@@ -57,6 +60,15 @@ export interface JobExecutor extends AsyncDisposable {
    *  resolved. It gets calls of these tasks alone, and they need no handler in the scheduler. Undefined for an executor
    *  that calls `invoke`. */
   readonly taskIds?: readonly string[] | undefined;
+  /** How many more attempts the executor could begin now, those included that first start a thread or a process. The
+   *  scheduler leases no more jobs for it than that, so that no job waits in the executor while others could run it.
+   *  A call beyond the capacity waits. Undefined for an executor that begins whatever it gets, bounded by the
+   *  scheduler's `maxConcurrentJobs` alone. */
+  readonly capacity?: number | undefined;
+  /** Calls a function each time `capacity` has grown. Needed where there is a `capacity`, because a scheduler asks for
+   *  it only when it takes jobs.
+   *  @returns a function that ends the listening */
+  onCapacity?(listener: () => void): () => void;
   /** Gets ready. Idempotent. */
   open(options?: OpenOptions): Promise<void>;
   /** Runs one attempt. */

@@ -28,7 +28,16 @@ export type {
   Twin,
 } from "./leases.ts";
 export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
-export type { JobQueue, LookedSchedule, LookReport, LookRequest, ScheduleWindow, Seen, View } from "./looks.ts";
+export type {
+  JobQueue,
+  JobRoom,
+  LookedSchedule,
+  LookReport,
+  LookRequest,
+  ScheduleWindow,
+  Seen,
+  View,
+} from "./looks.ts";
 export type {
   CleanupReport,
   JobRelease,
@@ -167,8 +176,10 @@ export interface DataStore extends AsyncDisposable {
    *    `cancelRunning`, such jobs under a lease (as many at most) get `cancelRequested`. The schedule's `skippedCount`
    *    grows by the fire times that were `passed`, by 1 for a fire that made no job because of `skip`, and by 1 for
    *    each job that was removed.
-   * 5. *Acquisition* of at most `jobs.limit` jobs that are unleased, have `runAt <= now` and no `cancelRequested`, and
-   *    whose `(executor, taskId)` is among `jobs.queues`. Their order is priority (higher first), then `runAt`, then
+   * 5. *Acquisition* of at most `jobs.limit` jobs, and at most those of `jobs.bounds` for an executor, that are
+   *    unleased, have `runAt <= now` and no `cancelRequested`, and whose `(executor, taskId)` is among `jobs.queues`.
+   *    An executor at its bound takes no place from others. (Where a limited task has jobs for two executors, a store
+   *    may leave some to the next step, see `hasReady`.) Their order is priority (higher first), then `runAt`, then
    *    addition. A task never has more than its `maxRunningJobs` jobs under live leases, counted over all schedulers;
    *    a task that was never put has no limit. A task at its limit takes no place from other tasks. Each acquired job
    *    gets `acquiredBy`, `acquiredUntil` = `until`, and `fence` + 1. A job that was found to be due by an earlier
@@ -216,7 +227,7 @@ export interface DataStore extends AsyncDisposable {
    *   earlier try committed, if others have changed the schedule since. `overlap` is as that try told, if `committed`
    *   is true, and absent if not.
    * - `acquired` holds the jobs that any try of the step leased and that the scheduler still holds, topped up to the
-   *   limit. These jobs are named even while a lease waits for recovery.
+   *   limit and the bounds. These jobs are named even while a lease waits for recovery.
    * - Recovered jobs may be named by the earlier try alone.
    *
    * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and

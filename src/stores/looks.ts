@@ -10,14 +10,23 @@ export interface JobQueue {
   readonly taskId: string;
 }
 
+/** Which jobs a scheduler could run now, and how many. */
+export interface JobRoom {
+  readonly queues: readonly JobQueue[];
+  /** The most jobs to acquire in a step. */
+  readonly limit: number;
+  /** The most jobs to acquire in a step for an executor, over all its queues. An executor that is not named is bounded
+   *  by `limit` alone. Absent for none. */
+  readonly bounds?: ReadonlyMap<string, number>;
+}
+
 /** Who calls `DataStore.look` or `DataStore.step`, and what the caller wants to see. */
 export interface View {
   readonly now: number;
   /** Identity of the scheduler. */
   readonly schedulerId: string;
-  /** The queues whose jobs the scheduler could run, and the most jobs to acquire in a step; null for a scheduler that
-   *  runs no jobs. */
-  readonly jobs: { readonly queues: readonly JobQueue[]; readonly limit: number } | null;
+  /** What the scheduler could run now; null for a scheduler that runs no jobs. */
+  readonly jobs: JobRoom | null;
   /** Which schedules to show; null for a scheduler that fires none. */
   readonly schedules: ScheduleWindow | null;
 }
@@ -63,7 +72,8 @@ export interface Seen {
   /** The earliest end of a lease on a job, whoever holds the lease. */
   readonly leaseEndsAt: number | null;
   /** Whether the queues have more jobs, besides those that this step acquired, that could be acquired now if the limit
-   *  were higher: their `runAt <= now`, and their task has room. The value means nothing while a lease waits for
+   *  were higher: their `runAt <= now`, their task has room, and this step has not acquired as many jobs for their
+   *  executor as its bound allows. The value means nothing while a lease waits for
    *  recovery (`leaseEndsAt <= now`). */
   readonly hasReady: boolean;
   /** What a step with `alarms` has to do. Absent for nothing, without a `Ledger`, and for a view without jobs and

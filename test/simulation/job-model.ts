@@ -5,7 +5,7 @@ import type { TaskRecord } from "../../src/records/task.ts";
 import type {
   CancelReport,
   JobAddition,
-  JobQueue,
+  JobRoom,
   JobRelease,
   LeaseExtension,
   LeaseExtensionReport,
@@ -736,7 +736,8 @@ export class JobModel {
       this.#history.violate(`${caller.name} acquired ${report.acquired.length} jobs, and asked for ${room.limit}`);
     }
     for (const record of repeated) this.#onAcquired(record, request, true, caller);
-    const isMine = isOneOf(room.queues);
+    const left = leftOf(room, repeated);
+    const isMine = isOneOf(room, left);
     let last: ModelJob | null = null;
     for (const record of fresh) {
       const job = this.#unfinished.get(record.id);
@@ -746,11 +747,12 @@ export class JobModel {
       }
       this.#onAcquired(record, request, false, caller);
       if (job !== undefined) this.#count(job, running);
+      left.set(record.executor, (left.get(record.executor) ?? Number.POSITIVE_INFINITY) - 1);
     }
     if (isBlocked || report.acquired.length >= room.limit) return;
-    const left = this.#next(isMine, running, now);
-    if (left !== null)
-      this.#history.violate(`${caller.name} leaves job ${left.record.id}, which it could have acquired`);
+    const next = this.#next(isMine, running, now);
+    if (next !== null)
+      this.#history.violate(`${caller.name} leaves job ${next.record.id}, which it could have acquired`);
   }
 
   /** Whether a job may be acquired, and now. */
@@ -893,7 +895,7 @@ export class JobModel {
   }
 
   /** What a look, or the look at the end of a step, shows of the jobs. */
-  checkSeen({ now, jobs: room }: View, seen: Seen, caller: Caller): void {
+  checkSeen({ now, jobs: room }: View, seen: Seen & Partial<StepReport>, caller: Caller): void {
     this.#gates.sawClock(now);
     let nextRunAt = Number.POSITIVE_INFINITY;
     let nextMissAt: number | null = null;
@@ -905,7 +907,7 @@ export class JobModel {
     if (room !== null) {
       this.#promote(now);
       const running = this.#running();
-      const isMine = isOneOf(room.queues);
+      const isMine = isOneOf(room, leftOf(room, seen.acquired ?? []));
       next = this.#next(isMine, running, now);
       for (const job of this.#unfinished.values()) {
         const { record, lease, isReady } = job;
@@ -1082,9 +1084,18 @@ interface Running {
   readonly byGate: Map<string, number>;
 }
 
-function isOneOf(queues: readonly JobQueue[]): (job: ModelJob) => boolean {
+/** Whether a job is of these queues, and its executor has room left. */
+function isOneOf({ queues }: JobRoom, left: ReadonlyMap<string, number>): (job: ModelJob) => boolean {
   const names = new Set(queues.map(({ executor, taskId }) => `${executor} ${taskId}`));
-  return ({ record }) => names.has(`${record.executor} ${record.taskId}`);
+  return ({ record: { executor, taskId } }) =>
+    names.has(`${executor} ${taskId}`) && (left.get(executor) ?? Number.POSITIVE_INFINITY) > 0;
+}
+
+/** How many more jobs a step may acquire, by executor with a bound. */
+function leftOf({ bounds = new Map() }: JobRoom, acquired: readonly JobRecord[]): Map<string, number> {
+  const left = new Map(bounds);
+  for (const { executor } of acquired) left.set(executor, (left.get(executor) ?? Number.POSITIVE_INFINITY) - 1);
+  return left;
 }
 
 /** A job that was lost before starts only after the store was told so. */

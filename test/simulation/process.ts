@@ -9,6 +9,7 @@ import type { SchedulerOptions } from "../../src/scheduler/options/scheduler-opt
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { FaultyStore, RefusedError } from "./faulty-store.ts";
 import type { Caller } from "./history.ts";
+import { type PoolForm, SimulatedPool } from "./pool.ts";
 import { Protocol } from "./protocol.ts";
 import { Random } from "./random.ts";
 import type { World } from "./world.ts";
@@ -28,6 +29,8 @@ export interface ProcessOptions {
    *  that it cannot read. */
   readonly isOld: boolean;
   readonly seed: number;
+  /** The executor "pool"; null for a run without. */
+  readonly pool: PoolForm | null;
   /** Puts something between the scheduler and its store: for mutations. */
   readonly wrapStore: (store: DataStore) => DataStore;
 }
@@ -55,6 +58,7 @@ export class SimulatedProcess implements Caller {
   readonly clock: Clock;
   readonly scheduler: Scheduler;
   readonly protocol: Protocol;
+  readonly pool: SimulatedPool | null;
   offsetMs = 0;
   lastTroubleMs = -1;
   isCrashed = false;
@@ -80,10 +84,12 @@ export class SimulatedProcess implements Caller {
       },
     };
     this.protocol = new Protocol(world.history, this, options.isTicker);
+    const { pool } = options;
+    this.pool = pool === null ? null : new SimulatedPool(pool, this.clock, this.name, world.history);
     const settings: SchedulerOptions = {
       dataStore: options.wrapStore(new FaultyStore(world, this)),
       eventBroker: new FaultyBroker(world, this),
-      executors: { inline: PLAIN_EXECUTOR },
+      executors: { inline: PLAIN_EXECUTOR, ...(this.pool === null ? {} : { pool: this.pool }) },
       role: options.role,
       identity: options.identity,
       maxConcurrentJobs: options.maxConcurrentJobs,

@@ -7,8 +7,9 @@ import { FlowWorkload } from "./flow-workload.ts";
 import { drawLedger, LedgerWorkload } from "./ledger-workload.ts";
 import { isReadByOld } from "./old-program.ts";
 import { NEW_VERSION, type ProcessOptions, SimulatedProcess } from "./process.ts";
+import { drawPool, type PoolForm } from "./pool.ts";
 import { Random } from "./random.ts";
-import { drawTasks, registerTasks, type SimulatedTask } from "./tasks.ts";
+import { drawTasks, inPool, registerTasks, type SimulatedTask } from "./tasks.ts";
 import { Workload } from "./workload.ts";
 import { drawFaults, type Faults, World } from "./world.ts";
 
@@ -55,6 +56,7 @@ class Simulation {
   /** Null in a run without. */
   readonly #ledgerWorkload: LedgerWorkload | null;
   readonly #slots: Slot[];
+  readonly #pool: PoolForm | null;
   readonly #endMs: number;
   #turns = 0;
   readonly #wrapStore: (store: DataStore) => DataStore;
@@ -68,7 +70,11 @@ class Simulation {
     const store = makeStore?.() ?? new MemoryDataStore({ ledger: ledger?.limits ?? true });
     this.#world = new World(store, drawFaults(random.fork()), random.fork(), trace ?? null);
     const drawn = drawFlow(seed);
-    this.#tasks = drawTasks(random.fork(), this.#world.isCalm, drawn?.flow ?? null);
+    const pool = drawPool(seed);
+    this.#pool = pool?.form ?? null;
+    this.#tasks = drawTasks(random.fork(), this.#world.isCalm, drawn?.flow ?? null).map((task, index) =>
+      index < (pool?.taskCount ?? 0) ? inPool(task) : task,
+    );
     for (const task of this.#tasks) this.#world.tasks.set(task.id, task.record);
     this.#endMs = this.#world.clock.now() + random.int(FAULTY_MS.min, FAULTY_MS.max);
     this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000, drawn !== null);
@@ -191,6 +197,7 @@ class Simulation {
       name: `p${slot.index}.${life}`,
       identity,
       seed: this.#random.int(0, 2 ** 31),
+      pool: this.#pool,
       wrapStore: this.#wrapStore,
     });
     process.offsetMs = before?.offsetMs ?? slot.skewMs;
@@ -250,7 +257,7 @@ interface Slot {
   readonly keepsIdentity: boolean;
   /** How far the clock there is from the true one, in milliseconds, whatever else happens to it. */
   readonly skewMs: number;
-  readonly options: Omit<ProcessOptions, "name" | "identity" | "seed" | "wrapStore">;
+  readonly options: Omit<ProcessOptions, "name" | "identity" | "seed" | "pool" | "wrapStore">;
   process: SimulatedProcess | null;
   lives: number;
 }

@@ -81,6 +81,11 @@ function drawTask(random: Random, id: string, isCalm: boolean, limits: FlowLimit
   };
 }
 
+export function inPool(task: SimulatedTask): SimulatedTask {
+  const settings = { ...task.settings, executor: "pool" };
+  return { ...task, settings, record: { ...task.record, executor: "pool" } };
+}
+
 /** Registers the tasks with handlers that keep the ledger. */
 export function registerTasks(
   world: World,
@@ -194,10 +199,23 @@ function checkEarliness(world: World, process: SimulatedProcess, { id, runAt, fi
 function checkLateness(world: World, task: SimulatedTask, process: SimulatedProcess, jobId: string): void {
   const job = world.jobs.get(jobId);
   if (job === undefined || !world.isCalm || task.record.maxRunningJobs !== null || world.jobs.mayBeHeld(job)) return;
+  const dueMs = Math.max(job.record.runAt, job.addedAtMs);
+  if (task.record.executor === "pool") return checkPools(world, job.lease?.takenAtMs ?? dueMs, dueMs, jobId);
   const { maxConcurrentJobs } = process.options;
   if (maxConcurrentJobs < 100 || process.options.isTicker) return;
-  const lateMs = world.clock.now() - Math.max(job.record.runAt, job.addedAtMs);
+  const lateMs = world.clock.now() - dueMs;
   if (lateMs > LATENESS_MS_MAX) world.history.violate(`job ${jobId} started ${lateMs} ms late in a run without faults`);
+}
+
+/** While a job was due, no pool had a free slot for it. */
+function checkPools(world: World, takenAtMs: number, dueMs: number, jobId: string): void {
+  for (const { name, isWorking, options, pool } of world.processes) {
+    if (!isWorking || pool === null || options.isTicker || options.role === "scheduler") continue;
+    if (options.maxConcurrentJobs < 100 || options.isOld) continue;
+    if (Math.max(pool.freeSinceMs, dueMs) < takenAtMs) {
+      world.history.violate(`the pool of ${name} was idle while job ${jobId} was due, from ${dueMs} to ${takenAtMs}`);
+    }
+  }
 }
 
 /** Events are never lost in such a run. */

@@ -82,13 +82,19 @@ export class PoolWorker implements ChannelListener {
   }
 
   get hasRoom(): boolean {
-    return this.#state === "ready" && this.#freeSlots.length > 0 && !this.#isUsedUp;
+    return this.#state === "ready" && this.room > 0;
   }
 
-  /** Whether the worker has run as many calls as it may. */
-  get #isUsedUp(): boolean {
+  /** How many more calls the worker may run now, or could once it has started. */
+  get room(): number {
+    if (this.#state === "ending" || this.#state === "ended") return 0;
+    return Math.min(this.#freeSlots.length, this.#callsLeft);
+  }
+
+  /** How many more calls the worker may get before it is replaced. */
+  get #callsLeft(): number {
     const { maxJobsPerWorker } = this.#settings;
-    return maxJobsPerWorker !== null && this.#served >= maxJobsPerWorker;
+    return maxJobsPerWorker === null ? Number.POSITIVE_INFINITY : maxJobsPerWorker - this.#served;
   }
 
   /** Runs a call. The worker must have room. */
@@ -100,6 +106,7 @@ export class PoolWorker implements ChannelListener {
     pending.onAbort(() => this.#abort(pending));
     this.#calls.set(id, pending);
     this.#flags?.clear(pending.slot);
+    call.started?.();
     const { job, payload, attempt, fence, idempotencyKey } = call;
     const jobText = JSON.stringify(job.payload === null ? job : { ...job, payload: "" });
     this.#post({
@@ -212,7 +219,7 @@ export class PoolWorker implements ChannelListener {
     this.#freeSlots.push(pending.slot);
     settle(pending);
     if (this.#state !== "ready") return;
-    if (this.#calls.size === 0 && this.#isUsedUp) void this.end({ message: "it has run as many jobs as it may" });
+    if (this.#calls.size === 0 && this.#callsLeft <= 0) void this.end({ message: "it has run as many jobs as it may" });
     else this.#owner.freed(this);
   }
 

@@ -18,6 +18,16 @@ export abstract class RemoteExecutor implements JobExecutor {
     return this.#taskIds;
   }
 
+  /** How many more jobs the workers could begin now, those workers included that would be started for them. */
+  get capacity(): number {
+    return this.#pool.capacity;
+  }
+
+  /** Calls a function each time `capacity` has grown. @returns a function that ends the listening */
+  onCapacity(listener: () => void): () => void {
+    return this.#pool.onCapacity(listener);
+  }
+
   /** How many workers there are, those included that start or end. */
   get workerCount(): number {
     return this.#pool.size;

@@ -9,7 +9,7 @@ import type { PoolSettings, PoolWords } from "./pool-settings.ts";
 import { PoolWorker, type WorkerOwner } from "./pool-worker.ts";
 import type { OpenChannel } from "./worker-channel.ts";
 
-/** Runs calls in workers: starts them when calls wait, replaces those that end, and ends those that have nothing to
+/** Runs calls in workers: starts them when calls come, replaces those that end, and ends those that have nothing to
  *  do. */
 export class WorkerPool implements WorkerOwner {
   readonly #settings: PoolSettings;
@@ -29,6 +29,7 @@ export class WorkerPool implements WorkerOwner {
   #endPause: (() => void) | null = null;
   #pauseMs = 0;
   #stopIdleTimer: (() => void) | null = null;
+  readonly #listeners = new Set<() => void>();
 
   constructor(settings: PoolSettings, words: PoolWords, openChannel: OpenChannel) {
     this.#settings = settings;
@@ -39,6 +40,21 @@ export class WorkerPool implements WorkerOwner {
   /** How many workers there are, those that start and end included. */
   get size(): number {
     return this.#workers.size;
+  }
+
+  /** How many more calls could begin now, those included that a new worker would begin. None of these after a worker
+   *  could not be started, for a while. */
+  get capacity(): number {
+    const { maxWorkers, jobsPerWorker, maxJobsPerWorker } = this.#settings;
+    const startable = this.#endPause === null ? maxWorkers - this.#workers.size : 0;
+    let room = startable * Math.min(jobsPerWorker, maxJobsPerWorker ?? jobsPerWorker);
+    for (const worker of this.#workers) room += worker.room;
+    return Math.max(0, room - this.#waiting);
+  }
+
+  onCapacity(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Starts the first worker. @returns the ids of the tasks that the workers have handlers for */
@@ -61,6 +77,7 @@ export class WorkerPool implements WorkerOwner {
       pending.onAbort(() => {
         this.#waiting--;
         pending.reject(pending.reason);
+        this.#tellCapacity();
       });
       this.#queue.push(pending);
       this.#waiting++;
@@ -83,6 +100,7 @@ export class WorkerPool implements WorkerOwner {
     if (!this.#free.includes(worker) && worker.hasRoom) this.#free.push(worker);
     this.#pump();
     if (worker.isIdle) this.#rest(worker);
+    this.#tellCapacity();
   }
 
   ending(worker: PoolWorker): void {
@@ -94,6 +112,7 @@ export class WorkerPool implements WorkerOwner {
     this.#workers.delete(worker);
     if (failure !== null) this.#startFailed(failure);
     this.#pump();
+    this.#tellCapacity();
   }
 
   async #open(logger: Logger): Promise<readonly string[]> {
@@ -158,10 +177,15 @@ export class WorkerPool implements WorkerOwner {
     const stop = startBackgroundTimer(() => {
       this.#endPause = null;
       this.#pump();
+      this.#tellCapacity();
     }, this.#pauseMs);
     this.#endPause = stop;
     const isLast = ![...this.#workers].some((worker) => worker.isStarting || worker.isIdle || worker.isBusy);
     if (isLast) this.#rejectWaiting((call) => this.#unstarted(call, error));
+  }
+
+  #tellCapacity(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #forgetFailures(): void {

@@ -19,6 +19,14 @@ export class WatchedExecutor implements JobExecutor {
     return this.#executor.taskIds;
   }
 
+  get capacity(): number | undefined {
+    return this.#executor.capacity;
+  }
+
+  onCapacity(listener: () => void): () => void {
+    return this.#executor.onCapacity?.(listener) ?? (() => {});
+  }
+
   open(options?: OpenOptions): Promise<void> {
     return this.#executor.open(options);
   }

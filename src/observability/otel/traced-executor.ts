@@ -33,6 +33,14 @@ export class TracedExecutor implements JobExecutor {
     return this.#executor.taskIds;
   }
 
+  get capacity(): number | undefined {
+    return this.#executor.capacity;
+  }
+
+  onCapacity(listener: () => void): () => void {
+    return this.#executor.onCapacity?.(listener) ?? (() => {});
+  }
+
   open(options?: OpenOptions): Promise<void> {
     return this.#executor.open(options);
   }

@@ -139,6 +139,7 @@ export class Engine {
       keeper: this.#keeper,
       maxIdleMs,
       isPaused,
+      isShared: () => sharedByProcesses || this.#shared.isUsedByOthers(env.store),
       onFirstLook: ({ leaseEndsAt }) => {
         if (sharedByProcesses && leaseEndsAt !== null) void tellLeftLeases(env, this.runner);
       },
@@ -184,6 +185,10 @@ export class Engine {
     env.events.publish(happened);
     this.#wakeOnEvents();
     this.#isResident = true;
+    this.#cleaning.signal.addEventListener(
+      "abort",
+      this.runner.onCapacity(() => this.#loop.capacityGrew()),
+    );
     this.runner.lag.start(this.#cleaning.signal);
     this.#loop.start();
     watchChanges(env, this.#loop, this.#cleaning.signal);

@@ -2,6 +2,7 @@ import {
   FAVOURITE_WAIT_MS_MAX,
   FAVOURITE_WAIT_MS_MIN,
   LOOK_AHEAD_MS,
+  SHARE_FIRST,
   STEPS_PER_TURN_MAX,
   TURN_MS_MAX,
 } from "../../core/limits.ts";
@@ -22,6 +23,8 @@ export interface LoopOptions {
   readonly keeper: LeaseKeeper;
   readonly maxIdleMs: number;
   readonly isPaused: () => boolean;
+  /** Whether other schedulers may take jobs from the same store. */
+  readonly isShared: () => boolean;
   /** Called with what the first look showed. */
   readonly onFirstLook: (seen: Seen) => void;
 }
@@ -49,8 +52,13 @@ export class Loop {
   #isDraining = false;
   /** The instant from which on the answer of the last look may be out of date, in epoch milliseconds. */
   #staleAt = Number.NEGATIVE_INFINITY;
-  /** Whether a job ended after the last step. Other jobs that end at the same time go into the same step. */
-  #hasEnded = false;
+  /** Whether others have their turn before the next step: after the end of a job, because jobs that end at the same time
+   *  go into one step, and after a step that left jobs to others. */
+  #yieldsNext = false;
+  /** Most jobs that the next step takes where the store is shared. */
+  #share = SHARE_FIRST;
+  /** Whether an executor could begin more since the last look or step. */
+  #hasGrown = false;
   /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
   #hasLooked = false;
@@ -95,9 +103,17 @@ export class Loop {
   /** A job ended. If it waits to be released, the loop steps. A job whose lease was lost is not released: then the loop
    *  looks, because only a look finds work for the free slot. */
   jobEnded(): void {
-    this.#hasEnded = true;
+    this.#yieldsNext = true;
     if (this.#options.stepper.isUnsettled) this.#wakeup.call();
     else this.lookBy();
+  }
+
+  /** An executor can begin more. Mostly because a job of it has ended, which then goes into the same step: otherwise
+   *  the loop looks. */
+  capacityGrew(): void {
+    this.#hasGrown = true;
+    this.#yieldsNext = true;
+    this.#wakeup.call();
   }
 
   /** Makes the loop step, because jobs wait to be added. */
@@ -138,15 +154,15 @@ export class Loop {
     }
   }
 
-  /** Yields to the event loop. After the end of a job always, so that other jobs that end at the same time go into the
-   *  same step. Otherwise only after many steps or a long time, so that timers and messages have their turn. */
+  /** Yields to the event loop. Without a reason (see `#yieldsNext`) only after many steps or a long time, so that timers
+   *  and messages have their turn. */
   async #yieldInTime(): Promise<void> {
     const { clock } = this.#options.env;
     const now = clock.now();
     const isLong = ++this.#stepsInTurn > STEPS_PER_TURN_MAX || now - this.#turnBeganAt > TURN_MS_MAX;
-    if (!this.#hasEnded && !isLong) return;
+    if (!this.#yieldsNext && !isLong) return;
     await clock.yield();
-    this.#hasEnded = false;
+    this.#yieldsNext = false;
     this.#stepsInTurn = 0;
     this.#turnBeganAt = clock.now();
   }
@@ -162,6 +178,8 @@ export class Loop {
       await stepper.settle(now);
       return NOW;
     }
+    if (this.#hasGrown && !stepper.hasCargo) this.#staleAt = Number.NEGATIVE_INFINITY;
+    this.#hasGrown = false;
     let seen = stepper.seen;
     if (seen === null || (this.#staleAt <= now && !stepper.hasCargo)) {
       this.#staleAt = NEVER;
@@ -187,7 +205,10 @@ export class Loop {
     if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue || hasMissed(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
-      const result = await stepper.step(now, { due, jobsMax: NEVER, aheadMs: LOOK_AHEAD_MS });
+      const jobsMax = this.#options.isShared() ? this.#share : NEVER;
+      const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS });
+      this.#yieldsNext ||= result.jobsStarted === jobsMax;
+      this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       // Others may have raised the alarm that this very step, which did not know of it, could have resolved.
       const knewAlarms = isOverdue(seen, now) || seen.alarms?.isOpen === true;

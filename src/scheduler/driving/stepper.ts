@@ -224,8 +224,9 @@ export class Stepper {
    *  so that it may be called at any time. @throws {StoreUnavailableError} */
   async nextDueAt(now: number): Promise<number | null> {
     const { env, runner, planner, hasJobRole } = this.#parts;
-    const view = this.#view(now, hasJobRole ? Math.max(1, runner.room) : null, 0);
-    const report = await env.store.look({ ...view, tasks: null });
+    // What waits for room here waits all the same.
+    const jobs = hasJobRole ? { queues: runner.queues, limit: 1 } : null;
+    const report = await env.store.look({ ...this.#view(now, null, 0), jobs, tasks: null });
     const leaseEndsAt = this.#recoveries.dueAt(report.leaseEndsAt, now);
     const dueAt = earliestDueAt({ ...report, due: planner.readable(report.due, now), leaseEndsAt });
     return report.hasReady ? Math.min(now, dueAt ?? now) : dueAt;
@@ -415,7 +416,7 @@ export class Stepper {
     return {
       now,
       schedulerId: env.identity,
-      jobs: hasJobRole && jobsMax !== null ? { queues: runner.queuesWithin(timeoutMsMax), limit: jobsMax } : null,
+      jobs: hasJobRole && jobsMax !== null ? runner.roomFor(jobsMax, timeoutMsMax) : null,
       schedules: hasScheduleRole && aheadMs !== null ? { dueBy: now + aheadMs, ...window } : null,
     };
   }
@@ -469,8 +470,9 @@ export class Stepper {
       runner.giveBack(jobs);
       return [];
     }
-    if (mayStart === undefined) return jobs;
-    const starting = jobs.filter(mayStart);
+    const beginnable = runner.beginnable(jobs);
+    if (mayStart === undefined && beginnable.length === jobs.length) return jobs;
+    const starting = mayStart === undefined ? beginnable : beginnable.filter(mayStart);
     runner.giveBack(jobs.filter((job) => !starting.includes(job)));
     return starting;
   }

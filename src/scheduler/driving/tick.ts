@@ -120,6 +120,8 @@ class TickWork {
   /** Whether results have expired and wait for the clean-up. */
   #isToClean = false;
   #isFirst = true;
+  /** Whether jobs are left that wait for an executor. */
+  #isShort = false;
 
   constructor(parts: TickParts, bounds: TickBounds) {
     this.#parts = parts;
@@ -165,10 +167,17 @@ class TickWork {
         seen = await this.#look(now);
         continue;
       }
+      if (!isOver && (await this.#waitsForExecutor(now))) {
+        seen = await this.#look(env.clock.now());
+        continue;
+      }
       if (this.#isToClean && !isOver) await cleaning.run();
       this.nextDueAt = earliestDueAt(seen);
       this.exhausted =
-        (await this.#hasReady(seen, now)) || isPartial || (isOver && (isScheduleDue || hasMissed(seen, now)));
+        this.#isShort ||
+        (await this.#hasReady(seen, now)) ||
+        isPartial ||
+        (isOver && (isScheduleDue || hasMissed(seen, now)));
       return this;
     }
   }
@@ -255,6 +264,25 @@ class TickWork {
     // Each of these would need a request before it starts.
     runner.giveBackUnstarted();
     await runner.whenIdle();
+  }
+
+  /** Waits for an executor that can begin nothing, because its threads or processes end or cannot be started, if jobs
+   *  are ready. Returns whether the tick may go on. */
+  async #waitsForExecutor(now: number): Promise<boolean> {
+    const { env, runner, stepper } = this.#parts;
+    const { deadline } = this.#bounds;
+    if (!runner.isExecutorFull || this.#bounds.tripsLeft <= 2) return false;
+    const grown = new AbortController();
+    const unwatch = runner.onCapacity(() => grown.abort());
+    try {
+      const dueAt = await stepper.nextDueAt(now);
+      if (dueAt === null || dueAt > now) return false;
+      await sleepFor(env.clock, Math.max(0, deadline - env.clock.now()), grown.signal);
+      this.#isShort = !grown.signal.aborted;
+      return grown.signal.aborted;
+    } finally {
+      unwatch();
+    }
   }
 
   #count(result: StepResult): void {

@@ -48,6 +48,7 @@ export class JobAttempt {
   #startedAt: number | null = null;
   #leaseEndsAt: number;
   #isPayloadRejected = false;
+  #isHanded = false;
   /** Stops waiting for the work; null before the work has begun. */
   #reject: ((reason: unknown) => void) | null = null;
   #end: AbortController | null = null;
@@ -90,6 +91,11 @@ export class JobAttempt {
   /** When the lease ends, in epoch milliseconds. */
   get leaseEndsAt(): number {
     return Math.max(this.#leaseEndsAt, this.#env.guard?.heldUntil(this.job.id, this.job.fence) ?? 0);
+  }
+
+  /** Whether the executor has the attempt, or it has ended before. Until then it needs room in the executor. */
+  get isHanded(): boolean {
+    return this.#isHanded || this.#hasEnded;
   }
 
   /** Whether the handler was called. */
@@ -145,12 +151,20 @@ export class JobAttempt {
     if (this.#abort.abort(reason, graceMs)) this.#giveUpLater();
   }
 
+  /** The executor begins the handler. Idempotent. */
+  started(): void {
+    if (this.#startedAt !== null || this.#hasEnded) return;
+    this.#startedAt = this.#env.clock.now();
+    this.#watchTimeout();
+  }
+
   /** Runs the attempt. Never rejects. */
   async run(): Promise<AttemptOutcome> {
     const begun = this.#begin();
     if (begun.kind !== "begun") return this.#endedWith(begun);
     try {
       const value = await this.#execute(begun.payload);
+      this.started();
       const reason = this.#abortReason();
       // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
       const isLate = reason !== null && !(reason instanceof SchedulerStateError);
@@ -207,7 +221,7 @@ export class JobAttempt {
     } catch (error) {
       return { kind: "unreadable", error: asDeserializationError(error) };
     }
-    this.#startedAt = now;
+    if (this.#executor.capacity === undefined) this.#startedAt = now;
     return { kind: "begun", payload };
   }
 
@@ -237,6 +251,7 @@ export class JobAttempt {
   }
 
   #hand(payload: unknown): Promise<unknown> {
+    this.#isHanded = true;
     this.#call = new AttemptCall(this, payload, this.#env);
     return this.#executor.execute(this.#call);
   }
@@ -247,8 +262,7 @@ export class JobAttempt {
       this.#reject = reject;
       work.then(resolve, reject);
       if (this.#abort.reason !== null) this.#giveUpLater();
-      const { timeoutMs } = this.task.record;
-      if (timeoutMs !== null) void this.#watchTimeout(timeoutMs);
+      if (this.#startedAt !== null) this.#watchTimeout();
     });
   }
 
@@ -261,13 +275,14 @@ export class JobAttempt {
     void sleepFor(this.#env.clock, delayMs, signal).then(() => reject(this.#abort.reason));
   }
 
-  async #watchTimeout(timeoutMs: number): Promise<void> {
+  #watchTimeout(): void {
+    const { timeoutMs, id } = this.task.record;
+    if (timeoutMs === null) return;
     const { signal } = this.#ended();
-    await sleepFor(this.#env.clock, timeoutMs, signal);
-    if (signal.aborted) return;
-    this.abort(
-      new JobTimeoutError(`job ${this.job.id} of task "${this.task.record.id}" ran longer than ${timeoutMs} ms`),
-    );
+    void sleepFor(this.#env.clock, timeoutMs, signal).then(() => {
+      if (signal.aborted) return;
+      this.abort(new JobTimeoutError(`job ${this.job.id} of task "${id}" ran longer than ${timeoutMs} ms`));
+    });
   }
 
   /** Ends sleeps that last as long as the attempt. Made when it is first needed, because most attempts sleep never. */
@@ -322,6 +337,10 @@ class AttemptCall implements JobCall {
 
   progress(fraction: number, note?: string): void {
     this.#context.progress(fraction, note);
+  }
+
+  started(): void {
+    this.#attempt.started();
   }
 
   getParentResults(): Promise<ParentResults> {

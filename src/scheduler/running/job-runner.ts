@@ -6,7 +6,7 @@ import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import { serializedError } from "../../records/serialized-error.ts";
-import type { HeldJob, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
+import type { HeldJob, JobQueue, JobRoom, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
 import type { JobContext } from "../scheduler-client.ts";
@@ -54,11 +54,13 @@ export class JobRunner {
    *  told why. */
   readonly #givenBack = new Map<string, boolean>();
 
+  readonly #executors: readonly (readonly [name: string, executor: JobExecutor])[];
   readonly #suspects: SuspectLine;
   readonly #attemptEnv: AttemptEnvironment;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#executors = Object.entries(options.executors);
     this.log = new JobLog(options.env);
     this.lag = new LagWatch(options.env, () => this.#running.values());
     const { env, contextOf, guard } = options;
@@ -99,6 +101,62 @@ export class JobRunner {
   get room(): number {
     if (this.#isStuck) return 1;
     return Math.max(0, this.#options.maxConcurrentJobs - this.#running.size - this.#outdated.size);
+  }
+
+  /** The jobs that this scheduler could run now, when `limit` more may run at all. An executor with less room than that
+   *  has a bound, and one without room takes no part.
+   *  @param timeoutMsMax as in {@link queuesWithin} */
+  roomFor(limit: number, timeoutMsMax?: number): JobRoom {
+    const queues = this.queuesWithin(timeoutMsMax);
+    const bounds = new Map<string, number>();
+    for (const [name, executor] of this.#executors) {
+      const free = this.#freeOf(name, executor);
+      if (free < limit) bounds.set(name, free);
+    }
+    if (bounds.size === 0) return { queues, limit };
+    const open = queues.filter(({ executor }) => bounds.get(executor) !== 0);
+    if (!open.some(({ executor }) => bounds.has(executor))) return { queues: open, limit };
+    // Fewer jobs are read.
+    const sum = open.every(({ executor }) => bounds.has(executor)) ? total(bounds.values()) : limit;
+    return { queues: open, limit: Math.min(limit, sum), bounds };
+  }
+
+  /** Whether there is an executor that can begin nothing now. */
+  get isExecutorFull(): boolean {
+    return this.#executors.some(([name, executor]) => this.#freeOf(name, executor) === 0);
+  }
+
+  /** Calls a function each time an executor can begin more. @returns a function that ends the listening */
+  onCapacity(listener: () => void): () => void {
+    const ends = this.#executors.map(([, executor]) => executor.onCapacity?.(listener));
+    return () => {
+      for (const end of ends) end?.();
+    };
+  }
+
+  /** Those of leased jobs that their executors can begin: one may have lost a worker since the lease. */
+  beginnable(jobs: readonly JobRecord[]): readonly JobRecord[] {
+    const free = new Map<string, number>();
+    const begins = ({ executor: name }: JobRecord): boolean => {
+      const executor = this.#options.executors[name];
+      if (executor?.capacity === undefined) return true;
+      const left = free.get(name) ?? this.#freeOf(name, executor);
+      free.set(name, left - 1);
+      return left > 0;
+    };
+    return this.#hasCapacities ? jobs.filter(begins) : jobs;
+  }
+
+  get #hasCapacities(): boolean {
+    return this.#executors.some(([, { capacity }]) => capacity !== undefined);
+  }
+
+  /** How many more jobs an executor could begin, besides those that it is about to get. */
+  #freeOf(name: string, { capacity }: JobExecutor): number {
+    if (capacity === undefined) return Number.POSITIVE_INFINITY;
+    let free = capacity;
+    for (const { isHanded, job } of this.#running.values()) if (!isHanded && job.executor === name) free--;
+    return Math.max(0, free);
   }
 
   get #isStuck(): boolean {
@@ -439,6 +497,12 @@ export class JobRunner {
       this.#givenBack.set(jobId, attempt.workerLoss !== null);
     }
   }
+}
+
+function total(numbers: Iterable<number>): number {
+  let sum = 0;
+  for (const number of numbers) sum += number;
+  return sum;
 }
 
 function heldJob({ job, hasStarted, unsavedProgress }: JobAttempt): HeldJob {

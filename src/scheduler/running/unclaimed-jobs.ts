@@ -71,7 +71,7 @@ export class UnclaimedJobs {
   }
 
   /** Whether a job that nobody took waits for something else: its parents, the end of a pause, or, where somebody is
-   *  alive who can run the job, a limit. It is looked after again later. */
+   *  alive who can run the job, room or a limit. It is looked after again later. */
   async #waitsForItsTurn({ taskId, executor, concurrencyKey, heldBy }: JobRecord): Promise<boolean> {
     const { store, clock } = this.#options.env;
     if (heldBy === "parents") return true;
@@ -79,7 +79,6 @@ export class UnclaimedJobs {
     if (pauses.some((pause) => pause.taskId === taskId && (pause.key === null || pause.key === concurrencyKey))) {
       return true;
     }
-    if (heldBy === undefined) return false;
     const alive = await store.getSchedulers(clock.now());
     // Of a scheduler of an earlier version it is unknown what it runs. Every other has an executor.
     return alive.some(

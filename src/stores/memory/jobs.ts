@@ -25,7 +25,7 @@ import { JobReleases } from "./job-releases.ts";
 import { JobTable } from "./job-table.ts";
 import { MemoryLeases } from "./leases.ts";
 import type { MemoryLedger } from "./ledger.ts";
-import { MemoryQueues } from "./queues.ts";
+import { MemoryQueues, placesOf } from "./queues.ts";
 import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
 import type { MemoryResults } from "./results.ts";
 import { BY_ID, BY_ID_BACKWARDS, type PageOrder, pageOf } from "./tables.ts";
@@ -184,7 +184,8 @@ export class MemoryJobs {
     };
     // What is acquired may let others be admitted, which may be acquired too.
     let count: number;
-    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire);
+    const places = placesOf(jobs, acquired);
+    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire, places);
     while (this.#queues.admit(now) > 0 && count > 0);
     return acquired;
   }
@@ -201,7 +202,8 @@ export class MemoryJobs {
     return entry !== undefined && isHeld(entry);
   }
 
-  see({ now, jobs }: View): SeenJobs {
+  /** @param acquired what the step that looks has acquired */
+  see({ now, jobs }: View, acquired: readonly JobRecord[] = []): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
     this.#queues.makeDue(now);
     const deadline = this.table.nextToStart()?.record.startDeadline ?? null;
@@ -209,7 +211,7 @@ export class MemoryJobs {
       nextRunAt: this.#queues.nextRunAt(now),
       nextMissAt: deadline === null ? null : deadline + 1,
       leaseEndsAt: this.#leases.first?.record.acquiredUntil ?? null,
-      hasReady: this.#queues.hasReady(jobs.queues, now),
+      hasReady: this.#queues.hasReady(jobs.queues, placesOf(jobs, acquired), now),
     };
   }
 

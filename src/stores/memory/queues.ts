@@ -1,5 +1,6 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
-import type { JobQueue } from "../data-store.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobQueue, JobRoom } from "../data-store.ts";
 import { isFirst, type JobEntry } from "./gate.ts";
 import type { MemoryGates } from "./gates.ts";
 
@@ -7,10 +8,26 @@ import type { MemoryGates } from "./gates.ts";
 interface Candidate extends HeapItem {
   readonly ready: Heap<JobEntry>;
   readonly slots: Slots;
+  /** Those of the executor; null for one without a bound. */
+  readonly places: Slots | null;
 }
 
-interface Slots {
+export interface Slots {
   left: number;
+}
+
+/** How many more jobs a step may acquire, by executor; null where nothing is bounded. */
+export type Places = ReadonlyMap<string, Slots> | null;
+
+/** @param acquired what the step has acquired */
+export function placesOf({ bounds }: JobRoom, acquired: readonly JobRecord[]): Places {
+  if (bounds === undefined) return null;
+  const places = new Map([...bounds].map(([executor, left]) => [executor, { left }]));
+  for (const { executor } of acquired) {
+    const slots = places.get(executor);
+    if (slots !== undefined) slots.left--;
+  }
+  return places;
 }
 
 /** The jobs that wait. Delayed jobs are in one heap, by `runAt`. Ready jobs are in the heap of their queue, by the
@@ -85,9 +102,10 @@ export class MemoryQueues {
   }
 
   /** Whether there are jobs of these queues to acquire, or any to admit. */
-  hasReady(queues: readonly JobQueue[], now: number): boolean {
+  hasReady(queues: readonly JobQueue[], places: Places, now: number): boolean {
     if (this.#gates.wakeAt <= now) return true;
     for (const { executor, taskId } of queues) {
+      if (isFull(places?.get(executor))) continue;
       const ready = this.#ready.get(executor)?.get(taskId);
       if (ready !== undefined && ready.size > 0 && this.#slotsOf(taskId) > 0) return true;
     }
@@ -96,17 +114,18 @@ export class MemoryQueues {
 
   /** Calls `lease` with at most `limit` jobs, in the order of acquisition. `lease` must move each job to another heap.
    *  Returns how many these are. */
-  take(queues: readonly JobQueue[], limit: number, lease: (entry: JobEntry) => void): number {
+  take(queues: readonly JobQueue[], limit: number, lease: (entry: JobEntry) => void, places: Places = null): number {
     if (limit <= 0) return 0;
-    const candidates = this.#candidates(queues);
+    const candidates = this.#candidates(queues, places);
     let left = limit;
     while (left > 0) {
       const candidate = candidates.pop();
       if (candidate === undefined) return limit - left;
       const entry = candidate.ready.peek();
-      // A job of another queue may have taken the last slot of the task in the meantime.
-      if (entry === undefined || candidate.slots.left <= 0) continue;
+      // A job of another queue may have taken the last slot of the task or the executor in the meantime.
+      if (entry === undefined || candidate.slots.left <= 0 || isFull(candidate.places)) continue;
       candidate.slots.left--;
+      if (candidate.places !== null) candidate.places.left--;
       left--;
       lease(entry);
       if (candidate.ready.size > 0) candidates.push(candidate);
@@ -118,7 +137,7 @@ export class MemoryQueues {
     moveTo(this.#readyHeap(entry.record.executor, entry.record.taskId), entry);
   }
 
-  #candidates(queues: readonly JobQueue[]): Heap<Candidate> {
+  #candidates(queues: readonly JobQueue[], places: Places): Heap<Candidate> {
     const candidates = new Heap<Candidate>((a, b) => isFirst(a.ready.peek(), b.ready.peek()));
     const slotsByTask = new Map<string, Slots>();
     const seen = new Set<Heap<JobEntry>>();
@@ -131,7 +150,7 @@ export class MemoryQueues {
         slots = { left: this.#slotsOf(taskId) };
         slotsByTask.set(taskId, slots);
       }
-      if (slots.left > 0) candidates.push({ ready, slots, heapIndex: -1 });
+      if (slots.left > 0) candidates.push({ ready, slots, places: places?.get(executor) ?? null, heapIndex: -1 });
     }
     return candidates;
   }
@@ -153,6 +172,10 @@ export class MemoryQueues {
     }
     return heap;
   }
+}
+
+function isFull(places: Slots | null | undefined): boolean {
+  return places != null && places.left <= 0;
 }
 
 export function moveTo(heap: Heap<JobEntry>, entry: JobEntry): void {

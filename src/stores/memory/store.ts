@@ -168,7 +168,7 @@ export class MemoryDataStore implements contract.DataStore {
     const changedAlarms = request.alarms === true ? this.#alarms?.resolve(request) : undefined;
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
-    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request, acquired);
     const promoted = this.#jobs.promoted(notes.promoted);
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
     const report: contract.StepReport = {

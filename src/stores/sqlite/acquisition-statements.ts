@@ -30,13 +30,18 @@ export interface AcquisitionStatements {
  * may start. One window over all ready jobs would fill up with the jobs of a task that is at its limit.
  *
  * Each of a few queues has a sub-select of its own, whose LIMIT is exact. A LIMIT cannot depend on a row. Therefore one
- * general statement serves many queues: it takes up to the whole limit from each queue, and ranks the jobs it took.
+ * general statement serves many queues: it takes up to the whole limit from each queue, and ranks the jobs it took, among
+ * those of their task, and where executors have bounds among those of their executor.
  *
  * Arguments: ?1 now, ?2 limit, from ?3 on the queues, then schedulerId, end of the leases, stepId.
  */
 export function acquisitionStatements(names: TableNames): AcquisitionStatements {
   const { jobs } = names;
-  const forms = ["many" as const, ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1)];
+  const forms = [
+    "many" as const,
+    "bounded" as const,
+    ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
+  ];
   return {
     // ?1 now. A job with a key is left to promoteAware, which knows how to wake its gate.
     promote:
@@ -69,12 +74,8 @@ function acquire(names: TableNames, flow: FlowControl, boundsBytes: boolean, for
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
   );
   const select = boundsBytes ? candidatesByBytes : firstCandidates;
-  const candidates = form === "many" ? candidatesOfMany(names, flow) : candidatesOfFew(names, form, flow);
-  // Between tasks the age of the jobs counts, see `ageOf`.
-  const order = (alias = ""): string =>
-    ["priority DESC", ...(flow === "all" ? ["age"] : []), "run_at", "seq"]
-      .map((column) => `${alias}${column}`)
-      .join(", ");
+  const candidates =
+    typeof form === "number" ? candidatesOfFew(names, form, flow) : candidatesOfMany(names, form, flow, stepId ?? "");
   const limit =
     `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
     `ELSE max(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
@@ -82,9 +83,15 @@ function acquire(names: TableNames, flow: FlowControl, boundsBytes: boolean, for
   return (
     `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
     `acquisition_id = ${stepId}, fence = fence + 1 ` +
-    `WHERE seq IN (${select(names, `${candidates} ORDER BY ${order()} LIMIT ${limit}`, order("c."))})` +
+    `WHERE seq IN (${select(names, `${candidates} ORDER BY ${orderOf(flow)} LIMIT ${limit}`, orderOf(flow, "c."))})` +
     (flow === "all" ? ` AND ${isCaptured(names)}` : "")
   );
+}
+
+/** Between tasks the age of the jobs counts, see `ageOf`. */
+function orderOf(flow: FlowControl, alias = ""): string {
+  const columns = ["priority DESC", ...(flow === "all" ? ["age"] : []), "run_at", "seq"];
+  return columns.map((column) => `${alias}${column}`).join(", ");
 }
 
 function firstCandidates(_names: TableNames, candidates: string, _order: string): string {
@@ -119,37 +126,45 @@ function ageOf({ jobs }: TableNames, runAt: string, isInQueue: string): string {
   return `CASE WHEN ${runAt} < ${TURNS_END} THEN (${first} LIMIT 1) ELSE ${runAt} END`;
 }
 
-function candidatesOfMany(names: TableNames, flow: FlowControl): string {
+function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowControl, stepId: string): string {
   const { jobs } = names;
+  const isBounded = form === "bounded";
   const isInQueue = readyIn("q.task_id", "q.executor");
   const age = flow === "all" ? `, ${ageOf(names, "j.run_at", isInQueue)} AS age` : "";
   const kept = flow === "all" ? "seq, priority, run_at, age" : "seq, priority, run_at";
   // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
   // acquired.
+  const places = isBounded ? ", q.executor, q.bound" : "";
+  const free = isBounded ? "min(q.free, q.bound)" : "q.free";
   const arm = (slots: string, limit: string): string =>
-    `SELECT j.seq, j.priority, j.run_at${age}, q.task_id, q.free FROM q CROSS JOIN ${jobs} j WHERE q.free ${slots} ` +
+    `SELECT j.seq, j.priority, j.run_at${age}, q.task_id, q.free${places} FROM q CROSS JOIN ${jobs} j ` +
+    `WHERE ${free} ${slots} ` +
     `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${isInQueue} ` +
     `ORDER BY priority DESC, run_at, seq LIMIT ${limit})`;
+  const queues = manyQueues(names, form, flow, stepId);
+  const first = (rows: string, of: string, order: string, most: string): string =>
+    `SELECT ${kept}${isBounded ? ", executor, bound" : ""} FROM (SELECT *, ` +
+    `row_number() OVER (PARTITION BY ${of} ORDER BY ${order}) AS place FROM ${rows}) WHERE place <= ${most}`;
+  const ofTasks = first("candidates", "task_id", "priority DESC, run_at, seq", "free");
   return (
-    `WITH ${manyQueues(names, flow)}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
-    `SELECT ${kept} FROM (SELECT ${kept}, free, ` +
-    "row_number() OVER (PARTITION BY task_id ORDER BY priority DESC, run_at, seq) AS place FROM candidates) " +
-    "WHERE place <= free"
+    `WITH ${queues}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
+    (isBounded ? first(`(${ofTasks})`, "executor", orderOf(flow), "bound") : ofTasks)
   );
 }
 
 /**
  * SQL that is true when there are jobs of the queues that could be leased now. Jobs that are due and not yet ready
- * count too. After a promotion (`isPromoted`) such jobs are rare, and any one of them counts, whatever its queue,
- * because the next step makes such jobs ready. A look that heeds flow control also counts held jobs that could be
+ * count too. After the promotion of a step (`stepId`) such jobs are rare, and any one of them counts, whatever its
+ * queue, because the next step makes such jobs ready. A look that heeds flow control also counts held jobs that could be
  * promoted now, of any queue.
  */
 export function hasReadyJobs(
   names: TableNames,
   form: QueueForm,
-  { isPromoted, flow }: { readonly isPromoted: boolean; readonly flow: FlowControl },
+  { stepId, flow }: { readonly stepId: string | null; readonly flow: FlowControl },
 ): string {
   const { jobs } = names;
+  const isPromoted = stepId !== null;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
   const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
   const isWaiting = (taskId: string, executor: string): string => {
@@ -159,9 +174,9 @@ export function hasReadyJobs(
     return `(${isReady} OR EXISTS ${isDue})`;
   };
   const inQueues =
-    form === "many"
-      ? `(WITH ${manyQueues(names, flow)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
-        `AND ${isWaiting("q.task_id", "q.executor")}))`
+    typeof form === "string"
+      ? `(WITH ${manyQueues(names, form, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+        `${form === "bounded" ? "AND q.bound > 0 " : ""}AND ${isWaiting("q.task_id", "q.executor")}))`
       : fewQueues(form)
           .map(({ taskId, executor }) => {
             return `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId, flow)} > 0)`;
@@ -183,6 +198,9 @@ export function acquiredJobs({ jobs }: TableNames, schedulerId: string, stepId: 
     `AND acquired_until > ?1 AND acquisition_id = ${stepId} AND acquired_by = ${schedulerId}`
   );
 }
+
+/** The forms of queues that travel as a list. */
+type QueueList = Exclude<QueueForm, number>;
 
 function fewQueues(count: number): { taskId: string; executor: string }[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -217,15 +235,29 @@ function readyIn(taskId: string, executor: string): string {
   return `state = ${ready} AND task_id = ${taskId} AND executor = ${executor}`;
 }
 
-/** The queues of ?3 with their free slots, as the table `q`. */
-function manyQueues({ jobs, tasks }: TableNames, flow: FlowControl): string {
+/** The queues of ?3 with the free slots of their tasks, as the table `q`; and with what is left of the bounds of their
+ *  executors (`bound`), where these have bounds, after what a step has leased.
+ *  @param stepId SQL of that step; null for a look that ends none */
+function manyQueues({ jobs, tasks }: TableNames, form: QueueList, flow: FlowControl, stepId: string | null): string {
   const limit = limitOf("t", flow);
+  const isBounded = form === "bounded";
+  const taken =
+    isBounded && stepId !== null
+      ? {
+          rows:
+            `taken AS MATERIALIZED (SELECT executor, count(*) AS n FROM ${jobs} ` +
+            `WHERE ${isLeaseLive} AND acquisition_id = ${stepId} GROUP BY executor), `,
+          count: " - coalesce(k.n, 0)",
+          join: " LEFT JOIN taken k ON k.executor = e.value->>0",
+        }
+      : { rows: "", count: "", join: "" };
+  const bound = isBounded ? `coalesce(e.value->>2, ?2 + 1)${taken.count} AS bound, ` : "";
   return (
-    `running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
+    `${taken.rows}running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
     `WHERE ${isLeaseLive} GROUP BY task_id), ` +
-    "q AS MATERIALIZED (SELECT e.value->>0 AS executor, e.value->>1 AS task_id, " +
+    `q AS MATERIALIZED (SELECT e.value->>0 AS executor, e.value->>1 AS task_id, ${bound}` +
     `coalesce(${limit} - coalesce(r.n, 0), ?2 + 1) AS free ` +
     `FROM json_each(?${FIRST_QUEUE_PARAMETER}) e LEFT JOIN ${tasks} t ON t.id = e.value->>1 ` +
-    "LEFT JOIN running r ON r.task_id = e.value->>1)"
+    `LEFT JOIN running r ON r.task_id = e.value->>1${taken.join})`
   );
 }

@@ -52,8 +52,8 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   const columns: string[] = [];
   if (form.queues !== null) {
     next = FIRST_QUEUE_PARAMETER + queueParameterCount(form.queues);
-    columns.push(...jobColumns(names, form.queues, form));
     const [schedulerId = "", stepId = ""] = form.acquired ? parameters(2) : [];
+    columns.push(...jobColumns(names, form.queues, stepId, form));
     if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
   }
   if (form.schedules) {
@@ -86,7 +86,7 @@ function hasExpired({ results, windows, books }: TableNames, at: string, visitsB
   );
 }
 
-function jobColumns(names: TableNames, form: QueueForm, { acquired, flow }: LookForm): string[] {
+function jobColumns(names: TableNames, form: QueueForm, stepId: string, { acquired, flow }: LookForm): string[] {
   const { jobs, tasks, gates } = names;
   const nextRun =
     `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ` +
@@ -104,7 +104,7 @@ function jobColumns(names: TableNames, form: QueueForm, { acquired, flow }: Look
       "AS next_miss_at",
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
-    `(${hasReadyJobs(names, form, { isPromoted: acquired, flow })}) AS has_ready`,
+    `(${hasReadyJobs(names, form, { stepId: acquired ? stepId : null, flow })}) AS has_ready`,
     `EXISTS (SELECT 1 FROM ${names.links} WHERE outcome IS NOT NULL AND parent_id > '') AS has_settled_links`,
     `${flow === "none" ? `2 * ${hasGates}` : `${hasGates} + (${needsMore})`} AS has_flow`,
   ];

@@ -49,7 +49,7 @@ export class Looks {
     { stepId, tasks, expiredForMs = null, zoneRules, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
-    const queues = jobs === null ? null : queueParameters(jobs.queues);
+    const queues = jobs === null ? null : queueParameters(jobs);
     const showsAcquired = queues !== null && stepId !== undefined;
     if (jobs !== null && queues !== null) args.push(jobs.limit, ...queues.args);
     if (showsAcquired) args.push(schedulerId, stepId);

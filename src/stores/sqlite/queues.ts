@@ -1,10 +1,11 @@
-import type { JobQueue } from "../data-store.ts";
+import type { JobQueue, JobRoom } from "../data-store.ts";
 import type { SqlValue } from "./driver.ts";
 import { ACQUISITION_ARMS_MAX } from "./limits.ts";
 
 /** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More
- *  queues, or queues with a task that comes twice, travel as one list (`many`). */
-export type QueueForm = number | "many";
+ *  queues, or queues with a task that comes twice, travel as one list (`many`), and queues of executors with bounds
+ *  too (`bounded`). */
+export type QueueForm = number | "many" | "bounded";
 
 /** The queues of a view, as parameters of statements. */
 export interface QueueParameters {
@@ -12,8 +13,12 @@ export interface QueueParameters {
   readonly args: readonly SqlValue[];
 }
 
-export function queueParameters(queues: readonly JobQueue[]): QueueParameters {
+export function queueParameters({ queues, bounds }: JobRoom): QueueParameters {
   const unique = withoutRepetitions(queues);
+  if (bounds !== undefined) {
+    const rows = unique.map(({ executor, taskId }) => [executor, taskId, bounds.get(executor) ?? null]);
+    return { form: "bounded", args: [JSON.stringify(rows)] };
+  }
   if (isFew(unique)) {
     return { form: unique.length, args: unique.flatMap(({ taskId, executor }) => [taskId, executor]) };
   }
@@ -27,7 +32,7 @@ export function queueList(queues: readonly JobQueue[]): string {
 
 /** How many parameters a form has. */
 export function queueParameterCount(form: QueueForm): number {
-  return form === "many" ? 1 : 2 * form;
+  return typeof form === "number" ? 2 * form : 1;
 }
 
 /** Whether the statements for few queues can be used. These statements count the free slots of each queue separately,

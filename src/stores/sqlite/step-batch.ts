@@ -208,7 +208,7 @@ export class StepBatch {
 function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, flow: FlowControl): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
   if (jobs === null || jobs.limit <= 0) return [];
-  const { form, args } = queueParameters(jobs.queues);
+  const { form, args } = queueParameters(jobs);
   const sql = statements.acquire[acquisitionName(flow, boundsBytes, form)] ?? "";
   return [statement(sql, now, jobs.limit, ...args, schedulerId, until, stepId)];
 }

@@ -6,6 +6,7 @@ import {
   idsOf,
   LEASE_MS,
   leasedJob,
+  look,
   lookedAt,
   makeJob,
   makeJobs,
@@ -24,6 +25,12 @@ import {
 function manyQueues(count: number): JobQueue[] {
   return Array.from({ length: count }, (_, index) => ({ executor: "inline", taskId: `task-${index}` }));
 }
+
+/** Two queues of one executor. */
+const POOL: readonly JobQueue[] = [
+  { executor: "pool", taskId: "p1" },
+  { executor: "pool", taskId: "p2" },
+];
 
 export const acquisitionCases: readonly DataStoreCase[] = [
   {
@@ -150,6 +157,83 @@ export const acquisitionCases: readonly DataStoreCase[] = [
         "the jobs",
       );
       isTrue(hasReady, "there is more");
+    },
+  },
+  {
+    name: "bounds: no more jobs of an executor than its bound, over all its queues, in the order of all",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([
+        ...POOL.flatMap(({ taskId }, index) =>
+          makeJobs(4, { executor: "pool", taskId }).map((job) => ({
+            ...job,
+            id: `${taskId} ${job.id}`,
+            priority: index,
+          })),
+        ),
+        makeJob({ id: "inline" }),
+      ]);
+      const { acquired, hasReady } = await take(store, { queues: [...POOL, QUEUE], bounds: { pool: 5 } });
+      const second = [0, 1, 2, 3].map((index) => `p2 ${numbered("job", index)}`);
+      equal([idsOf(acquired), hasReady], [[...second, "p1 job-00000", "inline"], false], "the acquired jobs");
+      const other = await take(store, { by: "b", queues: POOL, bounds: { pool: 1 } });
+      equal([idsOf(other.acquired), other.hasReady], [["p1 job-00001"], false], "what another scheduler gets");
+      equal(idsOf((await take(store, { queues: POOL })).acquired).length, 2, "the others, without a bound");
+    },
+  },
+  {
+    name: "bounds: an executor at its bound takes no place from others, however many and urgent its jobs are",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(200, { executor: "pool", taskId: "p1", priority: 9 }));
+      await store.addJobs(Array.from({ length: 5 }, (_, index) => makeJob({ id: numbered("other", index) })));
+      const fields = { limit: 4, queues: [...POOL, QUEUE], bounds: { pool: 1 } };
+      const first = await take(store, fields);
+      equal(idsOf(first.acquired), ["job-00000", "other-00000", "other-00001", "other-00002"], "the first step");
+      isTrue(first.hasReady, "there is more for the other executor");
+      const none = await take(store, { ...fields, bounds: { pool: 0 } });
+      equal([idsOf(none.acquired), none.hasReady], [["other-00003", "other-00004"], false], "without room in the pool");
+    },
+  },
+  {
+    name: "bounds: looks and steps say that jobs are ready only where the bound of their executor has room for them",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(3, { executor: "pool", taskId: "p1" }));
+      const ready = async (pool: number): Promise<boolean> =>
+        (await look(store, { queues: POOL, bounds: { pool } })).hasReady;
+      equal([await ready(0), await ready(1)], [false, true], "looks");
+      const short = await take(store, { queues: POOL, limit: 1, bounds: { pool: 2 } });
+      equal([short.acquired.length, short.hasReady], [1, true], "a step whose limit is lower");
+      const full = await take(store, { queues: POOL, limit: 1, bounds: { pool: 1 } });
+      equal([full.acquired.length, full.hasReady], [1, false], "a step whose bound is as low");
+      const [job] = full.acquired;
+      const next = await take(store, { releases: [finish(present(job, "a job"))], queues: POOL, bounds: { pool: 1 } });
+      equal([next.acquired.length, next.hasReady], [1, false], "the step after the end of a job");
+    },
+  },
+  {
+    name: "bounds: a task for two executors, one without room, is not held up, and its limit holds",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
+      await store.addJobs(makeJobs(5, { executor: "pool", priority: 1 }));
+      await store.addJobs(Array.from({ length: 5 }, (_, index) => makeJob({ id: numbered("other", index) })));
+      const queues = [{ executor: "pool", taskId: "task" }, QUEUE];
+      const ids: string[] = [];
+      for (const pool of [1, 0]) ids.push(...idsOf((await take(store, { queues, bounds: { pool } })).acquired));
+      equal(ids.sort(), ["job-00000", "other-00000"], "the acquired jobs");
+    },
+  },
+  {
+    name: "bounds: a repetition tops up to the bound",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(5, { executor: "pool", taskId: "p1" }));
+      const fields = { queues: POOL, stepId: "scheduler-a 1#000000000" };
+      await take(store, { ...fields, bounds: { pool: 2 } });
+      const again = await take(store, { ...fields, isRepetition: true, bounds: { pool: 3 } });
+      equal([idsOf(again.acquired), again.hasReady], [idsOf(makeJobs(3)), false], "what the step holds");
     },
   },
   {

@@ -6,6 +6,7 @@ import type {
   DataStore,
   JobQueue,
   JobRelease,
+  JobRoom,
   LeaseExtension,
   LeaseExtensionReport,
   LookReport,
@@ -155,6 +156,8 @@ interface ViewFields {
   readonly by?: string;
   readonly limit?: number;
   readonly queues?: readonly JobQueue[];
+  /** By executor. */
+  readonly bounds?: Readonly<Record<string, number>>;
   /** Null for a view without jobs. */
   readonly jobs?: null;
   /** Left out for a view without schedules. Otherwise the fields that differ from a window of all schedules that are
@@ -233,12 +236,16 @@ function viewOf(fields: ViewFields): View {
   return {
     now,
     schedulerId: fields.by ?? "scheduler-a",
-    jobs: fields.jobs === null ? null : { queues: fields.queues ?? [QUEUE], limit: fields.limit ?? 100 },
+    jobs: fields.jobs === null ? null : roomOf(fields),
     schedules:
       fields.schedules === undefined
         ? null
         : { dueBy: now, limit: 100, bytesMax: 1_000_000, after: null, ...fields.schedules },
   };
+}
+
+function roomOf({ queues = [QUEUE], limit = 100, bounds }: ViewFields): JobRoom {
+  return bounds === undefined ? { queues, limit } : { queues, limit, bounds: new Map(Object.entries(bounds)) };
 }
 
 /** Extends the leases of these jobs, as a scheduler does that runs no other jobs. */
