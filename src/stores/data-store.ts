@@ -70,6 +70,7 @@ export interface StoreCapabilities {
  * - A store never changes a record that it was given or that it returned: it keeps and returns its own copies (or
  *   frozen records).
  * - A lease is live while `acquiredUntil > now`.
+ * - Ids and keys are in the order of their code points, wherever an order depends on them.
  * - Failures of the store itself reject with `StoreUnavailableError`. What the store will never take although it works
  *   (too large, or against a rule of the database) rejects with `StoreRefusedError`, and nothing of the call happened.
  */

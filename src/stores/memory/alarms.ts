@@ -4,6 +4,7 @@ import {
   ALARMS_PER_STEP_MAX,
   ALARMS_SHOWN_MAX,
 } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { AlarmEnd, AlarmKind, AlarmRecord } from "../../records/alarm.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { AlarmReport, SeenAlarms } from "../alarms.ts";
@@ -103,7 +104,7 @@ export class MemoryAlarms {
       return { ...alarm.record, jobId };
     });
     // An alarm of a start comes before that of the end.
-    shown.sort((a, b) => a.dueAt - b.dueAt || (keyOf(a) < keyOf(b) ? -1 : 1));
+    shown.sort((a, b) => a.dueAt - b.dueAt || compareTexts(keyOf(a), keyOf(b)));
     return { alarms: { open: shown.slice(0, ALARMS_SHOWN_MAX), count: this.#open.size } };
   }
 
@@ -263,5 +264,5 @@ function hasStarted({ record: { acquiredBy, failedAttempts, recoveries } }: JobE
 }
 
 function inOrderOfAlarms(a: Watch, b: Watch): number {
-  return (a.at ?? 0) - (b.at ?? 0) || (a.id < b.id ? -1 : a.id === b.id ? 0 : 1);
+  return (a.at ?? 0) - (b.at ?? 0) || compareTexts(a.id, b.id);
 }

@@ -1,4 +1,5 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
@@ -137,7 +138,7 @@ export class MemoryJobs {
       const held = this.#gates.heldCount(taskId) + this.#chains.blocked(taskId);
       return { taskId, waiting: count - running, running, ...(held === 0 ? {} : { held }) };
     });
-    tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    tasks.sort((a, b) => compareTexts(a.taskId, b.taskId));
     let oldest: JobRecord | null = null;
     const paused = new Set(this.#gates.pauses().flatMap(({ taskId, key }) => (key === null ? [taskId] : [])));
     for (const entry of this.table.all()) {

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../core/text.ts";
 import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
 import type { LeaseSurrender, Twin } from "../data-store.ts";
 import type { Lives } from "./lives.ts";
@@ -36,7 +37,7 @@ export class Living {
     return [...this.#byIdentity.values()]
       .flatMap((runs) => [...runs.values()])
       .filter(({ aliveUntil }) => aliveUntil > now)
-      .sort((a, b) => compare(a.identity, b.identity) || compare(a.incarnation, b.incarnation));
+      .sort((a, b) => compareTexts(a.identity, b.identity) || compareTexts(a.incarnation, b.incarnation));
   }
 
   /** With `aliveUntil: null`, the stored instant stays. */
@@ -76,8 +77,4 @@ export class Living {
     runs?.delete(incarnation);
     if (runs?.size === 0) this.#byIdentity.delete(identity);
   }
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -1,4 +1,5 @@
 import { TASK_PAUSES_MAX } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ChangeNote } from "../../records/ledger.ts";
@@ -101,7 +102,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async getTasks(): Promise<TaskRecord[]> {
-    return [...this.#tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return [...this.#tasks.values()].sort((a, b) => compareTexts(a.id, b.id));
   }
 
   async getTask(id: string): Promise<TaskRecord | null> {
@@ -131,7 +132,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
-    const pauses = this.#jobs.taskPauses.sort((a, b) => (isFirstPause(a, b) ? -1 : 1));
+    const pauses = this.#jobs.taskPauses.sort(inOrderOfPauses);
     return pauses.slice(0, TASK_PAUSES_MAX);
   }
 
@@ -374,6 +375,6 @@ function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
 }
 
 /** Ordered by task, then key. */
-function isFirstPause(a: contract.TaskPause, b: contract.TaskPause): boolean {
-  return a.taskId === b.taskId ? (a.key ?? "") < (b.key ?? "") : a.taskId < b.taskId;
+function inOrderOfPauses(a: contract.TaskPause, b: contract.TaskPause): number {
+  return compareTexts(a.taskId, b.taskId) || compareTexts(a.key ?? "", b.key ?? "");
 }

@@ -1,5 +1,6 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
 import { TOMBSTONE_MS } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import { RecentMap } from "./recent-map.ts";
 
@@ -73,7 +74,7 @@ export class Bursts {
     const burst = this.#byName.get(nameOf(taskId, debounce.key));
     if (burst === undefined) return null;
     this.#jobIds.set(id, burst.jobId, createdAt);
-    const isLast = createdAt > burst.lastAt || (createdAt === burst.lastAt && id > burst.lastId);
+    const isLast = createdAt > burst.lastAt || (createdAt === burst.lastAt && compareTexts(id, burst.lastId) > 0);
     if (isLast) [burst.lastAt, burst.lastId] = [createdAt, id];
     return { jobId: burst.jobId, isLast };
   }
