@@ -205,6 +205,7 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
     plans: fields.plans ?? [],
     ...(fields.alarms === undefined ? {} : { alarms: fields.alarms }),
     ...(fields.sign === undefined ? {} : { sign: fields.sign }),
+    ...(fields.leaseEnds === undefined ? {} : { leaseEnds: fields.leaseEnds }),
   });
 }
 
