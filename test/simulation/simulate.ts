@@ -154,7 +154,7 @@ class Simulation {
    *  favourite is, and no job whose lease has ended. */
   #checkPunctuality(): void {
     const { clock, history, schedules, jobs, processes } = this.#world;
-    const { leaseEndsAt } = jobs;
+    const areClocksRight = processes.every(({ offsetMs }) => offsetMs === 0);
     for (const process of processes) {
       const { role, isTicker, maxIdleMs, isOld } = process.options;
       if (isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
@@ -165,6 +165,7 @@ class Simulation {
       if (role !== "worker" && isLate(dueSince)) {
         history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
       }
+      const leaseEndsAt = jobs.leaseEndsAt(Math.max(process.startedAtMs, calmSince), areClocksRight);
       if (role !== "scheduler" && isLate(leaseEndsAt)) {
         history.violate(`${process.name} leaves a job waiting whose lease ended at ${leaseEndsAt}`);
       }
