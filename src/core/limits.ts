@@ -328,6 +328,21 @@ export const LEDGER_SCAN_MAX = 10_000;
 /** Changes of one schedule or task that a store remembers, the newest ones. */
 export const CHANGES_KEPT_MAX = 100;
 
+/** How long the row of a resident scheduler that no longer counts as alive is kept, in milliseconds: for those who look
+ *  why it does not, and because the clock by which it does not may be ahead. Rows of schedulers that tick go with the
+ *  next clean-up, because each tick may leave one. */
+export const DEAD_SCHEDULER_MS = 86_400_000;
+
+/** Most heartbeats of other schedulers in one answer of a store. */
+export const HEARTBEATS_MAX = 1000;
+
+/** Shortest time between two warnings that the clock of one other scheduler differs, in milliseconds. */
+export const CLOCK_WARNINGS_APART_MS = 3_600_000;
+
+/** How much longer than a heartbeat's period whoever has just begun to watch waits for a heartbeat: a tenth of the
+ *  period, but no longer than this, in milliseconds. Timers and stores are late. */
+export const HEARTBEAT_SLACK_MS_MAX = 500;
+
 /** Most lives of schedulers in one answer of a store. */
 export const LIVES_PER_ANSWER_MAX = 1000;
 

@@ -7,7 +7,7 @@ import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./additions.ts";
 import type { InspectionOptions, StoreInspection } from "./inspection.ts";
-import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, RecoveryReport } from "./leases.ts";
+import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, LeaseSurrenderReport } from "./leases.ts";
 import type { Ledger } from "./ledger.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
 import type { LookReport, LookRequest } from "./looks.ts";
@@ -19,13 +19,15 @@ import type { ZoneRulesStore } from "./zone-rules.ts";
 export type { JobAddition, ScheduleAddition, ScheduleAdditionChange, ScheduleAdditionReport } from "./additions.ts";
 export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./inspection.ts";
 export type {
+  Heartbeat,
   HeldJob,
+  LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
+  LeaseSurrenderReport,
   RecoveredJob,
   RecoveryReport,
-  Twin,
 } from "./leases.ts";
 export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
 export type {
@@ -157,6 +159,9 @@ export interface DataStore extends AsyncDisposable {
    *    started, because such a job starts only after a `start`: it goes back as it was. A job whose `cancelRequested`
    *    is set ends as `cancelled`. Without `recover`, recovery still takes the jobs of `retry` and `giveUp` releases
    *    that are not put back.
+   *    A clock that differs by more than a lease takes leases for ended that are live, and the other way round. So
+   *    `leaseEnds` come before recovery: of the leases that steps of such a run made, those that are no longer live
+   *    end at `until` if that is later than `now`, and those that are live end at `until` if it is not.
    *    *Missed starts*, if `endsMissed`: jobs that have missed their start end as `missedStartDeadline`, at most 100, the
    *    earliest `startDeadline` first, whatever they wait for and whoever could run them. A job has missed its start when
    *    its `startDeadline` is before `now`, no attempt failed, its `startedFence` is 0, and it is under no lease, live or
@@ -326,7 +331,7 @@ export interface DataStore extends AsyncDisposable {
    *  those that count as alive. A scheduler calls it when it starts, because an earlier process of its identity may
    *  have crashed; a call that arrives late takes nothing from the new process. The jobs go through *recovery* (see
    *  {@link step}). A store may do this in several steps, each atomic, where there are very many. */
-  giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
+  giveUpLeases(request: LeaseSurrender): Promise<LeaseSurrenderReport>;
   /** Cancels a job. A queued job ends as `cancelled` at once (its result is kept, unless the result expires at once).
    *  A leased job gets `cancelRequested`, which its holder learns when the holder next extends the lease. */
   cancelJob(id: string, now: number): Promise<CancelReport>;

@@ -7,6 +7,7 @@ import type {
   JobAddition,
   JobRoom,
   JobRelease,
+  LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
@@ -41,6 +42,8 @@ interface Lease {
   extendedAtMs: number;
   /** Whether an answer of the store has reached the holder that tells of it. */
   isKnown: boolean;
+  /** Whether the holder gave it up, and it waits for recovery. */
+  isOrphan: boolean;
 }
 
 /** What recovery has to end or to take back. */
@@ -202,13 +205,20 @@ export class JobModel {
     };
   }
 
-  /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. A clock that
-   *  is behind makes leases that have ended at once. */
-  get leaseEndsAt(): number | null {
+  /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. Where a clock
+   *  is wrong, that is known by the heartbeats: a lease after the last one was seen, and found out with the next one of
+   *  the observer. @param observesSinceMs since when the observer sees heartbeats, and nothing has troubled it */
+  leaseEndsAt(observesSinceMs: number, areClocksRight: boolean): number | null {
     let endsAt: number | null = null;
     for (const { lease, record } of this.#unfinished.values()) {
       if (lease === null) continue;
-      const until = Math.max(record.acquiredUntil ?? 0, lease.extendedAtMs);
+      const { holder, extendedAtMs } = lease;
+      const beatMs = holder.leaseMs / 3;
+      const seenMs = Math.max(holder.lastBeatMs, extendedAtMs, observesSinceMs) + beatMs;
+      const until =
+        areClocksRight && !holder.isAlive
+          ? Math.max(record.acquiredUntil ?? 0, extendedAtMs, observesSinceMs + 1.1 * beatMs)
+          : seenMs + holder.leaseMs + 2 * beatMs;
       endsAt = Math.min(endsAt ?? until, until);
     }
     return endsAt;
@@ -381,6 +391,7 @@ export class JobModel {
       const job = this.#onRelease(release, report.releases[index], request, caller);
       if (job !== null) givenUp.push(job);
     });
+    if (recover) for (const leaseEnd of request.leaseEnds ?? []) this.#moveLeases(leaseEnd, now, caller);
     const { stepId } = request;
     const isLost = (job: ModelJob): boolean => recover && (job.record.acquiredUntil ?? 0) <= now;
     this.#onRecovery(report, caller, { givenUp, stepId, isLost });
@@ -457,6 +468,7 @@ export class JobModel {
     if (record.cancelRequested) {
       record.acquiredUntil = now;
       lease.extendedAtMs = this.#history.nowMs;
+      lease.isOrphan = true;
     } else this.#putBack(job, null, true);
   }
 
@@ -696,11 +708,27 @@ export class JobModel {
     return since;
   }
 
+  #moveLeases({ incarnation, until }: LeaseEnd, now: number, caller: Caller): void {
+    for (const { record, lease } of this.#unfinished.values()) {
+      if (lease === null || lease.isOrphan || !lease.stepId.startsWith(incarnation)) continue;
+      if ((record.acquiredUntil ?? 0) > now !== until <= now) continue;
+      this.#history.count(until > now ? "leases spared" : "leases ended");
+      this.#history.trace(caller.name, `the lease of job ${record.id} on ${lease.holder.name} ends at ${until}`);
+      record.acquiredUntil = until;
+    }
+  }
+
   /** A lease is lost for a reason, and a process that got an answer since knows what it holds. */
   #checkLoss({ record, lease }: ModelJob, caller: Caller): void {
     if (lease === null || !lease.holder.isAlive) return;
     const { holder, takenAtMs } = lease;
     const text = `the lease of job ${record.id} with fence ${record.fence} on ${holder.name}`;
+    const { nowMs } = this.#history;
+    const beatMs = holder.leaseMs / 3;
+    const isBeating = holder.isResident && nowMs - holder.lastBeatMs < beatMs;
+    if (isBeating && !lease.isOrphan && caller.isResident && caller.lastTroubleMs < nowMs - 2 * beatMs) {
+      this.#history.violate(`${text} was lost to ${caller.name} while it gives heartbeats`);
+    }
     const isCalm = Math.max(holder.lastTroubleMs, caller.lastTroubleMs) < takenAtMs;
     if (isCalm && holder.offsetMs === caller.offsetMs) {
       this.#history.violate(`${text} was lost though nothing happened to it`);
@@ -874,6 +902,7 @@ export class JobModel {
       takenAtMs: this.#history.nowMs,
       extendedAtMs: this.#history.nowMs,
       isKnown: false,
+      isOrphan: false,
     };
   }
 

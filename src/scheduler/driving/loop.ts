@@ -194,11 +194,13 @@ export class Loop {
   }
 
   async #act(seen: Seen): Promise<Next> {
-    const { env, stepper, planner, runner, maxIdleMs } = this.#options;
+    const { env, stepper, planner, runner, keeper, maxIdleMs } = this.#options;
     const now = env.clock.now();
     const ours = seen.due.filter((schedule) => this.#isOurs(schedule, now));
     const due = ours.filter(({ nextFireTime }) => nextFireTime <= now);
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
+    // Who holds an ended lease may be alive.
+    if (isLeaseLost) await keeper.runOnce();
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     const isAlarmDue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);

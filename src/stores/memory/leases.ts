@@ -1,4 +1,5 @@
 import { Heap } from "../../core/heap.ts";
+import type { LeaseEnd } from "../data-store.ts";
 import type { JobEntry } from "./gate.ts";
 import type { MemoryGates } from "./gates.ts";
 import type { JobTable } from "./job-table.ts";
@@ -62,6 +63,19 @@ export class MemoryLeases {
     this.#leased.remove(entry);
     entry.record.acquiredUntil = until;
     this.#leased.push(entry);
+  }
+
+  /** Moves the ends of the leases of a run that are not as somebody judges who has watched its heartbeat. */
+  move({ incarnation, until }: LeaseEnd, now: number): void {
+    for (const entry of this.leasedWhere((stepId) => stepId.startsWith(incarnation))) {
+      if ((entry.record.acquiredUntil ?? 0) > now === until <= now) this.endAt(entry, until);
+    }
+  }
+
+  /** Ends a lease of which its holder knows nothing, so that recovery takes the job. */
+  orphan(entry: JobEntry, now: number): void {
+    this.#steps.endLease(entry, null);
+    this.endAt(entry, now);
   }
 
   /** Puts a leased job back into its queue. The job was ready once, and a clock that is behind does not take that back.

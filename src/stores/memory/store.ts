@@ -153,7 +153,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { now, recover, schedulerId, sign } = request;
+    const { now, recover, schedulerId, sign, leaseEnds } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
     this.#jobs.additions.checkParents(request.additions, request);
@@ -161,7 +161,7 @@ export class MemoryDataStore implements contract.DataStore {
     const notes = emptyNotes();
     const releases = this.#jobs.releases.release(request, notes);
     if (request.alarms === true) this.#alarms?.raise(request);
-    if (recover) this.#jobs.releases.recover(now, notes);
+    if (recover) this.#jobs.releases.recover(now, leaseEnds, notes);
     if (request.endsMissed === true) this.#jobs.endMissed(now, notes);
     const additions = this.#jobs.additions.addAll(request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
@@ -243,15 +243,15 @@ export class MemoryDataStore implements contract.DataStore {
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
     this.#living.report(extension);
     const report = this.#jobs.releases.extendLeases(extension);
-    const twins = extension.aliveUntil === null ? [] : this.#living.twins(extension);
-    return twins.length === 0 ? report : { ...report, twins };
+    return extension.aliveUntil === null ? report : { ...report, ...this.#living.heartbeats(extension.incarnation) };
   }
 
-  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.LeaseSurrenderReport> {
     if (surrender.isAlone === true) this.#living.forgetOthers(surrender);
     this.#living.report(surrender);
     const { schedulerId, now } = surrender;
-    return this.#jobs.releases.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
+    const report = this.#jobs.releases.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
+    return { ...report, ...this.#living.heartbeats(surrender.incarnation) };
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {

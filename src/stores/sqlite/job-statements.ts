@@ -1,5 +1,5 @@
+import { HEARTBEATS_MAX } from "../../core/limits.ts";
 import { jobLists } from "./job-lists.ts";
-import { TWINS_MAX } from "./limits.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
@@ -33,7 +33,7 @@ export interface JobStatements extends WindowStatements {
   readonly extend: string;
   readonly giveUpStrays: string;
   readonly keepAlive: string;
-  readonly findTwins: string;
+  readonly getHeartbeats: string;
   readonly forgetOthers: string;
   readonly getSchedulers: string;
 }
@@ -127,14 +127,14 @@ export function jobStatements(names: TableNames): JobStatements {
       "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
       "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
     // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
-    // alive
+    // alive, ?8 now
     keepAlive:
-      `INSERT OR REPLACE INTO ${incarnations} (identity, incarnation, role, resident, tasks, executors, alive_until) ` +
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    // ?1 identity, ?2 incarnation, ?3 now
-    findTwins:
-      `SELECT incarnation, alive_until FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2 ` +
-      `AND resident = 1 AND alive_until > ?3 ORDER BY incarnation LIMIT ${TWINS_MAX}`,
+      `INSERT OR REPLACE INTO ${incarnations} (identity, incarnation, role, resident, tasks, executors, alive_until, ` +
+      "heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    // ?1 incarnation. Whoever signs off says that it is alive until now.
+    getHeartbeats:
+      `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${incarnations} ` +
+      `WHERE incarnation <> ?1 AND alive_until > heartbeat_at ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
     // ?1 identity, ?2 incarnation
     forgetOthers: `DELETE FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2`,
     // ?1 now

@@ -14,6 +14,7 @@ const { ready, leased, held, blocked } = JOB_STATE;
  * the incarnation whose leases are left alone, besides those of the living, or null for none, ?7 the step or null.
  */
 export interface RecoveryStatements {
+  readonly moveLeases: string;
   readonly keepLost: string;
   readonly enterLost: string;
   readonly removeLost: string;
@@ -99,6 +100,12 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt";
 
   return {
+    // ?1 the ends of leases by incarnation, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
+    // ?2, and not after ?3
+    moveLeases:
+      `UPDATE ${jobs} SET acquired_until = value->>1 FROM json_each(?1) WHERE state = ${leased} ` +
+      "AND acquired_until > ?2 AND acquired_until <= ?3 " +
+      "AND substr(acquisition_id, 1, length(value->>0)) = value->>0",
     keepLost: keepLost(false),
     // Those that enter runs into the ledger run before the jobs are removed.
     enterLost: enterLost(false),

@@ -249,11 +249,13 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
           tasks TEXT NOT NULL,
           executors TEXT NOT NULL,
           alive_until INTEGER NOT NULL,
+          -- When it said so last, by its own clock.
+          heartbeat_at INTEGER NOT NULL,
           PRIMARY KEY (identity, incarnation)
         ) WITHOUT ROWID`,
         `CREATE INDEX ${incarnations}_alive ON ${incarnations} (alive_until)`,
         `INSERT INTO ${incarnations} ` +
-          `SELECT identity, incarnation, 'both', 1, '[]', '[]', alive_until FROM ${schedulers}`,
+          `SELECT identity, incarnation, 'both', 1, '[]', '[]', alive_until, 0 FROM ${schedulers}`,
       ];
     },
   },

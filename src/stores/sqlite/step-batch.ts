@@ -15,7 +15,7 @@ import { RECOVERIES_PER_STEP_MAX } from "./limits.ts";
 import { hasSettledLinks, type Looks } from "./looks.ts";
 import { Plans } from "./plans.ts";
 import { queueParameters } from "./queues.ts";
-import { endingMissed, missedResults, recovery, recoveryReport } from "./recoveries.ts";
+import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport } from "./recoveries.ts";
 import { Releases } from "./releases.ts";
 import { inOrder, type JobRow, jsonArray, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
@@ -100,6 +100,7 @@ export class StepBatch {
     const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(settlesAll));
     // A job that has just ended is not overdue, but one that recovery ends is.
     const raising = batch.add(this.#alarms.raising());
+    if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
     const recovered = batch.add(this.#recovery(statements, settlesAll));
     const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
     if (request.recover) batch.add([statement(statements.freeSchedules, request.now)]);

@@ -209,6 +209,7 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
     ...(fields.endsMissed === undefined ? {} : { endsMissed: fields.endsMissed }),
     ...(fields.alarms === undefined ? {} : { alarms: fields.alarms }),
     ...(fields.sign === undefined ? {} : { sign: fields.sign }),
+    ...(fields.leaseEnds === undefined ? {} : { leaseEnds: fields.leaseEnds }),
   });
 }
 
