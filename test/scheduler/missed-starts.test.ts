@@ -19,10 +19,10 @@ async function busy() {
   return { ...parts, ran, deadline: () => new Date(clock.now() + MINUTE) };
 }
 
-test("a call that waits for a job hears of its missed start a moment after the deadline, and the event says so", async () => {
+test("a call that waits for a job hears of its missed start a moment after the deadline, as listeners do", async () => {
   const { scheduler, clock, deadline } = await busy();
   const released: unknown[] = [];
-  scheduler.on("jobReleased", ({ outcome }) => released.push(outcome));
+  scheduler.subscribe("jobReleased", ({ outcome }) => released.push(outcome));
   const error = rejectionOf(scheduler.runJob("busy", { payload: "A", startDeadline: deadline() }));
   await clock.advance({ milliseconds: MINUTE });
   expect(released).toEqual([]);
