@@ -162,11 +162,11 @@ export interface DataStore extends AsyncDisposable {
    *    A clock that differs by more than a lease takes leases for ended that are live, and the other way round. So
    *    `leaseEnds` come before recovery: of the leases that steps of such a run made, those that are no longer live
    *    end at `until` if that is later than `now`, and those that are live end at `until` if it is not.
-   *    *Missed starts*, if `endsMissed`: jobs that have missed their start end as `missedStartDeadline`, at most 100, the
-   *    earliest `startDeadline` first, whatever they wait for and whoever could run them. A job has missed its start when
-   *    its `startDeadline` is before `now`, no attempt failed, its `startedFence` is 0, and it is under no lease, live or
-   *    not. Until a step ends it, it counts as ended for additions with its `idempotencyKey` (by their `createdAt`), for
-   *    the `overlap` of plans, and for alarms.
+   *    *Missed starts*, if `endsMissed`: jobs that have missed their start end as `missedStartDeadline`, at most 100,
+   *    the earliest `startDeadline` first, whatever they wait for and whoever could run them. A job has missed its
+   *    start when its `startDeadline` is before `now`, no attempt failed, its `startedFence` is 0, and it is under no
+   *    lease, live or not. Until a step ends it, it counts as ended for additions with its `idempotencyKey` (by their
+   *    `createdAt`), for the `overlap` of plans, and for alarms.
    * 3. *Additions*, as {@link addJobs} adds them.
    * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
    *    saw (`fence`, `expected`), the schedule is not paused, and `expected <= now`. Then one job is added for each of
@@ -198,10 +198,10 @@ export interface DataStore extends AsyncDisposable {
    *    of the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
    *    are promoted and wait. If there is no room for a held job that is more urgent (of a higher priority) than one
    *    that was promoted and waits, the latter is held again, so that it makes room: before the acquisition, or in the
-   *    next step. The acquisition of a job takes a token. Only promoted jobs can be acquired. If the task
-   *    is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much
-   *    as without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in
-   *    its own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
+   *    next step. The acquisition of a job takes a token. Only promoted jobs can be acquired. If the task is `fair`,
+   *    the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much as without
+   *    keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in its own
+   *    commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
    *
    * *Alarms*, if `alarms` and the store has a {@link Ledger}. Between releases and recovery, the step raises those of
@@ -283,11 +283,12 @@ export interface DataStore extends AsyncDisposable {
   // ---- jobs and results
 
   /**
-   * Adds jobs in one commit; one answer per job, in order. A job whose `(taskId, idempotencyKey)` an unfinished
-   * job has that has not missed its start (see {@link step}), or whose `(scheduleId, fireTime)` an unfinished job has,
-   * is not added: the answer is that unfinished job, with `isNew: false`. A job whose `id` exists, as a job or as a result, is not added again, and its answer has `isNew: true`, because the call
-   * repeats a write whose answer was lost. The same holds for 10 minutes for a job that ended and whose result is not
-   * kept (as long as there is room to remember the job).
+   * Adds jobs in one commit; one answer per job, in order. A job whose `(taskId, idempotencyKey)` or `(scheduleId,
+   * fireTime)` an unfinished job has is not added: the answer is that unfinished job, with `isNew: false`; but a job
+   * that has missed its start (see {@link step}) leaves its key to the addition. A job whose `id` exists, as a job or
+   * as a result, is not added again, and its answer has `isNew: true`, because the call repeats a write whose answer
+   * was lost. The same holds for 10 minutes for a job that ended and whose result is not kept (as long as there is room
+   * to remember the job).
    *
    * - *Debounce.* If a job of the task with the same `debounce.key` has not been acquired yet, that job gets the
    *   payload, metadata, priority and limits of the addition, and its `runAt` becomes that of the addition, but no

@@ -56,8 +56,8 @@ export interface LookRequest extends View {
   readonly zoneRules?: { readonly after: string; readonly limit: number };
 }
 
-/** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt`, `nextMissAt` and `leaseEndsAt`
- *  are null; without `schedules`, `due` is empty and `nextFireAt` null. */
+/** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt`, `nextMissAt` and
+ *  `leaseEndsAt` are null; without `schedules`, `due` is empty and `nextFireAt` null. */
 export interface Seen {
   /** Schedules that are not paused and have a fire time in the window, by `nextFireTime`, then id. */
   readonly due: readonly LookedSchedule[];

@@ -80,7 +80,7 @@ function countsOf([row = [0, 0, 0, 0]]: readonly ScheduleCountRow[]): ScheduleCo
 /**
  * The jobs of each task are counted in its index, up to a bound. Counts that triggers keep were measured: they cost
  * each addition of a job 6 to 8% of its CPU time. The leases are counted one by one, because they are as few as the
- * jobs that run.
+ * jobs that run; the plus sign keeps SQLite from going through all jobs in the order of their tasks for that.
  */
 function countsByTask({ jobs }: TableNames): string {
   const next = (after: string): string =>
@@ -94,7 +94,7 @@ function countsByTask({ jobs }: TableNames): string {
     `held)) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ` +
     `(SELECT count(*) FROM (${counted})) AS unfinished, (SELECT count(*) FROM (${heldJobs})) AS held ` +
     `FROM ids t LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
-    `WHERE state = ${leased} AND acquired_until > 0 GROUP BY task_id) r ON r.task_id = t.id ` +
+    `WHERE state = ${leased} AND acquired_until > 0 GROUP BY +task_id) r ON r.task_id = t.id ` +
     "WHERE t.id IS NOT NULL ORDER BY t.id)"
   );
 }

@@ -1,4 +1,5 @@
 import { HEARTBEATS_MAX } from "../../core/limits.ts";
+import { guardSql } from "./failures.ts";
 import { jobLists } from "./job-lists.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
@@ -59,6 +60,7 @@ export function jobStatements(names: TableNames): JobStatements {
   const { jobs, tasks, steps, incarnations } = names;
   const record = `${jobAsJson(jobs)} AS record`;
   const { isJob, hasResult, isStamped } = tracesOf(names);
+  const hasMissedKey = `j.idempotency_key = a.value->>1 AND ${hasMissedStart("a.value->>6", "j")}`;
   // A job that repeats another needs the result of that one.
   const where = `WHERE (a.value->>14 IS NULL OR ${hasResult("a.value->>14")}) AND `;
   const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 ${where}`;
@@ -84,10 +86,13 @@ export function jobStatements(names: TableNames): JobStatements {
       "THEN json_set(details, '$.idempotencyKey', idempotency_key) ELSE details END " +
       `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
       `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
-    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
-    // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the rivals: existing jobs
+    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that has run already has no
+    // rival. Undoes the batch when a rival has missed its start and a key that freeKeys would free.
     findRivals:
-      `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
+      `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place, ` +
+      `${guardSql(`(${hasMissedKey}) IS NOT TRUE`)} AS guard ` +
+      `FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
       `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
       `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
       `WHERE j.id <> a.value->>0 AND NOT ${isStamped("a.value->>0")} ` +

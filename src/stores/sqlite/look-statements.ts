@@ -31,8 +31,8 @@ export interface LookForm {
 /**
  * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
  * its part:
- * - `next_run_at`, `next_miss_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and `has_flow`, what
- *   flow control the database needs (see `flowOf`);
+ * - `next_run_at`, `next_miss_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and
+ *   `has_flow`, what flow control the database needs (see `flowOf`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule, and the

@@ -64,8 +64,8 @@ export function planStatements(names: TableNames): PlanStatements {
   const insertAware = insertFires(`coalesce(${givenKey}, t.own_key)`, `LEFT JOIN ${tasks} t ON t.id = s.task_id `);
   const insertPlainly = insertFires(givenKey);
   const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
-  // A job that repeats another has the fire time of that job, but was asked for. One that has missed its start counts as
-  // ended.
+  // A job that repeats another has the fire time of that job, but was asked for. One that has missed its start counts
+  // as ended.
   const ofSchedule =
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
     `AND ${validJson("j.details")}->>'retryOf' IS NULL AND (${hasMissedStart("?2", "j")}) IS NOT TRUE`;

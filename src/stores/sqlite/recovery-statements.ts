@@ -136,7 +136,8 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     noteMissed:
       `UPDATE ${links} SET outcome = 'missedStartDeadline' ` +
       `WHERE outcome IS NULL AND parent_id IN (SELECT id FROM ${jobs} WHERE ${missedJobs} AND has_children = 1)`,
-    unlinkMissed: `DELETE FROM ${links} WHERE child_id IN (SELECT id FROM ${jobs} WHERE ${missedJobs} AND state = ${blocked})`,
+    unlinkMissed:
+      `DELETE FROM ${links} WHERE child_id IN ` + `(SELECT id FROM ${jobs} WHERE ${missedJobs} AND state = ${blocked})`,
     removeMissed: `DELETE FROM ${jobs} WHERE ${missedJobs} RETURNING ${endedRecord}`,
     // ?1 now
     freeSchedules: `${freeSchedules} acquired_until <= ?1`,

@@ -90,6 +90,7 @@ export class StepBatch {
     this.#additions = new Additions(statements, request.additions, {
       stamp: context.isLocal ? null : stampOf(request),
       isPlain: !this.#isAware,
+      freesKeys: isExact,
     });
     this.#plans = new Plans(statements, request, this.#isAware);
     this.#admission = new Admission(statements, request, { isRepetition, flow: this.flow });
