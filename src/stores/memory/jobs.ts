@@ -129,11 +129,8 @@ export class MemoryJobs {
     });
     tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     let oldest: JobRecord | null = null;
-    const paused = new Set(this.#gates.pauses().flatMap(({ taskId, key }) => (key === null ? [taskId] : [])));
-    for (const entry of this.table.all()) {
-      const { record } = entry;
-      if (record.acquiredBy !== null || record.runAt > now || paused.has(record.taskId)) continue;
-      if (isHeld(entry) || record.heldBy === "parents") continue;
+    for (const { record } of this.table.all()) {
+      if (record.acquiredBy !== null || record.runAt > now || record.heldBy === "parents") continue;
       if (oldest === null || record.runAt < oldest.runAt) oldest = record;
     }
     const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
@@ -165,6 +162,7 @@ export class MemoryJobs {
     }
     // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leases.first?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
+    this.#gates.heedClock(now);
     this.#queues.makeDue(now);
     this.#queues.admit(now);
     const acquire = (entry: JobEntry): void => {
@@ -193,6 +191,7 @@ export class MemoryJobs {
 
   see({ now, jobs }: View): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
+    this.#gates.heedClock(now);
     this.#queues.makeDue(now);
     return {
       nextRunAt: this.#queues.nextRunAt(now),

@@ -7,6 +7,8 @@ import type { MemoryGates } from "./gates.ts";
 interface Candidate extends HeapItem {
   readonly ready: Heap<JobEntry>;
   readonly slots: Slots;
+  /** For a queue whose jobs have turns: the `runAt` of the first one, which counts for all of them among the queues. */
+  readonly age: number | null;
 }
 
 interface Slots {
@@ -119,7 +121,7 @@ export class MemoryQueues {
   }
 
   #candidates(queues: readonly JobQueue[]): Heap<Candidate> {
-    const candidates = new Heap<Candidate>((a, b) => isFirst(a.ready.peek(), b.ready.peek()));
+    const candidates = new Heap<Candidate>(isFirstQueue);
     const slotsByTask = new Map<string, Slots>();
     const seen = new Set<Heap<JobEntry>>();
     for (const { executor, taskId } of queues) {
@@ -131,7 +133,9 @@ export class MemoryQueues {
         slots = { left: this.#slotsOf(taskId) };
         slotsByTask.set(taskId, slots);
       }
-      if (slots.left > 0) candidates.push({ ready, slots, heapIndex: -1 });
+      const first = ready.peek();
+      const age = first?.turn == null ? null : first.record.runAt;
+      if (slots.left > 0) candidates.push({ ready, slots, age, heapIndex: -1 });
     }
     return candidates;
   }
@@ -153,6 +157,14 @@ export class MemoryQueues {
     }
     return heap;
   }
+}
+
+/** The order of acquisition between queues: priority (higher first), `runAt`, turn, addition. */
+function isFirstQueue(one: Candidate, other: Candidate): boolean {
+  const [a, b] = [one.ready.peek(), other.ready.peek()];
+  if (a === undefined || b === undefined || a.record.priority !== b.record.priority) return isFirst(a, b);
+  const [ageOfA, ageOfB] = [one.age ?? a.record.runAt, other.age ?? b.record.runAt];
+  return ageOfA === ageOfB ? isFirst(a, b) : ageOfA < ageOfB;
 }
 
 export function moveTo(heap: Heap<JobEntry>, entry: JobEntry): void {
