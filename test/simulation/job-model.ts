@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { JobOutcome } from "../../src/records/policies.ts";
@@ -310,6 +311,7 @@ export class JobModel {
     const opener = this.windows.openerOf(record);
     if (opener !== null && (opener.isSure || addition?.job.id === opener.jobId)) {
       this.#history.count("windows kept");
+      if (holder === undefined) this.windows.kept(record);
       // Where two stand for it, either may answer.
       if (holder === undefined || addition?.job.id === opener.jobId) return this.#all.get(opener.jobId) ?? null;
     }
@@ -326,7 +328,11 @@ export class JobModel {
       this.#history.count("debounced");
       const { createdAt: lastAt, id: lastId } = job.debounce;
       // In one millisecond, the ids tell the order.
-      if (createdAt < lastAt || (createdAt === lastAt && record.id < lastId)) return job;
+      const isEarlier = createdAt < lastAt || (createdAt === lastAt && record.id < lastId);
+      // A clock that was far ahead made the last one.
+      if (isEarlier && lastAt <= createdAt + CLOCK_TOLERANCE_MS) return job;
+      if (isEarlier) this.#history.count("bursts of wrong clocks");
+      job.record.createdAt = Math.min(job.record.createdAt, createdAt);
       const { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = record;
       Object.assign(job.record, { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries });
       if (concurrencyKey === undefined) delete job.record.concurrencyKey;
@@ -705,6 +711,9 @@ export class JobModel {
       if (job !== undefined) this.#count(job, running);
     }
     if (isBlocked || report.acquired.length >= room.limit) return;
+    for (const job of this.#unfinished.values()) {
+      if (this.#isWaiting(job)) this.#gates.heedClock(job.record, this.#gates.gateOf(job.record), now);
+    }
     const left = this.#next(isMine, running, now);
     if (left !== null)
       this.#history.violate(`${caller.name} leaves job ${left.record.id}, which it could have acquired`);

@@ -25,12 +25,20 @@ export const wrongClockCases: readonly DataStoreCase[] = [
       await wrong.addJobs(makeJobs(burst + 4));
       const first = await take(wrong, { now: AHEAD });
       equal(first.acquired.length, burst, "what the clock ahead lets start at once");
-      await release(wrong, first.acquired.map((job) => finish(job)), { now: AHEAD });
+      await release(
+        wrong,
+        first.acquired.map((job) => finish(job)),
+        { now: AHEAD },
+      );
       const starts = [];
       for (let now: number | null = T0, steps = 0; now !== null && steps < 10; steps++) {
         const { acquired, hasReady, nextRunAt } = await take(right, { now, until: now + 1 });
         starts.push(...acquired.map(() => (now ?? 0) - T0));
-        await release(right, acquired.map((job) => finish(job)), { now });
+        await release(
+          right,
+          acquired.map((job) => finish(job)),
+          { now },
+        );
         isTrue(!hasReady, "a step leaves nothing that could start");
         now = nextRunAt;
       }
@@ -122,7 +130,11 @@ export const wrongClockCases: readonly DataStoreCase[] = [
       }
       equal(await takenIds(right, { now: T0 + maxWaitMs - 1 }), [], "what runs before the longest wait is over");
       const { acquired } = await take(right, { now: T0 + maxWaitMs });
-      equal(acquired.map(({ id, payload }) => [id, payload]), [["a", "1500"]], "what runs then");
+      equal(
+        acquired.map(({ id, payload }) => [id, payload]),
+        [["a", "1500"]],
+        "what runs then",
+      );
     },
   },
   {
@@ -152,7 +164,12 @@ export const wrongClockCases: readonly DataStoreCase[] = [
       for (let left = 6; left > 0; left--) {
         order.push(...(await takenIds(right, { now: T0 + 2, queues, limit: 1 })));
       }
-      const pairs = [0, 2, 4].map((start) => order.slice(start, start + 2).sort().join());
+      const pairs = [0, 2, 4].map((start) =>
+        order
+          .slice(start, start + 2)
+          .sort()
+          .join(),
+      );
       equal(pairs, ["k1,l1", "k2,l2", "o1,o2"], "whose turn it is");
     },
   },
