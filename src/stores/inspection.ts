@@ -8,8 +8,8 @@ export interface StoreInspection {
   readonly tasks: readonly TaskBacklog[];
   /** The unleased job with the earliest `runAt`, if its `runAt <= now`; null when no job is due. Jobs that a limit, a
    *  rate or a pause holds count, and those that wait for their parents do not: they are not due. A store may leave out
-   *  jobs where there are more than 10,000 different combinations of task, executor and priority of jobs that are ready,
-   *  or of task, concurrency key and priority of jobs that are held. */
+   *  jobs where there are more than 10,000 different combinations of task, executor and priority (of jobs that are
+   *  ready) and of task, concurrency key and priority (of jobs that are held). */
   readonly oldestDueJob: { readonly id: string; readonly taskId: string; readonly runAt: number } | null;
   /** The schedule with the earliest `nextFireTime` of those that are not paused, if its `nextFireTime <= now`; null
    *  when no schedule is due. */

@@ -137,7 +137,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays
     // woken, and so does one that has jobs to demote. It keeps what `rooms` made of the `tat` of a wrong clock.
     settle:
-      `UPDATE ${gates} SET wake_at = s.next, tat = s.tat FROM (WITH ${wokenRooms(names)} SELECT r.task_id, r.key, r.tat, ` +
+      `UPDATE ${gates} SET wake_at = s.next, tat = s.tat FROM (WITH ${wokenRooms(names)} ` +
+      "SELECT r.task_id, r.key, r.tat, " +
       `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 OR ${isInverted(names, "r")} ` +
       "THEN r.wake_at " +
       `WHEN r.free <= 0 OR r.fair = 1 AND r.waiting >= ${FAIR_PROMOTED_MAX} OR r.waiting >= r.rate_burst THEN NULL ` +

@@ -30,7 +30,8 @@ export interface InsertionParts {
 /** The condition of the index of bursts: a job that was acquired once is no longer debounced. */
 const IS_BURST = "debounce_key IS NOT NULL AND fence = 0";
 
-/** SQL of the first place in a burst that only a wrong clock can have given to an earlier addition, see `placeInBurst`. */
+/** SQL of the first place in a burst that only a wrong clock can have given to another addition, see
+ *  `placeInBurst`. */
 const FAR = `printf('%016d', (excluded.details->>'createdAt') + ${CLOCK_TOLERANCE_MS})`;
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */

@@ -6,8 +6,8 @@ import { debounced, WAIT_MS } from "./debounce-makers.ts";
 import { drainQueue, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
 import { finish, idsOf, look, makeJob, makeJobs, QUEUE, release, T0, take } from "./makers.ts";
 
-// A host whose clock is a day ahead writes, and then hosts with right clocks go on. Nothing that it wrote stops them for
-// longer than the feature itself lets a job wait, and at most one burst more gets through.
+// A host whose clock is a day ahead writes, and then hosts with right clocks go on. Nothing that it wrote stops them
+// for longer than the feature itself lets a job wait, and at most one burst more gets through.
 
 const DAY_MS = 86_400_000;
 const AHEAD = T0 + DAY_MS;
