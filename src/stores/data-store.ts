@@ -176,9 +176,10 @@ export interface DataStore extends AsyncDisposable {
    *    of the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
    *    are promoted and wait; a bucket that would be full more than a minute later than its burst can owe counts as
    *    empty at `now`, because a wrong clock took its last token. If there is no room for a held job that is more
-   *    urgent (of a higher priority) than one that was promoted and waits, the latter is held again, so that it makes room: before the acquisition, or in the
-   *    next step. The acquisition of a job takes a token, unless the job will not start, because its `startDeadline` is
-   *    before `now`, no attempt failed, and its `startedFence` is 0. Only promoted jobs can be acquired. If the task
+   *    urgent (of a higher priority) than one that was promoted and waits, the latter is held again, so that it makes
+   *    room: before the acquisition, or in the next step. The acquisition of a job takes a token, unless the job will
+   *    not start, because its `startDeadline` is before `now`, no attempt failed, and its `startedFence` is 0. Only
+   *    promoted jobs can be acquired. If the task
    *    is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much
    *    as without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in
    *    its own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
@@ -275,8 +276,9 @@ export interface DataStore extends AsyncDisposable {
    *   with an earlier `createdAt` than the last one changes nothing; in one millisecond, the greater `id` is the later
    *   addition. But one that is more than a minute earlier counts, because a wrong clock made the last one: then the
    *   `createdAt` of the job is no later than that of the addition. So no repetition overrides what was added since,
-   *   and all answers of one call tell the job as the call left it. Like the `id` of a job whose result is not kept, the addition is remembered for 10 minutes: a repetition
-   *   answers the job that it changed, even if that job has ended since (`hasEnded`).
+   *   and all answers of one call tell the job as the call left it. Like the `id` of a job whose result is not kept,
+   *   the addition is remembered for 10 minutes: a repetition answers the job that it changed, even if that job has
+   *   ended since (`hasEnded`).
    * - *Once.* If the window of the task, `once.kind` and `once.key` lasts (`until` > the addition's `createdAt`) and
    *   another job opened it, nothing is added: the answer is the job that opened it, with `isNew: false` and, if that
    *   job has ended, `hasEnded`. If the window was opened more than a minute after the addition, by a wrong clock, it
