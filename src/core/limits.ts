@@ -249,9 +249,10 @@ export const FLOW_LIMIT_MAX = 1_000_000;
  *  enough for a key that comes late. */
 export const TURNS_AHEAD_MAX = 16;
 
-/** How long a store keeps the full bucket of a rate whose key has no jobs, in milliseconds. A clock that is ahead finds
- *  buckets full before they are: it forgets none, unless it is ahead by more than this. */
-export const BUCKET_KEPT_MS = 60_000;
+/** How far the clocks of hosts may differ before a stored instant counts as written by a wrong clock, in milliseconds.
+ *  A call may also arrive half a minute after the present that it tells. A store keeps the full bucket of a rate whose
+ *  key has no jobs for as long, because a clock that is ahead finds buckets full before they are. */
+export const CLOCK_TOLERANCE_MS = 60_000;
 
 /** Most pauses that a store tells: enough to see that something is wrong. */
 export const TASK_PAUSES_MAX = 10_000;

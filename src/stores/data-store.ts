@@ -196,12 +196,14 @@ export interface DataStore extends AsyncDisposable {
    *    is `fair`; those without a key share one key of their own. Admission promotes held jobs of a key, by priority,
    *    then `runAt`, then addition, as long as: the key and its task are not paused; fewer than `maxRunningPerKey` jobs
    *    of the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
-   *    are promoted and wait. If there is no room for a held job that is more urgent (of a higher priority) than one
-   *    that was promoted and waits, the latter is held again, so that it makes room: before the acquisition, or in the
-   *    next step. The acquisition of a job takes a token. Only promoted jobs can be acquired. If the task is `fair`,
-   *    the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much as without
-   *    keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in its own
-   *    commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
+   *    are promoted and wait; a bucket that would be full more than a minute later than its burst can owe counts as
+   *    empty at `now`, because a wrong clock took its last token. If there is no room for a held job that is more
+   *    urgent (of a higher priority) than one that was promoted and waits, the latter is held again, so that it makes
+   *    room: before the acquisition, or in the next step. The acquisition of a job takes a token. Only promoted jobs can
+   *    be acquired. If the task is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An
+   *    acquisition costs as much as without keys: it reads no held job. Each end, put-back, loss, cancellation and
+   *    change of a limit admits in its own commit or wakes the schedulers (`hasReady`); a token that comes later counts
+   *    in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
    *
    * *Alarms*, if `alarms` and the store has a {@link Ledger}. Between releases and recovery, the step raises those of
@@ -294,13 +296,16 @@ export interface DataStore extends AsyncDisposable {
    *   payload, metadata, priority and limits of the addition, and its `runAt` becomes that of the addition, but no
    *   later than `maxWaitMs` after its `createdAt`; its id, `createdAt` and key stay, and `isNew` is false. An addition
    *   with an earlier `createdAt` than the last one changes nothing; in one millisecond, the greater `id` is the later
-   *   addition. So no repetition overrides what was added since, and all answers of one call tell the job as the call
-   *   left it. Like the `id` of a job whose result is not kept, the addition is remembered for 10 minutes: a repetition
-   *   answers the job that it changed, even if that job has ended since (`hasEnded`).
+   *   addition. But one that is more than a minute earlier counts, because a wrong clock made the last one: then the
+   *   `createdAt` of the job is no later than that of the addition. So no repetition overrides what was added since,
+   *   and all answers of one call tell the job as the call left it. Like the `id` of a job whose result is not kept,
+   *   the addition is remembered for 10 minutes: a repetition answers the job that it changed, even if that job has
+   *   ended since (`hasEnded`).
    * - *Once.* If the window of the task, `once.kind` and `once.key` lasts (`until` > the addition's `createdAt`) and
    *   another job opened it, nothing is added: the answer is the job that opened it, with `isNew: false` and, if that
-   *   job has ended, `hasEnded`. Otherwise the job is added and opens the window. A job that is not added, because
-   *   another one has its `idempotencyKey`, opens none.
+   *   job has ended, `hasEnded`. If the window was opened more than a minute after the addition, by a wrong clock, it
+   *   then lasts until the addition's `until`. Otherwise the job is added and opens the window. A job that is not
+   *   added, because another one has its `idempotencyKey`, opens none.
    * - *Parents.* A job with `after` is held until its parents have ended (see {@link step}). Parents may be unfinished
    *   jobs, jobs of the same call (in any order), or jobs that have a result. For others the call rejects with
    *   {@link StoreRefusedError}, also for jobs that would wait for each other in a circle. If all parents have ended,

@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { JobOutcome } from "../../src/records/policies.ts";
@@ -332,6 +333,7 @@ export class JobModel {
     const opener = this.windows.openerOf(record);
     if (opener !== null && (opener.isSure || addition?.job.id === opener.jobId)) {
       this.#history.count("windows kept");
+      if (holder === undefined) this.windows.kept(record);
       // Where two stand for it, either may answer.
       if (holder === undefined || addition?.job.id === opener.jobId) return this.#all.get(opener.jobId) ?? null;
     }
@@ -348,7 +350,11 @@ export class JobModel {
       this.#history.count("debounced");
       const { createdAt: lastAt, id: lastId } = job.debounce;
       // In one millisecond, the ids tell the order.
-      if (createdAt < lastAt || (createdAt === lastAt && record.id < lastId)) return job;
+      const isEarlier = createdAt < lastAt || (createdAt === lastAt && record.id < lastId);
+      // A clock that was far ahead made the last one.
+      if (isEarlier && lastAt <= createdAt + CLOCK_TOLERANCE_MS) return job;
+      if (isEarlier) this.#history.count("bursts of wrong clocks");
+      job.record.createdAt = Math.min(job.record.createdAt, createdAt);
       const { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = record;
       Object.assign(job.record, { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries });
       if (concurrencyKey === undefined) delete job.record.concurrencyKey;
@@ -778,6 +784,9 @@ export class JobModel {
       left.set(record.executor, (left.get(record.executor) ?? Number.POSITIVE_INFINITY) - 1);
     }
     if (isBlocked || report.acquired.length >= room.limit) return;
+    for (const job of this.#unfinished.values()) {
+      if (this.#isWaiting(job)) this.#gates.heedClock(job.record, this.#gates.gateOf(job.record), now);
+    }
     const next = this.#next(isMine, running, now);
     if (next !== null)
       this.#history.violate(`${caller.name} leaves job ${next.record.id}, which it could have acquired`);

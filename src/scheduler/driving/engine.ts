@@ -431,6 +431,7 @@ export class Engine {
       this.#unclaimed.added(job);
       if (this.#isResident && job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
     });
+    events.watch("jobHeld", (job) => this.#unclaimed.held(job));
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
     events.watch("jobUpdated", ({ runAtMs }) => {
       if (this.#isResident) this.#loop.lookBy(runAtMs);

@@ -140,11 +140,8 @@ export class MemoryJobs {
     });
     tasks.sort((a, b) => compareTexts(a.taskId, b.taskId));
     let oldest: JobRecord | null = null;
-    const paused = new Set(this.#gates.pauses().flatMap(({ taskId, key }) => (key === null ? [taskId] : [])));
-    for (const entry of this.table.all()) {
-      const { record } = entry;
-      if (record.acquiredBy !== null || record.runAt > now || paused.has(record.taskId)) continue;
-      if (isHeld(entry) || record.heldBy === "parents") continue;
+    for (const { record } of this.table.all()) {
+      if (record.acquiredBy !== null || record.runAt > now || record.heldBy === "parents") continue;
       if (oldest === null || record.runAt < oldest.runAt) oldest = record;
     }
     const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
@@ -176,6 +173,7 @@ export class MemoryJobs {
     }
     // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leases.first?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
+    this.#gates.heedClock(now);
     this.#queues.makeDue(now);
     this.#queues.admit(now);
     const acquire = (entry: JobEntry): void => {
@@ -206,6 +204,7 @@ export class MemoryJobs {
   /** @param acquired what the step that looks has acquired */
   see({ now, jobs }: View, acquired: readonly JobRecord[] = []): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
+    this.#gates.heedClock(now);
     this.#queues.makeDue(now);
     const deadline = this.table.nextToStart()?.record.startDeadline ?? null;
     return {

@@ -53,6 +53,7 @@ import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 import { versionCases } from "./version-cases.ts";
+import { wrongClockCases } from "./wrong-clock-cases.ts";
 import { zoneCases } from "./zone-cases.ts";
 
 export { ContractViolation } from "./assert.ts";
@@ -113,6 +114,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowPauseCases,
   ...flowModelCases,
   ...missedStartCases,
+  ...wrongClockCases,
   ...versionCases,
   ...ledgerCases,
   ...ledgerSkipCases,
