@@ -686,11 +686,18 @@ export class JobModel {
   /** Jobs that have missed their start end. No run has so many that a step leaves some. */
   #endMissed(caller: Caller): void {
     const missed = new Set([...this.#unfinished.values()].filter((job) => hasMissedStart(job, this.#now)));
+    // Those after it first: the end of a job cancels none that has missed its own start.
+    const endAfter = (id: string): void => {
+      for (const job of this.#unfinished.values()) {
+        if (job.record.after?.includes(id) !== true) continue;
+        endAfter(job.record.id);
+        if (missed.has(job)) end(job);
+      }
+    };
     const end = (job: ModelJob): void => {
-      missed.delete(job);
       const { id } = job.record;
-      // Children first: the end of their parent does not cancel those that have missed their own start.
-      for (const child of missed) if (child.record.after?.includes(id) === true) end(child);
+      endAfter(id);
+      missed.delete(job);
       this.#history.count("missed starts");
       this.#history.trace(caller.name, `ends job ${id}, which missed its start`);
       this.#ends.due.push(id);
