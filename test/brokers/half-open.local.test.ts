@@ -1,5 +1,3 @@
-import { createClient } from "@redis/client";
-import { Redis } from "ioredis";
 import mqtt from "mqtt";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -19,6 +17,7 @@ import { LoopbackProxy } from "../support/loopback-proxy.ts";
 import { Mosquitto } from "../support/mosquitto.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
 import { RedisServer } from "../support/redis-server.ts";
+import { OLDER_REDIS_WAYS, REDIS_WAYS, type RedisWay } from "./redis/ways.ts";
 import { VirtualTimers } from "./virtual-timers.ts";
 
 let servers: { readonly redis: RedisServer; readonly mqtt: Mosquitto; readonly postgres: PostgresServer };
@@ -43,30 +42,17 @@ const linksByUrl: Readonly<Record<Kind, (url: string) => LinkMaker>> = {
   postgres: (url) => postgresLinks(postgresOptions({ url })),
 };
 
+function toWay({ maker, renew, end }: RedisWay): Way {
+  return { maker: maker(), renew, end };
+}
+
 const WAYS: Readonly<Record<string, readonly [Kind, (url: string) => Promise<Way>]>> = {
-  "of Redis by url": ["redis", async (url) => ({ maker: linksByUrl.redis(url) })],
-  "of Redis over a client of ioredis": [
-    "redis",
-    async (url) => {
-      const client = new Redis(url);
-      client.on("error", () => {});
-      const renew = (): void => client.disconnect(true);
-      return { maker: redisLinks(redisOptions({ client })), renew, end: () => client.disconnect() };
-    },
-  ],
-  "of Redis over a client of node-redis": [
-    "redis",
-    async (url) => {
-      const client = createClient({ url });
-      client.on("error", () => {});
-      await client.connect();
-      const renew = (): void => {
-        client.destroy();
-        client.connect().catch(() => {});
-      };
-      return { maker: redisLinks(redisOptions({ client })), renew, end: () => client.destroy() };
-    },
-  ],
+  ...Object.fromEntries(
+    Object.entries({ ...REDIS_WAYS, ...OLDER_REDIS_WAYS }).map(([way, connect]) => [
+      `of Redis ${way}`,
+      ["redis", async (url: string) => toWay(await connect(url))] as const,
+    ]),
+  ),
   "of MQTT by url": ["mqtt", async (url) => ({ maker: linksByUrl.mqtt(url) })],
   "of MQTT over a client": [
     "mqtt",
