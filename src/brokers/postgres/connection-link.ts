@@ -18,8 +18,8 @@ export interface ConnectionLinkOptions {
 
 const DEAF =
   "a NOTIFY over another connection does not come back, because the address is that of a pool that lends its " +
-  "connections for one transaction each (PgBouncer's pool_mode = transaction), which loses LISTEN; give the broker the " +
-  "address of PostgreSQL itself, or of a pool in session mode";
+  "connections for one transaction each (PgBouncer's pool_mode = transaction), which loses LISTEN; give the broker " +
+  "the address of PostgreSQL itself, or of a pool in session mode";
 
 /** A link that listens over one connection, which is made anew when it was lost. */
 export class ConnectionLink implements Link {

@@ -77,6 +77,20 @@ describe("an MQTT broker reaches its server", () => {
     expect(server.output).toContain("as the one (");
   });
 
+  test.each([4, 5] as const)(
+    "and names the cause where two have one name, with version %i",
+    async (protocolVersion) => {
+      const options = { url: server.url, topic: "twins", clientId: `twin ${protocolVersion}`, protocolVersion };
+      const { logger, entries } = recordingLogger();
+      await brokerOf(options).open({ logger });
+      await brokerOf(options).open();
+      while (entries.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(entries[0]?.level).toBe("warn");
+      expect(String(entries[0]?.details[0])).toContain("clientId");
+      expect(String(entries[0]?.details[0])).toContain("give each broker its own, or none");
+    },
+  );
+
   test("by a socket that keeps no small message back", async () => {
     const setNoDelay = vi.spyOn(Socket.prototype, "setNoDelay");
     onTestFinished(() => setNoDelay.mockRestore());

@@ -123,6 +123,24 @@ describe("a broker over a server", () => {
     await Promise.all(all.map((broker) => broker.close()));
   });
 
+  test("drops a message that is longer than any that its transport carries, unread, and says so once", async () => {
+    const hall = new Hall();
+    const [here, there] = [hall.broker(), hall.broker()];
+    const { logger, entries } = recordingLogger();
+    const heard = heardBy(there);
+    await Promise.all([here.open(), there.open({ logger })]);
+    const message = JSON.stringify({ escapement: 1, namespace: "", events: [added("a")] });
+    for (const length of [1000, 1001, 1002]) hall.say(message.padEnd(length));
+    expect(heard).toEqual(["a"]);
+    expect(entries.map(({ level, message }) => [level, message])).toEqual([
+      [
+        "debug",
+        "escapement: on the event broker's channel at hall://here, a message of more than 1000 bytes is dropped unread",
+      ],
+    ]);
+    await Promise.all([here.close(), there.close()]);
+  });
+
   test("delivers a doubled message once", async () => {
     const hall = new Hall();
     const [here, there] = [hall.broker(), hall.broker()];
