@@ -11,8 +11,8 @@ export interface JobRecord {
   readonly executor: string;
   /** Serialized payload, or null for none. */
   readonly payload: string | null;
-  /** Jobs with a higher priority run first. A whole number, less 0.5 for a job that makes up for a fire time, so that it
-   *  comes behind the others of its priority. See {@link givenPriority}. */
+  /** Jobs with a higher priority run first. A whole number, less 0.5 for a job that makes up for a fire time, so that
+   *  it comes behind the others of its priority. See {@link givenPriority}. */
   readonly priority: number;
   /** The job does not start before this instant. */
   readonly runAt: number;

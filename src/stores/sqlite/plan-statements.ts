@@ -82,8 +82,8 @@ export function planStatements(names: TableNames): PlanStatements {
 
   return {
     // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
-    // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now. Runs before
-    // commitPlans, because both statements test the fence, and commitPlans raises it.
+    // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now. Runs
+    // before commitPlans, because both statements test the fence, and commitPlans raises it.
     insertFires: `${insertAware} ON CONFLICT DO NOTHING`,
     insertFiresPlainly: `${insertPlainly} ON CONFLICT DO NOTHING`,
     // The next seven serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
