@@ -207,8 +207,8 @@ export function objectOf<Entries extends v.ObjectEntries>(
   return v.strictObject(entries, ({ input }) => mustBe("an object", input, "", instead(input)));
 }
 
-/** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue, and so does what an object throws where
- *  it is read; other errors of ours pass through. */
+/** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue, and so does what an object throws
+ *  where it is read; other errors of ours pass through. */
 export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O> {
   return v.pipe(
     v.unknown(),

@@ -11,7 +11,8 @@ export interface JobRecord {
   readonly executor: string;
   /** Serialized payload, or null for none. */
   readonly payload: string | null;
-  /** Jobs with a higher priority run first. */
+  /** Jobs with a higher priority run first. A whole number, less 0.5 for a job that makes up for a fire time, so that
+   *  it comes behind the others of its priority. See {@link givenPriority}. */
   readonly priority: number;
   /** The job does not start before this instant. */
   readonly runAt: number;
@@ -104,3 +105,9 @@ export const NEVER_RUN: Pick<
   acquiredUntil: null,
   fence: 0,
 });
+
+/** The priority that was asked for. */
+export function givenPriority({ priority }: Pick<JobRecord, "priority">): number {
+  // Without the sum, -0.5 would become -0.
+  return Math.ceil(priority) + 0;
+}

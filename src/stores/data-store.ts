@@ -170,11 +170,11 @@ export interface DataStore extends AsyncDisposable {
    * 3. *Additions*, as {@link addJobs} adds them.
    * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
    *    saw (`fence`, `expected`), the schedule is not paused, and `expected <= now`. Then one job is added for each of
-   *    the plan's fires, with the payload, executor, priority, metadata and limits of the schedule; a fire whose
-   *    `(scheduleId, fireTime)` an unfinished job already has is left out. `nextFireTime`, `lastFireTime`,
-   *    `paceUntil`, `paused` and, if given, `zoneRules` of the schedule are replaced, `fence` grows by 1, and the
-   *    favourite becomes this scheduler (`isFavourite`) or nobody. A plan that does not count changes nothing. If a
-   *    step has several plans of one schedule, only the first can count.
+   *    the plan's fires, with the payload, executor, priority (0.5 less, if the plan `isCatchUp`), metadata and limits
+   *    of the schedule; a fire whose `(scheduleId, fireTime)` an unfinished job already has is left out.
+   *    `nextFireTime`, `lastFireTime`, `paceUntil`, `paused` and, if given, `zoneRules` of the schedule are replaced,
+   *    `fence` grows by 1, and the favourite becomes this scheduler (`isFavourite`) or nobody. A plan that does not
+   *    count changes nothing. If a step has several plans of one schedule, only the first can count.
    *
    *    A plan with an `overlap` that counts heeds the unfinished jobs that fire times of its schedule made, except
    *    those that repeat another job (`retryOf`). With `skip`, its fire makes no job if there is such a job. Otherwise,

@@ -70,6 +70,9 @@ export interface SchedulePlan {
   /** The schedule's `nextFireTime` as the planner saw it. */
   readonly expected: number;
   readonly fires: readonly PlannedJob[];
+  /** Whether the fires make up for several fire times that are due together. The priority of their jobs is 0.5 less
+   *  than that of the schedule, so that however many they are, what else is due comes first. Default: false. */
+  readonly isCatchUp?: boolean;
   readonly nextFireTime: number | null;
   readonly lastFireTime: number | null;
   readonly paused: boolean;

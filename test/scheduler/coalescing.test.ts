@@ -71,6 +71,49 @@ describe("fire times that are due together", () => {
     expect((await store.getJobs({ limit: 2000, cursor: null })).items).toHaveLength(1000);
   });
 
+  test("that are made up for by the thousand let each other job begin within two steps of its addition", async () => {
+    const { scheduler, clock, store } = setUp({ maxConcurrentJobs: 10 });
+    const step = store.step.bind(store);
+    let steps = 0;
+    store.step = (request) => {
+      steps++;
+      return step(request);
+    };
+    let made = 0;
+    scheduler.task("old", { maxRunningJobs: null, resultExpirationTime: "PT0S" }, () => {
+      made++;
+    });
+    const waits: number[] = [];
+    scheduler.task("new", { maxRunningJobs: null }, (addedIn: number) => {
+      waits.push(steps - addedIn);
+    });
+    const missed = new IntervalTrigger({ seconds: 1, startTime: at(-20_000), endTime: at(-1) });
+    await scheduler.addSchedule("old", missed, { id: "s", coalesce: "all" });
+    await scheduler.start();
+    for (let turn = 0; made < 20_000; turn++) {
+      await clock.yield();
+      if (turn % 100 === 0) await scheduler.addJob("new", { payload: steps });
+    }
+    await clock.yield();
+    expect(waits.length).toBeGreaterThan(5);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(2);
+    expect((await store.getJobs({ limit: 1, cursor: null })).items).toEqual([]);
+  });
+
+  test("let the next fire time come first when it is due", async () => {
+    const { scheduler, clock } = setUp({ maxConcurrentJobs: 1 });
+    const ran: (number | null)[] = [];
+    scheduler.task("t", { maxRunningJobs: null }, async (_: undefined, { job }) => {
+      ran.push(secondsOf(job.fireTime));
+      expect(job.priority).toBe(0);
+      await clock.sleep(clock.now() + 400);
+    });
+    await scheduler.addSchedule("t", new IntervalTrigger({ seconds: 1, startTime: at(-3) }), { coalesce: "all" });
+    await scheduler.start();
+    await clock.advance({ milliseconds: 2500 });
+    expect(ran).toEqual([-3, -2, -1, 1, 0, 2]);
+  });
+
   test.each(["loop", "tick"])(
     "of more schedules than one look shows starves no fresh schedule in a %s",
     async (driver) => {

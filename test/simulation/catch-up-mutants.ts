@@ -35,6 +35,12 @@ export const CATCHING_UP: readonly Mutant[] = [
       step: (request) => ({ ...request, plans: request.plans.map(({ paceUntil: _, ...plan }) => plan) }),
     }),
   ),
+  store(
+    "lets jobs that make up for fire times come before what else is due",
+    changing({
+      step: (request) => ({ ...request, plans: request.plans.map(({ isCatchUp: _, ...plan }) => plan) }),
+    }),
+  ),
   planning("tells of no fire time that it leaves out", ({ skips: _, ...plan }) => plan),
   planning("tells of the fire times that it coalesces alone", (plan) => ({
     ...plan,

@@ -267,7 +267,7 @@ export class ScheduleModel {
         continue;
       }
       // The job of a schedule of this id that was removed may not have ended yet.
-      if (!this.#jobs.hasJobAt(record.id, fire.fireTime)) this.onEnqueued(jobOf(record, fire), text);
+      if (!this.#jobs.hasJobAt(record.id, fire.fireTime)) this.onEnqueued(jobOf(record, fire, plan.isCatchUp), text);
     }
     const { nextFireTime, lastFireTime, paused, paceUntil = null } = plan;
     const note = { at: request.now, by: request.schedulerId };
@@ -528,7 +528,7 @@ function changeOf(
 }
 
 /** What becomes a job: the plan's fire, and for the rest the schedule as it is stored. */
-export function jobOf(schedule: ScheduleRecord, { jobId, ...fire }: PlannedJob): JobRecord {
+export function jobOf(schedule: ScheduleRecord, { jobId, ...fire }: PlannedJob, isCatchUp = false): JobRecord {
   const { id, taskId, executor, payload, priority, resultExpirationMs, maxRecoveries, metadata, concurrencyKey } =
     schedule;
   return {
@@ -539,7 +539,7 @@ export function jobOf(schedule: ScheduleRecord, { jobId, ...fire }: PlannedJob):
     scheduleId: id,
     executor,
     payload,
-    priority,
+    priority: priority - (isCatchUp ? 0.5 : 0),
     resultExpirationMs,
     maxRecoveries,
     metadata,

@@ -116,9 +116,12 @@ export class FirePlanner {
       const { fires, nextFireTime } = planned;
       const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
       const isFavourite = this.#isFavourite(schedule);
+      // A fire time that is due alone is not made up for, however late it is.
+      const isCatchUp = schedule.overlap === "queue" && (fires.length > 1 || isCut);
       const facts = { scheduleId, fence, expected, ...planned, fires: jobs, paused: false, isFavourite };
       const areNew = nextFireTime !== expected && zoneRules !== (schedule.zoneRules ?? null);
-      const plan = areNew ? { ...facts, zoneRules } : facts;
+      const single = areNew ? { ...facts, zoneRules } : facts;
+      const plan = isCatchUp ? { ...single, isCatchUp } : single;
       const policy = schedule.overlap;
       if (policy === "queue" || fires.length === 0) return { schedule, plan, failure: null, isCut };
       const overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };

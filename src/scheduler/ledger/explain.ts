@@ -126,8 +126,8 @@ interface StoreFacts {
   readonly fireTime: number | null;
 }
 
-/** What the store has of the very instant that is sought, whatever the rule says of it: an earlier life of the schedule
- *  may have fired then. Else what it has of the fire time that is meant. At most three requests, one after the other. */
+/** What the store has of the very instant that is sought, whatever the rule says of it: before it was removed and added
+ *  again, the schedule may have fired then. Else what the store has of the fire time that is meant. */
 async function factsOf(known: Known, subject: Subject): Promise<StoreFacts> {
   const { ledger, scheduleId, now } = known;
   const { at, skipped } = subject.sought;

@@ -1,5 +1,5 @@
 import { DeserializationError, JobLookupError, PayloadError } from "../../core/errors.ts";
-import { type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import { givenPriority, type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import { keyedPayload } from "../tasks/concurrency-key.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -11,7 +11,8 @@ import type { VerbContext } from "./verb-context.ts";
  */
 export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): JobRecord {
   const { jobId, taskId, scheduleId, scheduledFireTime, finishedAt, expiresAt } = result;
-  const { payload, metadata, executor, priority, fireTime, maxRecoveries } = job;
+  const { payload, metadata, executor, fireTime, maxRecoveries } = job;
+  const priority = givenPriority(job);
   return {
     ...{ id: retryIdOf(jobId), taskId, scheduleId, executor, payload, priority, runAt: now, createdAt: now },
     ...{ fireTime, scheduledFireTime, startDeadline: null },

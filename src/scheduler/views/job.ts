@@ -1,7 +1,7 @@
 import { JobLookupError } from "../../core/errors.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
-import type { JobRecord } from "../../records/job.ts";
+import { givenPriority, type JobRecord } from "../../records/job.ts";
 import type { Metadata, ParentFailurePolicy } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, attemptAsJSON, attemptOf } from "./attempt.ts";
@@ -62,7 +62,7 @@ export class Job<R = unknown> {
   }
   /** Jobs with a higher priority run first. */
   get priority(): number {
-    return this.#record.priority;
+    return givenPriority(this.#record);
   }
   /** The job does not start before this instant. */
   get runAt(): Temporal.Instant {

@@ -2,7 +2,7 @@ import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.
 import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import { addedJob, debouncedRunAt } from "../added-job.ts";
-import type { JobAddition, PlannedJob, StepRequest } from "../data-store.ts";
+import type { JobAddition, PlannedJob, SchedulePlan, StepRequest } from "../data-store.ts";
 import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
 import { isCancelledBy, type MemoryChains } from "./chains.ts";
 import type { JobEntry } from "./gate.ts";
@@ -223,7 +223,7 @@ export class JobAdditions {
 
   /** Adds the job of a schedule's fire, unless an unfinished job has the fire time or the id. Returns whether it
    *  did. */
-  addOfSchedule(schedule: ScheduleRecord, fire: PlannedJob): boolean {
+  addOfSchedule(schedule: ScheduleRecord, { isCatchUp = false }: SchedulePlan, fire: PlannedJob): boolean {
     if (this.#table.has(fire.jobId) || this.#table.hasFireTime(fire.fireTime, schedule.id)) return false;
     const record: Mutable<JobRecord> = {
       id: fire.jobId,
@@ -231,7 +231,7 @@ export class JobAdditions {
       scheduleId: schedule.id,
       executor: schedule.executor,
       payload: schedule.payload,
-      priority: schedule.priority,
+      priority: schedule.priority - (isCatchUp ? 0.5 : 0),
       runAt: fire.runAt,
       createdAt: fire.createdAt,
       fireTime: fire.fireTime,

@@ -327,7 +327,7 @@ export class MemoryDataStore implements contract.DataStore {
     if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
-      const isNew = schedule !== null && !isSkipped && this.#jobs.additions.addOfSchedule(schedule, fire);
+      const isNew = schedule !== null && !isSkipped && this.#jobs.additions.addOfSchedule(schedule, plan, fire);
       if (isNew || this.#jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
     const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);

@@ -52,7 +52,7 @@ export function planStatements(names: TableNames): PlanStatements {
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
     "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, alarm_at, start_deadline) " +
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
-    `coalesce(${details}->>'priority', 0), f.value->>4, ` +
+    `coalesce(${details}->>'priority', 0) - f.value->>9, f.value->>4, ` +
     `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
     `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
     `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
@@ -83,8 +83,8 @@ export function planStatements(names: TableNames): PlanStatements {
 
   return {
     // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
-    // startDeadline, missedCount, firstMissedTime, lastMissedTime], ?2 now. Runs before commitPlans, because both
-    // statements test the fence, and commitPlans raises it.
+    // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now. Runs
+    // before commitPlans, because both statements test the fence, and commitPlans raises it.
     insertFires: `${insertAware} ON CONFLICT DO NOTHING`,
     insertFiresPlainly: `${insertPlainly} ON CONFLICT DO NOTHING`,
     // The next seven serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.

@@ -164,7 +164,7 @@ function zoneRulesRow({ scheduleId, fence, expected, zoneRules }: SchedulePlan):
   return zoneRules === undefined ? [] : [[scheduleId, fence, expected, zoneRules]];
 }
 
-function fireRow({ scheduleId, fence, expected, fires }: SchedulePlan): unknown[] {
+function fireRow({ scheduleId, fence, expected, fires, isCatchUp = false }: SchedulePlan): unknown[] {
   const rows = fires.map((fire) => [
     fire.jobId,
     fire.createdAt,
@@ -175,6 +175,7 @@ function fireRow({ scheduleId, fence, expected, fires }: SchedulePlan): unknown[
     fire.missedCount,
     fire.firstMissedTime,
     fire.lastMissedTime,
+    isCatchUp ? 0.5 : 0,
   ]);
   return [scheduleId, fence, expected, rows];
 }

@@ -3,16 +3,21 @@ import type { DataStoreCase } from "./contract-case.ts";
 import {
   add,
   commit,
+  finish,
   fireOf,
   idsOf,
   jobOf,
   look,
   lookedAt,
+  makeJob,
   makeSchedule,
+  makeTask,
   numbered,
   planOf,
+  release,
   step,
   T0,
+  take,
 } from "./makers.ts";
 import { COMMITTED, planned, REFUSED } from "./planned.ts";
 
@@ -65,6 +70,44 @@ export const planCases: readonly DataStoreCase[] = [
       const [due] = await lookedAt(store, schedule);
       await commit(store, [planOf(present(due, "the schedule"), { fires: [fire] })]);
       equal(await store.getJob("job of schedule"), jobOf(schedule, fire), "the job");
+    },
+  },
+  {
+    name: "plans: jobs that make up for fire times come behind what else is due, in whatever way they wait",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: null }), makeTask({ id: "keyed", maxRunningPerKey: 1 })]);
+      const schedules = [
+        makeSchedule({ id: "plain", nextFireTime: T0 - 9000 }),
+        makeSchedule({ id: "of a key", taskId: "keyed", concurrencyKey: "k", nextFireTime: T0 - 9000 }),
+        makeSchedule({ id: "urgent", priority: 3, nextFireTime: T0 - 9000 }),
+      ];
+      await store.addSchedules(add(...schedules));
+      const plans = schedules.map((schedule) => {
+        const fires = [9000, 8000].map((before) =>
+          fireOf(schedule.id, T0 - before, { jobId: `${schedule.id} ${before}`, createdAt: T0 }),
+        );
+        return planOf(schedule, { fires, lastFireTime: T0 - 8000, nextFireTime: T0 + 1000, isCatchUp: true });
+      });
+      await commit(store, plans);
+      const [made] = plans[2]?.fires ?? [];
+      const asked = jobOf(makeSchedule({ id: "urgent" }), present(made, "a fire"), { priority: 2.5 });
+      equal(await store.getJob("urgent 9000"), asked, "a job that makes up for a fire time");
+      await store.addJobs([
+        makeJob({ id: "3", priority: 3, runAt: T0 }),
+        makeJob({ id: "2", priority: 2, runAt: T0 }),
+        makeJob({ id: "0", runAt: T0 }),
+        makeJob({ id: "-1", priority: -1, runAt: T0 - 99_000 }),
+        makeJob({ id: "0 of the key", taskId: "keyed", concurrencyKey: "k", runAt: T0 }),
+      ]);
+      const queues = ["task", "keyed"].map((taskId) => ({ executor: "inline", taskId }));
+      const first = await take(store, { queues, limit: 5 });
+      equal(idsOf(first.acquired), ["3", "urgent 9000", "urgent 8000", "2", "0"], "the first ones");
+      const second = await take(store, { queues, limit: 5 });
+      equal(idsOf(second.acquired), ["0 of the key", "plain 9000", "plain 8000", "-1"], "the others");
+      const ofKey = present(second.acquired[0], "the job of the key");
+      await release(store, [finish(ofKey)]);
+      equal(idsOf((await take(store, { queues })).acquired), ["of a key 9000"], "the key's next one");
     },
   },
   {
