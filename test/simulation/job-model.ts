@@ -5,8 +5,8 @@ import type { TaskRecord } from "../../src/records/task.ts";
 import type {
   CancelReport,
   JobAddition,
-  JobRoom,
   JobRelease,
+  JobRoom,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
