@@ -48,6 +48,7 @@ export type {
   CancelReport,
   CleanupReport,
   DataStore,
+  Heartbeat,
   HeldJob,
   InspectionOptions,
   JobAddition,
@@ -57,9 +58,11 @@ export type {
   JobRelease,
   JobResultFilter,
   JobResultSelection,
+  LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
+  LeaseSurrenderReport,
   LookedSchedule,
   LookReport,
   LookRequest,
@@ -87,7 +90,6 @@ export type {
   StoreInspection,
   TaskBacklog,
   TaskChange,
-  Twin,
   View,
 } from "./stores/data-store.ts";
 export type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "./stores/ledger.ts";

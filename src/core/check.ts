@@ -1,15 +1,17 @@
 import * as v from "valibot";
 import { type Duration, toDurationMs } from "./duration.ts";
-import { type Issue, OptionsError } from "./errors.ts";
+import { EscapementError, type Issue, OptionsError } from "./errors.ts";
 import { DURATION_MS_MAX } from "./limits.ts";
 import { once } from "./once.ts";
 import {
   canHoldOptions,
+  cannotBeRead,
   isPlain,
   mustBe,
   mustBeOneOf,
   optionError,
   optionsError,
+  readingError,
   takes,
   unknownOption,
 } from "./option-errors.ts";
@@ -54,7 +56,7 @@ export function checker<T>(
 function checkerOf<T>(schema: v.GenericSchema<unknown, T>, hints: Hints): Checker<T> {
   const names = namesOf(schema);
   const quick = quickCheck(schema);
-  return (value, where) => {
+  const check: Checker<T> = (value, where) => {
     const known = isPlain(value) ? quick(value) : null;
     if (known !== null) return known;
     let found: readonly v.BaseIssue<unknown>[] = [];
@@ -66,6 +68,13 @@ function checkerOf<T>(schema: v.GenericSchema<unknown, T>, hints: Hints): Checke
     const advice = hints.instead?.(value) ?? (value instanceof Promise ? "await it first" : null);
     if (found.length > 0 && advice === null) throw optionsError(where, issuesOf(found, schema, hints));
     throw optionError(where, "", takes(hints.takes ?? "an object of options", value, advice));
+  };
+  return (value, where) => {
+    try {
+      return check(value, where);
+    } catch (error) {
+      throw readingError(error, value, where, names);
+    }
   };
 }
 
@@ -198,7 +207,8 @@ export function objectOf<Entries extends v.ObjectEntries>(
   return v.strictObject(entries, ({ input }) => mustBe("an object", input, "", instead(input)));
 }
 
-/** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue; other errors pass through. */
+/** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue, and so does what an object throws where
+ *  it is read; other errors of ours pass through. */
 export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O> {
   return v.pipe(
     v.unknown(),
@@ -206,8 +216,11 @@ export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O>
       try {
         return convert(dataset.value as I);
       } catch (error) {
-        if (!(error instanceof OptionsError)) throw error;
-        addIssue({ message: error.issues[0]?.message ?? error.message });
+        const isOurs = error instanceof EscapementError;
+        if (isOurs ? !(error instanceof OptionsError) : typeof dataset.value !== "object") throw error;
+        const problem =
+          error instanceof OptionsError ? (error.issues[0]?.message ?? error.message) : cannotBeRead(error);
+        addIssue({ message: problem });
         return NEVER;
       }
     }),
@@ -234,7 +247,7 @@ export const instantMs: v.GenericSchema<Parameters<typeof toEpochMs>[0], number>
   toEpochMs(value, ""),
 );
 
-/** A whole number from `min` to `max`, both included. */
+/** A whole number from `min` to `max`, both included. `-0` becomes 0. */
 export function wholeNumber(
   min: number = Number.MIN_SAFE_INTEGER,
   max: number = Number.MAX_SAFE_INTEGER,
@@ -243,10 +256,15 @@ export function wholeNumber(
   const isBounded = min > Number.MIN_SAFE_INTEGER;
   const range = max < Number.MAX_SAFE_INTEGER ? ` from ${min} to ${max}` : isBounded ? ` of ${min} or more` : "";
   const message = ({ input }: { input: unknown }) => mustBe(`a whole number${range}`, input, "", adviceOn(input));
-  const whole = v.pipe(v.number(message), v.safeInteger(message));
+  const whole = v.pipe(
+    v.number(message),
+    v.safeInteger(message),
+    v.transform((value) => value + 0),
+  );
   // Without bounds the pipe is left shorter, because each of its steps costs time even if it checks nothing.
   const schema = isBounded ? v.pipe(whole, v.minValue(min, message), v.maxValue(max, message)) : whole;
-  surely.set(schema, (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max);
+  const isFine = (value: number): boolean => value >= min && value <= max && !Object.is(value, -0);
+  surely.set(schema, (value) => Number.isSafeInteger(value) && isFine(value as number));
   return schema;
 }
 

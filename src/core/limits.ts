@@ -77,7 +77,7 @@ export const FRESH_MS = 10_000;
 export const STEPS_PER_TURN_MAX = 16;
 export const TURN_MS_MAX = 10;
 
-/** Most jobs that a scheduler takes in the first step of a burst, where others may take some too. Each step that leaves
+/** Most jobs that a scheduler takes in the first step of a burst while others are alive, which may take some too. Each step that leaves
  *  jobs lets the next one take twice as many, so that others that hear of the burst get their share, and a long burst
  *  costs a few steps more. */
 export const SHARE_FIRST = 4;
@@ -85,6 +85,9 @@ export const SHARE_FIRST = 4;
 /** Most jobs that one step makes of a schedule with `coalesce: "all"`. The other fire times stay due for the next
  *  step. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
+
+/** Most jobs that one step ends because they have missed their `startDeadline`. */
+export const MISSED_PER_STEP_MAX = 100;
 
 /** Most waiting jobs of its schedule that one plan removes, and most running jobs that it cancels, because of its
  *  schedule's `overlap`. There is one at most, unless the schedule queued its jobs before. */
@@ -246,9 +249,10 @@ export const FLOW_LIMIT_MAX = 1_000_000;
  *  enough for a key that comes late. */
 export const TURNS_AHEAD_MAX = 16;
 
-/** How long a store keeps the full bucket of a rate whose key has no jobs, in milliseconds. A clock that is ahead finds
- *  buckets full before they are: it forgets none, unless it is ahead by more than this. */
-export const BUCKET_KEPT_MS = 60_000;
+/** How far the clocks of hosts may differ before a stored instant counts as written by a wrong clock, in milliseconds.
+ *  A call may also arrive half a minute after the present that it tells. A store keeps the full bucket of a rate whose
+ *  key has no jobs for as long, because a clock that is ahead finds buckets full before they are. */
+export const CLOCK_TOLERANCE_MS = 60_000;
 
 /** Most pauses that a store tells: enough to see that something is wrong. */
 export const TASK_PAUSES_MAX = 10_000;
@@ -324,6 +328,21 @@ export const LEDGER_SCAN_MAX = 10_000;
 
 /** Changes of one schedule or task that a store remembers, the newest ones. */
 export const CHANGES_KEPT_MAX = 100;
+
+/** How long the row of a resident scheduler that no longer counts as alive is kept, in milliseconds: for those who look
+ *  why it does not, and because the clock by which it does not may be ahead. Rows of schedulers that tick go with the
+ *  next clean-up, because each tick may leave one. */
+export const DEAD_SCHEDULER_MS = 86_400_000;
+
+/** Most heartbeats of other schedulers in one answer of a store. */
+export const HEARTBEATS_MAX = 1000;
+
+/** Shortest time between two warnings that the clock of one other scheduler differs, in milliseconds. */
+export const CLOCK_WARNINGS_APART_MS = 3_600_000;
+
+/** How much longer than a heartbeat's period whoever has just begun to watch waits for a heartbeat: a tenth of the
+ *  period, but no longer than this, in milliseconds. Timers and stores are late. */
+export const HEARTBEAT_SLACK_MS_MAX = 500;
 
 /** Most lives of schedulers in one answer of a store. */
 export const LIVES_PER_ANSWER_MAX = 1000;

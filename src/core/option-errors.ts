@@ -1,4 +1,4 @@
-import { type Issue, OptionsError } from "./errors.ts";
+import { EscapementError, type Issue, OptionsError } from "./errors.ts";
 import { nearest } from "./suggest.ts";
 
 // The messages of wrong options. Each names the call, the path, what the value must be, what it is, and what to do.
@@ -39,6 +39,47 @@ export function optionError(where: string, path: string, message: string, option
  *  @param name the option or the argument; empty for the value itself */
 export function valueError(name: string, message: string, cause?: unknown): OptionsError {
   return new OptionsError(name === "" ? message : `${name} ${message}`, [{ path: name, message }], { cause });
+}
+
+/**
+ * The error of a caller's object that throws where it is read, as that of a getter or of a Proxy does; it names the
+ * first place that does. Any other error as it is.
+ * @param names options that may be inherited, such as those of an instance of a class
+ */
+export function readingError(error: unknown, value: unknown, where: string, names: readonly string[] = []): unknown {
+  if (error instanceof EscapementError) return error;
+  const found = unreadable(value, "", names);
+  return found === null ? error : optionError(where, found.path, cannotBeRead(found.cause), { cause: found.cause });
+}
+
+/** The problem of a value that throws where it is read. */
+export function cannotBeRead(cause: unknown): string {
+  return `cannot be read: ${cause instanceof Error ? cut(cause.message) : shown(cause)}`;
+}
+
+/** How deep options lie within options at most. */
+const OPTIONS_DEPTH_MAX = 4;
+
+/** The first property of plain data that throws where it is read; null for none. */
+function unreadable(
+  value: unknown,
+  path: string,
+  names: readonly string[] = [],
+  depth = 0,
+): { readonly path: string; readonly cause: unknown } | null {
+  if (typeof value !== "object" || value === null || depth > OPTIONS_DEPTH_MAX) return null;
+  let at = path;
+  try {
+    const isData = isPlain(value) || Array.isArray(value) || depth === 0;
+    for (const name of isData ? [...names, ...Object.keys(value)] : []) {
+      at = path === "" ? name : `${path}.${name}`;
+      const found = unreadable((value as Readonly<Record<string, unknown>>)[name], at, [], depth + 1);
+      if (found !== null) return found;
+    }
+    return null;
+  } catch (cause) {
+    return { path: at, cause };
+  }
 }
 
 function sentenceOf({ path, message }: Issue): string {

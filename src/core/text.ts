@@ -17,3 +17,19 @@ export function isStorable(text: string): boolean {
 export function storable(text: string): string {
   return isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd");
 }
+
+/** The one order of ids: by code points, as SQLite orders the UTF-8 of texts. (`<` compares UTF-16 units, which puts an
+ *  emoji before U+FF5E.) Negative when `a` comes first. */
+export function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let place = 0; place < length; place++) {
+    const [unitOfA, unitOfB] = [a.charCodeAt(place), b.charCodeAt(place)];
+    if (unitOfA !== unitOfB) return rankOf(unitOfA) - rankOf(unitOfB);
+  }
+  return a.length - b.length;
+}
+
+/** Halves of surrogate pairs are parts of code points that come after all other units. */
+function rankOf(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

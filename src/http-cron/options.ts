@@ -76,7 +76,7 @@ const SENDABLE = /^[!-~]+$/;
 
 function isSecret(value: unknown): boolean {
   if (value === null) return true;
-  const secrets = Array.isArray(value) ? value : [value];
+  const secrets: readonly unknown[] = Array.isArray(value) ? [...value] : [value];
   return secrets.length > 0 && secrets.every((secret) => typeof secret === "string" && SENDABLE.test(secret.trim()));
 }
 

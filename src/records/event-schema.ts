@@ -112,7 +112,7 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       ...job,
       schedulerId: id,
       executor: id,
-      missing: v.picklist(["task", "executor", "worker"]),
+      missing: v.picklist(["task", "executor", "worker", "room"]),
     }),
     jobAcquired: v.object({
       type: v.literal("jobAcquired"),

@@ -102,9 +102,10 @@ interface EventFactsByType {
   /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
    *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name (`"executor"`). Published
    *  once for each task, executor and process. `"worker"`: the scheduler that says so runs no jobs; or somebody waits
-   *  for the job there, and nobody is alive who runs jobs. */
+   *  for the job there, and nobody is alive who runs jobs. `"room"`: the job is held by the rate of its task, the limit
+   *  of its key or a pause; published once for each task and process. */
   jobUnclaimed: JobFacts &
-    SchedulerFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" };
+    SchedulerFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" | "room" };
   /** An attempt begins. `attempt` is 1 for the first. `scheduledFireTimeMs` is null for a job that no fire time
    *  made. */
   jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number; readonly scheduledFireTimeMs: number | null };

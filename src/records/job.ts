@@ -21,7 +21,7 @@ export interface JobRecord {
   readonly fireTime: number | null;
   /** The fire time with jitter; null for a job that no fire time made. */
   readonly scheduledFireTime: number | null;
-  /** The job does not start after this instant; null is unlimited. */
+  /** The job does not start after this instant, see {@link hasMissedStart}; null is unlimited. */
   readonly startDeadline: number | null;
   /** How many other fire times this job stands for, because of coalescing; null when there are too many to count, and
    *  for a job that no fire time made. Fire times that `catchUp` left out do not count, because no job stands for them.
@@ -80,6 +80,15 @@ export interface NewJobRecord extends JobRecord {
   };
   /** Until the instant `until`, other additions of the task with the same `kind` and `key` add nothing. */
   readonly once?: { readonly kind: "throttle" | "unique"; readonly key: string; readonly until: number };
+}
+
+/** Whether a job has missed its `startDeadline`, so that it never starts: no attempt has failed, and it is not known to
+ *  have started. @param now epoch milliseconds */
+export function hasMissedStart(
+  { startDeadline, failedAttempts, startedFence }: Pick<JobRecord, "startDeadline" | "failedAttempts" | "startedFence">,
+  now: number,
+): boolean {
+  return startDeadline !== null && startDeadline < now && failedAttempts === 0 && startedFence === 0;
 }
 
 /** The fields of a {@link JobRecord} that tell of its runs, with the values of a job that never ran. */

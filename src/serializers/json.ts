@@ -4,15 +4,26 @@ import type { Serializer } from "./serializer.ts";
 
 /**
  * Carries values as JSON, and refuses what `JSON.stringify` would silently change: dates, maps, instances of classes,
- * `undefined` in arrays, `NaN`, `-0` and functions. The error names the path to the refused value. So a handler always
- * gets exactly what the caller passed, except that properties that are `undefined` are left out. For an instance of a
- * class with a `toJSON` method, pass what the method returns, or use `DevalueSerializer`.
+ * `undefined` in arrays, `NaN` and functions. The error names the path to the refused value. So a handler always gets
+ * exactly what the caller passed, except that properties that are `undefined` are left out, and that `-0` is 0. For an
+ * instance of a class with a `toJSON` method, pass what the method returns, or use `DevalueSerializer`.
  *
  * @example
  * new JSONSerializer().serialize({ at: new Date() }); // throws SerializationError: at is an object of class Date
  */
 export class JSONSerializer implements Serializer {
   serialize(value: unknown): string {
+    try {
+      return this.#serialize(value);
+    } catch (cause) {
+      if (cause instanceof SerializationError) throw cause;
+      // A getter or a Proxy threw.
+      const reason = cause instanceof Error ? `: ${cause.message}` : "";
+      throw new SerializationError(`a part of the value cannot be read${reason}`, { cause });
+    }
+  }
+
+  #serialize(value: unknown): string {
     const problem = findProblem(value, "", []);
     if (problem !== null) {
       throw new SerializationError(
@@ -44,7 +55,6 @@ function findProblem(value: unknown, path: string, parents: object[]): Problem |
     case "boolean":
       return null;
     case "number":
-      if (Object.is(value, -0)) return { what: "-0", path };
       return Number.isFinite(value) ? null : { what: `${value}`, path };
     case "object":
       return value === null ? null : findObjectProblem(value, path, parents);

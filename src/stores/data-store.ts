@@ -7,7 +7,7 @@ import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./additions.ts";
 import type { InspectionOptions, StoreInspection } from "./inspection.ts";
-import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, RecoveryReport } from "./leases.ts";
+import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, LeaseSurrenderReport } from "./leases.ts";
 import type { Ledger } from "./ledger.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
 import type { LookReport, LookRequest } from "./looks.ts";
@@ -19,13 +19,15 @@ import type { ZoneRulesStore } from "./zone-rules.ts";
 export type { JobAddition, ScheduleAddition, ScheduleAdditionChange, ScheduleAdditionReport } from "./additions.ts";
 export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./inspection.ts";
 export type {
+  Heartbeat,
   HeldJob,
+  LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
+  LeaseSurrenderReport,
   RecoveredJob,
   RecoveryReport,
-  Twin,
 } from "./leases.ts";
 export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
 export type {
@@ -70,6 +72,7 @@ export interface StoreCapabilities {
  * - A store never changes a record that it was given or that it returned: it keeps and returns its own copies (or
  *   frozen records).
  * - A lease is live while `acquiredUntil > now`.
+ * - Ids and keys are in the order of their code points, wherever an order depends on them.
  * - Failures of the store itself reject with `StoreUnavailableError`. What the store will never take although it works
  *   (too large, or against a rule of the database) rejects with `StoreRefusedError`, and nothing of the call happened.
  */
@@ -156,6 +159,14 @@ export interface DataStore extends AsyncDisposable {
    *    started, because such a job starts only after a `start`: it goes back as it was. A job whose `cancelRequested`
    *    is set ends as `cancelled`. Without `recover`, recovery still takes the jobs of `retry` and `giveUp` releases
    *    that are not put back.
+   *    A clock that differs by more than a lease takes leases for ended that are live, and the other way round. So
+   *    `leaseEnds` come before recovery: of the leases that steps of such a run made, those that are no longer live
+   *    end at `until` if that is later than `now`, and those that are live end at `until` if it is not.
+   *    *Missed starts*, if `endsMissed`: jobs that have missed their start end as `missedStartDeadline`, at most 100,
+   *    the earliest `startDeadline` first, whatever they wait for and whoever could run them. A job has missed its
+   *    start when its `startDeadline` is before `now`, no attempt failed, its `startedFence` is 0, and it is under no
+   *    lease, live or not. Until a step ends it, it counts as ended for additions with its `idempotencyKey` (by their
+   *    `createdAt`), for the `overlap` of plans, and for alarms.
    * 3. *Additions*, as {@link addJobs} adds them.
    * 4. *Plans*, by compare-and-swap. A plan counts when the schedule's `fence` and `nextFireTime` are what the planner
    *    saw (`fence`, `expected`), the schedule is not paused, and `expected <= now`. Then one job is added for each of
@@ -185,13 +196,14 @@ export interface DataStore extends AsyncDisposable {
    *    is `fair`; those without a key share one key of their own. Admission promotes held jobs of a key, by priority,
    *    then `runAt`, then addition, as long as: the key and its task are not paused; fewer than `maxRunningPerKey` jobs
    *    of the key are promoted or under live leases; and, with a `rateLimit`, fewer than the tokens of the key's bucket
-   *    are promoted and wait. If there is no room for a held job that is more urgent (of a higher priority) than one
-   *    that was promoted and waits, the latter is held again, so that it makes room: before the acquisition, or in the
-   *    next step. The acquisition of a job takes a token, unless the job will not start, because its `startDeadline` is
-   *    before `now`, no attempt failed, and its `startedFence` is 0. Only promoted jobs can be acquired. If the task
-   *    is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An acquisition costs as much
-   *    as without keys: it reads no held job. Each end, put-back, loss, cancellation and change of a limit admits in
-   *    its own commit or wakes the schedulers (`hasReady`); a token that comes later counts in `nextRunAt`.
+   *    are promoted and wait; a bucket that would be full more than a minute later than its burst can owe counts as
+   *    empty at `now`, because a wrong clock took its last token. If there is no room for a held job that is more
+   *    urgent (of a higher priority) than one that was promoted and waits, the latter is held again, so that it makes
+   *    room: before the acquisition, or in the next step. The acquisition of a job takes a token. Only promoted jobs can
+   *    be acquired. If the task is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An
+   *    acquisition costs as much as without keys: it reads no held job. Each end, put-back, loss, cancellation and
+   *    change of a limit admits in its own commit or wakes the schedulers (`hasReady`); a token that comes later counts
+   *    in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
    *
    * *Alarms*, if `alarms` and the store has a {@link Ledger}. Between releases and recovery, the step raises those of
@@ -274,22 +286,26 @@ export interface DataStore extends AsyncDisposable {
 
   /**
    * Adds jobs in one commit; one answer per job, in order. A job whose `(taskId, idempotencyKey)` or `(scheduleId,
-   * fireTime)` an unfinished job has is not added: the answer is that unfinished job, with `isNew: false`. A job whose
-   * `id` exists, as a job or as a result, is not added again, and its answer has `isNew: true`, because the call
-   * repeats a write whose answer was lost. The same holds for 10 minutes for a job that ended and whose result is not
-   * kept (as long as there is room to remember the job).
+   * fireTime)` an unfinished job has is not added: the answer is that unfinished job, with `isNew: false`; but a job
+   * that has missed its start (see {@link step}) leaves its key to the addition. A job whose `id` exists, as a job or
+   * as a result, is not added again, and its answer has `isNew: true`, because the call repeats a write whose answer
+   * was lost. The same holds for 10 minutes for a job that ended and whose result is not kept (as long as there is room
+   * to remember the job).
    *
    * - *Debounce.* If a job of the task with the same `debounce.key` has not been acquired yet, that job gets the
    *   payload, metadata, priority and limits of the addition, and its `runAt` becomes that of the addition, but no
    *   later than `maxWaitMs` after its `createdAt`; its id, `createdAt` and key stay, and `isNew` is false. An addition
    *   with an earlier `createdAt` than the last one changes nothing; in one millisecond, the greater `id` is the later
-   *   addition. So no repetition overrides what was added since, and all answers of one call tell the job as the call
-   *   left it. Like the `id` of a job whose result is not kept, the addition is remembered for 10 minutes: a repetition
-   *   answers the job that it changed, even if that job has ended since (`hasEnded`).
+   *   addition. But one that is more than a minute earlier counts, because a wrong clock made the last one: then the
+   *   `createdAt` of the job is no later than that of the addition. So no repetition overrides what was added since,
+   *   and all answers of one call tell the job as the call left it. Like the `id` of a job whose result is not kept,
+   *   the addition is remembered for 10 minutes: a repetition answers the job that it changed, even if that job has
+   *   ended since (`hasEnded`).
    * - *Once.* If the window of the task, `once.kind` and `once.key` lasts (`until` > the addition's `createdAt`) and
    *   another job opened it, nothing is added: the answer is the job that opened it, with `isNew: false` and, if that
-   *   job has ended, `hasEnded`. Otherwise the job is added and opens the window. A job that is not added, because
-   *   another one has its `idempotencyKey`, opens none.
+   *   job has ended, `hasEnded`. If the window was opened more than a minute after the addition, by a wrong clock, it
+   *   then lasts until the addition's `until`. Otherwise the job is added and opens the window. A job that is not
+   *   added, because another one has its `idempotencyKey`, opens none.
    * - *Parents.* A job with `after` is held until its parents have ended (see {@link step}). Parents may be unfinished
    *   jobs, jobs of the same call (in any order), or jobs that have a result. For others the call rejects with
    *   {@link StoreRefusedError}, also for jobs that would wait for each other in a circle. If all parents have ended,
@@ -321,7 +337,7 @@ export interface DataStore extends AsyncDisposable {
    *  those that count as alive. A scheduler calls it when it starts, because an earlier process of its identity may
    *  have crashed; a call that arrives late takes nothing from the new process. The jobs go through *recovery* (see
    *  {@link step}). A store may do this in several steps, each atomic, where there are very many. */
-  giveUpLeases(request: LeaseSurrender): Promise<RecoveryReport>;
+  giveUpLeases(request: LeaseSurrender): Promise<LeaseSurrenderReport>;
   /** Cancels a job. A queued job ends as `cancelled` at once (its result is kept, unless the result expires at once).
    *  A leased job gets `cancelRequested`, which its holder learns when the holder next extends the lease. */
   cancelJob(id: string, now: number): Promise<CancelReport>;

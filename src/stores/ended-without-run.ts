@@ -1,9 +1,12 @@
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
+import type { JobOutcome } from "../records/policies.ts";
 
-/** The result of a job that a store ends by itself: because the job was cancelled while it waited, or was lost too
- *  often. */
-export function endedWithoutRun(job: JobRecord, outcome: "cancelled" | "abandoned", now: number): JobResultRecord {
+export type OutcomeWithoutRun = Extract<JobOutcome, "cancelled" | "abandoned" | "missedStartDeadline">;
+
+/** The result of a job that a store ends by itself: because the job was cancelled while it waited, was lost too
+ *  often, or missed its `startDeadline`. */
+export function endedWithoutRun(job: JobRecord, outcome: OutcomeWithoutRun, now: number): JobResultRecord {
   return {
     jobId: job.id,
     taskId: job.taskId,

@@ -37,14 +37,26 @@ export interface LeaseExtensionReport {
   readonly lost: readonly string[];
   /** Ids of jobs whose lease was extended, and that somebody asked to cancel. */
   readonly cancelRequested: readonly string[];
-  /** Other resident runs of the same identity that count as alive; absent for none, and without `aliveUntil`. */
-  readonly twins?: readonly Twin[];
+  /** The last heartbeats of all other runs that have not signed off, dead or alive, the latest `aliveUntil` first; at
+   *  most 1,000. Absent for none, and without `aliveUntil`. */
+  readonly heartbeats?: readonly Heartbeat[];
 }
 
-/** Another run of a scheduler under the same identity. */
-export interface Twin {
+/** What a run of a scheduler said last of being alive (`aliveUntil` of an extension, a surrender or a step). */
+export interface Heartbeat {
+  readonly identity: string;
   readonly incarnation: string;
+  readonly isResident: boolean;
+  /** The `now` of that call: by the clock of the run. */
+  readonly at: number;
   readonly aliveUntil: number;
+}
+
+/** When the leases of a run of a scheduler end, as somebody judges who has watched its heartbeat. */
+export interface LeaseEnd {
+  readonly incarnation: string;
+  /** Later than the `now` of the call for a run that is alive. */
+  readonly until: number;
 }
 
 export interface LeaseSurrender {
@@ -58,6 +70,11 @@ export interface LeaseSurrender {
   /** Whether no other run of the identity can be alive, so that the signs of life of others do not count. Default:
    *  false. */
   readonly isAlone?: boolean;
+}
+
+export interface LeaseSurrenderReport extends RecoveryReport {
+  /** As in {@link LeaseExtensionReport}, with and without `aliveUntil`. */
+  readonly heartbeats?: readonly Heartbeat[];
 }
 
 /** A job that went back to the queue, with the fields that the event about this job carries. */

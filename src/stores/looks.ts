@@ -56,8 +56,8 @@ export interface LookRequest extends View {
   readonly zoneRules?: { readonly after: string; readonly limit: number };
 }
 
-/** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt` and `leaseEndsAt` are null;
- *  without `schedules`, `due` is empty and `nextFireAt` null. */
+/** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt`, `nextMissAt` and
+ *  `leaseEndsAt` are null; without `schedules`, `due` is empty and `nextFireAt` null. */
 export interface Seen {
   /** Schedules that are not paused and have a fire time in the window, by `nextFireTime`, then id. */
   readonly due: readonly LookedSchedule[];
@@ -66,6 +66,9 @@ export interface Seen {
   readonly nextFireAt: number | null;
   /** The earliest `runAt` of the waiting jobs, of any queue, that are to run later than `now`. */
   readonly nextRunAt: number | null;
+  /** When the first of the jobs that wait, of any queue and for whatever, misses its start, or has missed it: a
+   *  millisecond after its `startDeadline`. See `DataStore.step`. */
+  readonly nextMissAt: number | null;
   /** The earliest end of a lease on a job, whoever holds the lease. */
   readonly leaseEndsAt: number | null;
   /** Whether the queues have more jobs, besides those that this step acquired, that could be acquired now if the limit

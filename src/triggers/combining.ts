@@ -63,12 +63,12 @@ export function zonesOf(triggers: readonly Trigger[]): readonly string[] {
 
 /** @throws {OptionsError} when one of the children is no trigger, or nests too deep */
 export function checkChildren(triggers: readonly unknown[], subject: string): void {
-  triggers.forEach((child, index) => {
+  for (const [index, child] of triggers.entries()) {
     const isTrigger = child instanceof Trigger;
-    if (isTrigger && child.depth < TRIGGER_DEPTH_MAX) return;
+    if (isTrigger && child.depth < TRIGGER_DEPTH_MAX) continue;
     const message = isTrigger ? `nests deeper than ${TRIGGER_DEPTH_MAX} levels` : mustBe("a trigger", child);
     throw optionError(subject, `triggers.${index}`, message);
-  });
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ export class CronBatch {
    *  @throws {OptionsError} when it is no list, or holds something else than cron triggers */
   constructor(triggers: readonly CronTrigger[]) {
     if (!Array.isArray(triggers)) throw wrongOption("triggers", mustBe("a list of cron triggers", triggers));
-    const parts = triggers.map((trigger: unknown, index) => {
+    const parts = Array.from(triggers, (trigger: unknown, index) => {
       if (trigger instanceof CronTrigger) return partsOf(trigger);
       throw wrongOption(`triggers.${index}`, mustBe("a cron trigger", trigger));
     });

@@ -106,7 +106,7 @@ function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
     const message = mustBe(what, dates, "", Array.isArray(dates) ? null : listAdvice(dates));
     throw optionError("ExcludingTrigger", "excluded", message);
   }
-  const spans = dates.map((item: DateLike | DateRange, index): [number, number] => {
+  const spans = Array.from(dates, (item: DateLike | DateRange, index): [number, number] => {
     const path = `excluded.${index}`;
     if (isPlain(item) && !isRange(item)) throw optionError("ExcludingTrigger", path, rangeProblem(item));
     if (!isRange(item)) {

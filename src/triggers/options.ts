@@ -6,6 +6,7 @@ import {
   mustBeOneOf,
   optionError,
   optionsError,
+  readingError,
   shown,
   takes,
   unknownOption,
@@ -47,6 +48,21 @@ export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>
   elsewhere: (name: string) => string | null = jitterAdvice,
 ): Checked<Rules> {
   const names = Object.keys(rules);
+  try {
+    return readOptions(rules, names, value, where, instead, elsewhere);
+  } catch (error) {
+    throw readingError(error, value, where, names);
+  }
+}
+
+function readOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
+  rules: Rules,
+  names: readonly string[],
+  value: unknown,
+  where: string,
+  instead: (value: unknown) => string | null,
+  elsewhere: (name: string) => string | null,
+): Checked<Rules> {
   if (!canHoldOptions(value, names)) {
     throw optionError(where, "", takes("an object of options", value, instead(value)));
   }

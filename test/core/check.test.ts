@@ -77,6 +77,42 @@ describe("a checker", () => {
     expect(given).toEqual({ data: 1, pause: "PT1S" });
   });
 
+  test("makes minus zero zero, in options that are given and within them", () => {
+    expect(Object.is(check({ data: 1, step: -0 }, "call()").step, 0)).toBe(true);
+    expect(Object.is(check({ data: 1, inner: { depth: -0 } }, "call()").inner.depth, 0)).toBe(true);
+  });
+
+  test("names the option that throws where it is read", () => {
+    const thrower = (): never => {
+      throw new Error("gone");
+    };
+    const proxy = (trap: string): object => new Proxy({}, { [trap]: thrower });
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    class Settings {
+      data = 1;
+      get count(): number {
+        return thrower();
+      }
+    }
+    const cases: [unknown, string][] = [
+      [Object.defineProperty({ data: 1 }, "step", { enumerable: true, get: thrower }), "step"],
+      [{ data: 1, inner: Object.defineProperty({}, "depth", { enumerable: true, get: thrower }) }, "inner.depth"],
+      [{ data: 1, inner: proxy("ownKeys") }, "inner"],
+      [{ data: 1, pause: proxy("getPrototypeOf") }, "pause"],
+      [{ data: 1, at: revoked }, "at"],
+      [new Settings(), "count"],
+      [proxy("ownKeys"), ""],
+      [proxy("getPrototypeOf"), ""],
+      [revoked, ""],
+    ];
+    for (const [value, path] of cases) {
+      const { issues, message } = refusalOf(value);
+      expect(issues.map((issue) => issue.path)).toEqual([path]);
+      expect(message).toMatch(/^call\(\):? .*(cannot be read|got an object)/);
+    }
+  });
+
   test("answers what the schema of the whole object answers, for all objects", () => {
     const item = fc.oneof(
       fc.constantFrom<unknown>(undefined, null, "fast", "PT5S", "2030-01-01T00:00:00Z", true, Number.NaN, {}, []),

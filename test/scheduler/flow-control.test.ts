@@ -301,7 +301,7 @@ describe("a task that is paused", () => {
 });
 
 describe("jobs that wait for their turn", () => {
-  test("are not told of as unclaimed while somebody runs such jobs, or while they are paused", async () => {
+  test("are told of once, after a minute, with what holds them", async () => {
     const { scheduler, clock, store, log } = setUp({ role: "scheduler" });
     const { scheduler: worker } = setUp({ clock, dataStore: store, role: "worker" });
     const { handler } = heldHandler();
@@ -314,11 +314,36 @@ describe("jobs that wait for their turn", () => {
     await scheduler.pauseTask("paused");
     await scheduler.addJob("sync", { payload: "a", concurrencyKey: "a" });
     await scheduler.addJob("paused");
-    await clock.advance("PT10M");
+    const unclaimed: unknown[] = [];
+    scheduler.subscribe("jobUnclaimed", ({ taskId, executor, missing, schedulerId }) => {
+      if (schedulerId === scheduler.identity) unclaimed.push([taskId, executor, missing]);
+    });
+    await clock.advance("PT59S");
     expect(log).toEqual([]);
+    await clock.advance("PT10M");
+    await scheduler.addJob("sync", { payload: "a", concurrencyKey: "a" });
     await scheduler.unpauseTask("paused");
     await clock.advance("PT10M");
-    expect(log).toEqual([]);
+    expect(log.map(({ message }) => message.replace(/job \S+ of/, "job of"))).toEqual([
+      expect.stringContaining('job of task "sync" waits since 2030-01-01T00:00:01Z, held by the limit of its'),
+    ]);
+    expect(unclaimed).toEqual([["sync", "inline", "room"]]);
+  });
+
+  test("are not told of where they run within a minute, and told of where a rate or a pause holds them", async () => {
+    const { scheduler, clock, log } = setUp();
+    const slow = scheduler.task("slow", { rateLimit: { limit: 1, per: "30s" }, maxRunningJobs: null }, () => {});
+    const slower = scheduler.task("slower", { rateLimit: { limit: 1, per: "1h" }, maxRunningJobs: null }, () => {});
+    const paused = scheduler.task("paused", perKey, (_key: string) => {});
+    await scheduler.start();
+    await scheduler.pauseTask("paused");
+    await scheduler.addJobs([slow, slow, slower, slower].map((task) => ({ task })));
+    await scheduler.addJob(paused, { payload: "a" });
+    await clock.advance("PT5M");
+    expect(log.map(({ message }) => message.replace(/.*(task .*) waits.*, held by (.*);.*/, "$1: $2")).sort()).toEqual([
+      'task "paused": a pause',
+      'task "slower": the rate of the task',
+    ]);
   });
 
   test("are told of as unclaimed where nobody alive runs such jobs", async () => {
@@ -329,10 +354,10 @@ describe("jobs that wait for their turn", () => {
     await scheduler.start();
     await worker.addJob(sync, { payload: "a" });
     await clock.advance("PT10M");
-    expect(log).toEqual([]);
     await scheduler.unpauseTask("sync", { key: "a" });
     await clock.advance("PT10M");
     expect(log.map(({ message }) => message.replace(/job \S+ of/, "job of"))).toEqual([
+      expect.stringContaining('job of task "sync" waits since 2030-01-01T00:00:00Z, held by a pause'),
       expect.stringContaining('job of task "sync" waits for executor "inline"'),
     ]);
   });

@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
+import { createCronHandler } from "../../src/http-cron/mod.ts";
 import {
   AndTrigger,
   CalendarIntervalTrigger,
+  CronBatch,
   CronTrigger,
   DateTrigger,
   defineTasks,
@@ -1065,7 +1067,60 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => call("pauseTask")("report", { key: 7 }),
     'pauseTask(): key must be text of 1 to 256 characters; got 7: write "7"',
   ],
+  [
+    "a list of parents with a hole",
+    () => addJob({ after: new Array(1) }),
+    "addJob(): after at 0 must be a job or the id of one; got undefined",
+  ],
+  [
+    "a list of triggers with a hole",
+    () => create(OrTrigger)(withHole(minutely)),
+    "OrTrigger: triggers.1 must be a trigger; got undefined",
+  ],
+  [
+    "a list of cron triggers with a hole",
+    () => create(CronBatch)(new Array(1)),
+    "CronBatch: triggers.0 must be a cron trigger; got undefined",
+  ],
+  [
+    "a list of excluded dates with a hole",
+    () => create(ExcludingTrigger)(minutely, withHole("2026-12-25")),
+    'ExcludingTrigger: excluded.1 must be a date such as "2026-12-25" or a Temporal.PlainDate; got undefined',
+  ],
+  [
+    "a list of secrets with a hole",
+    () => (createCronHandler as Untyped)({ scheduler, secret: new Array(1) }),
+    "createCronHandler(): secret must be text without spaces, a list of such texts, or null; got a value that is not " +
+      "shown: is the environment variable set? A function without a public address may have secret: null",
+  ],
+  ["an option whose getter throws", () => addJob(throwing("priority")), "addJob(): priority cannot be read: gone"],
+  [
+    "an option within an option whose getter throws",
+    () => settings({ retry: throwing("maxAttempts") }),
+    'task "report": retry.maxAttempts cannot be read: gone',
+  ],
+  [
+    "options that are a Proxy that throws",
+    () => addJob(new Proxy({}, { ownKeys: () => Reflect.get(throwing("keys"), "keys") })),
+    "addJob() cannot be read: gone",
+  ],
+  [
+    "an option of a trigger whose getter throws",
+    () => newInterval(throwing("minutes")),
+    "IntervalTrigger: minutes cannot be read: gone",
+  ],
 ];
+
+function withHole(first: unknown): unknown[] {
+  return Object.assign(new Array<unknown>(2), { 0: first });
+}
+
+function throwing(name: string): object {
+  const get = (): never => {
+    throw new Error("gone");
+  };
+  return Object.defineProperty({}, name, { enumerable: true, get });
+}
 
 async function refusalOf(work: () => unknown): Promise<unknown> {
   try {

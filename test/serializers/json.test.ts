@@ -14,6 +14,11 @@ describe("JSONSerializer", () => {
     );
   });
 
+  test("carries minus zero as zero, which a handler may return without a thought", () => {
+    expect(json.deserialize(json.serialize({ balance: Math.round(-0.4) }))).toEqual({ balance: 0 });
+    expect(json.deserialize(json.serialize([-0]))).toEqual([0]);
+  });
+
   test("leaves out properties that are undefined", () => {
     expect(json.serialize({ a: undefined, b: 1 })).toBe('{"b":1}');
   });
@@ -33,7 +38,6 @@ describe("JSONSerializer", () => {
     ["a hole in an array", Object.assign(new Array(3), { 0: 1, 2: 3 }), "undefined at [1]"],
     ["NaN", { n: Number.NaN }, "NaN at n"],
     ["infinity", [Number.NEGATIVE_INFINITY], "-Infinity at [0]"],
-    ["minus zero", { z: -0 }, "-0 at z"],
     ["a bigint", { big: 1n }, "bigint at big"],
     ["a function", { f: () => {} }, "function at f"],
     ["a symbol", { s: Symbol("s") }, "symbol at s"],
@@ -43,6 +47,21 @@ describe("JSONSerializer", () => {
   ])("refuses %s and names the path", (_, value, text) => {
     expect(() => json.serialize(value)).toThrow(expect.objectContaining({ code: "serialization" }));
     expect(() => json.serialize(value)).toThrow(text);
+  });
+
+  test("refuses what cannot be read, such as a getter or a Proxy that throws", () => {
+    const getter = {
+      get at(): never {
+        throw new Error("gone");
+      },
+    };
+    const proxy = new Proxy({}, { getPrototypeOf: () => Promise.reject as never });
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    for (const value of [getter, [getter], proxy, { revoked }]) {
+      expect(() => json.serialize(value)).toThrow(expect.objectContaining({ code: "serialization" }));
+    }
+    expect(() => json.serialize(getter)).toThrow("a part of the value cannot be read: gone");
   });
 
   test("refuses what is nested too deep to be read, instead of overflowing the stack", () => {

@@ -254,6 +254,7 @@ export class FaultyStore implements contract.DataStore {
 
   #onSign({ now, schedulerId: identity, incarnation, aliveUntil, profile }: contract.LeaseSurrender): void {
     if (aliveUntil === null) return;
+    this.#process.lastBeatMs = this.#world.history.nowMs;
     const isResident = profile?.isResident !== false;
     this.#world.schedules.onAlive({ identity, incarnation, aliveUntil, isResident }, now);
   }

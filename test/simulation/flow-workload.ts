@@ -111,7 +111,7 @@ export class FlowWorkload {
         const { id, createdAt } = await scheduler.addJob(taskId, job);
         this.#users.added(id);
         const pause = pauses[index] ?? 0;
-        if (pause === "end") await clock.sleep(createdAt.epochMilliseconds + forMs);
+        if (pause === "end") await clock.sleep(Math.min(createdAt.epochMilliseconds, clock.now()) + forMs);
         else if (pause > 0) await clock.sleep(clock.now() + pause);
       }
     });
@@ -169,6 +169,7 @@ export class FlowWorkload {
       payload: random.int(0, 1000),
       priority: random.pick([0, 0, 0, 0, 5]),
       ...(random.chance(0.2) ? { runAt: instantOf(now + random.int(-2000, 5000)) } : {}),
+      ...(random.chance(0.15) ? { startDeadline: instantOf(now + random.int(0, 5000)) } : {}),
     };
   }
 

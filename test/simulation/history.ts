@@ -14,6 +14,12 @@ export interface Caller {
   readonly stoppingSinceMs: number | null;
   /** The true time of the last thing that went wrong for it: a failed or slow call, a freeze, a clock that jumped. */
   readonly lastTroubleMs: number;
+  /** How long its leases last, in milliseconds. It gives a heartbeat every third of it. */
+  readonly leaseMs: number;
+  /** Whether it stays, and sees the heartbeats of others. */
+  readonly isResident: boolean;
+  /** The true time at which its last heartbeat reached the store; minus infinity before. */
+  readonly lastBeatMs: number;
   /** Whether it stays, and can run what it fires. */
   readonly mayBeFavourite: boolean;
 }

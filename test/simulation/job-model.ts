@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { JobOutcome } from "../../src/records/policies.ts";
@@ -7,6 +8,7 @@ import type {
   JobAddition,
   JobRelease,
   JobRoom,
+  LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
@@ -21,7 +23,7 @@ import type {
 } from "../../src/stores/data-store.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
 import type { BookModel } from "./book-model.ts";
-import { type GateModel, isLate } from "./gate-model.ts";
+import type { GateModel } from "./gate-model.ts";
 import type { Caller, History } from "./history.ts";
 import { LinkModel } from "./link-model.ts";
 import { TurnModel } from "./turn-model.ts";
@@ -41,6 +43,8 @@ interface Lease {
   extendedAtMs: number;
   /** Whether an answer of the store has reached the holder that tells of it. */
   isKnown: boolean;
+  /** Whether the holder gave it up, and it waits for recovery. */
+  isOrphan: boolean;
 }
 
 /** What recovery has to end or to take back. */
@@ -57,6 +61,10 @@ export interface ModelJob {
   readonly seq: number;
   /** When it was added or, if that was later, debounced, in milliseconds of true time. */
   addedAtMs: number;
+  /** Since when it has no lease, in the same time. */
+  waitsSinceMs: number;
+  /** Whether another job has its idempotency key, because it had missed its start. */
+  hasLostKey: boolean;
   lease: Lease | null;
   /** Whether a look or a step has found it due: clocks that are behind, or requests that were slow, do not take that
    *  back. */
@@ -175,6 +183,7 @@ export class JobModel {
       .filter(
         ({ record }) => record.scheduleId === scheduleId && record.fireTime !== null && record.retryOf === undefined,
       )
+      .filter((job) => !hasMissedStart(job, this.#now))
       .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
     if (policy === "skip") return { isSkipped: fired.length > 0, replaced: [], cancelRequested: [] };
     const waiting = fired.filter(({ lease }) => lease === null);
@@ -197,13 +206,20 @@ export class JobModel {
     };
   }
 
-  /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. A clock that
-   *  is behind makes leases that have ended at once. */
-  get leaseEndsAt(): number | null {
+  /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. Where a clock
+   *  is wrong, that is known by the heartbeats: a lease after the last one was seen, and found out with the next one of
+   *  the observer. @param observesSinceMs since when the observer sees heartbeats, and nothing has troubled it */
+  leaseEndsAt(observesSinceMs: number, areClocksRight: boolean): number | null {
     let endsAt: number | null = null;
     for (const { lease, record } of this.#unfinished.values()) {
       if (lease === null) continue;
-      const until = Math.max(record.acquiredUntil ?? 0, lease.extendedAtMs);
+      const { holder, extendedAtMs } = lease;
+      const beatMs = holder.leaseMs / 3;
+      const seenMs = Math.max(holder.lastBeatMs, extendedAtMs, observesSinceMs) + beatMs;
+      const until =
+        areClocksRight && !holder.isAlive
+          ? Math.max(record.acquiredUntil ?? 0, extendedAtMs, observesSinceMs + 1.1 * beatMs)
+          : seenMs + holder.leaseMs + 2 * beatMs;
       endsAt = Math.min(endsAt ?? until, until);
     }
     return endsAt;
@@ -219,6 +235,8 @@ export class JobModel {
       record: { ...record },
       seq: this.#seq++,
       addedAtMs: this.#history.nowMs,
+      waitsSinceMs: this.#history.nowMs,
+      hasLostKey: false,
       lease: null,
       isReady,
       readySince: this.#commits,
@@ -227,6 +245,9 @@ export class JobModel {
       outcome: null,
       result: null,
     };
+    const { taskId, idempotencyKey } = record;
+    const before = idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey);
+    if (before !== undefined) before.hasLostKey = true;
     this.#all.set(record.id, job);
     this.#unfinished.set(record.id, job);
   }
@@ -304,12 +325,15 @@ export class JobModel {
 
   /** The job that stands for an addition; null if it becomes a job of its own. */
   #standInFor(record: NewJobRecord, addition: JobAddition | undefined): ModelJob | null {
-    const { taskId, idempotencyKey } = record;
-    const holder =
-      (idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey)) ?? this.#rivalOf(record);
+    const { taskId, idempotencyKey, createdAt } = record;
+    const before = idempotencyKey === null ? undefined : this.#holderOf(taskId, idempotencyKey);
+    const isOver = before !== undefined && hasMissedStart(before, createdAt);
+    if (isOver) this.#history.count("keys of missed starts");
+    const holder = (isOver ? undefined : before) ?? this.#rivalOf(record);
     const opener = this.windows.openerOf(record);
     if (opener !== null && (opener.isSure || addition?.job.id === opener.jobId)) {
       this.#history.count("windows kept");
+      if (holder === undefined) this.windows.kept(record);
       // Where two stand for it, either may answer.
       if (holder === undefined || addition?.job.id === opener.jobId) return this.#all.get(opener.jobId) ?? null;
     }
@@ -326,7 +350,11 @@ export class JobModel {
       this.#history.count("debounced");
       const { createdAt: lastAt, id: lastId } = job.debounce;
       // In one millisecond, the ids tell the order.
-      if (createdAt < lastAt || (createdAt === lastAt && record.id < lastId)) return job;
+      const isEarlier = createdAt < lastAt || (createdAt === lastAt && record.id < lastId);
+      // A clock that was far ahead made the last one.
+      if (isEarlier && lastAt <= createdAt + CLOCK_TOLERANCE_MS) return job;
+      if (isEarlier) this.#history.count("bursts of wrong clocks");
+      job.record.createdAt = Math.min(job.record.createdAt, createdAt);
       const { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = record;
       Object.assign(job.record, { payload, metadata, priority, startDeadline, resultExpirationMs, maxRecoveries });
       if (concurrencyKey === undefined) delete job.record.concurrencyKey;
@@ -335,6 +363,7 @@ export class JobModel {
       job.record.runAt = Math.min(record.runAt, latest);
       job.debounce = { key: debounce.key, createdAt, id: record.id };
       job.addedAtMs = this.#history.nowMs;
+      job.waitsSinceMs = this.#history.nowMs;
       job.isReady = job.record.runAt <= createdAt;
       job.readySince = this.#commits;
       return job;
@@ -368,9 +397,11 @@ export class JobModel {
       const job = this.#onRelease(release, report.releases[index], request, caller);
       if (job !== null) givenUp.push(job);
     });
+    if (recover) for (const leaseEnd of request.leaseEnds ?? []) this.#moveLeases(leaseEnd, now, caller);
     const { stepId } = request;
     const isLost = (job: ModelJob): boolean => recover && (job.record.acquiredUntil ?? 0) <= now;
     this.#onRecovery(report, caller, { givenUp, stepId, isLost });
+    if (request.endsMissed === true) this.#endMissed(caller);
     this.onAdd(request.additions, report.additions);
   }
 
@@ -443,6 +474,7 @@ export class JobModel {
     if (record.cancelRequested) {
       record.acquiredUntil = now;
       lease.extendedAtMs = this.#history.nowMs;
+      lease.isOrphan = true;
     } else this.#putBack(job, null, true);
   }
 
@@ -649,11 +681,60 @@ export class JobModel {
     }
   }
 
+  // ---- missed starts
+
+  /** Jobs that have missed their start end. No run has so many that a step leaves some. */
+  #endMissed(caller: Caller): void {
+    const missed = new Set([...this.#unfinished.values()].filter((job) => hasMissedStart(job, this.#now)));
+    const end = (job: ModelJob): void => {
+      missed.delete(job);
+      const { id } = job.record;
+      // Children first: the end of their parent does not cancel those that have missed their own start.
+      for (const child of missed) if (child.record.after?.includes(id) === true) end(child);
+      this.#history.count("missed starts");
+      this.#history.trace(caller.name, `ends job ${id}, which missed its start`);
+      this.#ends.due.push(id);
+      const result = this.#ends.told.get(id) ?? null;
+      if (result !== null && result.outcome !== "missedStartDeadline") {
+        this.#history.violate(`job ${id} ended as ${result.outcome}, and missed its start`);
+      }
+      this.#end(job, "missedStartDeadline", result);
+    };
+    for (const job of missed) if (missed.has(job)) end(job);
+  }
+
+  /** Since when a job waits that has missed its start, in epoch milliseconds; null for none. */
+  get missedSince(): number | null {
+    let since: number | null = null;
+    for (const { record, lease, waitsSinceMs } of this.#unfinished.values()) {
+      if (lease !== null || !mayMissStart(record)) continue;
+      const at = Math.max(waitsSinceMs, (record.startDeadline ?? 0) + 1);
+      since = Math.min(since ?? at, at);
+    }
+    return since;
+  }
+
+  #moveLeases({ incarnation, until }: LeaseEnd, now: number, caller: Caller): void {
+    for (const { record, lease } of this.#unfinished.values()) {
+      if (lease === null || lease.isOrphan || !lease.stepId.startsWith(incarnation)) continue;
+      if ((record.acquiredUntil ?? 0) > now !== until <= now) continue;
+      this.#history.count(until > now ? "leases spared" : "leases ended");
+      this.#history.trace(caller.name, `the lease of job ${record.id} on ${lease.holder.name} ends at ${until}`);
+      record.acquiredUntil = until;
+    }
+  }
+
   /** A lease is lost for a reason, and a process that got an answer since knows what it holds. */
   #checkLoss({ record, lease }: ModelJob, caller: Caller): void {
     if (lease === null || !lease.holder.isAlive) return;
     const { holder, takenAtMs } = lease;
     const text = `the lease of job ${record.id} with fence ${record.fence} on ${holder.name}`;
+    const { nowMs } = this.#history;
+    const beatMs = holder.leaseMs / 3;
+    const isBeating = holder.isResident && nowMs - holder.lastBeatMs < beatMs;
+    if (isBeating && !lease.isOrphan && caller.isResident && caller.lastTroubleMs < nowMs - 2 * beatMs) {
+      this.#history.violate(`${text} was lost to ${caller.name} while it gives heartbeats`);
+    }
     const isCalm = Math.max(holder.lastTroubleMs, caller.lastTroubleMs) < takenAtMs;
     if (isCalm && holder.offsetMs === caller.offsetMs) {
       this.#history.violate(`${text} was lost though nothing happened to it`);
@@ -692,21 +773,20 @@ export class JobModel {
     const left = leftOf(room, repeated);
     const isMine = isOneOf(room, left);
     let last: ModelJob | null = null;
-    // A late job leaves the token that it waited with to the next job of its key, which is admitted after what is ready.
-    const reopened = new Set<string | null>();
     for (const record of fresh) {
       const job = this.#unfinished.get(record.id);
       if (job !== undefined) {
-        const gate = this.#gates.gateOf(job.record);
-        this.#checkTurn(job, reopened.has(gate) ? null : last, isMine, running, now, caller);
+        this.#checkTurn(job, last, isMine, running, now, caller);
         if (!this.#gates.isFair(job.record)) last = job;
-        if (gate !== null && isLate(job.record, now)) reopened.add(gate);
       }
       this.#onAcquired(record, request, false, caller);
       if (job !== undefined) this.#count(job, running);
       left.set(record.executor, (left.get(record.executor) ?? Number.POSITIVE_INFINITY) - 1);
     }
     if (isBlocked || report.acquired.length >= room.limit) return;
+    for (const job of this.#unfinished.values()) {
+      if (this.#isWaiting(job)) this.#gates.heedClock(job.record, this.#gates.gateOf(job.record), now);
+    }
     const next = this.#next(isMine, running, now);
     if (next !== null)
       this.#history.violate(`${caller.name} leaves job ${next.record.id}, which it could have acquired`);
@@ -831,6 +911,7 @@ export class JobModel {
       takenAtMs: this.#history.nowMs,
       extendedAtMs: this.#history.nowMs,
       isKnown: false,
+      isOrphan: false,
     };
   }
 
@@ -855,6 +936,7 @@ export class JobModel {
   checkSeen({ now, jobs: room }: View, seen: Seen & Partial<StepReport>, caller: Caller): void {
     this.#gates.sawClock(now);
     let nextRunAt = Number.POSITIVE_INFINITY;
+    let nextMissAt: number | null = null;
     let leaseEndsAt: number | null = null;
     let tokenAt = Number.POSITIVE_INFINITY;
     let hasRated = false;
@@ -868,6 +950,9 @@ export class JobModel {
       for (const job of this.#unfinished.values()) {
         const { record, lease, isReady } = job;
         const gate = this.#gates.gateOf(record);
+        if (lease === null && mayMissStart(record)) {
+          nextMissAt = Math.min(nextMissAt ?? Number.POSITIVE_INFINITY, (record.startDeadline ?? 0) + 1);
+        }
         if (lease !== null) {
           leaseEndsAt = Math.min(leaseEndsAt ?? Number.POSITIVE_INFINITY, record.acquiredUntil ?? 0);
         } else if (!isReady && !this.#links.isBlocked(record.id)) nextRunAt = Math.min(nextRunAt, record.runAt);
@@ -884,6 +969,11 @@ export class JobModel {
           tokenAt = Math.min(tokenAt, this.#gates.tokenAt(record, gate));
         }
       }
+    }
+    if (seen.nextMissAt !== nextMissAt) {
+      this.#history.violate(
+        `${caller.name} is told that a start is missed at ${seen.nextMissAt}, not at ${nextMissAt}`,
+      );
     }
     if (seen.leaseEndsAt !== leaseEndsAt) {
       this.#history.violate(`${caller.name} is told that a lease ends at ${seen.leaseEndsAt}, not at ${leaseEndsAt}`);
@@ -929,7 +1019,8 @@ export class JobModel {
 
   #holderOf(taskId: string, idempotencyKey: string): ModelJob | undefined {
     for (const job of this.#unfinished.values()) {
-      if (job.record.taskId === taskId && job.record.idempotencyKey === idempotencyKey) return job;
+      const { record, hasLostKey } = job;
+      if (record.taskId === taskId && record.idempotencyKey === idempotencyKey && !hasLostKey) return job;
     }
     return undefined;
   }
@@ -1006,6 +1097,7 @@ export class JobModel {
 
   #putBack(job: ModelJob, stepId: string | null, isReady: boolean): void {
     this.#endLease(job);
+    job.waitsSinceMs = this.#history.nowMs;
     job.isReady = isReady;
     job.readySince = this.#commits;
     job.putBackBy = stepId;
@@ -1047,6 +1139,16 @@ function leftOf({ bounds = new Map() }: JobRoom, acquired: readonly JobRecord[])
 /** A job that was lost before starts only after the store was told so. */
 function mayHaveStarted({ recoveries, startedFence, fence }: JobRecord): boolean {
   return recoveries === 0 || startedFence === fence;
+}
+
+/** Whether a job without a lease has a deadline by which it is to start. */
+function mayMissStart({ startDeadline, failedAttempts, startedFence }: JobRecord): boolean {
+  return startDeadline !== null && failedAttempts === 0 && startedFence === 0;
+}
+
+/** Whether a job waits that will not start any more. */
+function hasMissedStart({ record, lease }: ModelJob, now: number): boolean {
+  return lease === null && mayMissStart(record) && now > (record.startDeadline ?? 0);
 }
 
 function numbersOf(attempts: JobRecord["attemptHistory"]): string {

@@ -61,6 +61,8 @@ export class SimulatedProcess implements Caller {
   readonly pool: SimulatedPool | null;
   offsetMs = 0;
   lastTroubleMs = -1;
+  lastBeatMs = Number.NEGATIVE_INFINITY;
+  readonly startedAtMs: number;
   isCrashed = false;
   isStopping = false;
   /** The true time at which its scheduler was told to stop; null before. */
@@ -73,6 +75,7 @@ export class SimulatedProcess implements Caller {
   constructor(world: World, options: ProcessOptions) {
     this.#world = world;
     this.options = options;
+    this.startedAtMs = world.clock.now();
     this.name = options.name;
     this.identity = options.identity;
     this.clock = {
@@ -108,8 +111,16 @@ export class SimulatedProcess implements Caller {
     return !this.isCrashed && !this.hasStopped;
   }
 
+  get leaseMs(): number {
+    return this.options.leaseMs;
+  }
+
+  get isResident(): boolean {
+    return !this.options.isTicker;
+  }
+
   get mayBeFavourite(): boolean {
-    return !this.options.isTicker && this.options.role === "both";
+    return this.isResident && this.options.role === "both";
   }
 
   /** Whether it has started, and goes on. */

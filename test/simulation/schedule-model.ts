@@ -1,4 +1,4 @@
-import { MISSED_COUNT_STEPS_MAX } from "../../src/core/limits.ts";
+import { DEAD_SCHEDULER_MS, MISSED_COUNT_STEPS_MAX } from "../../src/core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
 import type { ChangeNote, Skip } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
@@ -344,7 +344,9 @@ export class ScheduleModel {
 
   onCleanup(report: CleanupReport, now: number): void {
     // A clean-up by a clock that is ahead forgets the living.
-    for (const [key, { aliveUntil }] of this.#signs) if (aliveUntil <= now) this.#signs.delete(key);
+    for (const [key, { aliveUntil, isResident }] of this.#signs) {
+      if (aliveUntil <= now - (isResident ? DEAD_SCHEDULER_MS : 0)) this.#signs.delete(key);
+    }
     for (const id of report.removedScheduleIds) {
       const record = this.#byId.get(id)?.record;
       if (record === undefined || record.nextFireTime !== null || this.#jobs.hasJobsOf(id)) {

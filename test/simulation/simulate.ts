@@ -35,6 +35,10 @@ export interface SimulationReport {
 const FAULTY_MS = { min: 4000, max: 20_000 };
 const HEALING_MS_MAX = 1_800_000;
 const HEALING_STEP_MS = 5000;
+/** How far a clock that is far from the true one is: more than stores put up with, and less than all has to heal in. */
+const FAR_MS = 1_200_000;
+/** In how many of the runs with flow control a clock goes that far and comes back. */
+const FAR_SHARE = 0.5;
 /** Of how many times that something happens the books are compared with the ledger once. */
 const TURNS_PER_BOOK_CHECK = 10;
 
@@ -58,6 +62,10 @@ class Simulation {
   readonly #slots: Slot[];
   readonly #pool: PoolForm | null;
   readonly #endMs: number;
+  /** The place whose clock goes far from the true one and comes back; null in a run without. It runs jobs alone, and
+   *  never crashes: a fire time that came too early, and a lease that ends too late, are no matter of rates. */
+  readonly #farSlot: Slot | null;
+  readonly #farRandom: Random;
   #turns = 0;
   readonly #wrapStore: (store: DataStore) => DataStore;
 
@@ -77,7 +85,7 @@ class Simulation {
     );
     for (const task of this.#tasks) this.#world.tasks.set(task.id, task.record);
     this.#endMs = this.#world.clock.now() + random.int(FAULTY_MS.min, FAULTY_MS.max);
-    this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000);
+    this.#workload = new Workload(this.#world, random.fork(), this.#tasks, this.#endMs + 4000, drawn !== null);
     const { flow, random: flowRandom } = drawn ?? {};
     this.#flowWorkload =
       flow === undefined || flowRandom === undefined
@@ -85,9 +93,17 @@ class Simulation {
         : new FlowWorkload(this.#world, flowRandom, this.#tasks, flow, this.#workload);
     this.#ledgerWorkload = ledger === null ? null : new LedgerWorkload(this.#world, ledger.random, this.#workload);
     const leaseMs = random.pick([3000, 9000, 30_000]);
-    this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) =>
-      drawSlot(random, index, leaseMs, this.#world.faults),
-    );
+    const wrongClocks = this.#world.isCalm ? [] : drawWrongClocks(seed, leaseMs);
+    this.#world.hasWrongClocks = wrongClocks.length > 0;
+    this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) => {
+      const slot = drawSlot(random, index, leaseMs, this.#world.faults);
+      return { ...slot, skewMs: slot.skewMs + (wrongClocks[index] ?? 0) };
+    });
+    // From a source of its own, so that the other runs are as they would be if there were none.
+    this.#farRandom = new Random(seed + 0x4641_5220);
+    const isFar = flow !== undefined && !this.#world.isCalm && this.#farRandom.chance(FAR_SHARE);
+    this.#farSlot = (isFar ? this.#slots.find(({ options: { role } }) => role === "worker") : undefined) ?? null;
+    this.#world.hasFarClock = this.#farSlot !== null;
   }
 
   async run(): Promise<SimulationReport> {
@@ -99,6 +115,7 @@ class Simulation {
       this.#checkPunctuality();
       if (++this.#turns % TURNS_PER_BOOK_CHECK === 0) await this.#checkBooks();
       this.#act();
+      this.#moveFarClock();
     }
     if (history.violations.length === 0) await this.#heal();
     return { seed: this.#seed, violations: history.violations, counts: history.counts };
@@ -127,6 +144,7 @@ class Simulation {
       jump: faults.jump,
       stop: faults.stop,
     });
+    if (slot === this.#farSlot && kind !== "act" && kind !== "jump") return;
     if (kind === "act") {
       // Calls that come together share a step.
       for (let left = this.#random.pick([1, 1, 1, 4]); left > 0; left--) {
@@ -157,10 +175,11 @@ class Simulation {
   }
 
   /** Nothing waits while there is somebody who could see to it, whatever was lost: no schedule that is due, whoever its
-   *  favourite is, and no job whose lease has ended. */
+   *  favourite is, no job whose lease has ended, and no job that has missed its start, whatever it waits for. */
   #checkPunctuality(): void {
     const { clock, history, schedules, jobs, processes } = this.#world;
-    const { leaseEndsAt } = jobs;
+    const { missedSince } = jobs;
+    const areClocksRight = processes.every(({ offsetMs }) => offsetMs === 0);
     for (const process of processes) {
       const { role, isTicker, maxIdleMs, isOld } = process.options;
       if (isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
@@ -171,8 +190,12 @@ class Simulation {
       if (role !== "worker" && isLate(dueSince)) {
         history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
       }
+      const leaseEndsAt = jobs.leaseEndsAt(Math.max(process.startedAtMs, calmSince), areClocksRight);
       if (role !== "scheduler" && isLate(leaseEndsAt)) {
         history.violate(`${process.name} leaves a job waiting whose lease ended at ${leaseEndsAt}`);
+      }
+      if (role !== "scheduler" && isLate(missedSince)) {
+        history.violate(`${process.name} leaves a job waiting that missed its start at ${missedSince}`);
       }
     }
   }
@@ -182,6 +205,18 @@ class Simulation {
     // Another process's clock that is ahead ends leases early: everybody has trouble.
     for (const { process: other } of this.#slots) other?.troubled();
     process.jump(this.#random.chance(0.5) ? skewMs - process.offsetMs : this.#random.int(-20_000, 20_000));
+  }
+
+  /** A clock goes far from the true one, or comes back. */
+  #moveFarClock(): void {
+    const random = this.#farRandom;
+    const { process = null, skewMs = 0 } = this.#farSlot ?? {};
+    if (process === null || !process.isWorking) return;
+    const isFar = Math.abs(process.offsetMs) > FAR_MS / 2;
+    if (!random.chance(isFar ? 0.3 : 0.1)) return;
+    this.#world.history.count("far clocks");
+    for (const { process: other } of this.#slots) other?.troubled();
+    process.jump(isFar ? skewMs - process.offsetMs : random.pick([FAR_MS, FAR_MS, -FAR_MS]));
   }
 
   #start(slot: Slot): void {
@@ -246,6 +281,14 @@ class Simulation {
     else await Promise.all(stops);
     this.#workload.checkAtRest();
   }
+}
+
+/** How far the clocks of the places are ahead besides, in milliseconds: in some runs by more than a lease. It draws from
+ *  a source of its own, so that the other runs are as they would be if there were none. */
+function drawWrongClocks(seed: number, leaseMs: number): readonly number[] {
+  const random = new Random(seed + 0x434c_4f43);
+  if (!random.chance(0.2)) return [];
+  return Array.from({ length: 4 }, (_, index) => (index === 0 ? 0 : random.pick([0, -1.5, 1.5, -10, 10]) * leaseMs));
 }
 
 /** A place where one process after the other lives. */

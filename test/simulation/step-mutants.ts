@@ -4,6 +4,7 @@ import { Stepper } from "../../src/scheduler/driving/stepper.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { JobVerbs } from "../../src/scheduler/verbs/job-verbs.ts";
 import type * as contract from "../../src/stores/data-store.ts";
+import { JobTable } from "../../src/stores/memory/job-table.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { answering, changing, type Mutant, patched, type Step, type StepResult, scheduler, store } from "./mutant.ts";
 
@@ -179,7 +180,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   store(
     "does not tell when it is to be asked again",
-    answering((report) => ({ ...report, nextFireAt: null, nextRunAt: null, leaseEndsAt: null })),
+    answering((report) => ({ ...report, nextFireAt: null, nextRunAt: null, nextMissAt: null, leaseEndsAt: null })),
   ),
   store(
     "never says that jobs are ready",
@@ -191,6 +192,21 @@ export const STEPS: readonly Mutant[] = [
       return { ...report, acquired: report.acquired.map((job) => ({ ...job, startDeadline: null })) };
     },
   })),
+  scheduler("leaves jobs waiting that have missed their start", (inner) => ({
+    step: ({ endsMissed: _, ...request }) => inner.step(request),
+  })),
+  {
+    ...patched(
+      "",
+      JobTable.prototype,
+      "rivalOf",
+      (original) =>
+        function (this: JobTable, job) {
+          return original.call(this, { ...job, createdAt: Number.NEGATIVE_INFINITY });
+        },
+    ),
+    name: "the store gives the key of a job that has missed its start to no other",
+  },
   scheduler("takes more jobs than it may run", (inner) => ({
     step: (request) =>
       inner.step({ ...request, jobs: request.jobs && { ...request.jobs, limit: request.jobs.limit + 1 } }),

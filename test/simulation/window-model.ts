@@ -1,9 +1,10 @@
-import { TOMBSTONE_MS } from "../../src/core/limits.ts";
+import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { NewJobRecord } from "../../src/records/job.ts";
 
 interface Window {
   readonly jobId: string;
-  readonly until: number;
+  openedAt: number;
+  until: number;
   /** Whether a clean-up by some clock found it over. */
   mayBeGone: boolean;
 }
@@ -20,10 +21,18 @@ export class WindowModel {
     return { jobId: window.jobId, isSure: !window.mayBeGone };
   }
 
+  /** The opener stands for an addition. A window that a clock far ahead opened lasts from there on. */
+  kept({ taskId, once, createdAt }: NewJobRecord): void {
+    const window = once === undefined ? undefined : this.#windows.get(nameOf(taskId, once.kind, once.key));
+    if (once === undefined || window === undefined || window.openedAt <= createdAt + CLOCK_TOLERANCE_MS) return;
+    Object.assign(window, { openedAt: createdAt, until: once.until, mayBeGone: false });
+  }
+
   /** A job was added. */
-  open({ id, taskId, once }: NewJobRecord): void {
+  open({ id, taskId, once, createdAt: openedAt }: NewJobRecord): void {
     if (once === undefined) return;
-    this.#windows.set(nameOf(taskId, once.kind, once.key), { jobId: id, until: once.until, mayBeGone: false });
+    const window = { jobId: id, openedAt, until: once.until, mayBeGone: false };
+    this.#windows.set(nameOf(taskId, once.kind, once.key), window);
   }
 
   onCleanup(now: number): void {

@@ -38,6 +38,7 @@ export class Workload implements Users {
   readonly #random: Random;
   readonly #tasks: readonly SimulatedTask[];
   readonly #endMs: number;
+  readonly #hasFlow: boolean;
   /** Schedules that every process adds anew when it starts. */
   readonly #standing: { id: string; taskId: string; trigger: Trigger; options: ScheduleOptions }[] = [];
   readonly #scheduleIds: string[] = [];
@@ -46,7 +47,9 @@ export class Workload implements Users {
   readonly #calls = new Set<{ readonly process: SimulatedProcess; readonly what: string }>();
 
   /** @param endMs no trigger fires after this */
-  constructor(world: World, random: Random, tasks: readonly SimulatedTask[], endMs: number) {
+  /** @param hasFlow whether tasks have limits: a job that nobody can run keeps its place among those of its key */
+  constructor(world: World, random: Random, tasks: readonly SimulatedTask[], endMs: number, hasFlow: boolean) {
+    this.#hasFlow = hasFlow;
     this.#world = world;
     this.#random = random;
     this.#tasks = tasks;
@@ -232,6 +235,10 @@ export class Workload implements Users {
       ...(random.chance(0.3) ? { runAt: instantOf(now + random.int(-2000, 10_000)) } : {}),
       ...(random.chance(0.3) ? { idempotencyKey: `key${random.int(1, IDEMPOTENCY_KEYS)}` } : {}),
       ...(random.chance(0.1) ? { startDeadline: instantOf(now + random.int(0, 5000)) } : {}),
+      // Only its deadline ends it.
+      ...(!this.#hasFlow && random.chance(0.03)
+        ? { executor: "nobody's", startDeadline: instantOf(now + random.int(0, 5000)) }
+        : {}),
     };
   }
 

@@ -53,6 +53,10 @@ export class World {
   readonly store: DataStore;
   readonly faults: Faults;
   readonly random: Random;
+  /** Whether clocks are ahead or behind for good, by more than a lease. */
+  hasWrongClocks = false;
+  /** Whether a clock goes far from the true one and comes back. */
+  hasFarClock = false;
   /** How many calls that their callers have given up are still to take effect. */
   lateCalls = 0;
   #last: Promise<unknown> = Promise.resolve();

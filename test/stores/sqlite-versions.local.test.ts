@@ -128,6 +128,7 @@ test("a database of version 1 keeps all of its data, and its schedules lose thei
     due: ["free", "leased", "lost"].map((id) => [id, null]),
     nextFireAt: null,
     nextRunAt: T0 + 9,
+    nextMissAt: null,
     leaseEndsAt: T0 - 1,
     hasReady: true,
     hasExpired: false,
@@ -163,7 +164,8 @@ test("a schedule that a process of version 1 leases is not due, and its lease's 
   await store.addSchedules(add(makeSchedule()));
   const [seen] = (await look(store, { schedules: {} })).due;
   await leaseAsVersion1("schedule");
-  const expected = { due: [], nextFireAt: null, nextRunAt: null, leaseEndsAt: OLD_LEASE_END, hasReady: false };
+  const jobs = { nextRunAt: null, nextMissAt: null, leaseEndsAt: OLD_LEASE_END, hasReady: false };
+  const expected = { due: [], nextFireAt: null, ...jobs };
   expect(await look(store, { schedules: {} })).toEqual({ ...expected, staleTaskIds: [], hasExpired: false });
   expect((await look(store, { schedules: {}, jobs: null })).leaseEndsAt).toBe(OLD_LEASE_END);
   if (seen === undefined) throw new Error("the schedule was not due");

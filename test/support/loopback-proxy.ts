@@ -9,6 +9,7 @@ export class LoopbackProxy {
   connections = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #pairs: (readonly [client: Socket, server: Socket])[] = [];
 
   /** @param forward default: sends all data on to the server */
   protected constructor(targetPort: number, forward?: Forward) {
@@ -35,6 +36,21 @@ export class LoopbackProxy {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Carries nothing more over the present connections, and ends none of them, as a network that is gone. New ones are
+   *  served.
+   *  @param from number of the first connection that is meant, from 0 on, in the order in which they came */
+  silence(from = 0): void {
+    for (const [client, server] of this.#pairs.slice(from)) {
+      for (const [source, target] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        source.unpipe(target);
+        source.resume();
+      }
+    }
+  }
+
   async stop(): Promise<void> {
     this.cut();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -43,6 +59,7 @@ export class LoopbackProxy {
   #serve(client: Socket, targetPort: number, forward: Forward | undefined): void {
     this.connections++;
     const server = openSocket(targetPort, "127.0.0.1");
+    this.#pairs.push([client, server]);
     for (const end of [client, server]) {
       this.#sockets.add(end);
       end.on("error", () => {});

@@ -5,7 +5,7 @@ export type MqttQos = 0 | 1 | 2;
  *  clients of the same shape fit, too. */
 export interface MqttClient {
   readonly connected: boolean;
-  readonly options: { readonly protocolVersion?: number | undefined };
+  readonly options: { readonly protocolVersion?: number | undefined; readonly clientId?: string | undefined };
   publish(
     topic: string,
     message: string,
@@ -13,6 +13,8 @@ export interface MqttClient {
     callback: (error?: unknown) => void,
   ): unknown;
   subscribe(topic: string, options: MqttSubscription, callback: (error: unknown) => void): unknown;
+  /** Sends a PINGREQ. The answer is an event `packetreceive`. */
+  sendPing(): void;
   unsubscribe(topic: string, callback: (error?: unknown) => void): unknown;
   on(event: string, listener: (...facts: unknown[]) => void): unknown;
   off(event: string, listener: (...facts: unknown[]) => void): unknown;

@@ -27,7 +27,8 @@ export class MqttEventBroker extends RemoteEventBroker {
   }
 }
 
-function linkMaker(options: CheckedMqttOptions): LinkMaker {
+/** How a broker with these options reaches its server. */
+export function linkMaker(options: CheckedMqttOptions): LinkMaker {
   const { topic, namespace, publishQos, subscribeQos } = options;
   const settings: TopicSettings = { topic, publishQos, subscribeQos };
   const shared = { namespace, bytesMax: MESSAGE_BYTES_MAX };

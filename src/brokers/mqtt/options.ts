@@ -55,7 +55,7 @@ export interface MqttClientBrokerOptions extends SharedMqttBrokerOptions {
 /** Options of a `MqttEventBroker`: a server is given by its url, or by a client of the caller's. */
 export type MqttBrokerOptions = MqttUrlBrokerOptions | MqttClientBrokerOptions;
 
-const CLIENT_METHODS = ["publish", "subscribe", "unsubscribe", "on", "off"] as const;
+const CLIENT_METHODS = ["publish", "subscribe", "unsubscribe", "sendPing", "on", "off"] as const;
 
 const qos = v.picklist([0, 1, 2], says("0, 1 or 2"));
 

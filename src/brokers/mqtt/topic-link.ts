@@ -1,3 +1,4 @@
+import { shown } from "../../core/option-errors.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import { RECONNECT_PAUSE_MS_MAX } from "../remote/limits.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
@@ -29,6 +30,7 @@ export class TopicLink implements Link {
   #failure: unknown;
   #isClosed = false;
   #stopTimer = (): void => {};
+  #answerPing = (): void => {};
   /** Messages that were not given to the client yet: those that came last, in order, and those before them,
    *  backwards. */
   #waiting: OutgoingMessage[] = [];
@@ -56,6 +58,9 @@ export class TopicLink implements Link {
     this.#on("disconnect", (packet) => {
       this.#failure = new Error(goodbyeOf(packet));
     });
+    this.#on("packetreceive", (packet) => {
+      if (Object(packet).cmd === "pingresp") this.#answerPing();
+    });
     this.#on("message", (topic, payload, packet) => {
       if (topic === this.#settings.topic) this.#receive(payload, packet);
     });
@@ -67,6 +72,20 @@ export class TopicLink implements Link {
     // The client would keep the message for later otherwise, when it is of no use any more.
     if (!this.#client.connected) throw new Error("the client is not connected");
     await Promise.all(messages.map((message) => this.#publish(message)));
+  }
+
+  /** Never rejects: when a connection ends, nobody waits for its answer any more. */
+  ping(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#answerPing = resolve;
+      this.#client.sendPing();
+    });
+  }
+
+  /** The client is not this link's to end. The server's answer, should it come, makes the link connected again. */
+  reconnect(reason: unknown): void {
+    this.#listener.lost(reason);
+    if (this.#client.connected) this.#tellAnswered();
   }
 
   /** Ends its own subscription, and leaves the client as it is. */
@@ -126,19 +145,24 @@ export class TopicLink implements Link {
   }
 
   #subscribe(): void {
-    const { topic, subscribeQos: qos } = this.#settings;
     this.#stopTimer();
+    const { topic, subscribeQos: qos } = this.#settings;
     // With `nl`, brokers that share a client would not hear each other.
     const ofVersion5 = this.#client.options.protocolVersion === 5 ? { nl: this.#isAlone, rh: SEND_NO_RETAINED } : {};
     this.#client.subscribe(topic, { qos, ...ofVersion5 }, (error) => {
       if (this.#isClosed || !this.#client.connected) return;
-      if (error === undefined || error === null) {
-        this.#failure = undefined;
-        this.#listener.connected();
-        return;
-      }
+      // After a lost connection, the client subscribes by itself, and does not say when the server has answered.
+      if (error === undefined || error === null) return this.#tellAnswered();
       this.#stopTimer = timerHost.startTimer(() => this.#subscribe(), RECONNECT_PAUSE_MS_MAX);
       this.#listener.lost(error);
+    });
+  }
+
+  #tellAnswered(): void {
+    void this.ping().then(() => {
+      if (this.#isClosed || !this.#client.connected) return;
+      this.#failure = undefined;
+      this.#listener.connected();
     });
   }
 
@@ -150,8 +174,19 @@ export class TopicLink implements Link {
 
   #lose(): void {
     this.#stopTimer();
+    this.#answerPing = () => {};
     this.#rejectMessages();
-    this.#listener.lost(this.#failure);
+    this.#listener.lost(this.#failure ?? this.#unexplained());
+  }
+
+  /** Servers end the older connection of two clients with one name, and many of them do not say so. */
+  #unexplained(): Error | undefined {
+    const { clientId = "" } = this.#client.options;
+    if (RANDOM_NAME.test(clientId)) return undefined;
+    return new Error(
+      "the connection ended, and the server gave no reason; it ends the older one of two clients with the clientId " +
+        `${shown(clientId)}: give each broker its own, or none`,
+    );
   }
 
   #rejectMessages(): void {
@@ -179,6 +214,9 @@ const decoder = new TextDecoder();
 
 /** The value of `rh` by which the server sends no message that it keeps. */
 const SEND_NO_RETAINED = 2;
+
+/** What this library and MQTT.js call a client that was given no name. */
+const RANDOM_NAME = /^(escapement-[\da-f-]{36}|mqttjs_\w+|)$/;
 
 /** The reason code of a server that has got another client with the same id. */
 const TAKEN_OVER = 142;

@@ -35,6 +35,7 @@ export class UrlLink implements Link {
         this.#connectedAt = systemClock.now();
         this.#listener.connected();
       },
+      deaf: (reason) => this.#listener.deaf(reason),
       lost: (reason) => {
         if (this.#link === link) this.#startAnew(reason);
       },
@@ -49,6 +50,14 @@ export class UrlLink implements Link {
   async send(messages: readonly string[]): Promise<void> {
     if (this.#link === null) throw new Error("the client is not connected");
     await this.#link.send(messages);
+  }
+
+  async ping(): Promise<void> {
+    await this.#link?.ping();
+  }
+
+  reconnect(reason: unknown): void {
+    if (this.#link !== null) this.#startAnew(reason);
   }
 
   /** What was sent still leaves, unless the server hangs. */

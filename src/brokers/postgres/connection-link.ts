@@ -1,19 +1,30 @@
+import { systemClock } from "../../core/clock.ts";
+import { IdGenerator } from "../../core/ids.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
 import { reconnectPauseMs } from "../remote/pauses.ts";
 import { Connection, type Postgres } from "./connection.ts";
-import { Notifier } from "./notifier.ts";
-import type { PostgresUrlBrokerOptions } from "./options.ts";
+import { Notifier, type Query } from "./notifier.ts";
+import type { Target } from "./target.ts";
 
-/** How often a connection is asked whether it still lives, in milliseconds: a router may forget a silent one, and tells
- *  nobody. */
-const HEARTBEAT_MS = 20_000;
+/** How a link reaches its server. */
+export interface ConnectionLinkOptions {
+  readonly channel: string;
+  /** Where try number `tries` to connect, from 0 on, leads. */
+  target(tries: number): Target;
+  /** Sends over other connections. Default: over the one that listens */
+  readonly query?: Query;
+}
 
-/** A link over one connection, which is made anew when it was lost. */
+const DEAF =
+  "a NOTIFY over another connection does not come back, because the address is that of a pool that lends its " +
+  "connections for one transaction each (PgBouncer's pool_mode = transaction), which loses LISTEN; give the broker the " +
+  "address of PostgreSQL itself, or of a pool in session mode";
+
+/** A link that listens over one connection, which is made anew when it was lost. */
 export class ConnectionLink implements Link {
   readonly #postgres: Postgres;
-  readonly #options: PostgresUrlBrokerOptions;
-  readonly #channel: string;
+  readonly #options: ConnectionLinkOptions;
   readonly #listener: LinkListener;
   readonly #notifier: Notifier;
   #connection: Connection | null = null;
@@ -22,14 +33,15 @@ export class ConnectionLink implements Link {
   #failures = 0;
   #tries = 0;
   #stopTimer: () => void = () => {};
+  #isHearingTested = false;
   #isClosed = false;
 
-  constructor(postgres: Postgres, options: PostgresUrlBrokerOptions, channel: string, listener: LinkListener) {
+  constructor(postgres: Postgres, options: ConnectionLinkOptions, listener: LinkListener) {
     this.#postgres = postgres;
     this.#options = options;
-    this.#channel = channel;
     this.#listener = listener;
-    this.#notifier = new Notifier(channel, (text, parameters) => this.#query(text, parameters));
+    const query: Query = options.query ?? ((text, parameters) => this.#query(text, parameters));
+    this.#notifier = new Notifier(options.channel, query);
   }
 
   /** Begins to connect. */
@@ -42,6 +54,14 @@ export class ConnectionLink implements Link {
     return this.#notifier.send(messages);
   }
 
+  async ping(): Promise<void> {
+    await this.#connection?.run("select 1");
+  }
+
+  reconnect(reason: unknown): void {
+    if (this.#connection !== null) this.#lost(reason);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer();
@@ -49,14 +69,20 @@ export class ConnectionLink implements Link {
   }
 
   async #connect(): Promise<void> {
+    const { channel } = this.#options;
+    const target = this.#options.target(this.#tries++);
     let connection: Connection | null = null;
+    let heardElsewhere: string | null = null;
     try {
-      connection = new Connection(this.#postgres, this.#options, this.#tries++, {
-        received: (text) => this.#listener.received(text),
+      connection = new Connection(this.#postgres, target, {
+        received: (text, from) => {
+          if (from === channel) this.#listener.received(text);
+          else heardElsewhere = from;
+        },
         ended: () => this.#lost(new Error("the connection was closed")),
       });
       this.#connection = connection;
-      await connection.listen(this.#channel);
+      await connection.listen(channel);
     } catch (error) {
       this.#lost(error);
       return;
@@ -65,7 +91,29 @@ export class ConnectionLink implements Link {
     this.#isListening = true;
     this.#failures = 0;
     this.#listener.connected();
-    this.#startHeartbeat(connection);
+    if (connection.isPooled && !this.#isHearingTested) {
+      await this.#testHearing(connection, target, (probe) => heardElsewhere === probe);
+    }
+  }
+
+  /** Over a pool that lends connections for one transaction each, LISTEN succeeds and nothing comes. What goes over
+   *  one connection and comes back within the same statement proves nothing, hence the second one. */
+  async #testHearing(connection: Connection, target: Target, hasHeard: (probe: string) => boolean): Promise<void> {
+    const probe = `escapement ${new IdGenerator().next(systemClock.now())}`;
+    const other = new Connection(this.#postgres, target, { received: () => {}, ended: () => {} });
+    try {
+      await connection.listen(probe);
+      await other.run(`notify "${probe}"`);
+      // The server sends what was notified before it answers what comes later.
+      await connection.run("select 1");
+      if (this.#isClosed || this.#connection !== connection) return;
+      this.#isHearingTested = true;
+      if (!hasHeard(probe)) this.#listener.deaf(DEAF);
+    } catch {
+      // The next connection is tested.
+    } finally {
+      other.close().catch(() => {});
+    }
   }
 
   #lost(reason: unknown): void {
@@ -83,25 +131,5 @@ export class ConnectionLink implements Link {
     const connection = this.#connection;
     if (connection === null || !this.#isListening) throw new Error("there is no connection");
     return connection.query(text, parameters);
-  }
-
-  #startHeartbeat(connection: Connection): void {
-    let isAnswered = true;
-    const beat = (): void => {
-      if (!isAnswered) {
-        this.#lost(new Error(`the server did not answer within ${HEARTBEAT_MS} ms`));
-        return;
-      }
-      isAnswered = false;
-      // A failure ends the connection, too.
-      connection.query("select 1", []).then(
-        () => {
-          isAnswered = true;
-        },
-        () => {},
-      );
-      this.#stopTimer = timerHost.startTimer(beat, HEARTBEAT_MS);
-    };
-    this.#stopTimer = timerHost.startTimer(beat, HEARTBEAT_MS);
   }
 }

@@ -2,12 +2,11 @@ import { builtinModule } from "../../core/host.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS } from "../remote/limits.ts";
 import { loadPackage } from "../remote/load-package.ts";
-import { urlsOf, withoutSocketFolder } from "./address.ts";
 import type { PostgresClient } from "./client.ts";
-import type { PostgresUrlBrokerOptions } from "./options.ts";
+import type { Target } from "./target.ts";
 
 /** What the broker needs of postgres.js. Its own types would bind the shapes to one version. */
-export type Postgres = (url: string, settings: object) => OwnClient;
+export type Postgres = (address: string | object, settings?: object) => OwnClient;
 
 interface OwnClient extends PostgresClient {
   end(options: { timeout: number }): Promise<void>;
@@ -35,7 +34,7 @@ interface ParsedOptions {
 
 /** What a connection tells. */
 interface ConnectionListener {
-  received(text: string): void;
+  received(text: string, channel: string): void;
   /** The connection was there, and has ended. */
   ended(): void;
 }
@@ -50,31 +49,29 @@ export class Connection {
   #socket: Socket | null = null;
   #hasSocket = false;
   #isListening = false;
+  #isPooled = false;
   #isEnded = false;
 
-  /** @param tries which try to connect this is, from 0 on: the hosts of a url take turns */
-  constructor(postgres: Postgres, options: PostgresUrlBrokerOptions, tries: number, listener: ConnectionListener) {
+  constructor(postgres: Postgres, target: Target, listener: ConnectionListener) {
     this.#listener = listener;
-    const { username, password, tls } = options;
-    const urls = urlsOf(options.url);
-    const { url, folder } = withoutSocketFolder(urls[tries % urls.length] ?? options.url);
-    this.#client = postgres(url, {
-      ...(folder === null ? {} : { host: folder }),
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      // The name by which the certificate is checked, where the address is none that TLS could send.
-      ...(tls === undefined ? {} : { ssl: { host: hostOf(url), ...tls } }),
-      max: 1,
-      fetch_types: false,
-      idle_timeout: null,
-      max_lifetime: null,
-      connect_timeout: CONNECT_TIMEOUT_MS / 1000,
-      connection: { application_name: "escapement" },
-      onnotice: () => {},
-      onnotify: (_channel: string, text: string) => this.#received(text),
-      onclose: () => this.#closed(),
-      socket: (parsed: ParsedOptions) => this.#connect(url, parsed),
-    });
+    this.#client = postgres(
+      ...target.optionsWith({
+        max: 1,
+        fetch_types: false,
+        idle_timeout: null,
+        max_lifetime: null,
+        connect_timeout: CONNECT_TIMEOUT_MS / 1000,
+        onnotice: () => {},
+        onnotify: (channel: string, text: string) => this.#received(text, channel),
+        onclose: () => this.#closed(),
+        socket: (parsed: ParsedOptions) => this.#connect(target, parsed),
+      }),
+    );
+  }
+
+  /** Whether the connection leads to a pool, and not to the server itself. Known when `listen` has resolved. */
+  get isPooled(): boolean {
+    return this.#isPooled;
   }
 
   /** Connects, and listens on a channel. */
@@ -85,7 +82,7 @@ export class Connection {
       stopTimer = timerHost.startTimer(fail, CONNECT_TIMEOUT_MS);
     });
     try {
-      await Promise.race([this.#client.unsafe(listenOn(channel)), late]);
+      this.#isPooled = isOfPool(await Promise.race([this.#client.unsafe(listenOn(channel)), late]));
       this.#isListening = !this.#isEnded;
     } finally {
       stopTimer();
@@ -97,6 +94,11 @@ export class Connection {
     return this.#client.unsafe(text, parameters, { prepare: true });
   }
 
+  /** Runs a statement without parameters. */
+  run(text: string): PromiseLike<unknown> {
+    return this.#client.unsafe(text);
+  }
+
   /** Ends the connection, of which nothing is told any more. */
   async close(): Promise<void> {
     this.#isEnded = true;
@@ -105,8 +107,8 @@ export class Connection {
     this.#socket?.destroy();
   }
 
-  #received(text: string): void {
-    if (!this.#isEnded) this.#listener.received(text);
+  #received(text: string, channel: string): void {
+    if (!this.#isEnded) this.#listener.received(text, channel);
   }
 
   #closed(): void {
@@ -116,14 +118,19 @@ export class Connection {
   }
 
   /** Called by postgres.js when it needs a socket. */
-  #connect(url: string, { host, port, path }: ParsedOptions): Promise<Socket> {
+  async #connect(target: Target, parsed: ParsedOptions): Promise<Socket> {
+    if (this.#hasSocket || this.#isEnded) throw new Error("the connection was closed before it was ready");
+    this.#hasSocket = true;
+    if (target.socket !== undefined) {
+      this.#socket = (await target.socket(parsed)) as Socket;
+      return this.#socket;
+    }
     return new Promise((resolve, reject) => {
-      if (this.#hasSocket || this.#isEnded) throw new Error("the connection was closed before it was ready");
-      this.#hasSocket = true;
+      const { host, port, path } = parsed;
       const net = builtinModule("node:net") as Net | undefined;
       if (net === undefined) throw new Error("this runtime has no sockets of Node");
-      const name = hostOf(url) ?? host[0] ?? "localhost";
-      const address = typeof path === "string" ? { path } : { host: name, port: Number(new URL(url).port) || port[0] };
+      const name = target.host ?? host[0] ?? "localhost";
+      const address = typeof path === "string" ? { path } : { host: name, port: target.port ?? port[0] };
       const socket = net.connect({
         ...address,
         noDelay: true,
@@ -142,17 +149,18 @@ export class Connection {
   }
 }
 
-/** Without the brackets of an IPv6 address, which postgres.js does not read. */
-function hostOf(url: string): string | undefined {
-  const { hostname } = new URL(url);
-  return hostname === "" ? undefined : hostname.replace(/^\[(.*)\]$/, "$1");
+/** A pool tells its clients process ids that it made up. */
+function isOfPool(results: unknown): boolean {
+  const result: unknown = Array.isArray(results) ? results.at(-1) : undefined;
+  const { 0: row, state } = Object(result) as { readonly 0?: object; readonly state?: { readonly pid?: number } };
+  return row !== undefined && Object.values(row)[0] !== state?.pid;
 }
 
 /** The server would end a connection that is idle: most of the time, this one is. Old servers lack the setting. */
 function listenOn(channel: string): string {
   return (
     "select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings where name = 'idle_session_timeout'; " +
-    `listen "${channel.replaceAll('"', '""')}"`
+    `listen "${channel.replaceAll('"', '""')}"; select pg_catalog.pg_backend_pid()`
   );
 }
 

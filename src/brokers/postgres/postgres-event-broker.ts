@@ -1,10 +1,10 @@
 import { addressFacts } from "../remote/address.ts";
 import type { LinkMaker } from "../remote/link.ts";
 import { RemoteEventBroker } from "../remote/remote-broker.ts";
-import { ClientLink } from "./client-link.ts";
 import { loadPostgres } from "./connection.ts";
 import { ConnectionLink } from "./connection-link.ts";
 import { type CheckedPostgresOptions, checkOptions, type PostgresBrokerOptions } from "./options.ts";
+import { targetOfClient, targetOfUrl } from "./target.ts";
 
 /** Largest message, in bytes. PostgreSQL refuses 8,000. */
 const MESSAGE_BYTES_MAX = 7999;
@@ -26,14 +26,18 @@ export class PostgresEventBroker extends RemoteEventBroker {
   }
 }
 
-function linkMaker(options: CheckedPostgresOptions): LinkMaker {
+/** How a broker with these options reaches its server. */
+export function linkMaker(options: CheckedPostgresOptions): LinkMaker {
   const { channel, namespace } = options;
   const shared = { namespace, bytesMax: MESSAGE_BYTES_MAX };
   if ("url" in options) {
     return {
       ...shared,
       ...addressFacts(options),
-      make: async (listener) => new ConnectionLink(await loadPostgres(), options, channel, listener).start(),
+      make: async (listener) => {
+        const reach = { channel, target: (tries: number) => targetOfUrl(options, tries) };
+        return new ConnectionLink(await loadPostgres(), reach, listener).start();
+      },
     };
   }
   const { client } = options;
@@ -41,6 +45,13 @@ function linkMaker(options: CheckedPostgresOptions): LinkMaker {
     ...shared,
     address: "PostgreSQL",
     secrets: [],
-    make: async (listener) => new ClientLink(client, channel, listener).start(),
+    make: async (listener) => {
+      const reach = {
+        channel,
+        target: (tries: number) => targetOfClient(client, tries),
+        query: (text: string, parameters: string[]) => client.unsafe(text, parameters, { prepare: true }),
+      };
+      return new ConnectionLink(await loadPostgres(), reach, listener).start();
+    },
   };
 }

@@ -7,9 +7,10 @@ export interface IoredisClient {
   readonly isCluster?: boolean;
   publish(channel: string, message: string): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
+  ping(): Promise<unknown>;
   connect(): Promise<unknown>;
   duplicate(): IoredisClient;
-  disconnect(): void;
+  disconnect(reconnect?: boolean): void;
   on(event: string, listener: (...facts: unknown[]) => void): unknown;
   off(event: string, listener: (...facts: unknown[]) => void): unknown;
 }
@@ -20,6 +21,7 @@ export interface NodeRedisClient {
   readonly isReady: boolean;
   publish(channel: string, message: string): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  ping(): Promise<unknown>;
   connect(): Promise<unknown>;
   duplicate(): NodeRedisClient;
   destroy(): void;

@@ -16,8 +16,9 @@ export class IoredisLink implements Link {
   readonly #clients: IoredisClients;
   readonly #channel: string;
   readonly #listener: LinkListener;
-  #isSubscribed = false;
   #isClosed = false;
+  /** Counts what makes an answer stale. */
+  #round = 0;
   /** Why a client failed last. */
   #failure: unknown;
   #stopTimer = (): void => {};
@@ -38,12 +39,13 @@ export class IoredisLink implements Link {
         this.#failure = error;
       });
     }
-    this.#on(subscriber, "ready", () => this.#subscribe());
-    this.#on(publisher, "ready", () => this.#tellReady());
-    this.#on(subscriber, "close", () => {
-      this.#isSubscribed = false;
-    });
-    for (const client of [subscriber, publisher]) this.#on(client, "close", () => this.#listener.lost(this.#failure));
+    for (const client of [subscriber, publisher]) {
+      this.#on(client, "ready", () => this.#subscribe());
+      this.#on(client, "close", () => {
+        this.#round++;
+        this.#listener.lost(this.#failure);
+      });
+    }
     this.#on(subscriber, "message", (channel, message) => {
       if (channel === this.#channel) this.#listener.received(String(message));
     });
@@ -61,6 +63,20 @@ export class IoredisLink implements Link {
     await Promise.all(messages.map((message) => publisher.publish(this.#channel, message)));
   }
 
+  /** Subscribing again is the one question that reaches the connection that listens, of a `Cluster`, too. */
+  async ping(): Promise<void> {
+    const { publisher, subscriber } = this.#clients;
+    await Promise.all([subscriber.subscribe(this.#channel), publisher.ping()]);
+  }
+
+  reconnect(reason: unknown): void {
+    const { publisher, subscriber, ownsPublisher } = this.#clients;
+    this.#failure = reason;
+    this.#round++;
+    this.#listener.lost(reason);
+    for (const client of ownsPublisher ? [subscriber, publisher] : [subscriber]) client.disconnect(true);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer();
@@ -72,27 +88,26 @@ export class IoredisLink implements Link {
     }
   }
 
+  /** Tells that the link is connected when both connections have answered. */
   #subscribe(): void {
-    const { subscriber } = this.#clients;
+    const { publisher, subscriber } = this.#clients;
     this.#stopTimer();
-    if (subscriber.status !== "ready") return;
-    subscriber.subscribe(this.#channel).then(
+    if (subscriber.status !== "ready" || publisher.status !== "ready") return;
+    const round = ++this.#round;
+    this.ping().then(
       () => {
-        this.#isSubscribed = subscriber.status === "ready";
-        this.#tellReady();
+        if (round !== this.#round) return;
+        this.#failure = undefined;
+        this.#listener.connected();
       },
       (error: unknown) => {
-        if (this.#isClosed) return;
+        if (this.#isClosed || round !== this.#round) return;
         // The connection may last, because the server only refuses the channel, until somebody gives the right.
         this.#stopTimer();
         this.#stopTimer = timerHost.startTimer(() => this.#subscribe(), RECONNECT_PAUSE_MS_MAX);
         this.#listener.lost(error);
       },
     );
-  }
-
-  #tellReady(): void {
-    if (this.#isSubscribed && this.#clients.publisher.status === "ready") this.#listener.connected();
   }
 
   #on(client: IoredisClient, event: string, listener: (...facts: unknown[]) => void): void {

@@ -6,11 +6,13 @@ import type { NodeRedisClient } from "./clients.ts";
 /** A link through node-redis. The client that publishes is the caller's; the one that subscribes is a copy of it. */
 export class NodeRedisLink implements Link {
   readonly #publisher: NodeRedisClient;
-  readonly #subscriber: NodeRedisClient;
+  #subscriber: NodeRedisClient;
   readonly #channel: string;
   readonly #listener: LinkListener;
   #isSubscribed = false;
   #isClosed = false;
+  /** Counts what makes an answer stale. */
+  #round = 0;
   #stopTimer = (): void => {};
   readonly #undo: (() => void)[] = [];
 
@@ -29,9 +31,12 @@ export class NodeRedisLink implements Link {
     this.#on(this.#publisher, "end", () => this.#tellLost(new Error("the client that publishes was closed")));
     // The client subscribes again before it says that it is ready.
     for (const client of [this.#subscriber, this.#publisher]) this.#on(client, "ready", () => this.#tellReady());
-    this.#subscriber.connect().then(
+    const subscriber = this.#subscriber;
+    subscriber.connect().then(
       () => this.#subscribe(),
-      (error: unknown) => this.#listener.lost(error),
+      (error: unknown) => {
+        if (subscriber === this.#subscriber) this.#listener.lost(error);
+      },
     );
     return this;
   }
@@ -42,8 +47,27 @@ export class NodeRedisLink implements Link {
     await Promise.all(messages.map((message) => this.#publisher.publish(this.#channel, message)));
   }
 
+  async ping(): Promise<void> {
+    await Promise.all([this.#subscriber.ping(), this.#publisher.ping()]);
+  }
+
+  reconnect(reason: unknown): void {
+    this.#listener.lost(reason);
+    // A client that was closed stays closed.
+    if (!this.#publisher.isOpen) return;
+    this.#leave();
+    this.#subscriber = this.#publisher.duplicate();
+    this.start();
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#round++;
+    this.#isSubscribed = false;
     this.#stopTimer();
     for (const undo of this.#undo.splice(0)) undo();
     this.#subscriber.on("error", () => {});
@@ -51,28 +75,42 @@ export class NodeRedisLink implements Link {
   }
 
   async #subscribe(): Promise<void> {
+    const subscriber = this.#subscriber;
     if (this.#isClosed) return;
     try {
-      await this.#subscriber.subscribe(this.#channel, (message) => this.#listener.received(message));
+      await subscriber.subscribe(this.#channel, (message) => this.#listener.received(message));
+      if (subscriber !== this.#subscriber) return;
       this.#isSubscribed = true;
       this.#tellReady();
     } catch (error) {
-      if (this.#isClosed) return;
+      if (this.#isClosed || subscriber !== this.#subscriber) return;
       this.#listener.lost(error);
       // The connection may last, because the server only refuses the channel, until somebody gives the right.
-      if (this.#subscriber.isOpen) {
+      if (subscriber.isOpen) {
         this.#stopTimer = timerHost.startTimer(() => void this.#subscribe(), RECONNECT_PAUSE_MS_MAX);
       }
     }
   }
 
+  /** Tells that the link is connected when both connections have answered. */
   #tellReady(): void {
-    if (this.#isSubscribed && this.#subscriber.isReady && this.#publisher.isReady) this.#listener.connected();
+    if (!this.#isSubscribed || !this.#subscriber.isReady || !this.#publisher.isReady) return;
+    const round = ++this.#round;
+    this.ping().then(
+      () => {
+        if (round === this.#round) this.#listener.connected();
+      },
+      (error: unknown) => {
+        if (round === this.#round) this.#listener.lost(error);
+      },
+    );
   }
 
   /** Not every error of a client is the end of its connection. */
   #tellLost(reason: unknown): void {
-    if (!this.#subscriber.isReady || !this.#publisher.isReady) this.#listener.lost(reason);
+    if (this.#subscriber.isReady && this.#publisher.isReady) return;
+    this.#round++;
+    this.#listener.lost(reason);
   }
 
   #on(client: NodeRedisClient, event: string, listener: (...facts: unknown[]) => void): void {

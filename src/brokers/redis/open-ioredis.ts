@@ -7,9 +7,13 @@ import type { IoredisClients } from "./ioredis-link.ts";
 import type { RedisUrlBrokerOptions } from "./options.ts";
 
 /** Makes the two clients of a broker that was given a url.
+ *  @param load loads ioredis
  *  @throws {BrokerUnavailableError} when the package is missing */
-export async function openIoredis(options: RedisUrlBrokerOptions): Promise<IoredisClients> {
-  const Redis = await loadIoredis();
+export async function openIoredis(
+  options: RedisUrlBrokerOptions,
+  load: () => Promise<RedisClass> = loadIoredis,
+): Promise<IoredisClients> {
+  const Redis = await load();
   const { address, username, password } = addressOf(options);
   const { tls } = options;
   const settings = {
@@ -48,7 +52,7 @@ function addressOf({ url, username, password }: RedisUrlBrokerOptions): {
 }
 
 /** What the broker needs of ioredis's class. Its own types would bind the shapes above to one version. */
-type RedisClass = new (url: string, settings: object) => IoredisClient;
+export type RedisClass = new (url: string, settings: object) => IoredisClient;
 
 function loadIoredis(): Promise<RedisClass> {
   return loadPackage("ioredis", "Redis", async () => (await import("ioredis")).Redis);

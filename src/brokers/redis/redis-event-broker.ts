@@ -26,7 +26,8 @@ export class RedisEventBroker extends RemoteEventBroker {
   }
 }
 
-function linkMaker(options: CheckedRedisOptions): LinkMaker {
+/** How a broker with these options reaches its server. */
+export function linkMaker(options: CheckedRedisOptions): LinkMaker {
   const { channel, namespace } = options;
   const shared = { namespace, bytesMax: MESSAGE_BYTES_MAX };
   if ("url" in options) {

@@ -1,7 +1,7 @@
 import { EVENTS_PER_MESSAGE_MAX, ID_LENGTH_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
-import { RECEIVED_LENGTH_MAX, SLIM_TEXT_LENGTHS } from "./limits.ts";
+import { SLIM_TEXT_LENGTHS } from "./limits.ts";
 
 /**
  * A message between brokers, as JSON. Receivers take the events through `receivedEvents`, because anybody may post on a
@@ -100,7 +100,6 @@ const NUMBER_AND_END_BYTES = 30;
 
 /** The envelope that a text holds, or null. Never throws. */
 export function readEnvelope(text: string): Envelope | null {
-  if (text.length > RECEIVED_LENGTH_MAX) return null;
   try {
     const value: unknown = JSON.parse(text);
     return isEnvelope(value) ? value : null;

@@ -6,9 +6,13 @@ export const CONNECT_WAIT_MS = 3000;
 /** Longest wait for one connection that a broker makes itself, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 5000;
 
-/** How long such a connection is silent before it is tested, in milliseconds, so that one that nobody ended is
- *  noticed. */
+/** How long such a connection is silent before its system or its MQTT client tests it, in milliseconds. */
 export const KEEP_ALIVE_MS = 10_000;
+
+/** How often a broker pings its server, and how long it waits for the answer, in milliseconds. A connection that is
+ *  dead although nobody ended it is noticed within the sum; a server that is only busy answers within the second. */
+export const HEARTBEAT_MS = 15_000;
+export const PING_WAIT_MS = 10_000;
 
 /** First and longest pause before another try to connect, in milliseconds. The longest is short, because until then
  *  every wake-up is late. */
@@ -17,9 +21,6 @@ export const RECONNECT_PAUSE_MS_MAX = 1000;
 
 /** Most bytes of messages that wait for the answer of the server. A server that hangs takes none. */
 export const PENDING_BYTES_MAX = 32_000_000;
-
-/** Longest message that is read, in UTF-16 units. Brokers of this library send shorter ones. */
-export const RECEIVED_LENGTH_MAX = 32_000_000;
 
 /** Most publishers whose last number is remembered. The one that was silent for longest is forgotten first. */
 export const PUBLISHERS_MAX = 10_000;

@@ -1,5 +1,6 @@
 import { guardedLogger } from "../../core/logger.ts";
 import type { OpenOptions } from "../../core/open-options.ts";
+import { type TimerHost, timerHost } from "../../core/timer-host.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { EventBroker, Unsubscribe } from "../event-broker.ts";
 import { LocalEventBroker } from "../local.ts";
@@ -14,6 +15,7 @@ import { Session } from "./session.ts";
  */
 export class RemoteEventBroker implements EventBroker {
   readonly #maker: LinkMaker;
+  readonly #timers: TimerHost;
   readonly #local = new LocalEventBroker();
   readonly #gapListeners = new Set<() => void>();
   /** From `open` to `close`, also when opening failed. */
@@ -21,8 +23,10 @@ export class RemoteEventBroker implements EventBroker {
   #session: Session | null = null;
   #opening: Promise<void> | null = null;
 
-  constructor(maker: LinkMaker) {
+  /** @param timers the heartbeat's */
+  constructor(maker: LinkMaker, timers: TimerHost = timerHost) {
     this.#maker = maker;
+    this.#timers = timers;
   }
 
   /**
@@ -84,6 +88,7 @@ export class RemoteEventBroker implements EventBroker {
     const session = new Session(
       this.#maker,
       { deliver: (events) => void this.#local.publish(events), tellGap: () => this.#tellGap() },
+      this.#timers,
       logger === undefined ? undefined : guardedLogger(logger),
     );
     this.#isOpen = true;

@@ -2,12 +2,13 @@ import { systemClock } from "../../core/clock.ts";
 import { IdGenerator } from "../../core/ids.ts";
 import { REFUSALS_TOLD_MAX } from "../../core/limits.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
-import { timerHost } from "../../core/timer-host.ts";
+import { type TimerHost, timerHost } from "../../core/timer-host.ts";
 import { prepareToReceive, receivedEvents } from "../../records/event-schema.ts";
 import type { EventRecord } from "../../records/events.ts";
 import { EnvelopeWriter, readEnvelope } from "./envelope.ts";
 import { BrokerUnavailableError } from "./errors.ts";
 import { tellable } from "./failure.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import { CONNECT_WAIT_MS, PENDING_BYTES_MAX } from "./limits.ts";
 import type { Link, LinkMaker } from "./link.ts";
 import { Publishers } from "./publishers.ts";
@@ -27,6 +28,7 @@ export class Session {
   readonly #from: string = new IdGenerator().next(systemClock.now());
   readonly #writer: EnvelopeWriter;
   readonly #publishers = new Publishers();
+  readonly #heartbeat: Heartbeat;
   /** What the logger was told of messages, so that it is told once. */
   readonly #told = new Set<string>();
   #link: Link | null = null;
@@ -43,11 +45,14 @@ export class Session {
   /** The sends that wait for an answer: rejects them. */
   readonly #waiting = new Set<(reason: unknown) => void>();
 
-  constructor(maker: LinkMaker, outlets: SessionOutlets, logger: Logger = silentLogger) {
+  /** @param timers the heartbeat's */
+  constructor(maker: LinkMaker, outlets: SessionOutlets, timers: TimerHost, logger: Logger = silentLogger) {
     this.#maker = maker;
     this.#outlets = outlets;
     this.#logger = logger;
     this.#writer = new EnvelopeWriter({ namespace: maker.namespace, from: this.#from, bytesMax: maker.bytesMax });
+    const silent = (reason: unknown): void => this.#link?.reconnect(reason);
+    this.#heartbeat = new Heartbeat({ ping: () => this.#ping(), silent }, timers);
   }
 
   /** Resolves when there is a connection, when the first try has failed, or after a while. */
@@ -65,11 +70,13 @@ export class Session {
         connected: () => this.#connected(),
         lost: (reason) => this.#lost(reason),
         received: (text) => this.#received(text),
+        deaf: (reason) => this.#tellDeaf(reason),
       });
       this.#link = link;
       // There is time while the link connects.
       prepareToReceive();
       if (this.#isClosed) await link.close();
+      else this.#heartbeat.start();
     } catch (error) {
       this.#endWait?.();
       throw error;
@@ -98,6 +105,7 @@ export class Session {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#isConnected = false;
+    this.#heartbeat.stop();
     this.#endWait?.();
     this.#endSends(new Error("the broker was closed"));
     const link = this.#link;
@@ -108,6 +116,7 @@ export class Session {
   #connected(): void {
     if (this.#isClosed || this.#isConnected) return;
     this.#isConnected = true;
+    this.#heartbeat.start();
     this.#lastFailure = null;
     if (this.#isOutageTold) this.#logger.info(`escapement: the event broker is connected to ${this.#maker.address}`);
     this.#isOutageTold = false;
@@ -122,11 +131,26 @@ export class Session {
     if (this.#isClosed) return;
     const wasConnected = this.#isConnected;
     this.#isConnected = false;
+    this.#heartbeat.start();
     this.#lastFailure = tellable(reason, this.#maker.secrets);
     // Clients may keep what was sent, and answer much later, when the connection is there again.
     this.#endSends(reason);
     if (wasConnected) this.#tellOutage();
     this.#endWait?.();
+  }
+
+  /** Links that connect anew tell of each try, and start the heartbeat by that: one that tells nothing hangs. */
+  async #ping(): Promise<void> {
+    if (!this.#isConnected) throw new Error("the server did not answer while the broker connected");
+    await this.#link?.ping();
+  }
+
+  #tellDeaf(reason: string): void {
+    if (this.#isClosed) return;
+    this.#logger.warn(
+      `escapement: the event broker sends over ${this.#maker.address} and hears nothing: ${reason}; until then, this ` +
+        "process notices the changes of others with a delay",
+    );
   }
 
   /** Once for each outage: the client tries again and again. */
@@ -142,6 +166,11 @@ export class Session {
 
   #received(text: string): void {
     if (this.#isClosed || this.#writer.isOwn(text)) return;
+    const { bytesMax } = this.#maker;
+    if (text.length > bytesMax) {
+      this.#refuse(`a message of more than ${bytesMax} bytes is dropped unread`);
+      return;
+    }
     const envelope = readEnvelope(text);
     if (envelope === null) {
       this.#refuse("a message of another program, or of another version, is dropped");

@@ -11,11 +11,6 @@ export interface Cargo {
 
 export const NO_CARGO: Cargo = Object.freeze({ releases: [], additions: [], planned: [] });
 
-/** Whether the releases put a job back. If somebody asked to cancel such a job, recovery must end it. */
-export function isPutBack(releases: readonly EndedAttempt[]): boolean {
-  return releases.some(({ release }) => release.kind !== "finish");
-}
-
 export function isSingle({ releases, additions, planned }: Cargo): boolean {
   return releases.length + additions.length + planned.length === 1;
 }

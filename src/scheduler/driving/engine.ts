@@ -20,6 +20,7 @@ import type { JobAttempt } from "../running/job-attempt.ts";
 import { JobRunner } from "../running/job-runner.ts";
 import { LeaseKeeper } from "../running/lease-keeper.ts";
 import { tellLeftLeases } from "../running/left-leases.ts";
+import { Peers } from "../running/peers.ts";
 import { ScheduleBacklogs } from "../running/schedule-backlogs.ts";
 import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
@@ -63,6 +64,7 @@ export class Engine {
   readonly #additions = new AdditionLine();
   readonly #stepper: Stepper;
   readonly #keeper: LeaseKeeper;
+  readonly #peers: Peers;
   readonly #loop: Loop;
   readonly #unclaimed: UnclaimedJobs;
   readonly #backlogs: ScheduleBacklogs;
@@ -121,13 +123,16 @@ export class Engine {
     const additions = this.#additions;
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
     const maxIdleMs = options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
+    this.#peers = new Peers(env);
     this.#stepper = new Stepper({
       ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, maxIdleMs },
       profileOfTicks,
+      peers: () => (this.#isResident ? this.#peers : null),
     });
     this.#keeper = new LeaseKeeper({
       env,
       runner,
+      peers: this.#peers,
       profile: () => this.#profile(this.#isResident),
       settledStepId: () => this.#stepper.settledStepId,
     });
@@ -139,7 +144,7 @@ export class Engine {
       keeper: this.#keeper,
       maxIdleMs,
       isPaused,
-      isShared: () => sharedByProcesses || this.#shared.isUsedByOthers(env.store),
+      hasPeers: () => this.#peers.areAlive(env.clock.now()),
       onFirstLook: ({ leaseEndsAt }) => {
         if (sharedByProcesses && leaseEndsAt !== null) void tellLeftLeases(env, this.runner);
       },
@@ -176,6 +181,7 @@ export class Engine {
     const profile = this.#profile(true);
     const aliveUntil = now + leaseMs;
     const report = await store.giveUpLeases({ now, schedulerId: identity, incarnation, aliveUntil, profile });
+    this.#peers.observed(report.heartbeats ?? [], now);
     // The store was slow, and a stop did not wait for it.
     if (this.#isEnding) return;
     await this.#startGuard();
@@ -290,6 +296,8 @@ export class Engine {
     const surrender = { now, schedulerId: identity, incarnation, aliveUntil: null };
     const report = await store.giveUpLeases({ ...surrender, ...(isAlone ? { isAlone } : {}) });
     this.#hasGivenUpLeft = true;
+    // It can only warn of clocks: who ticks does not stay to see whether there is another heartbeat.
+    this.#peers.observed(report.heartbeats ?? [], now);
     const happened: EventRecord[] = [];
     this.runner.recordRecovery(report, now, happened);
     env.events.publish(happened);
@@ -403,7 +411,10 @@ export class Engine {
 
   async #keepLeases(): Promise<void> {
     const { env } = this.#parts;
-    await every(env, "leases", this.#keeper.periodMs, this.#cleaning.signal, () => this.#keeper.runOnce());
+    await every(env, "leases", this.#keeper.periodMs, this.#cleaning.signal, async () => {
+      await this.#keeper.runOnce();
+      if (this.#peers.hasDead(env.clock.now())) this.#loop.lookBy();
+    });
   }
 
   async #cleanUp(): Promise<void> {
@@ -420,6 +431,7 @@ export class Engine {
       this.#unclaimed.added(job);
       if (this.#isResident && job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
     });
+    events.watch("jobHeld", (job) => this.#unclaimed.held(job));
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
     events.watch("jobUpdated", ({ runAtMs }) => {
       if (this.#isResident) this.#loop.lookBy(runAtMs);
@@ -449,7 +461,7 @@ export class Engine {
 
   /** Wakes the loop after changes, those of other schedulers and our own. */
   #wakeOnEvents(): void {
-    const { events, identity } = this.#parts.env;
+    const { events, identity, clock } = this.#parts.env;
     const onSchedule = ({ nextFireTimeMs }: { nextFireTimeMs: number | null }): void => {
       if (nextFireTimeMs !== null) this.#loop.lookForSchedule(nextFireTimeMs);
     };
@@ -459,6 +471,9 @@ export class Engine {
       this.#backlogs.fired();
     });
     this.#watchJobs();
+    events.watch("schedulerStarted", ({ schedulerId }) => {
+      if (schedulerId !== identity) this.#peers.heard(clock.now());
+    });
     events.watchGaps(() => {
       this.#loop.lookForSchedule();
       if (this.#isResident) this.#keeper.heedGap();

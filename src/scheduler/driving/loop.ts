@@ -13,7 +13,7 @@ import type { FirePlanner } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
-import { isOverdue, type Stepper } from "./stepper.ts";
+import { hasMissed, isOverdue, type Stepper } from "./stepper.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
@@ -23,8 +23,8 @@ export interface LoopOptions {
   readonly keeper: LeaseKeeper;
   readonly maxIdleMs: number;
   readonly isPaused: () => boolean;
-  /** Whether other schedulers may take jobs from the same store. */
-  readonly isShared: () => boolean;
+  /** Whether other schedulers are alive that may take jobs from the same store. */
+  readonly hasPeers: () => boolean;
   /** Called with what the first look showed. */
   readonly onFirstLook: (seen: Seen) => void;
 }
@@ -55,7 +55,7 @@ export class Loop {
   /** Whether others have their turn before the next step: after the end of a job, because jobs that end at the same time
    *  go into one step, and after a step that left jobs to others. */
   #yieldsNext = false;
-  /** Most jobs that the next step takes where the store is shared. */
+  /** Most jobs that the next step takes while others are alive. */
   #share = SHARE_FIRST;
   /** Whether an executor could begin more since the last look or step. */
   #hasGrown = false;
@@ -194,18 +194,20 @@ export class Loop {
   }
 
   async #act(seen: Seen): Promise<Next> {
-    const { env, stepper, planner, runner, maxIdleMs } = this.#options;
+    const { env, stepper, planner, runner, keeper, maxIdleMs } = this.#options;
     const now = env.clock.now();
     const ours = seen.due.filter((schedule) => this.#isOurs(schedule, now));
     const due = ours.filter(({ nextFireTime }) => nextFireTime <= now);
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
+    // Who holds an ended lease may be alive.
+    if (isLeaseLost) await keeper.runOnce();
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     const isAlarmDue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
-    if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue) {
+    if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue || hasMissed(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
-      const jobsMax = this.#options.isShared() ? this.#share : NEVER;
+      const jobsMax = this.#options.hasPeers() ? this.#share : NEVER;
       const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS });
       this.#yieldsNext ||= result.jobsStarted === jobsMax;
       this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
@@ -217,7 +219,7 @@ export class Loop {
     }
     if (ours.length > 0) {
       planner.prepare(ours);
-      const others = [seen.nextRunAt, seen.leaseEndsAt, seen.alarms?.nextAt ?? null, this.#staleAt];
+      const others = [seen.nextRunAt, seen.nextMissAt, seen.leaseEndsAt, seen.alarms?.nextAt ?? null, this.#staleAt];
       const known = [...ours.map(({ nextFireTime }) => nextFireTime), ...others];
       // An instant that is past belongs to a job that waits for room: waiting for that instant gives the job no room.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
@@ -245,13 +247,14 @@ export class Loop {
   }
 
   /** When a look may find something new, in epoch milliseconds. */
-  #nextLookAt({ due, nextFireAt, nextRunAt, leaseEndsAt, alarms }: Seen, now: number): number {
+  #nextLookAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms }: Seen, now: number): number {
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#favouriteWaitMs, now));
     return Math.min(
       ...others,
       // What is due already is on another page.
       nextFireAt === null || nextFireAt <= now + LOOK_AHEAD_MS ? NEVER : nextFireAt - LOOK_AHEAD_MS,
       nextRunAt ?? NEVER,
+      nextMissAt ?? NEVER,
       leaseEndsAt ?? NEVER,
       alarms?.nextAt ?? NEVER,
       this.#staleAt,

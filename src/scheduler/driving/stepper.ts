@@ -21,11 +21,12 @@ import { additionEvents, jobPromoted } from "../events/flow-events.ts";
 import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
+import type { Peers } from "../running/peers.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
-import { type Cargo, isPutBack, isSingle, NO_CARGO, splitCargo } from "./cargo.ts";
+import { type Cargo, isSingle, NO_CARGO, splitCargo } from "./cargo.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
@@ -40,6 +41,8 @@ export interface StepperParts {
   readonly zoneCheck: ZoneCheck;
   /** What others see of a scheduler that ticks; null for a resident one, which says by itself that it is alive. */
   readonly profileOfTicks: () => SchedulerProfile | null;
+  /** What the heartbeats of others tell a scheduler that stays. Null while it only ticks: it judges by instants. */
+  readonly peers: () => Peers | null;
   /** How long schedules that cannot be read here are passed by without another look, in milliseconds. */
   readonly maxIdleMs: number;
 }
@@ -236,7 +239,7 @@ export class Stepper {
    *  nothing else is turned: the next look shows the page behind it, and begins there for a while, so that schedules
    *  for others cost neither a write nor a busy loop. */
   #show<T extends Seen>({ now, schedules }: View, seen: T): T {
-    const leaseEndsAt = this.#recoveries.dueAt(seen.leaseEndsAt, now);
+    const leaseEndsAt = this.#leaseEndsAt(seen.leaseEndsAt, now);
     const report = leaseEndsAt === seen.leaseEndsAt ? seen : { ...seen, leaseEndsAt };
     this.#seen = report;
     if (schedules === null) return report;
@@ -251,6 +254,14 @@ export class Stepper {
     const shown = { ...report, due };
     this.#seen = shown;
     return shown;
+  }
+
+  /** From when on recovery has something to do, in epoch milliseconds; null for never. */
+  #leaseEndsAt(endsAt: number | null, now: number): number | null {
+    const peers = this.#parts.peers();
+    if (endsAt === null) peers?.ended(now);
+    const isEnded = endsAt !== null && peers?.hasDead(now) === true;
+    return this.#recoveries.dueAt(isEnded ? Math.min(endsAt, now) : endsAt, now);
   }
 
   async #saveTasks(): Promise<void> {
@@ -388,6 +399,8 @@ export class Stepper {
   ): StepRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
+    const recover = leaseEndsAt !== null && leaseEndsAt <= now;
+    const leaseEnds = recover ? (this.#parts.peers()?.leaseEnds(now) ?? []) : [];
     // The parts of a refused step have one id, by which a store knows what the step did to alarms.
     const isWhole = jobsMax !== null || aheadMs !== null;
     const until = now + env.leaseMs;
@@ -397,6 +410,7 @@ export class Stepper {
       ...(profile === null ? {} : { sign: { incarnation: env.incarnation, aliveUntil: until, profile } }),
       ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
       ...(inOneTrip ? { inOneTrip } : {}),
+      ...(jobsMax !== null && hasMissed(this.#seen, now) ? { endsMissed: true } : {}),
       ...(isWhole && (this.#seen?.alarms?.isOpen === true || isOverdue(this.#seen, now)) ? { alarms: true } : {}),
       ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax),
       stepId,
@@ -404,7 +418,8 @@ export class Stepper {
       until,
       releases: releases.map(({ release }) => release),
       additions: additions.flatMap(({ jobs }) => jobs),
-      recover: isPutBack(releases) || (leaseEndsAt !== null && leaseEndsAt <= now),
+      recover,
+      ...(leaseEnds.length === 0 ? {} : { leaseEnds }),
       plans: planned.map(({ plan }) => plan),
     };
   }
@@ -437,6 +452,7 @@ export class Stepper {
     bounds: StepBounds,
   ): StepResult {
     const { env, runner } = this.#parts;
+    if (request.recover) this.#parts.peers()?.ended(now);
     this.#recoveries.recovered(
       report.recovered.map(({ jobId }) => jobId),
       now,
@@ -562,9 +578,15 @@ export function isOverdue(seen: Seen | null, now: number): boolean {
   return nextAt !== null && nextAt <= now;
 }
 
+/** Whether jobs wait that have missed their start, for a step to end. */
+export function hasMissed(seen: Seen | null, now: number): boolean {
+  const nextAt = seen?.nextMissAt ?? null;
+  return nextAt !== null && nextAt <= now;
+}
+
 /** The earliest instant at which something of what was seen is due; null for never. */
-export function earliestDueAt({ due, nextFireAt, nextRunAt, leaseEndsAt, alarms }: Seen): number | null {
-  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, leaseEndsAt, alarms?.nextAt ?? null];
+export function earliestDueAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms }: Seen): number | null {
+  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms?.nextAt ?? null];
   const instants = all.filter((at) => at !== null);
   return instants.length === 0 ? null : Math.min(...instants);
 }

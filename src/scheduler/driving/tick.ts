@@ -9,7 +9,7 @@ import type { Environment } from "../environment.ts";
 import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { TickCleaning } from "./clean-up.ts";
-import { earliestDueAt, isOverdue, type StepBounds, type Stepper, type StepResult } from "./stepper.ts";
+import { earliestDueAt, hasMissed, isOverdue, type StepBounds, type Stepper, type StepResult } from "./stepper.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
@@ -152,6 +152,7 @@ class TickWork {
       const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasCargo || isOverdue(seen, now);
       if (isBusy && bounds.tripsLeft > 0) continue;
       const isOver = bounds.isOver(now) || bounds.tripsLeft === 0;
+      if (hasMissed(seen, now) && !isOver) continue;
       const dueBy = this.#dueBy(now);
       const isScheduleDue = (seen.due[0]?.nextFireTime ?? Number.POSITIVE_INFINITY) <= dueBy;
       if (isScheduleDue && !isOver) continue;
@@ -172,7 +173,11 @@ class TickWork {
       }
       if (this.#isToClean && !isOver) await cleaning.run();
       this.nextDueAt = earliestDueAt(seen);
-      this.exhausted = this.#isShort || (await this.#hasReady(seen, now)) || isPartial || (isOver && isScheduleDue);
+      this.exhausted =
+        this.#isShort ||
+        (await this.#hasReady(seen, now)) ||
+        isPartial ||
+        (isOver && (isScheduleDue || hasMissed(seen, now)));
       return this;
     }
   }
@@ -239,8 +244,9 @@ class TickWork {
     if (tripsLeft === 0 || (tripsLeft === 1 && !runner.isIdle)) return false;
     const hasReady = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const canStart = hasReady && (jobsMax ?? 0) > 0 && runner.room > 0;
+    const isMissed = hasMissed(seen, now) && !this.#bounds.isOver(now);
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
-    return stepper.hasCargo || due.length > 0 || isLeaseLost || canStart || this.#hasAlarms(seen, now);
+    return stepper.hasCargo || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasAlarms(seen, now);
   }
 
   /** Whether a step has alarms to raise, or, after the first look, may find that some are over. */

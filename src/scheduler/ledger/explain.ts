@@ -10,7 +10,7 @@ import { type Question, type Sought, soughtIn } from "./asked.ts";
 import { type CauseFacts, causeOf, isLate } from "./cause.ts";
 import { changesOnDayOf, gapTimeOf, wallBeforeChange } from "./clocks.ts";
 import { evidenceFor } from "./evidence.ts";
-import { explanationText } from "./explanation-text.ts";
+import { explanationText, type TextFacts } from "./explanation-text.ts";
 import { type Finding, findingOf, runFactsOf, unprocessedFrom } from "./finding.ts";
 import { RuleHistory, type RulePeriod } from "./rule-history.ts";
 import { adviceText, type Told } from "./verdict-words.ts";
@@ -67,12 +67,13 @@ export async function explain(known: Known, question: Question): Promise<Explana
   const { sought, period } = subject;
   const facts = await factsOf(known, subject);
   const fireTime = facts.fireTime ?? subject.fireTime;
+  const isOfRule = facts.fireTime === null;
   if (fireTime === null) {
     const isUnknown = known.ledger === null && sought.at <= now;
     const [verdict, cause]: [ExplainedVerdict, CauseFacts | null] = isUnknown
       ? ["unrecorded", { kind: "ledger", reason: "notKept" }]
       : verdictOnNone(known, subject);
-    return answer(known, subject, { fireTime: null, verdict, cause, finding: null });
+    return answer(known, subject, { fireTime: null, isOfRule, verdict, cause, finding: null });
   }
   const { entry, job, start } = facts;
   const finding = findingOf({ now, fireTime, schedule: known.schedule, entry, job });
@@ -81,7 +82,7 @@ export async function explain(known: Known, question: Question): Promise<Explana
   const evidence = await evidenceFor(inquiry, finding, isLate(finding.run));
   const ledger = known.ledger === null ? null : { ageMsMax: known.ledger.limits.ageMsMax, start };
   const cause = causeOf({ ...known, finding, evidence, state, ledger });
-  return answer(known, subject, { fireTime, verdict: finding.verdict, cause, finding });
+  return answer(known, subject, { fireTime, isOfRule, verdict: finding.verdict, cause, finding });
 }
 
 /** The fire time that is meant, of the rule that held then. */
@@ -119,13 +120,30 @@ function place(history: RuleHistory, question: Question): [Sought, RulePeriod] {
 interface StoreFacts {
   readonly entry: OccurrenceRecord | null;
   readonly job: Finding["job"];
+  /** When the ledger began; null unless the store has nothing of the fire time. */
   readonly start: number | null;
-  /** A fire time that the ledger has, although the rule does not know it. */
+  /** A fire time that the store has, although the rule does not know it. */
   readonly fireTime: number | null;
 }
 
-/** What the store has of a fire time, or of the time in which it is sought: three requests. */
-async function factsOf({ ledger, store, scheduleId, now }: Known, { fireTime, sought }: Subject): Promise<StoreFacts> {
+/** What the store has of the very instant that is sought, whatever the rule says of it: an earlier life of the schedule
+ *  may have fired then. Else what it has of the fire time that is meant. At most three requests, one after the other. */
+async function factsOf(known: Known, subject: Subject): Promise<StoreFacts> {
+  const { ledger, scheduleId, now } = known;
+  const { at, skipped } = subject.sought;
+  if (ledger !== null && at !== subject.fireTime && at <= now && skipped === null) {
+    const filter = { scheduleId, from: at, until: at, order: "oldest", limit: 1, cursor: null } as const;
+    const [entry] = (await ledger.getOccurrences(filter)).items;
+    if (entry?.kind === "run") return { entry, job: null, start: null, fireTime: at };
+  }
+  return factsOfMeant(known, subject);
+}
+
+/** What the store has of a fire time, or of the time in which it is sought. */
+async function factsOfMeant(
+  { ledger, store, scheduleId, now }: Known,
+  { fireTime, sought }: Subject,
+): Promise<StoreFacts> {
   const nothing = { entry: null, job: null, start: null, fireTime: null };
   const window = fireTime === null ? sought.windows.at(-1) : [fireTime, fireTime + 1];
   if (window === undefined || (window[0] ?? 0) > now) return nothing;
@@ -137,14 +155,17 @@ async function factsOf({ ledger, store, scheduleId, now }: Known, { fireTime, so
     return { ...nothing, job: job ?? null };
   }
   const filter = { scheduleId, from, until: until - 1, order: "oldest", limit: 1, cursor: null } as const;
-  const [{ items }, job, start] = await Promise.all([
+  const [{ items }, job] = await Promise.all([
     ledger.getOccurrences(filter),
-    fireTime === null ? null : ledger.getJobOfFireTime(scheduleId, fireTime),
-    ledger.getLedgerStart(scheduleId),
+    ledger.getJobOfFireTime(scheduleId, fireTime ?? sought.at),
   ]);
   const [entry = null] = items;
-  if (fireTime !== null) return { entry, job, start, fireTime: null };
-  return entry?.kind === "run" ? { entry, job: null, start, fireTime: entry.fireTime } : { ...nothing, start };
+  if (fireTime !== null) {
+    const start = entry === null && job === null ? await ledger.getLedgerStart(scheduleId) : null;
+    return { entry, job, start, fireTime: null };
+  }
+  if (entry?.kind === "run") return { ...nothing, entry, fireTime: entry.fireTime };
+  return job === null ? nothing : { ...nothing, job, fireTime: sought.at };
 }
 
 /** Why an instant is no fire time. */
@@ -196,7 +217,13 @@ function verdictOnNone(
 function answer(
   known: Known,
   subject: Subject,
-  { fireTime, verdict, cause, finding }: Pick<Told, "verdict" | "cause" | "finding"> & { fireTime: number | null },
+  {
+    fireTime,
+    isOfRule,
+    verdict,
+    cause,
+    finding,
+  }: Pick<Told, "verdict" | "cause" | "finding"> & Pick<TextFacts, "fireTime" | "isOfRule">,
 ): ExplanationFacts {
   const { scheduleId, history, now } = known;
   const { sought, period } = subject;
@@ -226,6 +253,16 @@ function answer(
       to: wallText(atMs + offsetMs),
     })),
     advice: adviceText(told),
-    text: explanationText({ ...told, rule, isRuleOfNow, sought, skipped: subject.skipped, fireTime, before, after }),
+    text: explanationText({
+      ...told,
+      rule,
+      isRuleOfNow,
+      sought,
+      skipped: subject.skipped,
+      fireTime,
+      isOfRule,
+      before,
+      after,
+    }),
   };
 }

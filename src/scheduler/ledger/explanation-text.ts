@@ -13,6 +13,8 @@ export interface TextFacts extends Told {
   /** What clocks went over, or would have shown. */
   readonly skipped: number | null;
   readonly fireTime: number | null;
+  /** Whether the rule has the fire time. Otherwise only the store has it. */
+  readonly isOfRule: boolean;
   readonly before: number | null;
   readonly after: number | null;
 }
@@ -66,11 +68,12 @@ function goText({ atMs, shiftMs, offsetMs }: ZoneChange): string {
   return `clocks go ${shiftMs < 0 ? "back " : ""}from ${wallTime(endMs - shiftMs)} to ${wallTime(endMs)}`;
 }
 
-function ruleLine({ rule, sought, fireTime, timeZone, isRuleOfNow, now }: TextFacts): string {
+function ruleLine({ rule, sought, fireTime, isOfRule, timeZone, isRuleOfNow, now }: TextFacts): string {
   const at = fullText(fireTime ?? sought.at, timeZone);
   if (rule === null) return `${at}.`;
   const words = isRuleOfNow && sought.at <= now ? `${rule.words} (the rule of now)` : rule.words;
-  return `${at} is ${fireTime === null ? "no fire time" : "a fire time"} of: ${words}.`;
+  if (fireTime !== null && isOfRule) return `${at} is a fire time of: ${words}.`;
+  return `${at} is no fire time of: ${words}.${fireTime === null ? "" : " It was one of another rule."}`;
 }
 
 function nearestLine({ before, after, timeZone }: TextFacts): string {

@@ -21,7 +21,7 @@ export function checkMetadata(value: unknown): { readonly metadata: Metadata } |
     return { problem: `must have at most ${SERIALIZED_LENGTH_MAX} characters as JSON; it has ${text.length}` };
   }
   const problem = problemIn(value, "", 1);
-  return problem === null ? { metadata: { ...value } } : { problem };
+  return problem === null ? { metadata: JSON.parse(text) as Metadata } : { problem };
 }
 
 /** The first problem of a value that is JSON data, or null. `depth` is 1 for the metadata itself. */

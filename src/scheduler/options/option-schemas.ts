@@ -335,7 +335,8 @@ const parents = once(() =>
     if (!Array.isArray(value)) throw new OptionsError(mustBe("a list of jobs", value, "", parentsAdvice(value)));
     if (value.length === 0) throw new OptionsError("must name a job at least; leave it out for none");
     const ids = new Set(
-      value.map((job: unknown, index) => {
+      // `map` would pass over holes.
+      Array.from(value, (job: unknown, index) => {
         const id = idOfParent(job);
         if (id !== null && id.length > 0 && id.length <= ID_LENGTH_MAX && isStorable(id)) return id;
         throw new OptionsError(`at ${index} ${mustBe("a job or the id of one", job, "", parentAdvice(job))}`);

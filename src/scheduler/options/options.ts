@@ -274,8 +274,9 @@ export interface JobOptions<P = unknown> {
   executor?: string | undefined;
   /** How long the result is kept; zero keeps none. Default: the task's. */
   resultExpirationTime?: Duration | undefined;
-  /** The job does not start after this instant: it then ends as `missedStartDeadline`. A job that runs again, because
-   *  it failed or is known to have started before its process was lost, was in time. Default: none. */
+  /** The job does not start after this instant: it then ends as `missedStartDeadline`, whatever it waits for. A job
+   *  that runs again, because it failed or is known to have started before its process was lost, was in time. Default:
+   *  none. */
   startDeadline?: InstantLike | undefined;
   /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is
    *  kept. With `runAt`, it waits for both. Its handler reads their results by `getParentResults()`. The store must

@@ -16,7 +16,7 @@ import { isStorable, STORABLE } from "../../core/text.ts";
 import type { JobCall, JobExecutor, ParentResults } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
-import type { JobRecord } from "../../records/job.ts";
+import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { JobContext, TaskHandler } from "../scheduler-client.ts";
 import { runAsCurrentJob } from "../tasks/current-job.ts";
@@ -209,9 +209,7 @@ export class JobAttempt {
     if (now >= this.leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
     const early = this.#abortReason();
     if (early !== null) return { kind: "aborted", reason: early };
-    // A job that is known to have started before was started in time.
-    const isFirst = job.failedAttempts === 0 && job.startedFence === 0;
-    if (job.startDeadline !== null && now > job.startDeadline && isFirst) return { kind: "late" };
+    if (hasMissedStart(job, now)) return { kind: "late" };
     let payload: unknown;
     try {
       payload = job.payload === null ? undefined : this.#env.serializer.deserialize(job.payload);

@@ -1,12 +1,14 @@
 import type { SchedulerProfile } from "../../records/scheduler.ts";
-import type { Twin } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { type JobRunner, loseLease } from "./job-runner.ts";
+import type { Peers } from "./peers.ts";
 
 /** What a {@link LeaseKeeper} works with. */
 export interface LeaseKeeperOptions {
   readonly env: Environment;
   readonly runner: JobRunner;
+  /** Learn of the heartbeats of others with each of ours. */
+  readonly peers: Peers;
   /** What others see of this scheduler. A resident one says that it is alive even while it holds no job. */
   readonly profile: () => SchedulerProfile;
   /** The id of the last step whose answer is known; null before the first step. */
@@ -18,9 +20,6 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   /** When leases were last extended, in epoch milliseconds. */
   #lastRunAt: number;
-  /** Other runs of the same identity, and until when they count as alive. */
-  #twins: ReadonlyMap<string, number> = new Map();
-  #hasWarned = false;
   /** Whether somebody is said to have asked to cancel a job since the store was last asked. */
   #isToAsk = false;
   #asking: Promise<void> | null = null;
@@ -44,7 +43,7 @@ export class LeaseKeeper {
   /** Extends the leases once. If the store cannot be reached, the next run tries again; an attempt whose lease ended in
    *  the meantime is aborted. @throws {StoreUnavailableError} */
   async runOnce(): Promise<void> {
-    const { env, runner, settledStepId } = this.#options;
+    const { env, runner, peers, settledStepId } = this.#options;
     const { store, clock, identity, incarnation, leaseMs } = env;
     const now = clock.now();
     const attempts = [...runner.running.values()];
@@ -57,7 +56,11 @@ export class LeaseKeeper {
     }
     const until = now + leaseMs;
     try {
-      const { lost, cancelRequested, twins } = await store.extendLeases({
+      const {
+        lost,
+        cancelRequested,
+        heartbeats = [],
+      } = await store.extendLeases({
         now,
         schedulerId: identity,
         incarnation,
@@ -79,7 +82,7 @@ export class LeaseKeeper {
         attempt.progressSaved(progress[index] ?? null);
       }
       for (const jobId of cancelRequested) runner.cancel(jobId);
-      this.#warnOf(twins ?? []);
+      peers.observed(heartbeats, now);
     } catch (error) {
       for (const attempt of attempts) if (attempt.leaseEndsAt <= clock.now()) loseLease(attempt);
       throw error;
@@ -119,21 +122,5 @@ export class LeaseKeeper {
         logger.warn("escapement: a job that may be cancelled hears of it when its lease is next extended", error);
       }
     }
-  }
-
-  /** Another run of the same identity may have died a moment ago. One that says again that it is alive has not. */
-  #warnOf(twins: readonly Twin[]): void {
-    const { logger, identity } = this.#options.env;
-    for (const { incarnation, aliveUntil } of twins) {
-      const before = this.#twins.get(incarnation);
-      if (before !== undefined && aliveUntil > before && !this.#hasWarned) {
-        this.#hasWarned = true;
-        logger.warn(
-          `escapement: another scheduler with the identity "${identity}" is alive: neither takes over what the other ` +
-            "leaves when it dies; give each its own identity, or stop the old one before the new one starts",
-        );
-      }
-    }
-    this.#twins = new Map(twins.map(({ incarnation, aliveUntil }) => [incarnation, aliveUntil]));
   }
 }

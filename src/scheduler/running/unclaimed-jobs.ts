@@ -9,19 +9,27 @@ import { jobUnclaimed } from "../events/event-records.ts";
 
 type JobAdded = EventRecord<"jobAdded">;
 
+interface Watched extends Pick<JobAdded, "jobId" | "taskId" | "scheduleId" | "executor" | "runAtMs"> {
+  /** From when on nobody has taken the job, in epoch milliseconds. */
+  readonly sinceMs: number;
+  /** Whether it was held when it was added. */
+  readonly isHeld: boolean;
+}
+
 export interface UnclaimedOptions {
   readonly env: Environment;
   /** Why this scheduler cannot run jobs of a queue; null when it can. */
-  readonly missing: (queue: JobQueue) => EventRecord<"jobUnclaimed">["missing"] | null;
+  readonly missing: (queue: JobQueue) => "task" | "executor" | "worker" | null;
   readonly executors: readonly string[];
 }
 
 /** Watches one job of each task and executor that this scheduler cannot run, until somebody takes it. When nobody has
- *  done so for a while, there may be nobody who can: then it says so, once. */
+ *  done so for a while, there may be nobody who can: then it says so, once. It also watches one job of each task that
+ *  is held, and says what holds the job. */
 export class UnclaimedJobs {
   readonly #options: UnclaimedOptions;
-  /** By task and executor. */
-  readonly #watched = new Map<string, JobAdded>();
+  /** By task and executor, or by task. */
+  readonly #watched = new Map<string, Watched>();
   /** Tasks with their executors that somebody runs, or that were told. */
   readonly #settled = new Set<string>();
   #signal: AbortSignal | null = null;
@@ -34,7 +42,17 @@ export class UnclaimedJobs {
   /** A job was added, here or elsewhere. */
   added(job: JobAdded): void {
     if (job.isLeased || this.#options.missing(job) === null) return;
-    const key = keyOf(job);
+    this.#watch(keyOf(job), { ...job, sinceMs: job.timestampMs, isHeld: false });
+  }
+
+  /** A job that is held was added, here or elsewhere. */
+  held(job: EventRecord<"jobHeld">): void {
+    if (job.reason !== "limit") return;
+    const sinceMs = job.timestampMs;
+    this.#watch(job.taskId, { ...job, executor: "", runAtMs: sinceMs, sinceMs, isHeld: true });
+  }
+
+  #watch(key: string, job: Watched): void {
     const isKnown = this.#settled.has(key) || this.#watched.has(key);
     if (isKnown || this.#settled.size + this.#watched.size >= UNCLAIMED_WATCHED_MAX) return;
     this.#watched.set(key, job);
@@ -43,7 +61,7 @@ export class UnclaimedJobs {
 
   /** Somebody took a job. */
   acquired(jobId: string): void {
-    for (const [key, job] of this.#watched) if (job.jobId === jobId) this.#settle(key);
+    for (const [key, job] of this.#watched) if (job.jobId === jobId) this.#taken(key, job);
   }
 
   /** Looks after jobs by itself from now on. */
@@ -61,13 +79,37 @@ export class UnclaimedJobs {
   async check(): Promise<void> {
     const { store, clock } = this.#options.env;
     for (const [key, job] of [...this.#watched]) {
-      if (clock.now() < Math.max(job.runAtMs, job.timestampMs) + UNCLAIMED_MS) continue;
+      const now = clock.now();
+      // A clock that was ahead may have told of the job.
+      if (job.sinceMs > now) this.#watched.set(key, { ...job, sinceMs: now });
+      if (now < Math.max(job.runAtMs, job.sinceMs) + UNCLAIMED_MS) continue;
       const record = await store.getJob(job.jobId);
-      if (record === null) this.#watched.delete(key);
-      else if (record.fence > 0) this.#settle(key);
-      else if (await this.#waitsForItsTurn(record)) this.#watched.set(key, { ...job, timestampMs: clock.now() });
+      if (record === null || (job.isHeld && record.heldBy === undefined)) this.#watched.delete(key);
+      else if (record.fence > 0) this.#taken(key, job);
+      else if (job.isHeld) await this.#tellHeld(key, job, record);
+      else if (await this.#waitsForItsTurn(record)) this.#watched.set(key, { ...job, sinceMs: now });
       else this.#tell(key, job);
     }
+  }
+
+  /** Says of a job that is held what holds it. */
+  async #tellHeld(key: string, job: Watched, { taskId, executor, concurrencyKey }: JobRecord): Promise<void> {
+    const { env } = this.#options;
+    const task = await env.store.getTask(taskId);
+    const isPaused = await this.#isPaused(taskId, concurrencyKey);
+    const limit = task?.rateLimit === undefined ? "the limit of its concurrency key" : "the rate of the task";
+    const since = instantText(job.sinceMs);
+    this.#settle(key);
+    env.logger.warn(
+      `escapement: job ${job.jobId} of task "${taskId}" waits since ${since}, held by ` +
+        `${isPaused ? "a pause" : limit}; see getJobs({ taskId: "${taskId}", state: "held" })`,
+    );
+    env.events.publish([jobUnclaimed(env, { ...job, executor }, "room")]);
+  }
+
+  async #isPaused(taskId: string, concurrencyKey: string | undefined): Promise<boolean> {
+    const pauses = await this.#options.env.store.getTaskPauses();
+    return pauses.some((pause) => pause.taskId === taskId && (pause.key === null || pause.key === concurrencyKey));
   }
 
   /** Whether a job that nobody took waits for something else: its parents, the end of a pause, or, where somebody is
@@ -75,10 +117,7 @@ export class UnclaimedJobs {
   async #waitsForItsTurn({ taskId, executor, concurrencyKey, heldBy }: JobRecord): Promise<boolean> {
     const { store, clock } = this.#options.env;
     if (heldBy === "parents") return true;
-    const pauses = await store.getTaskPauses();
-    if (pauses.some((pause) => pause.taskId === taskId && (pause.key === null || pause.key === concurrencyKey))) {
-      return true;
-    }
+    if (await this.#isPaused(taskId, concurrencyKey)) return true;
     const alive = await store.getSchedulers(clock.now());
     // Of a scheduler of an earlier version it is unknown what it runs. Every other has an executor.
     return alive.some(
@@ -87,12 +126,18 @@ export class UnclaimedJobs {
     );
   }
 
+  /** Somebody took a job. Others of its task may be held later. */
+  #taken(key: string, { isHeld }: Watched): void {
+    if (isHeld) this.#watched.delete(key);
+    else this.#settle(key);
+  }
+
   #settle(key: string): void {
     this.#watched.delete(key);
     this.#settled.add(key);
   }
 
-  #tell(key: string, job: JobAdded): void {
+  #tell(key: string, job: Watched): void {
     const { env, missing: missingFor, executors } = this.#options;
     const missing = missingFor(job);
     this.#settle(key);

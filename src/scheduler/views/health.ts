@@ -124,8 +124,8 @@ export class SchedulerHealth {
   get clockSkewMs(): number | null {
     return this.#store?.clockSkewMs ?? null;
   }
-  /** The job that has been due for the longest time and waits; null when no job is due. Jobs that are held (see
-   *  `Job.heldBy`), and those of paused tasks, are not late. */
+  /** The job that has been due for the longest time and waits; null when no job is due. Jobs that a limit,
+   *  a rate or a pause holds count, and those that wait for their parents do not. */
   get oldestDueJob(): DueJob | null {
     const job = this.#store?.inspection.oldestDueJob ?? null;
     return job === null ? null : this.#dueJob(job, instantOf);

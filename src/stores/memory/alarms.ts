@@ -4,11 +4,12 @@ import {
   ALARMS_PER_STEP_MAX,
   ALARMS_SHOWN_MAX,
 } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { AlarmEnd, AlarmKind, AlarmRecord } from "../../records/alarm.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { AlarmReport, SeenAlarms } from "../alarms.ts";
 import type { StepRequest, StoreInspection } from "../data-store.ts";
-import type { JobEntry } from "./gate.ts";
+import { isMissed, type JobEntry } from "./gate.ts";
 import type { JobTable } from "./job-table.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -88,7 +89,7 @@ export class MemoryAlarms {
   }
 
   see(): SeenAlarms | undefined {
-    const instants = [first(this.#unmade)?.at ?? null, first(this.#parts.table.toAlarm)?.alarmAt ?? null];
+    const instants = [this.#unmade.first?.at ?? null, this.#parts.table.toAlarm.first?.alarmAt ?? null];
     const known = instants.filter((at) => at !== null);
     const isOpen = this.#open.size > 0;
     if (known.length === 0 && !isOpen) return undefined;
@@ -103,7 +104,7 @@ export class MemoryAlarms {
       return { ...alarm.record, jobId };
     });
     // An alarm of a start comes before that of the end.
-    shown.sort((a, b) => a.dueAt - b.dueAt || (keyOf(a) < keyOf(b) ? -1 : 1));
+    shown.sort((a, b) => a.dueAt - b.dueAt || compareTexts(keyOf(a), keyOf(b)));
     return { alarms: { open: shown.slice(0, ALARMS_SHOWN_MAX), count: this.#open.size } };
   }
 
@@ -128,7 +129,7 @@ export class MemoryAlarms {
       }
       const due = dueTimes(schedule, fireTime);
       for (const { kind, dueAt } of due) {
-        const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry));
+        const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry)) && !isMissed(entry, step.now);
         if (isLate) this.#add(schedule, fireTime, kind, dueAt, jobId, step);
       }
       this.#parts.table.setAlarm(entry, due.find(({ dueAt }) => dueAt > step.now)?.dueAt ?? null);
@@ -262,18 +263,6 @@ function hasStarted({ record: { acquiredBy, failedAttempts, recoveries } }: JobE
   return acquiredBy !== null || failedAttempts > 0 || recoveries > 0;
 }
 
-function first<T>(list: SortedList<T>): T | undefined {
-  let found: T | undefined;
-  list.visitFrom(
-    () => true,
-    (item) => {
-      found = item;
-      return false;
-    },
-  );
-  return found;
-}
-
 function inOrderOfAlarms(a: Watch, b: Watch): number {
-  return (a.at ?? 0) - (b.at ?? 0) || (a.id < b.id ? -1 : a.id === b.id ? 0 : 1);
+  return (a.at ?? 0) - (b.at ?? 0) || compareTexts(a.id, b.id);
 }

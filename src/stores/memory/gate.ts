@@ -1,6 +1,6 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
 import { TURNS_AHEAD_MAX } from "../../core/limits.ts";
-import type { JobRecord } from "../../records/job.ts";
+import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { RateLimit } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Stamped } from "./steps.ts";
@@ -154,6 +154,11 @@ export class Gate implements HeapItem {
 
 function lowestOf(promoted: ReadonlyMap<number, unknown>): number {
   return Math.min(...promoted.keys());
+}
+
+/** Whether a job that waits has missed its `startDeadline`, and counts as ended. */
+export function isMissed({ record }: JobEntry, now: number): boolean {
+  return record.acquiredBy === null && hasMissedStart(record, now);
 }
 
 /** The order of acquisition: priority (higher first), turn or `runAt`, addition. */

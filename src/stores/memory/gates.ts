@@ -1,5 +1,5 @@
 import { Heap } from "../../core/heap.ts";
-import { BUCKET_KEPT_MS } from "../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { PromotedJob, TaskPause } from "../data-store.ts";
 import { Gate, GatedTask, type GateSettings, type JobEntry } from "./gate.ts";
@@ -17,6 +17,8 @@ export class MemoryGates {
   readonly #idle = new Heap<Gate>((a, b) => a.bucket.fullAt < b.bucket.fullAt);
   #step = 0;
   #promoted: PromotedJob[] = [];
+  /** The latest present that may have taken a token. */
+  #now = Number.NEGATIVE_INFINITY;
 
   /** Whether no job can be held. */
   get isEmpty(): boolean {
@@ -31,6 +33,22 @@ export class MemoryGates {
   beginStep(): void {
     this.#step++;
     this.#promoted = [];
+  }
+
+  /** Empties the buckets from which a clock took tokens that is far ahead of this present. */
+  heedClock(now: number): void {
+    const isBehind = now < this.#now - CLOCK_TOLERANCE_MS;
+    if (isBehind || now > this.#now) this.#now = now;
+    if (!isBehind) return;
+    for (const { rate, gates } of this.#tasks.values()) {
+      if (rate === null) continue;
+      for (const gate of gates.values()) {
+        // No gate is in a heap while its place there changes.
+        this.#takeOut(gate);
+        gate.bucket.heedClock(now, rate);
+        this.#settle(gate);
+      }
+    }
   }
 
   /** The jobs that the step has promoted and that were held before it. */
@@ -157,7 +175,7 @@ export class MemoryGates {
     gate.removePromoted(entry);
     gate.leasedCount++;
     task.turns?.take(gate.key, entry);
-    if (task.rate !== null && !isLate(entry, now)) gate.bucket.take(now, task.rate);
+    if (task.rate !== null) gate.bucket.take(now, task.rate);
     this.#settle(gate);
   }
 
@@ -225,7 +243,7 @@ export class MemoryGates {
   }
 
   #forgetIdle(now: number): void {
-    const fullBy = now - BUCKET_KEPT_MS;
+    const fullBy = now - CLOCK_TOLERANCE_MS;
     for (let gate = this.#idle.peek(); gate !== undefined && gate.bucket.fullAt <= fullBy; gate = this.#idle.peek()) {
       this.#takeOut(gate);
       this.#forget(gate);
@@ -247,12 +265,6 @@ export class MemoryGates {
 /** Whether the gate of a job holds the job. */
 export function isHeld({ gate, heap }: JobEntry): boolean {
   return gate !== null && heap === gate.held;
-}
-
-/** Whether the start deadline of a job has passed, so that the job will end without a start. */
-function isLate({ record }: JobEntry, now: number): boolean {
-  const { startDeadline, failedAttempts, startedFence } = record;
-  return startDeadline !== null && startDeadline < now && failedAttempts === 0 && startedFence === 0;
 }
 
 /** A copy of the job's record, which tells whether the job is held. */

@@ -140,7 +140,10 @@ export class JobAdditions {
       return this.#standIn(burst.jobId, job);
     }
     const opener = this.#windows.openerOf(job);
-    if (opener !== null) return this.#standIn(opener, job);
+    if (opener !== null) {
+      if (this.#table.rivalOf(job) === undefined) this.#windows.heedClock(job);
+      return this.#standIn(opener, job);
+    }
     const addition = this.#addUnlessRivalled(addedJob(job), metadata, children);
     if (!addition.isNew) return addition;
     this.#windows.added(job);
@@ -162,12 +165,15 @@ export class JobAdditions {
     // A job that waits for its parents is in no heap, and its end puts it into one.
     const isQueued = entry.heap !== null;
     // Its gate and its place in a heap depend on the values.
+    this.#table.setWaiting(entry, false);
     this.#gates.leave(entry);
     entry.heap?.remove(entry);
     Object.assign(record, { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, metadata });
+    record.createdAt = Math.min(record.createdAt, job.createdAt);
     record.runAt = debouncedRunAt(job, record.createdAt);
     if (concurrencyKey === undefined) delete record.concurrencyKey;
     else record.concurrencyKey = concurrencyKey;
+    this.#table.setWaiting(entry, true);
     this.#gates.join(entry);
     if (isQueued) this.#queues.add(entry, record.runAt <= job.createdAt);
   }

@@ -1,8 +1,9 @@
+import { MISSED_PER_STEP_MAX } from "../../core/limits.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import { endedWithoutRun } from "../ended-without-run.ts";
+import { endedWithoutRun, type OutcomeWithoutRun } from "../ended-without-run.ts";
 import type { MemoryChains } from "./chains.ts";
-import type { JobEntry } from "./gate.ts";
+import { isMissed, type JobEntry } from "./gate.ts";
 import type { MemoryGates } from "./gates.ts";
 import type { JobTable } from "./job-table.ts";
 import type { MemoryLeases } from "./leases.ts";
@@ -46,20 +47,25 @@ export class JobEnds {
   }
 
   /** Ends a job and settles its children. Returns the job's result as the report has it. */
-  endWithoutRun(
-    entry: JobEntry,
-    outcome: "cancelled" | "abandoned",
-    now: number,
-    notes: RecoveryNotes,
-  ): JobResultRecord {
+  endWithoutRun(entry: JobEntry, outcome: OutcomeWithoutRun, now: number, notes: RecoveryNotes): JobResultRecord {
     const result = this.#endAlone(entry, outcome, now, notes);
     this.settleChildren(result.jobId, outcome, now, notes);
     return result;
   }
 
+  /** Ends jobs that have missed their start. All end before the first one ends or frees its children. */
+  endMissed(now: number, notes: RecoveryNotes): void {
+    const ended: string[] = [];
+    for (let entry = this.#table.nextToStart(); entry !== undefined; entry = this.#table.nextToStart()) {
+      if (!isMissed(entry, now) || ended.length === MISSED_PER_STEP_MAX) break;
+      ended.push(this.#endAlone(entry, "missedStartDeadline", now, notes).jobId);
+    }
+    for (const jobId of ended) this.settleChildren(jobId, "missedStartDeadline", now, notes);
+  }
+
   /** Ends a job, and leaves its children as they are. Reports tell the result without what the store keeps of the
    *  job. */
-  #endAlone(entry: JobEntry, outcome: "cancelled" | "abandoned", now: number, notes: RecoveryNotes): JobResultRecord {
+  #endAlone(entry: JobEntry, outcome: OutcomeWithoutRun, now: number, notes: RecoveryNotes): JobResultRecord {
     const result = endedWithoutRun(entry.record, outcome, now);
     this.#ledger?.ended(entry.record, result, entry.gate !== null);
     this.drop(entry);

@@ -1,5 +1,6 @@
 import type {
   JobRelease,
+  LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
@@ -48,7 +49,8 @@ export class JobReleases {
   }
 
   /** Takes back the leases that are no longer live. @param report gets the jobs */
-  recover(now: number, report: RecoveryNotes): void {
+  recover(now: number, leaseEnds: readonly LeaseEnd[] = [], report: RecoveryNotes): void {
+    for (const leaseEnd of leaseEnds) this.#leases.move(leaseEnd, now);
     for (let entry = this.#leases.first; entry !== undefined; entry = this.#leases.first) {
       if ((entry.record.acquiredUntil ?? 0) > now) break;
       this.#takeBack(entry, now, report, null);
@@ -139,7 +141,7 @@ export class JobReleases {
       settledStepId !== null && stepId <= settledStepId && stepId.startsWith(incarnation);
     for (const entry of this.#leases.leasedWhere(isOurs)) {
       if (entry.record.acquiredBy !== schedulerId || extended.has(entry)) continue;
-      if (entry.record.cancelRequested) this.#leases.endAt(entry, now);
+      if (entry.record.cancelRequested) this.#leases.orphan(entry, now);
       else this.#leases.putBack(entry, null, true);
     }
   }

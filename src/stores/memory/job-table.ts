@@ -1,5 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
-import type { JobEntry } from "./gate.ts";
+import { isMissed, type JobEntry } from "./gate.ts";
 import { recordOf } from "./gates.ts";
 import { JobsOfSchedules } from "./jobs-of-schedules.ts";
 import { countIn } from "./queues.ts";
@@ -10,6 +10,8 @@ export class JobTable {
   readonly ofSchedules: JobsOfSchedules = new JobsOfSchedules();
   /** The jobs that have an `alarmAt`, the earliest first. */
   readonly toAlarm: SortedList<JobEntry> = new SortedList(inOrderOfAlarms);
+  /** The jobs that wait and may miss their start, the earliest `startDeadline` first. */
+  readonly #toStart = new SortedList<JobEntry>(inOrderOfDeadlines);
   readonly #byId = new Map<string, JobEntry>();
   readonly #byKey = new Map<string, JobEntry>();
   readonly #byFireTime = new Map<string, JobEntry>();
@@ -46,9 +48,10 @@ export class JobTable {
   }
 
   /** The job that keeps another one from being added, because both have the same key or fire time. */
-  rivalOf({ idempotencyKey, taskId, scheduleId, fireTime }: JobRecord): JobEntry | undefined {
+  rivalOf({ idempotencyKey, taskId, scheduleId, fireTime, createdAt }: JobRecord): JobEntry | undefined {
+    const holder = idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(idempotencyKey, taskId));
     return (
-      (idempotencyKey === null ? undefined : this.#byKey.get(idempotencyOf(idempotencyKey, taskId))) ??
+      (holder === undefined || isMissed(holder, createdAt) ? undefined : holder) ??
       (scheduleId === null || fireTime === null ? undefined : this.#byFireTime.get(fireKey(fireTime, scheduleId)))
     );
   }
@@ -76,6 +79,20 @@ export class JobTable {
     if (alarmAt !== null) this.toAlarm.add(entry);
   }
 
+  /** The job waits, or no longer waits, to start by its `startDeadline`. */
+  setWaiting(entry: JobEntry, isWaiting: boolean): void {
+    const { startDeadline, failedAttempts, startedFence } = entry.record;
+    // Nearly no job has one.
+    if (startDeadline === null) return;
+    if (!isWaiting) this.#toStart.remove(entry);
+    else if (failedAttempts === 0 && startedFence === 0) this.#toStart.add(entry);
+  }
+
+  /** The first of the jobs that wait by their `startDeadline`. */
+  nextToStart(): JobEntry | undefined {
+    return this.#toStart.first;
+  }
+
   insert(record: JobRecord): JobEntry {
     const seq = this.#seq++;
     const entry: JobEntry = {
@@ -99,6 +116,7 @@ export class JobTable {
       this.ofSchedules.add(record.scheduleId, entry);
     }
     countIn(this.#countByTask, record.taskId, 1);
+    this.setWaiting(entry, true);
     return entry;
   }
 
@@ -106,7 +124,12 @@ export class JobTable {
     const { record } = entry;
     this.#byId.delete(record.id);
     this.setAlarm(entry, null);
-    if (record.idempotencyKey !== null) this.#byKey.delete(idempotencyOf(record.idempotencyKey, record.taskId));
+    this.setWaiting(entry, false);
+    if (record.idempotencyKey !== null) {
+      // Another job has the key of one that missed its start.
+      const key = idempotencyOf(record.idempotencyKey, record.taskId);
+      if (this.#byKey.get(key) === entry) this.#byKey.delete(key);
+    }
     if (record.scheduleId !== null) {
       if (record.fireTime !== null) this.#byFireTime.delete(fireKey(record.fireTime, record.scheduleId));
       this.ofSchedules.remove(record.scheduleId, entry);
@@ -117,6 +140,10 @@ export class JobTable {
 
 function inOrderOfAlarms(a: JobEntry, b: JobEntry): number {
   return (a.alarmAt ?? 0) - (b.alarmAt ?? 0) || a.seq - b.seq;
+}
+
+function inOrderOfDeadlines(a: JobEntry, b: JobEntry): number {
+  return (a.record.startDeadline ?? 0) - (b.record.startDeadline ?? 0) || a.seq - b.seq;
 }
 
 /** No key has a NUL character. */

@@ -1,4 +1,4 @@
-import type { JobEntry } from "./gate.ts";
+import { isMissed, type JobEntry } from "./gate.ts";
 
 /** The unfinished jobs of each schedule, as a list that is linked through the entries: a fire adds and removes its job
  *  without a set of its own. */
@@ -26,10 +26,10 @@ export class JobsOfSchedules {
     entry.newer = null;
   }
 
-  /** Whether the schedule has an unfinished job that a fire time made. */
-  hasFired(scheduleId: string): boolean {
+  /** Whether the schedule has an unfinished job that a fire time made, and that has not missed its start. */
+  hasFired(scheduleId: string, now: number): boolean {
     let entry = this.#newest.get(scheduleId) ?? null;
-    while (entry !== null && !isOfFireTime(entry)) entry = entry.older;
+    while (entry !== null && (!isOfFireTime(entry) || isMissed(entry, now))) entry = entry.older;
     return entry !== null;
   }
 
@@ -42,11 +42,12 @@ export class JobsOfSchedules {
     return fireTimes;
   }
 
-  /** The unfinished jobs of the schedule that fire times made, the earliest fire time first. */
-  fired(scheduleId: string): JobEntry[] {
+  /** The unfinished jobs of the schedule that fire times made and that have not missed their start, the earliest fire
+   *  time first. */
+  fired(scheduleId: string, now: number): JobEntry[] {
     const fired: JobEntry[] = [];
     for (let entry = this.#newest.get(scheduleId) ?? null; entry !== null; entry = entry.older) {
-      if (isOfFireTime(entry)) fired.push(entry);
+      if (isOfFireTime(entry) && !isMissed(entry, now)) fired.push(entry);
     }
     return fired.sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
   }

@@ -1,4 +1,5 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
@@ -32,9 +33,14 @@ import { BY_ID, BY_ID_BACKWARDS, type PageOrder, pageOf } from "./tables.ts";
 import { Bursts, Windows } from "./windows.ts";
 
 /** What {@link MemoryJobs.see} returns. */
-type SeenJobs = Pick<Seen, "nextRunAt" | "leaseEndsAt" | "hasReady">;
+type SeenJobs = Pick<Seen, "nextRunAt" | "nextMissAt" | "leaseEndsAt" | "hasReady">;
 
-const NOTHING_SEEN: SeenJobs = Object.freeze({ nextRunAt: null, leaseEndsAt: null, hasReady: false });
+const NOTHING_SEEN: SeenJobs = Object.freeze({
+  nextRunAt: null,
+  nextMissAt: null,
+  leaseEndsAt: null,
+  hasReady: false,
+});
 
 /**
  * The unfinished jobs of a `MemoryDataStore`. Each job is in exactly one heap: a waiting job in a heap of
@@ -101,12 +107,17 @@ export class MemoryJobs {
     return this.#windows.cleanup(now, limit);
   }
 
+  /** Ends jobs that have missed their start. */
+  endMissed(now: number, notes: RecoveryNotes): void {
+    this.#ends.endMissed(now, notes);
+  }
+
   /** Makes room for a fire of a schedule, or says that the fire makes no job. */
   makeWay(scheduleId: string, { policy }: PlannedOverlap, now: number, notes: RecoveryNotes): OverlapReport {
     if (policy === "skip") {
-      return { isSkipped: this.table.ofSchedules.hasFired(scheduleId), replaced: [], cancelRequested: [] };
+      return { isSkipped: this.table.ofSchedules.hasFired(scheduleId, now), replaced: [], cancelRequested: [] };
     }
-    const fired = this.table.ofSchedules.fired(scheduleId);
+    const fired = this.table.ofSchedules.fired(scheduleId, now);
     const waiting = fired.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
     for (const entry of waiting) {
       this.#ends.drop(entry);
@@ -127,13 +138,10 @@ export class MemoryJobs {
       const held = this.#gates.heldCount(taskId) + this.#chains.blocked(taskId);
       return { taskId, waiting: count - running, running, ...(held === 0 ? {} : { held }) };
     });
-    tasks.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    tasks.sort((a, b) => compareTexts(a.taskId, b.taskId));
     let oldest: JobRecord | null = null;
-    const paused = new Set(this.#gates.pauses().flatMap(({ taskId, key }) => (key === null ? [taskId] : [])));
-    for (const entry of this.table.all()) {
-      const { record } = entry;
-      if (record.acquiredBy !== null || record.runAt > now || paused.has(record.taskId)) continue;
-      if (isHeld(entry) || record.heldBy === "parents") continue;
+    for (const { record } of this.table.all()) {
+      if (record.acquiredBy !== null || record.runAt > now || record.heldBy === "parents") continue;
       if (oldest === null || record.runAt < oldest.runAt) oldest = record;
     }
     const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
@@ -165,6 +173,7 @@ export class MemoryJobs {
     }
     // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leases.first?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
+    this.#gates.heedClock(now);
     this.#queues.makeDue(now);
     this.#queues.admit(now);
     const acquire = (entry: JobEntry): void => {
@@ -195,9 +204,12 @@ export class MemoryJobs {
   /** @param acquired what the step that looks has acquired */
   see({ now, jobs }: View, acquired: readonly JobRecord[] = []): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
+    this.#gates.heedClock(now);
     this.#queues.makeDue(now);
+    const deadline = this.table.nextToStart()?.record.startDeadline ?? null;
     return {
       nextRunAt: this.#queues.nextRunAt(now),
+      nextMissAt: deadline === null ? null : deadline + 1,
       leaseEndsAt: this.#leases.first?.record.acquiredUntil ?? null,
       hasReady: this.#queues.hasReady(jobs.queues, placesOf(jobs, acquired), now),
     };

@@ -1,4 +1,5 @@
 import { LIVES_PER_ANSWER_MAX, TICK_GAP_MS_MAX } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { LifeRecord } from "../../records/ledger.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { Mutable } from "./tables.ts";
@@ -30,7 +31,7 @@ export class Lives {
     return [...this.#byIdentity.values()]
       .flat()
       .filter((life) => life.since <= until && life.until >= from)
-      .sort((a, b) => a.since - b.since || (a.identity < b.identity ? -1 : 1))
+      .sort((a, b) => a.since - b.since || compareTexts(a.identity, b.identity))
       .slice(-LIVES_PER_ANSWER_MAX)
       .map((life) => ({ ...life }));
   }

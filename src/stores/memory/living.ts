@@ -1,11 +1,16 @@
+import { DEAD_SCHEDULER_MS, HEARTBEATS_MAX } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
-import type { LeaseSurrender, Twin } from "../data-store.ts";
+import type { Heartbeat, LeaseSurrender } from "../data-store.ts";
 import type { Lives } from "./lives.ts";
 import { frozenCopy } from "./tables.ts";
 
+/** A run, and when it gave its last heartbeat, by its own clock. */
+type Run = SchedulerRecord & Pick<Heartbeat, "at">;
+
 /** The runs of schedulers that count as alive in a `MemoryDataStore`, by identity and incarnation. */
 export class Living {
-  readonly #byIdentity = new Map<string, Map<string, SchedulerRecord>>();
+  readonly #byIdentity = new Map<string, Map<string, Run>>();
   readonly #lives: Lives | null;
 
   constructor(lives: Lives | null) {
@@ -25,27 +30,31 @@ export class Living {
     return false;
   }
 
-  /** The other resident runs of an identity that are alive. */
-  twins({ schedulerId, incarnation, now }: Omit<LeaseSurrender, "aliveUntil">): Twin[] {
-    return this.#resident(schedulerId, now)
-      .filter((other) => other.incarnation !== incarnation)
-      .map((other) => ({ incarnation: other.incarnation, aliveUntil: other.aliveUntil }));
+  /** The last heartbeats of all runs but one. */
+  heartbeats(incarnation: string): { heartbeats?: readonly Heartbeat[] } {
+    const others = this.#all.filter((run) => run.incarnation !== incarnation).map(heartbeatOf);
+    if (others.length === 0) return {};
+    return { heartbeats: others.sort((a, b) => b.aliveUntil - a.aliveUntil).slice(0, HEARTBEATS_MAX) };
   }
 
   all(now: number): SchedulerRecord[] {
-    return [...this.#byIdentity.values()]
-      .flatMap((runs) => [...runs.values()])
+    return this.#all
       .filter(({ aliveUntil }) => aliveUntil > now)
-      .sort((a, b) => compare(a.identity, b.identity) || compare(a.incarnation, b.incarnation));
+      .sort((a, b) => compareTexts(a.identity, b.identity) || compareTexts(a.incarnation, b.incarnation))
+      .map(({ at: _, ...run }) => run);
+  }
+
+  get #all(): Run[] {
+    return [...this.#byIdentity.values()].flatMap((runs) => [...runs.values()]);
   }
 
   /** With `aliveUntil: null`, the stored instant stays. */
   report(sign: Omit<LeaseSurrender, "profile"> & { readonly profile?: SchedulerProfile | undefined }): void {
     const { schedulerId: identity, incarnation, aliveUntil, now, profile = UNKNOWN_PROFILE } = sign;
     if (aliveUntil === null) return;
-    const runs = this.#byIdentity.get(identity) ?? new Map<string, SchedulerRecord>();
+    const runs = this.#byIdentity.get(identity) ?? new Map<string, Run>();
     this.#byIdentity.set(identity, runs);
-    if (aliveUntil > now) runs.set(incarnation, frozenCopy({ ...profile, identity, incarnation, aliveUntil }));
+    if (aliveUntil > now) runs.set(incarnation, frozenCopy({ ...profile, identity, incarnation, aliveUntil, at: now }));
     else this.#remove(identity, incarnation);
     const until = Math.max(now, ...[...runs.values()].map((run) => run.aliveUntil));
     this.#lives?.note(identity, runs.get(incarnation) ?? profile, now, until);
@@ -60,13 +69,13 @@ export class Living {
 
   cleanup(now: number): void {
     for (const [identity, runs] of this.#byIdentity) {
-      for (const { incarnation, aliveUntil } of runs.values()) {
-        if (aliveUntil <= now) this.#remove(identity, incarnation);
+      for (const { incarnation, aliveUntil, isResident } of runs.values()) {
+        if (aliveUntil <= now - (isResident ? DEAD_SCHEDULER_MS : 0)) this.#remove(identity, incarnation);
       }
     }
   }
 
-  #resident(identity: string, now: number): SchedulerRecord[] {
+  #resident(identity: string, now: number): Run[] {
     const runs = [...(this.#byIdentity.get(identity)?.values() ?? [])];
     return runs.filter(({ aliveUntil, isResident }) => isResident && aliveUntil > now);
   }
@@ -78,6 +87,6 @@ export class Living {
   }
 }
 
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
+function heartbeatOf({ identity, incarnation, isResident, at, aliveUntil }: Run): Heartbeat {
+  return { identity, incarnation, isResident, at, aliveUntil };
 }

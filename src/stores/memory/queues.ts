@@ -10,6 +10,8 @@ interface Candidate extends HeapItem {
   readonly slots: Slots;
   /** Those of the executor; null for one without a bound. */
   readonly places: Slots | null;
+  /** For a queue whose jobs have turns: the `runAt` of the first one, which counts for all of them among the queues. */
+  readonly age: number | null;
 }
 
 export interface Slots {
@@ -138,7 +140,7 @@ export class MemoryQueues {
   }
 
   #candidates(queues: readonly JobQueue[], places: Places): Heap<Candidate> {
-    const candidates = new Heap<Candidate>((a, b) => isFirst(a.ready.peek(), b.ready.peek()));
+    const candidates = new Heap<Candidate>(isFirstQueue);
     const slotsByTask = new Map<string, Slots>();
     const seen = new Set<Heap<JobEntry>>();
     for (const { executor, taskId } of queues) {
@@ -150,7 +152,10 @@ export class MemoryQueues {
         slots = { left: this.#slotsOf(taskId) };
         slotsByTask.set(taskId, slots);
       }
-      if (slots.left > 0) candidates.push({ ready, slots, places: places?.get(executor) ?? null, heapIndex: -1 });
+      const first = ready.peek();
+      const age = first?.turn == null ? null : first.record.runAt;
+      const ofExecutor = places?.get(executor) ?? null;
+      if (slots.left > 0) candidates.push({ ready, slots, places: ofExecutor, age, heapIndex: -1 });
     }
     return candidates;
   }
@@ -176,6 +181,14 @@ export class MemoryQueues {
 
 function isFull(places: Slots | null | undefined): boolean {
   return places != null && places.left <= 0;
+}
+
+/** The order of acquisition between queues: priority (higher first), `runAt`, turn, addition. */
+function isFirstQueue(one: Candidate, other: Candidate): boolean {
+  const [a, b] = [one.ready.peek(), other.ready.peek()];
+  if (a === undefined || b === undefined || a.record.priority !== b.record.priority) return isFirst(a, b);
+  const [ageOfA, ageOfB] = [one.age ?? a.record.runAt, other.age ?? b.record.runAt];
+  return ageOfA === ageOfB ? isFirst(a, b) : ageOfA < ageOfB;
 }
 
 export function moveTo(heap: Heap<JobEntry>, entry: JobEntry): void {

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../core/text.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule, OverlapReport } from "../data-store.ts";
 import { frozenCopy, type Mutable } from "./tables.ts";
@@ -72,13 +73,10 @@ export function fireTimeOf({ record }: ScheduleEntry): number {
 }
 
 export function inOrderOfFireTimes(a: ScheduleEntry, b: ScheduleEntry): number {
-  const difference = fireTimeOf(a) - fireTimeOf(b);
-  if (difference !== 0) return difference;
-  if (a.record.id === b.record.id) return 0;
-  return a.record.id < b.record.id ? -1 : 1;
+  return fireTimeOf(a) - fireTimeOf(b) || compareTexts(a.record.id, b.record.id);
 }
 
 export function isAfter(entry: ScheduleEntry, [nextFireTime, id]: readonly [number, string]): boolean {
   const difference = fireTimeOf(entry) - nextFireTime;
-  return difference > 0 || (difference === 0 && entry.record.id > id);
+  return difference > 0 || (difference === 0 && compareTexts(entry.record.id, id) > 0);
 }

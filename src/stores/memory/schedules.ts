@@ -1,3 +1,4 @@
+import { compareTexts } from "../../core/text.ts";
 import type { ChangeNote } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
@@ -366,5 +367,5 @@ const BY_NEXT_FIRE_TIME: PageOrder<ScheduleRecord> = Object.freeze({
 function isEarlier(a: ScheduleCursor, b: ScheduleCursor): boolean {
   const timeOfA = a.nextFireTime ?? Number.POSITIVE_INFINITY;
   const timeOfB = b.nextFireTime ?? Number.POSITIVE_INFINITY;
-  return timeOfA === timeOfB ? a.id < b.id : timeOfA < timeOfB;
+  return timeOfA === timeOfB ? compareTexts(a.id, b.id) < 0 : timeOfA < timeOfB;
 }

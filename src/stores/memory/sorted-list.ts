@@ -15,6 +15,10 @@ export class SortedList<T> {
     return this.#chunks.length === 0;
   }
 
+  get first(): T | undefined {
+    return this.#chunks[0]?.[0];
+  }
+
   add(item: T): void {
     // Most items come in order.
     const end = this.#chunks[this.#chunks.length - 1];

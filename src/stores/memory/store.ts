@@ -1,4 +1,5 @@
 import { TASK_PAUSES_MAX } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ChangeNote } from "../../records/ledger.ts";
@@ -101,7 +102,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async getTasks(): Promise<TaskRecord[]> {
-    return [...this.#tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return [...this.#tasks.values()].sort((a, b) => compareTexts(a.id, b.id));
   }
 
   async getTask(id: string): Promise<TaskRecord | null> {
@@ -131,27 +132,28 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
-    const pauses = this.#jobs.taskPauses.sort((a, b) => (isFirstPause(a, b) ? -1 : 1));
+    const pauses = this.#jobs.taskPauses.sort(inOrderOfPauses);
     return pauses.slice(0, TASK_PAUSES_MAX);
   }
 
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const { due, nextFireAt } = this.#schedules.see(request);
-    const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
+    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
     const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
     const oldAt = request.now - (request.expiredForMs ?? 0);
     const hasOld = (): boolean => this.#results.hasExpired(oldAt) || this.#jobs.hasWindowsToRemove(oldAt);
     const hasExpired = request.asksForExpired === true && hasOld();
     const staleTaskIds = stale.map((task) => task.id);
     const alarms = this.#seeAlarms(request);
-    const report = { due, nextFireAt, nextRunAt, leaseEndsAt, hasReady, staleTaskIds, hasExpired, ...alarms };
+    const jobs = { nextRunAt, nextMissAt, leaseEndsAt, hasReady };
+    const report = { due, nextFireAt, ...jobs, staleTaskIds, hasExpired, ...alarms };
     return request.zoneRules === undefined
       ? report
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { now, recover, schedulerId, sign } = request;
+    const { now, recover, schedulerId, sign, leaseEnds } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
     this.#jobs.additions.checkParents(request.additions, request);
@@ -159,14 +161,15 @@ export class MemoryDataStore implements contract.DataStore {
     const notes = emptyNotes();
     const releases = this.#jobs.releases.release(request, notes);
     if (request.alarms === true) this.#alarms?.raise(request);
-    if (recover) this.#jobs.releases.recover(now, notes);
+    if (recover) this.#jobs.releases.recover(now, leaseEnds, notes);
+    if (request.endsMissed === true) this.#jobs.endMissed(now, notes);
     const additions = this.#jobs.additions.addAll(request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
     const acquired = this.#jobs.acquire(request);
     const changedAlarms = request.alarms === true ? this.#alarms?.resolve(request) : undefined;
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
-    const { nextRunAt, leaseEndsAt, hasReady } = this.#jobs.see(request, acquired);
+    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request, acquired);
     const promoted = this.#jobs.promoted(notes.promoted);
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
     const report: contract.StepReport = {
@@ -179,6 +182,7 @@ export class MemoryDataStore implements contract.DataStore {
       due,
       nextFireAt,
       nextRunAt,
+      nextMissAt,
       leaseEndsAt,
       hasReady,
     };
@@ -239,15 +243,15 @@ export class MemoryDataStore implements contract.DataStore {
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
     this.#living.report(extension);
     const report = this.#jobs.releases.extendLeases(extension);
-    const twins = extension.aliveUntil === null ? [] : this.#living.twins(extension);
-    return twins.length === 0 ? report : { ...report, twins };
+    return extension.aliveUntil === null ? report : { ...report, ...this.#living.heartbeats(extension.incarnation) };
   }
 
-  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
+  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.LeaseSurrenderReport> {
     if (surrender.isAlone === true) this.#living.forgetOthers(surrender);
     this.#living.report(surrender);
     const { schedulerId, now } = surrender;
-    return this.#jobs.releases.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
+    const report = this.#jobs.releases.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
+    return { ...report, ...this.#living.heartbeats(surrender.incarnation) };
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
@@ -371,6 +375,6 @@ function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
 }
 
 /** Ordered by task, then key. */
-function isFirstPause(a: contract.TaskPause, b: contract.TaskPause): boolean {
-  return a.taskId === b.taskId ? (a.key ?? "") < (b.key ?? "") : a.taskId < b.taskId;
+function inOrderOfPauses(a: contract.TaskPause, b: contract.TaskPause): number {
+  return compareTexts(a.taskId, b.taskId) || compareTexts(a.key ?? "", b.key ?? "");
 }

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../core/text.ts";
 import type { RecordPage } from "../data-store.ts";
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -15,14 +16,14 @@ interface Identified {
 }
 
 export const BY_ID: PageOrder<Identified> = Object.freeze({
-  isBefore: (a: Identified, b: Identified): boolean => a.id < b.id,
-  after: (cursor: string) => (record: Identified) => record.id > cursor,
+  isBefore: (a: Identified, b: Identified): boolean => compareTexts(a.id, b.id) < 0,
+  after: (cursor: string) => (record: Identified) => compareTexts(record.id, cursor) > 0,
   cursorOf: ({ id }: Identified): string => id,
 });
 
 export const BY_ID_BACKWARDS: PageOrder<Identified> = Object.freeze({
-  isBefore: (a: Identified, b: Identified): boolean => a.id > b.id,
-  after: (cursor: string) => (record: Identified) => record.id < cursor,
+  isBefore: (a: Identified, b: Identified): boolean => compareTexts(a.id, b.id) > 0,
+  after: (cursor: string) => (record: Identified) => compareTexts(record.id, cursor) < 0,
   cursorOf: ({ id }: Identified): string => id,
 });
 

@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { RateLimit } from "../../records/policies.ts";
 
 /**
@@ -30,6 +31,14 @@ export class TokenBucket {
     const parts = this.#parts + perMs;
     this.#fullMs += Math.floor(parts / limit);
     this.#parts = parts % limit;
+  }
+
+  /** Empties a bucket that would be full later than a burst can owe: a wrong clock took its last token. */
+  heedClock(now: number, { limit, perMs, burst }: RateLimit): void {
+    const owed = (burst * perMs) / limit;
+    if (this.#fullMs <= now + CLOCK_TOLERANCE_MS + owed) return;
+    this.#fullMs = now + Math.floor(owed);
+    this.#parts = (burst * perMs) % limit;
   }
 
   fill(): void {

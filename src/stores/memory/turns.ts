@@ -2,7 +2,7 @@ import type { JobRecord } from "../../records/job.ts";
 
 /** What has a turn. */
 interface Turning {
-  readonly record: Pick<JobRecord, "priority" | "runAt">;
+  readonly record: Pick<JobRecord, "priority">;
   readonly turn: number | null;
 }
 
@@ -16,15 +16,10 @@ interface Lane {
   readonly takenByKey: Map<string, number>;
 }
 
-/** How far apart two turns of a key are, in milliseconds: so little that turns come no later than the clock, and a
- *  power of 2, so that sums with instants are exact. */
-const TURN_MS = 1 / 1024;
-
 /**
  * The turns of the keys of a fair task: start-time fair queueing, with jobs of equal weight. Each promoted job gets a
  * turn, which stands in the place of its `runAt`: one after the last turn of its key, and one after the turn that is
- * being served. So a key that was idle has nothing to catch up. Turns begin at the `runAt` of a job that finds no other
- * promoted job, so that jobs of other tasks compare with those of the task by their age.
+ * being served. So a key that was idle has nothing to catch up. Turns are numbers and no instants: no clock is in them.
  */
 export class Turns {
   readonly #lanes = new Map<number, Lane>();
@@ -32,17 +27,16 @@ export class Turns {
   /** @param others the promoted jobs of the key that wait and are as urgent. Their turns are read from themselves, so
    *  that a job that is held again gives its turn back to its key. */
   give(key: string, { record }: Turning, others: Iterable<Turning>): number {
-    const { priority, runAt } = record;
+    const { priority } = record;
     let lane = this.#lanes.get(priority);
     if (lane === undefined) {
-      lane = { now: runAt, waiting: 0, takenByKey: new Map() };
+      lane = { now: 0, waiting: 0, takenByKey: new Map() };
       this.#lanes.set(priority, lane);
     }
-    if (lane.waiting === 0) lane.now = Math.max(lane.now, runAt);
     lane.waiting++;
     let last = Math.max(lane.now, lane.takenByKey.get(key) ?? lane.now);
     for (const { turn } of others) last = Math.max(last, turn ?? last);
-    return last + TURN_MS;
+    return last + 1;
   }
 
   /** A job that has a turn was acquired. */

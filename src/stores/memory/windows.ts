@@ -1,10 +1,12 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
-import { TOMBSTONE_MS } from "../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../../core/limits.ts";
+import { compareTexts } from "../../core/text.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import { RecentMap } from "./recent-map.ts";
 
 interface Window extends HeapItem {
   readonly name: string;
+  readonly openedAt: number;
   readonly until: number;
   readonly jobId: string;
 }
@@ -21,13 +23,21 @@ export class Windows {
     return window === undefined || window.until <= createdAt ? null : window.jobId;
   }
 
+  /** Lets the window of an addition last from the addition on, if a wrong clock opened the window. */
+  heedClock(job: NewJobRecord): void {
+    const { once, taskId, createdAt } = job;
+    const window = once === undefined ? undefined : this.#byName.get(nameOf(taskId, once.kind, once.key));
+    if (window === undefined || window.openedAt <= createdAt + CLOCK_TOLERANCE_MS) return;
+    this.added({ ...job, id: window.jobId });
+  }
+
   /** A job was added, and opens its window, if it has one. */
-  added({ once, taskId, id: jobId }: NewJobRecord): void {
+  added({ once, taskId, id: jobId, createdAt }: NewJobRecord): void {
     if (once === undefined) return;
     const name = nameOf(taskId, once.kind, once.key);
     const before = this.#byName.get(name);
     if (before !== undefined) this.#byEnd.remove(before);
-    const window = { name, until: once.until, jobId, heapIndex: -1 };
+    const window = { name, openedAt: createdAt, until: once.until, jobId, heapIndex: -1 };
     this.#byName.set(name, window);
     this.#byEnd.push(window);
   }
@@ -73,7 +83,9 @@ export class Bursts {
     const burst = this.#byName.get(nameOf(taskId, debounce.key));
     if (burst === undefined) return null;
     this.#jobIds.set(id, burst.jobId, createdAt);
-    const isLast = createdAt > burst.lastAt || (createdAt === burst.lastAt && id > burst.lastId);
+    const isAfter = createdAt > burst.lastAt || (createdAt === burst.lastAt && compareTexts(id, burst.lastId) > 0);
+    // A wrong clock made the last one.
+    const isLast = isAfter || burst.lastAt > createdAt + CLOCK_TOLERANCE_MS;
     if (isLast) [burst.lastAt, burst.lastId] = [createdAt, id];
     return { jobId: burst.jobId, isLast };
   }

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../core/text.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ZonedPage, ZonedPageRequest, ZonedSchedule } from "../zone-rules.ts";
 import { countIn } from "./queues.ts";
@@ -26,8 +27,8 @@ export function zonedPage(
   { zoneRules, after, limit, bytesMax }: ZonedPageRequest,
 ): ZonedPage {
   const found = [...schedules]
-    .filter((record) => record.zoneRules === zoneRules && record.id > after)
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
+    .filter((record) => record.zoneRules === zoneRules && compareTexts(record.id, after) > 0)
+    .sort((a, b) => compareTexts(a.id, b.id));
   const items: ZonedSchedule[] = [];
   let bytes = 0;
   for (const { id, trigger, nextFireTime, lastFireTime, createdAt, fence } of found.slice(0, limit)) {

@@ -19,12 +19,19 @@ export interface AdditionStamp {
   readonly now: number;
 }
 
+interface AdditionForm {
+  readonly stamp: AdditionStamp | null;
+  readonly isPlain: boolean;
+  readonly freesKeys: boolean;
+}
+
 /** Jobs that one batch adds, as statements. */
 export class Additions {
   readonly #statements: Statements;
   readonly #jobs: readonly NewJobRecord[];
   readonly #stamp: AdditionStamp | null;
   readonly #isPlain: boolean;
+  readonly #freesKeys: boolean;
   /** The jobs that can have rivals: existing jobs that stand for them. */
   readonly #rivalled: readonly NewJobRecord[];
   /** The jobs that repeat others. */
@@ -38,13 +45,12 @@ export class Additions {
    * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
    *   no result. Null where no answer can get lost.
    * @param isPlain whether no job has a key, and none is to get the key of its task (see `JobStatements`)
+   * @param freesKeys whether jobs that have missed their start leave their keys to the additions. If not, and one has
+   *   the key of an addition, the batch is undone
    * @throws {StoreRefusedError} for jobs that would wait for each other
    */
-  constructor(
-    statements: Statements,
-    jobs: readonly NewJobRecord[],
-    { stamp, isPlain }: { readonly stamp: AdditionStamp | null; readonly isPlain: boolean },
-  ) {
+  constructor(statements: Statements, jobs: readonly NewJobRecord[], { stamp, isPlain, freesKeys }: AdditionForm) {
+    this.#freesKeys = freesKeys;
     this.#statements = statements;
     this.#jobs = jobs;
     this.#isPlain = isPlain;
@@ -56,8 +62,20 @@ export class Additions {
   }
 
   insertions(): SqlStatement[] {
-    const insertions = [...this.#insertions(), ...this.#wakes(), ...this.#stamps(), ...this.children.linking()];
+    const insertions = [
+      ...(this.#freesKeys ? this.#freedKeys() : []),
+      ...this.#insertions(),
+      ...this.#wakes(),
+      ...this.#stamps(),
+      ...this.children.linking(),
+    ];
     return this.#repeated.length === 0 ? insertions : [...this.#isolations(), ...insertions];
+  }
+
+  #freedKeys(): SqlStatement[] {
+    const keyed = this.#rivalled.filter(({ idempotencyKey }) => idempotencyKey !== null);
+    const rows = keyed.map(({ id, taskId, idempotencyKey, createdAt }) => [id, taskId, idempotencyKey, createdAt]);
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.freeKeys, text));
   }
 
   /** The runs of jobs that repeat others may fall into skips of a later life of the schedule, where the runs of those
@@ -73,8 +91,8 @@ export class Additions {
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
   search(): SqlStatement[] {
     const rows = this.#rivalled.map((job, place) => {
-      const { id, idempotencyKey, scheduleId, fireTime, taskId } = job;
-      return [id, idempotencyKey, scheduleId, fireTime, place, taskId];
+      const { id, idempotencyKey, scheduleId, fireTime, taskId, createdAt } = job;
+      return [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt];
     });
     const rivals = rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
     const found = [...this.#searchOutdated(), ...rivals];
@@ -200,6 +218,7 @@ function canHaveRivals(job: JobRecord): boolean {
 function isPlain(job: JobRecord): boolean {
   return (
     !canHaveRivals(job) &&
+    job.startDeadline === null &&
     job.concurrencyKey === undefined &&
     job.scheduleId === null &&
     job.fence === 0 &&

@@ -1,5 +1,6 @@
-import { BUCKET_KEPT_MS } from "../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import {
+  farGates,
   gateRooms,
   hasHeld,
   heldOf,
@@ -19,7 +20,6 @@ import {
   PROMOTIONS_PER_STEP_MAX,
   TURNS_START,
 } from "./limits.ts";
-import { detail } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased, held, blocked } = JOB_STATE;
@@ -33,6 +33,7 @@ const { delayed, ready, leased, held, blocked } = JOB_STATE;
 export interface AdmissionStatements {
   readonly wakeDue: string;
   readonly promoteAware: string;
+  readonly wakeFar: string;
   readonly demote: string;
   readonly admit: string;
   readonly spend: string;
@@ -65,9 +66,6 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   const admitted = "RETURNING seq, id, task_id, schedule_id, concurrency_key";
   // What a step acquired: ?1 now, ?2 schedulerId, ?3 stepId.
   const acquired = `state = ${leased} AND acquired_until > ?1 AND acquisition_id = ?3 AND acquired_by = ?2`;
-  // A job whose start deadline has passed ends without a start.
-  const isLate = `j.failed_attempts = 0 AND j.started_fence = 0 AND (${detail("startDeadline", "j")}) < ?1`;
-  const starts = `sum(CASE WHEN t.rate_limit IS NOT NULL AND ${isLate} THEN 0 ELSE 1 END)`;
   // A job that a process of an earlier version has put back has no turn.
   const turnOf = (job: string): string => `CASE WHEN ${job}.due_at IS NOT NULL THEN ${job}.run_at END`;
   // Read from the jobs, so that a job that is held again gives its turn back to its key.
@@ -90,6 +88,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `UPDATE ${jobs} SET concurrency_key = ${keyOf(jobs, ownKeyOf(names))}, ` +
       `state = CASE WHEN ${keyOf(jobs, ownKeyOf(names))} IS NULL THEN ${ready} ELSE ${held} END ` +
       `WHERE seq IN (${due}) RETURNING CASE WHEN state = ${held} THEN seq END AS seq`,
+    // ?1 now. Precedes demote.
+    wakeFar: wakeGates(names, `SELECT * FROM (${farGates(names)}) WHERE true`),
     // ?1 now. Holds promoted jobs again where the gate has no room for held jobs that are more urgent: the least urgent
     // ones, as many as have to make room. Precedes admit, which promotes the others: so no job makes room for one that
     // is as urgent, and it ends.
@@ -121,7 +121,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       "ELSE max(coalesce(tat, 0), CAST(?1 AS INTEGER) * a.rate_limit) + a.n * a.rate_per END, " +
       "turn = CASE WHEN a.fair = 1 THEN max(turn, coalesce(a.next, turn)) ELSE turn END, " +
       `wake_at = min(coalesce(wake_at, ${wokenAt("?1")}), ${wokenAt("?1")}) ` +
-      `FROM (SELECT j.task_id, j.concurrency_key, ${starts} AS n, max(${turnOf("j")}) - ${TURNS_START} + 1 AS next, ` +
+      `FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(${turnOf("j")}) - ${TURNS_START} + 1 AS next, ` +
       `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
       `WHERE ${acquired} AND +j.concurrency_key IS NOT NULL AND (t.rate_limit IS NOT NULL OR t.fair = 1) ` +
       "GROUP BY j.task_id, j.concurrency_key) a " +
@@ -131,9 +131,10 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `UPDATE ${tasks} SET turn = max(turn, a.last) FROM (SELECT task_id, max(run_at) - ${TURNS_START} AS last ` +
       `FROM ${jobs} WHERE ${acquired} AND due_at IS NOT NULL GROUP BY task_id) a WHERE ${tasks}.id = a.task_id`,
     // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays
-    // woken, and so does one that has jobs to demote.
+    // woken, and so does one that has jobs to demote. It keeps what `rooms` made of the `tat` of a wrong clock.
     settle:
-      `UPDATE ${gates} SET wake_at = s.next FROM (WITH ${wokenRooms(names)} SELECT r.task_id, r.key, ` +
+      `UPDATE ${gates} SET wake_at = s.next, tat = s.tat FROM (WITH ${wokenRooms(names)} ` +
+      "SELECT r.task_id, r.key, r.tat, " +
       `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 OR ${isInverted(names, "r")} ` +
       "THEN r.wake_at " +
       `WHEN r.free <= 0 OR r.fair = 1 AND r.waiting >= ${FAIR_PROMOTED_MAX} OR r.waiting >= r.rate_burst THEN NULL ` +
@@ -171,7 +172,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `DELETE FROM ${gates} WHERE (task_id, key) IN (SELECT g.task_id, g.key FROM ${gates} g ` +
       `LEFT JOIN ${tasks} t ON t.id = g.task_id WHERE g.task_id > '' AND g.key <> '' AND g.paused = 0 ` +
       "AND (t.rate_limit IS NULL OR g.tat IS NULL " +
-      `OR g.tat <= (CAST(?1 AS INTEGER) - ${BUCKET_KEPT_MS}) * t.rate_limit) ` +
+      `OR g.tat <= (CAST(?1 AS INTEGER) - ${CLOCK_TOLERANCE_MS}) * t.rate_limit) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key ` +
       `AND state IN (${delayed}, ${ready}, ${leased}, ${held}, ${blocked})) LIMIT +?2)`,
   };

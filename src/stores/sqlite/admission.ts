@@ -30,7 +30,7 @@ export class Admission {
   /** Adds the statements that make due jobs ready or held, that admit held jobs, and `acquisition`, in their order. */
   addTo(batch: Batch, acquisition: readonly SqlStatement[]): void {
     const { capture, wakeDue, promoteAware, spend, takeTurns, findHeld } = this.#statements;
-    const { demote, admit, settle, demoteKeys, admitKeys, settleKeys } = this.#statements;
+    const { wakeFar, demote, admit, settle, demoteKeys, admitKeys, settleKeys } = this.#statements;
     const { now, schedulerId, stepId, additions, jobs } = this.#request;
     const tokens = (sign: 1 | -1): SqlStatement => statement(spend, now, schedulerId, stepId, sign);
     const isOfKeys = this.#flow === "keys";
@@ -39,6 +39,7 @@ export class Admission {
     if (keepsAccount && jobs !== null) batch.add([statement(capture, jobs.limit, queueList(jobs.queues))]);
     batch.add([statement(wakeDue, now)]);
     const due = batch.add([statement(promoteAware, now)]);
+    if (!isOfKeys) batch.add([statement(wakeFar, now)]);
     const demoted = batch.add([statement(isOfKeys ? demoteKeys : demote, now)]);
     const admitted = batch.add([statement(isOfKeys ? admitKeys : admit, now)]);
     if (keepsAccount && this.#isRepetition) batch.add([tokens(-1)]);

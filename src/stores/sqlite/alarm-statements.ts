@@ -8,7 +8,7 @@ import { isOf, skipVerdict } from "./entries.ts";
 import { MAY_ALARM, UNMADE_ALARM_AT } from "./ledger-tables.ts";
 import { ALARMS_FORGOTTEN_PER_STEP_MAX, FAR_FUTURE_MS } from "./limits.ts";
 import { detail } from "./rows.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
 
 /** The statements that raise and resolve alarms. A comment before each lists its arguments. */
 export interface AlarmStatements {
@@ -86,7 +86,8 @@ export function alarmStatements(names: TableNames): AlarmStatements {
       `WHERE seq IN (SELECT seq FROM (${unmade}))`,
     // The arguments of raiseUnmade. Of jobs.
     raiseLate: raise(
-      `FROM (${late}) j CROSS JOIN ${schedules} s ON s.id = j.schedule_id`,
+      `FROM (${late}) j CROSS JOIN ${schedules} s ON s.id = j.schedule_id ` +
+        `AND (${hasMissedStart("?1", "j")}) IS NOT TRUE`,
       "j.fire_time",
       "j.id",
       ` AND NOT ${hasStarted}`,

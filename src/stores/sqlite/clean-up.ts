@@ -1,10 +1,10 @@
-import { TOMBSTONE_MS } from "../../core/limits.ts";
+import { DEAD_SCHEDULER_MS, TOMBSTONE_MS } from "../../core/limits.ts";
 import type { CleanupReport } from "../data-store.ts";
 import type { LedgerLimits } from "../ledger.ts";
 import { statement } from "./batch.ts";
 import { ChangeRetention } from "./change-retention.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { BOOK_DAILY_VISIT_MS, BOOK_HOURLY_VISIT_MS, DEAD_SCHEDULER_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
+import { BOOK_DAILY_VISIT_MS, BOOK_HOURLY_VISIT_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
 import { idsOf, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 

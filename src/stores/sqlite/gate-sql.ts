@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { FAIR_PROMOTED_MAX, GATES_PER_STATEMENT_MAX, UNLIMITED, WOKEN_AGO_MS } from "./limits.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -47,13 +48,25 @@ export function isAnyWoken({ gates }: TableNames): string {
   return `EXISTS (SELECT 1 FROM ${gates} WHERE wake_at <= ?1)`;
 }
 
+/** SQL of the gates whose next token would come later than a burst can owe, because a wrong clock took the last one:
+ *  nobody would look at them before. ?1 now. */
+export function farGates({ gates, tasks }: TableNames): string {
+  return (
+    `SELECT g.task_id, g.key, ${wokenAt("?1")} FROM ${tasks} t CROSS JOIN ${gates} g ON g.task_id = t.id ` +
+    "WHERE t.own_key IS NOT NULL AND t.id > '' AND t.rate_limit IS NOT NULL AND g.tat IS NOT NULL " +
+    `AND g.wake_at > CAST(?1 AS INTEGER) + ${CLOCK_TOLERANCE_MS} + t.rate_burst * t.rate_per / t.rate_limit ` +
+    `LIMIT ${GATES_PER_STATEMENT_MAX}`
+  );
+}
+
 /** SQL of whether admission would promote something, or hold it again, for those who heed so much. ?1 now. */
 export function hasPromotable(names: TableNames, flow: "keys" | "all"): string {
   const [start, isOpen] =
     flow === "keys"
       ? [`SELECT 1 FROM (${keyRooms(names)}) r WHERE`, ""]
       : [`WITH ${wokenRooms(names)} SELECT 1 FROM rooms r WHERE`, "NOT r.is_paused AND "];
-  return `EXISTS (${start} ${isOpen}(r.room > 0 AND ${hasHeld(names, "r")} OR ${isInverted(names, "r")}))`;
+  const promotable = `EXISTS (${start} ${isOpen}(r.room > 0 AND ${hasHeld(names, "r")} OR ${isInverted(names, "r")}))`;
+  return flow === "keys" ? promotable : `${promotable} OR EXISTS (${farGates(names)})`;
 }
 
 /**
@@ -83,15 +96,18 @@ export function wokenRooms(names: TableNames): string {
  * - `waiting`: how many jobs are promoted and wait. Zero where nobody asks.
  * - `tokens`: how many jobs may start now by the rate. It is the generic cell rate algorithm (GCRA) as a virtual
  *   scheduling algorithm, see ITU-T I.371. All of its instants are multiplied by the rate's limit, so that they are
- *   whole numbers, and nothing is rounded.
+ *   whole numbers, and nothing is rounded. A `tat` that is later than a burst can owe was written by a wrong clock: the
+ *   bucket then counts as empty.
  * - `room`: how many jobs may be promoted.
  */
 export function gateRooms({ gates, tasks, jobs }: TableNames, condition: string): string {
   const count = (states: string): string =>
     `(SELECT count(*) FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key AND state ${states})`;
-  const debt = "(g.tat - CAST(?1 AS INTEGER) * t.rate_limit + t.rate_per - 1) / t.rate_per";
+  const empty = "CAST(?1 AS INTEGER) * t.rate_limit + t.rate_burst * t.rate_per";
+  const tat = `CASE WHEN g.tat > ${empty} + ${CLOCK_TOLERANCE_MS} * t.rate_limit THEN ${empty} ELSE g.tat END`;
+  const debt = `((${tat}) - CAST(?1 AS INTEGER) * t.rate_limit + t.rate_per - 1) / t.rate_per`;
   const columns = [
-    "g.task_id, g.key, g.wake_at, g.tat, g.turn, (g.paused = 1 OR coalesce(t.paused, 0) = 1) AS is_paused",
+    `g.task_id, g.key, g.wake_at, ${tat} AS tat, g.turn, (g.paused = 1 OR coalesce(t.paused, 0) = 1) AS is_paused`,
     "coalesce(t.fair, 0) AS fair, t.turn AS round, t.rate_limit, t.rate_per, t.rate_burst",
     `CASE WHEN t.max_running_per_key IS NULL OR g.key = '' THEN ${UNLIMITED} ` +
       `ELSE t.max_running_per_key - ${count(`IN (${ready}, ${leased})`)} END AS free`,

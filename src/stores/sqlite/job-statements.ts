@@ -1,8 +1,9 @@
+import { HEARTBEATS_MAX } from "../../core/limits.ts";
+import { guardSql } from "./failures.ts";
 import { jobLists } from "./job-lists.ts";
-import { TWINS_MAX } from "./limits.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH } from "./rows.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
 import { tracesOf } from "./traces.ts";
 import { type WindowStatements, windowStatements } from "./window-statements.ts";
 
@@ -23,6 +24,7 @@ export interface JobStatements extends WindowStatements {
   /** The same for jobs without a key in a database that needs no flow control, as far as the store knows. If it needs
    *  flow control nevertheless, `capture` gives their keys to these jobs. */
   readonly insertPlainly: InsertionStatements;
+  readonly freeKeys: string;
   readonly findRivals: string;
   readonly findOutdated: string;
   readonly stampAdditions: string;
@@ -32,7 +34,7 @@ export interface JobStatements extends WindowStatements {
   readonly extend: string;
   readonly giveUpStrays: string;
   readonly keepAlive: string;
-  readonly findTwins: string;
+  readonly getHeartbeats: string;
   readonly forgetOthers: string;
   readonly getSchedulers: string;
 }
@@ -40,12 +42,12 @@ export interface JobStatements extends WindowStatements {
 /** The columns of which `newJobRow` has the values. */
 const NEW_JOB_COLUMNS =
   "id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, " +
-  "fence, failed_attempts, recoveries, cancel_requested, details";
+  "fence, failed_attempts, recoveries, cancel_requested, details, start_deadline";
 
 function newJobValues(state: string): string {
   return (
     "value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, " +
-    `value->>7, ${state}, value->>9, value->>10, value->>11, 0, value->>12`
+    `value->>7, ${state}, value->>9, value->>10, value->>11, 0, value->>12, value->>15`
   );
 }
 
@@ -58,6 +60,7 @@ export function jobStatements(names: TableNames): JobStatements {
   const { jobs, tasks, steps, incarnations } = names;
   const record = `${jobAsJson(jobs)} AS record`;
   const { isJob, hasResult, isStamped } = tracesOf(names);
+  const hasMissedKey = `j.idempotency_key = a.value->>1 AND ${hasMissedStart("a.value->>6", "j")}`;
   // A job that repeats another needs the result of that one.
   const where = `WHERE (a.value->>14 IS NULL OR ${hasResult("a.value->>14")}) AND `;
   const fromRows = `FROM json_each(?1) a LEFT JOIN ${tasks} t ON t.id = a.value->>1 ${where}`;
@@ -76,10 +79,20 @@ export function jobStatements(names: TableNames): JobStatements {
       fromRows: `FROM json_each(?1) a ${where}`,
       ownKey: null,
     }),
-    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId]. Finds the rivals: existing jobs that stand for
-    // the jobs of the rows, with the places of those rows. A job of the rows that has run already has no rival.
+    // ?1 rows [id, taskId, idempotencyKey, createdAt]. Precedes the insertions: jobs that have missed their start leave
+    // their keys to them, and a step ends those jobs later.
+    freeKeys:
+      `UPDATE ${jobs} SET idempotency_key = NULL, details = CASE WHEN json_valid(details) ` +
+      "THEN json_set(details, '$.idempotencyKey', idempotency_key) ELSE details END " +
+      `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
+      `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the rivals: existing jobs
+    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that has run already has no
+    // rival. Undoes the batch when a rival has missed its start and a key that freeKeys would free.
     findRivals:
-      `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
+      `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place, ` +
+      `${guardSql(`(${hasMissedKey}) IS NOT TRUE`)} AS guard ` +
+      `FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
       `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
       `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
       `WHERE j.id <> a.value->>0 AND NOT ${isStamped("a.value->>0")} ` +
@@ -119,14 +132,14 @@ export function jobStatements(names: TableNames): JobStatements {
       "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
       "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
     // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
-    // alive
+    // alive, ?8 now
     keepAlive:
-      `INSERT OR REPLACE INTO ${incarnations} (identity, incarnation, role, resident, tasks, executors, alive_until) ` +
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    // ?1 identity, ?2 incarnation, ?3 now
-    findTwins:
-      `SELECT incarnation, alive_until FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2 ` +
-      `AND resident = 1 AND alive_until > ?3 ORDER BY incarnation LIMIT ${TWINS_MAX}`,
+      `INSERT OR REPLACE INTO ${incarnations} (identity, incarnation, role, resident, tasks, executors, alive_until, ` +
+      "heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    // ?1 incarnation. Whoever signs off says that it is alive until now.
+    getHeartbeats:
+      `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${incarnations} ` +
+      `WHERE incarnation <> ?1 AND alive_until > heartbeat_at ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
     // ?1 identity, ?2 incarnation
     forgetOthers: `DELETE FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2`,
     // ?1 now

@@ -5,7 +5,13 @@ import {
   type SchedulerRole,
   UNKNOWN_PROFILE,
 } from "../../records/scheduler.ts";
-import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, RecoveryReport, Twin } from "../data-store.ts";
+import type {
+  Heartbeat,
+  LeaseExtension,
+  LeaseExtensionReport,
+  LeaseSurrender,
+  LeaseSurrenderReport,
+} from "../data-store.ts";
 import { Batch, statement } from "./batch.ts";
 import { settlement, settling } from "./chains.ts";
 import type { Connection } from "./connection.ts";
@@ -37,38 +43,36 @@ export class SqliteLeases {
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
     batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, incarnation, settledStepId)]);
     batch.add(signOfLife(this.#statements, extension));
-    const { aliveUntil } = extension;
-    const twins = batch.add(
-      aliveUntil === null ? [] : [statement(this.#statements.findTwins, schedulerId, incarnation, now)],
-    );
+    const { getHeartbeats } = this.#statements;
+    const heartbeats = batch.add(extension.aliveUntil === null ? [] : [statement(getHeartbeats, incarnation)]);
     const results = await this.#connection.write(() => batch.statements);
     const answer = extensions.of(results).flat();
     const extended = new Map(answer.map((row) => [String(row.id), Number(row.cancel_requested) === 1]));
     const ids = jobs.map(({ jobId }) => jobId);
-    const others = twins.of(results).flat().map(toTwin);
     return {
       lost: ids.filter((id) => !extended.has(id)),
       cancelRequested: ids.filter((id) => extended.get(id) === true),
-      ...(others.length === 0 ? {} : { twins: others }),
+      ...heartbeatsIn(heartbeats.of(results)),
     };
   }
 
   /** In as many writes as it takes, so that no write and no answer becomes too large. */
-  async giveUp(surrender: LeaseSurrender): Promise<RecoveryReport> {
-    const reports: RecoveryReport[] = [];
+  async giveUp(surrender: LeaseSurrender): Promise<LeaseSurrenderReport> {
+    const reports: LeaseSurrenderReport[] = [];
     for (;;) {
       const report = await this.#giveUpSome(surrender);
       reports.push(report);
       if (report.recovered.length + report.ended.length < RECOVERIES_PER_STEP_MAX) break;
     }
     return {
+      ...reports.at(-1),
       recovered: reports.flatMap(({ recovered }) => recovered),
       ended: reports.flatMap(({ ended }) => ended),
     };
   }
 
   /** Nearly no lost job has children. The first batch assumes so, and is undone if one has. */
-  async #giveUpSome(surrender: LeaseSurrender): Promise<RecoveryReport> {
+  async #giveUpSome(surrender: LeaseSurrender): Promise<LeaseSurrenderReport> {
     try {
       return await this.#writeSurrender(surrender, false);
     } catch (error) {
@@ -77,7 +81,7 @@ export class SqliteLeases {
     return this.#writeSurrender(surrender, true);
   }
 
-  async #writeSurrender(surrender: LeaseSurrender, hasParents: boolean): Promise<RecoveryReport> {
+  async #writeSurrender(surrender: LeaseSurrender, hasParents: boolean): Promise<LeaseSurrenderReport> {
     const { now, schedulerId } = surrender;
     const batch = new Batch();
     if (surrender.isAlone === true) {
@@ -99,9 +103,11 @@ export class SqliteLeases {
     );
     batch.add([statement(this.#statements.giveUpSchedules, schedulerId), ...signOfLife(this.#statements, surrender)]);
     const settled = batch.add(hasParents ? settling(this.#statements, now) : []);
+    const heartbeats = batch.add([statement(this.#statements.getHeartbeats, surrender.incarnation)]);
     const results = await this.#connection.write(() => batch.statements);
     const report = recoveryReport(recovered.of(results), now);
-    return { ...report, ended: [...report.ended, ...settlement(settled.of(results), now).ended] };
+    const ended = [...report.ended, ...settlement(settled.of(results), now).ended];
+    return { ...report, ended, ...heartbeatsIn(heartbeats.of(results)) };
   }
 
   async getSchedulers(now: number): Promise<SchedulerRecord[]> {
@@ -122,22 +128,30 @@ export function signOfLife(
   const [taskIds, executorNames] = [JSON.stringify(tasks), JSON.stringify(executors)];
   const [resident, gapMs] = isResident ? [1, 0] : [0, TICK_GAP_MS_MAX];
   return [
-    statement(keepAlive, schedulerId, incarnation, role, resident, taskIds, executorNames, aliveUntil),
+    statement(keepAlive, schedulerId, incarnation, role, resident, taskIds, executorNames, aliveUntil, now),
     ...(keepsLedger ? [statement(extendLife, schedulerId, now, aliveUntil, role, resident, taskIds, gapMs)] : []),
   ];
 }
 
-function toTwin(row: Row): Twin {
-  return { incarnation: String(row.incarnation), aliveUntil: Number(row.alive_until) };
+function heartbeatsIn(answers: readonly Row[][]): { heartbeats?: readonly Heartbeat[] } {
+  const heartbeats = answers.flat().map((row) => ({ ...runOf(row), at: Number(row.heartbeat_at) }));
+  return heartbeats.length === 0 ? {} : { heartbeats };
+}
+
+function runOf(row: Row): Omit<Heartbeat, "at"> {
+  return {
+    identity: String(row.identity),
+    incarnation: String(row.incarnation),
+    isResident: Number(row.resident) === 1,
+    aliveUntil: Number(row.alive_until),
+  };
 }
 
 function toScheduler(row: Row): SchedulerRecord {
   return {
-    ...toTwin(row),
-    identity: String(row.identity),
+    ...runOf(row),
     // Our own statements wrote these.
     role: String(row.role) as SchedulerRole,
-    isResident: Number(row.resident) === 1,
     tasks: JSON.parse(String(row.tasks)) as string[],
     executors: JSON.parse(String(row.executors)) as string[],
   };

@@ -93,10 +93,6 @@ export const ALIKE_DETAILS_LENGTH_MAX = 500_000;
  *  second. */
 export const STAMPS_PER_CLEANUP_MAX = 100_000;
 
-/** How long the row of a resident scheduler that no longer lives is kept, in milliseconds, for those who look why it
- *  does not. Rows of schedulers that tick go with the next clean-up, because each tick may leave one. */
-export const DEAD_SCHEDULER_MS = 86_400_000;
-
 /** An instant before any fire time, in epoch milliseconds. */
 export const FAR_PAST_MS = -9_000_000_000_000_000;
 
@@ -106,9 +102,6 @@ export const ACQUISITION_ARMS_MAX = 4;
 
 /** An instant later than the end of any lease, in epoch milliseconds. */
 export const FAR_FUTURE_MS = 9_000_000_000_000_000;
-
-/** Most other runs of an identity that an extension of leases tells of. Even one is worth a warning. */
-export const TWINS_MAX = 100;
 
 /** Longest table prefix, in characters. SQLite has no limit, but names end up in logs. */
 export const TABLE_PREFIX_LENGTH_MAX = 64;

@@ -7,7 +7,7 @@ import { FAR_FUTURE_MS } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
 import { runningLimit } from "./rows.ts";
 import { lookedScheduleAsJson } from "./schedule-rows.ts";
-import { JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
+import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
 import { zoneRulesTexts } from "./zone-rules-statements.ts";
 
 /** What a look shows. */
@@ -31,8 +31,8 @@ export interface LookForm {
 /**
  * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
  * its part:
- * - `next_run_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and `has_flow`, what
- *   flow control the database needs (see `flowOf`);
+ * - `next_run_at`, `next_miss_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and
+ *   `has_flow`, what flow control the database needs (see `flowOf`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule, and the
@@ -100,6 +100,8 @@ function jobColumns(names: TableNames, form: QueueForm, stepId: string, { acquir
   const nextToken = `SELECT min(wake_at) FROM ${gates} WHERE wake_at > ?1 AND ${isInstant("wake_at")}`;
   return [
     `(${flow === "all" ? `SELECT min(at) FROM (${nextRun} UNION ALL ${nextToken})` : nextRun}) AS next_run_at`,
+    `(SELECT min(start_deadline) FROM ${jobs} WHERE ${isInstant("start_deadline")} AND ${IS_UNSTARTED}) + 1 ` +
+      "AS next_miss_at",
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
     `(${hasReadyJobs(names, form, { stepId: acquired ? stepId : null, flow })}) AS has_ready`,

@@ -88,6 +88,7 @@ export class Looks {
     return {
       ...(schedules === null ? { due, nextFireAt } : this.#pages.page(due, schedules, nextFireAt)),
       nextRunAt: numberOrNull(rows, "next_run_at"),
+      nextMissAt: numberOrNull(rows, "next_miss_at"),
       leaseEndsAt: earliest(leaseEnds),
       // A step is needed to settle links too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasSettledLinks(rows),

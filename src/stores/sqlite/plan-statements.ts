@@ -4,7 +4,7 @@ import { enterParts, intoSkips, placeOf, skipVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { validJson } from "./rows.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
 
 /** The statements that commit plans. A comment before each statement lists its arguments. */
 export interface PlanStatements {
@@ -50,7 +50,7 @@ export function planStatements(names: TableNames): PlanStatements {
   const givenKey = `${details}->>'concurrencyKey'`;
   const insertFires = (key: string, joined = ""): string =>
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, alarm_at) " +
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, alarm_at, start_deadline) " +
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
     `coalesce(${details}->>'priority', 0), f.value->>4, ` +
     `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
@@ -58,16 +58,17 @@ export function planStatements(names: TableNames): PlanStatements {
     `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
     `',"metadata":' || ${validJson("s.metadata")} || ` +
     `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +
-    `f.value->>2 + coalesce(s.expect_start, s.expect_finish) ` +
+    `f.value->>2 + coalesce(s.expect_start, s.expect_finish), f.value->>5 ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
     `CROSS JOIN json_each(r.value, '$[3]') f ${joined}WHERE ${asPlanned}`;
   const insertAware = insertFires(`coalesce(${givenKey}, t.own_key)`, `LEFT JOIN ${tasks} t ON t.id = s.task_id `);
   const insertPlainly = insertFires(givenKey);
   const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
-  // A job that repeats another has the fire time of that job, but was asked for.
+  // A job that repeats another has the fire time of that job, but was asked for. One that has missed its start counts
+  // as ended.
   const ofSchedule =
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
-    `AND ${validJson("j.details")}->>'retryOf' IS NULL`;
+    `AND ${validJson("j.details")}->>'retryOf' IS NULL AND (${hasMissedStart("?2", "j")}) IS NOT TRUE`;
   /** SQL of a JSON array: of the schedule's first jobs that fire times made and that are in `states`. */
   const first = (item: string, states: string): string =>
     `json((SELECT json_group_array(${item}) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ${states} ` +

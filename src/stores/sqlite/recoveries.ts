@@ -1,8 +1,9 @@
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { RecoveryReport } from "../data-store.ts";
+import type { LeaseEnd, RecoveryReport } from "../data-store.ts";
 import { endedWithoutRun } from "../ended-without-run.ts";
 import { statement } from "./batch.ts";
 import type { Row, SqlStatement } from "./driver.ts";
+import { FAR_FUTURE_MS } from "./limits.ts";
 import { type JobRow, jsonRecords, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
@@ -25,6 +26,16 @@ export interface Recovery {
   readonly limit: number;
   /** Whether to heed flow control, see `Awareness`. */
   readonly isAware: boolean;
+}
+
+/** Moves the ends of leases that are not as somebody judges who has watched the heartbeats of their holders. */
+export function leaseMoves({ moveLeases }: Statements, leaseEnds: readonly LeaseEnd[], now: number): SqlStatement[] {
+  const move = (isAlive: boolean, after: number, upTo: number): SqlStatement[] => {
+    const ends = leaseEnds.filter(({ until }) => until > now === isAlive);
+    const pairs = JSON.stringify(ends.map(({ incarnation, until }) => [incarnation, until]));
+    return ends.length === 0 ? [] : [statement(moveLeases, pairs, after, upTo)];
+  };
+  return [...move(true, 0, now), ...move(false, now, FAR_FUTURE_MS)];
 }
 
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
@@ -52,6 +63,20 @@ export function recovery(
     statement(hasParents ? removeLostParents : removeLostAware, ...args),
     statement(putBackLostAware, ...args, stepId),
   ];
+}
+
+/** Ends jobs that have missed their start. The children of those that end are left to `settling`. Read the answers with
+ *  {@link missedResults}. */
+export function endingMissed(statements: Statements, now: number): SqlStatement[] {
+  const { keepsLedger, keepMissed, enterMissed, wakeMissed, noteMissed, unlinkMissed, removeMissed } = statements;
+  const entering = keepsLedger ? [enterMissed] : [];
+  return [keepMissed, ...entering, wakeMissed, noteMissed, unlinkMissed, removeMissed].map((sql) =>
+    statement(sql, now),
+  );
+}
+
+export function missedResults(answers: readonly Row[][], now: number): JobResultRecord[] {
+  return jsonRecords<JobRow>(answers.at(-1)).map((row) => endedWithoutRun(toJob(row), "missedStartDeadline", now));
 }
 
 export function recoveryReport(answers: readonly Row[][], now: number): RecoveryReport {

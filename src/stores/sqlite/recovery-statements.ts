@@ -1,8 +1,9 @@
+import { MISSED_PER_STEP_MAX } from "../../core/limits.ts";
 import { enterEnded, runVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
-import { detail, endedJobAsJson } from "./rows.ts";
-import { JOB_STATE, type TableNames } from "./schema.ts";
+import { detail, endedJobAsJson, IDEMPOTENCY_KEY } from "./rows.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
 
 const { ready, leased, held, blocked } = JOB_STATE;
 
@@ -13,6 +14,7 @@ const { ready, leased, held, blocked } = JOB_STATE;
  * the incarnation whose leases are left alone, besides those of the living, or null for none, ?7 the step or null.
  */
 export interface RecoveryStatements {
+  readonly moveLeases: string;
   readonly keepLost: string;
   readonly enterLost: string;
   readonly removeLost: string;
@@ -25,6 +27,13 @@ export interface RecoveryStatements {
   readonly removeLostAware: string;
   readonly putBackLostAware: string;
   readonly wakeLost: string;
+  /** These end jobs that have missed their start, and run one after the other. ?1 now. */
+  readonly keepMissed: string;
+  readonly enterMissed: string;
+  readonly wakeMissed: string;
+  readonly noteMissed: string;
+  readonly unlinkMissed: string;
+  readonly removeMissed: string;
   readonly freeSchedules: string;
   readonly giveUpSchedules: string;
   readonly stampCancel: string;
@@ -50,6 +59,9 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
     `AND (?6 IS NULL OR ${isOfAnother} AND ${isOfTheDead}) ` +
     `${isAware ? "" : "AND concurrency_key IS NULL "}ORDER BY acquired_until, seq LIMIT ${limit})`;
+  const missedJobs =
+    `seq IN (SELECT seq FROM ${jobs} WHERE ${hasMissedStart("?1")} ` +
+    `ORDER BY start_deadline, seq LIMIT ${MISSED_PER_STEP_MAX})`;
   // A job that was lost before starts only after the store was told so.
   const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
   const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
@@ -88,6 +100,12 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt";
 
   return {
+    // ?1 the ends of leases by incarnation, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
+    // ?2, and not after ?3
+    moveLeases:
+      `UPDATE ${jobs} SET acquired_until = value->>1 FROM json_each(?1) WHERE state = ${leased} ` +
+      "AND acquired_until > ?2 AND acquired_until <= ?3 " +
+      "AND substr(acquisition_id, 1, length(value->>0)) = value->>0",
     keepLost: keepLost(false),
     // Those that enter runs into the ledger run before the jobs are removed.
     enterLost: enterLost(false),
@@ -108,6 +126,19 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
       `SELECT DISTINCT task_id, concurrency_key, ${wokenAt("?3")} FROM ${jobs} ` +
         `WHERE ${lostJobs(true, "2 * ?5")} AND concurrency_key IS NOT NULL`,
     ),
+    keepMissed: `${keep("'missedStartDeadline'", "?1")} WHERE ${missedJobs} AND ${isKept}`,
+    enterMissed: `${enterEnded(names, String(runVerdict("missedStartDeadline")), "?1")} WHERE ${missedJobs}`,
+    wakeMissed: wakeGates(
+      names,
+      `SELECT DISTINCT task_id, concurrency_key, ${wokenAt("?1")} FROM ${jobs} ` +
+        `WHERE ${missedJobs} AND state = ${ready} AND concurrency_key IS NOT NULL`,
+    ),
+    noteMissed:
+      `UPDATE ${links} SET outcome = 'missedStartDeadline' ` +
+      `WHERE outcome IS NULL AND parent_id IN (SELECT id FROM ${jobs} WHERE ${missedJobs} AND has_children = 1)`,
+    unlinkMissed:
+      `DELETE FROM ${links} WHERE child_id IN ` + `(SELECT id FROM ${jobs} WHERE ${missedJobs} AND state = ${blocked})`,
+    removeMissed: `DELETE FROM ${jobs} WHERE ${missedJobs} RETURNING ${endedRecord}`,
     // ?1 now
     freeSchedules: `${freeSchedules} acquired_until <= ?1`,
     // ?1 schedulerId
@@ -149,7 +180,7 @@ export function endedResult(jobs: string, outcome: string, now: string): string 
   const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
   const kept =
     `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
-    `'fireTime', fire_time, 'idempotencyKey', idempotency_key, 'after', ${after}, ` +
+    `'fireTime', fire_time, 'idempotencyKey', ${IDEMPOTENCY_KEY}, 'after', ${after}, ` +
     "'concurrencyKey', nullif(concurrency_key, ''), " +
     "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (

@@ -121,6 +121,9 @@ export function sizeInBytes(text: string): string {
   return `length(CAST(${text} AS BLOB))`;
 }
 
+/** SQL of the idempotency key of a job. The column of a job that missed its start is null where another has its key. */
+export const IDEMPOTENCY_KEY: string = `coalesce(idempotency_key, ${detail("idempotencyKey")})`;
+
 const JOB_COLUMNS = [
   "id",
   "task_id",
@@ -248,11 +251,12 @@ export function newJobRow(job: NewJobRecord): (string | number | null)[] {
     jobDetails(job),
     job.concurrencyKey ?? null,
     job.retryOf ?? null,
+    job.startDeadline,
   ];
 }
 
 /** How many columns {@link newJobRow} has. */
-export const NEW_JOB_ROW_LENGTH = 15;
+export const NEW_JOB_ROW_LENGTH = 16;
 
 /** The state of a new job (see `JOB_STATE`), unless the key of its task (`own_key`) becomes its key: blocked if the job
  *  has parents, delayed if its `runAt` is later than its addition, else held or ready. */
@@ -324,7 +328,7 @@ export function toJob(row: JobRow): JobRecord {
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
     metadata: details.metadata ?? {},
-    idempotencyKey: row[7],
+    idempotencyKey: row[7] ?? details.idempotencyKey ?? null,
     failedAttempts: row[8],
     recoveries: row[9],
     cancelRequested: row[10] === 1,

@@ -59,6 +59,16 @@ export const JOB_STATE: {
 /** SQL of whether a job is held or blocked. The condition of an index has this very text. */
 export const IS_HELD_OR_BLOCKED: string = `state >= ${JOB_STATE.held}`;
 
+/** SQL of whether a job waits to start for the first time. The condition of an index has this very text. */
+export const IS_UNSTARTED: string = `state <> ${JOB_STATE.leased} AND failed_attempts = 0 AND started_fence = 0`;
+
+/** SQL of whether a job has missed its start, see `DataStore.step`; NULL for a job without a `startDeadline`. `now` is
+ *  the SQL of the present, `job` the alias of the job's row. */
+export function hasMissedStart(now: string, job?: string): string {
+  const isUnstarted = job === undefined ? IS_UNSTARTED : `${job}.${IS_UNSTARTED.replaceAll(" AND ", ` AND ${job}.`)}`;
+  return `${job === undefined ? "" : `${job}.`}start_deadline < ${now} AND ${isUnstarted}`;
+}
+
 /** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
  *  afterwards. */
 export const REMOVED = "''";
@@ -239,11 +249,13 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
           tasks TEXT NOT NULL,
           executors TEXT NOT NULL,
           alive_until INTEGER NOT NULL,
+          -- When it said so last, by its own clock.
+          heartbeat_at INTEGER NOT NULL,
           PRIMARY KEY (identity, incarnation)
         ) WITHOUT ROWID`,
         `CREATE INDEX ${incarnations}_alive ON ${incarnations} (alive_until)`,
         `INSERT INTO ${incarnations} ` +
-          `SELECT identity, incarnation, 'both', 1, '[]', '[]', alive_until FROM ${schedulers}`,
+          `SELECT identity, incarnation, 'both', 1, '[]', '[]', alive_until, 0 FROM ${schedulers}`,
       ];
     },
   },
@@ -270,8 +282,16 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ...linkJobs(names),
     ],
   },
-  { version: 6, statements: keepLedger },
+  { version: 6, statements: (names: TableNames): readonly string[] => [...keepLedger(names), ...findMissed(names)] },
 ]);
+
+/** Jobs that wait by a `startDeadline` are found by it. It is in `details` too, where those read it who read a job. */
+function findMissed({ jobs }: TableNames): string[] {
+  return [
+    `ALTER TABLE ${jobs} ADD COLUMN start_deadline INTEGER`,
+    `CREATE INDEX ${jobs}_deadline ON ${jobs} (start_deadline) WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
+  ];
+}
 
 /** Flow control of tasks: a task that has limits of keys, a rate, turns or a pause has 0 as `max_running_jobs`, so that
  *  no statement acquires its jobs that does not know about them, and its true limit in `running_limit`. */
@@ -317,6 +337,8 @@ function admitByKey({ tasks, jobs, gates }: TableNames): string[] {
       PRIMARY KEY (task_id, key)
     ) WITHOUT ROWID`,
     `CREATE INDEX ${gates}_wake ON ${gates} (wake_at) WHERE wake_at IS NOT NULL`,
+    // Of gates with a rate alone: finds those that a wrong clock would have wait for too long, see farGates.
+    `CREATE INDEX ${gates}_token ON ${gates} (task_id, wake_at) WHERE tat IS NOT NULL AND wake_at IS NOT NULL`,
     `CREATE INDEX ${gates}_paused ON ${gates} (task_id, key) WHERE paused = 1`,
   ];
 }

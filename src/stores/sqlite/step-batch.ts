@@ -15,7 +15,7 @@ import { RECOVERIES_PER_STEP_MAX } from "./limits.ts";
 import { hasSettledLinks, type Looks } from "./looks.ts";
 import { Plans } from "./plans.ts";
 import { queueParameters } from "./queues.ts";
-import { recovery, recoveryReport } from "./recoveries.ts";
+import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport } from "./recoveries.ts";
 import { Releases } from "./releases.ts";
 import { inOrder, type JobRow, jsonArray, toJob } from "./rows.ts";
 import type { Statements } from "./statements.ts";
@@ -58,8 +58,8 @@ export class StepBatch {
   readonly #plans: Plans;
   readonly #answers: Readonly<
     Record<
-      | ("releases" | "raising" | "recovery" | "rivals" | "confirmation" | "settled" | "children" | "resolving")
-      | ("cleanup" | "look"),
+      | ("releases" | "raising" | "recovery" | "missed" | "rivals" | "confirmation" | "settled" | "children")
+      | ("resolving" | "cleanup" | "look"),
       Answers
     >
   >;
@@ -77,7 +77,9 @@ export class StepBatch {
     { isExact, isRepetition, flow, settles, alarmsLeftOut }: StepCertainty,
   ) {
     const { statements } = context;
-    const mayNeedFlow = isExact || settles || request.additions.some(hasKey);
+    const endsMissed = request.endsMissed === true;
+    const settlesAll = settles || endsMissed;
+    const mayNeedFlow = isExact || settlesAll || request.additions.some(hasKey);
     this.flow = flow === "none" && mayNeedFlow ? "all" : flow;
     this.#request = request;
     this.#looks = context.looks;
@@ -88,6 +90,7 @@ export class StepBatch {
     this.#additions = new Additions(statements, request.additions, {
       stamp: context.isLocal ? null : stampOf(request),
       isPlain: !this.#isAware,
+      freesKeys: isExact,
     });
     this.#plans = new Plans(statements, request, this.#isAware);
     this.#admission = new Admission(statements, request, { isRepetition, flow: this.flow });
@@ -95,17 +98,19 @@ export class StepBatch {
     const batch = this.#batch;
     const { sign, schedulerId, now } = request;
     if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId, now }));
-    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(settles));
+    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(settlesAll));
     // A job that has just ended is not overdue, but one that recovery ends is.
     const raising = batch.add(this.#alarms.raising());
-    const recovered = batch.add(this.#recovery(statements, settles));
+    if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
+    const recovered = batch.add(this.#recovery(statements, settlesAll));
+    const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
     if (request.recover) batch.add([statement(statements.freeSchedules, request.now)]);
     batch.add(this.#additions.insertions());
     const rivals = batch.add(this.#additions.search());
-    batch.add(this.#plans.commits(settles));
+    batch.add(this.#plans.commits(settlesAll));
     const confirmation = batch.add(this.#plans.confirmation());
     const { children } = this.#additions;
-    const settled = batch.add(settles || !children.isEmpty ? settling(statements, request.now) : []);
+    const settled = batch.add(settlesAll || !children.isEmpty ? settling(statements, request.now) : []);
     const acquisition = acquire(context, request, this.flow);
     if (this.#isAware) this.#admission.addTo(batch, acquisition);
     else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
@@ -118,6 +123,7 @@ export class StepBatch {
       releases,
       raising,
       recovery: recovered,
+      missed,
       rivals,
       confirmation,
       settled,
@@ -137,13 +143,15 @@ export class StepBatch {
   }
 
   report(results: readonly Row[][]): StepReport {
-    const { releases, recovery, rivals, confirmation, settled, children, cleanup } = this.#answers;
+    const { releases, recovery, missed, rivals, confirmation, settled, children, cleanup } = this.#answers;
     const alarms = this.#alarms.report(this.#answers.raising.of(results), this.#answers.resolving.of(results));
     const { now } = this.#request;
     const cleaned = cleanup.of(results);
     const seen = this.look(results);
     const recovered = recoveryReport(recovery.of(results), now);
-    const { ended, promoted: freed } = settlement(settled.of(results), now, this.#admission.stillHeld(results));
+    const settlements = settlement(settled.of(results), now, this.#admission.stillHeld(results));
+    const { promoted: freed } = settlements;
+    const ended = [...missedResults(missed.of(results), now), ...settlements.ended];
     const promoted = [...freed, ...this.#admission.promoted(results, recovered)];
     const additions = this.#additions.answers(rivals.of(results), this.#admission.heldAdditions(results));
     return {

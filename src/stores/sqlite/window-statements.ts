@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
@@ -29,6 +30,10 @@ export interface InsertionParts {
 /** The condition of the index of bursts: a job that was acquired once is no longer debounced. */
 const IS_BURST = "debounce_key IS NOT NULL AND fence = 0";
 
+/** SQL of the first place in a burst that only a wrong clock can have given to another addition, see
+ *  `placeInBurst`. */
+const FAR = `printf('%016d', (excluded.details->>'createdAt') + ${CLOCK_TOLERANCE_MS})`;
+
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function windowStatements(
   names: TableNames,
@@ -42,13 +47,18 @@ export function windowStatements(
 
   return {
     // ?1 rows [taskId, kind, key, until, createdAt, jobId, idempotencyKey or null]. A window that is over is opened
-    // anew. A job for whose key an unfinished job stands opens none, because it is not added.
+    // anew. A job for whose key an unfinished job stands opens none, because it is not added. A window that a wrong
+    // clock opened lasts from this addition on, unless that is a repetition.
     openWindows:
       `INSERT INTO ${windows} (task_id, kind, key, until, opened_at, job_id) SELECT a.value->>0, a.value->>1, ` +
       "a.value->>2, a.value->>3, a.value->>4, a.value->>5 FROM json_each(?1) a " +
       `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = a.value->>0 AND idempotency_key = a.value->>6 ` +
       "AND id <> a.value->>5) ON CONFLICT (task_id, kind, key) DO UPDATE SET until = excluded.until, " +
-      `opened_at = excluded.opened_at, job_id = excluded.job_id WHERE ${windows}.until <= excluded.opened_at`,
+      "opened_at = excluded.opened_at, " +
+      `job_id = CASE WHEN ${windows}.until <= excluded.opened_at THEN excluded.job_id ELSE ${windows}.job_id END ` +
+      `WHERE ${windows}.until <= excluded.opened_at ` +
+      `OR ${windows}.opened_at > excluded.opened_at + ${CLOCK_TOLERANCE_MS} AND NOT ${hasResult("excluded.job_id")} ` +
+      `AND NOT ${isStamped("excluded.job_id")} AND NOT ${isJob("excluded.job_id")}`,
 
     // ?1 rows [taskId, debounceKey], ?2 now. Precedes insertWindowedJobs: an addition takes a job that was promoted
     // away from its gate, which then has room.
@@ -68,7 +78,7 @@ export function windowStatements(
       `AND (${kind} IS NULL OR EXISTS (SELECT 1 FROM ${windows} WHERE task_id = a.value->>1 AND kind = ${kind} ` +
       `AND key = ${key} AND job_id = a.value->>0)) ` +
       `ON CONFLICT (task_id, debounce_key) WHERE ${IS_BURST} DO UPDATE SET ${joined(jobs)} ` +
-      `WHERE excluded.debounced_by > ${jobs}.debounced_by ` +
+      `WHERE excluded.debounced_by > ${jobs}.debounced_by OR ${jobs}.debounced_by > ${FAR} ` +
       "ON CONFLICT DO NOTHING",
 
     // ?1 rows [id, taskId, debounceKey], ?2 now. The stamp of an addition tells the job that the addition belongs to.
@@ -106,7 +116,8 @@ export function windowStatements(
 function joined(jobs: string): string {
   const first = `CASE WHEN json_valid(${jobs}.details) THEN ${jobs}.details->>'createdAt' END`;
   const addedAt = "(excluded.details->>'createdAt')";
-  const createdAt = `coalesce(${first}, ${addedAt})`;
+  // An addition that is earlier than the first one replaces what a wrong clock wrote.
+  const createdAt = `min(coalesce(${first}, ${addedAt}), ${addedAt})`;
   // Null stands for a field that the job does not have. The addition's own parents do not count.
   const kept =
     `CASE WHEN json_valid(${jobs}.details) THEN json_object('createdAt', ${createdAt}, ` +
@@ -115,7 +126,8 @@ function joined(jobs: string): string {
   const runAt = `min(excluded.run_at, coalesce(${createdAt} + (excluded.details->>'maxWaitMs'), excluded.run_at))`;
   return (
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
-    `debounced_by = excluded.debounced_by, due_at = NULL, run_at = ${runAt}, ` +
+    `debounced_by = excluded.debounced_by, start_deadline = excluded.start_deadline, ` +
+    `due_at = NULL, run_at = ${runAt}, ` +
     `details = json_patch(excluded.details, ${kept}), ` +
     // A job with a key that is due is delayed too: then the next step that heeds flow control holds it at its gate.
     `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +

@@ -253,20 +253,23 @@ export const flowPauseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "inspection: jobs that are held, and those of a paused task, are not late",
+    name: "inspection: jobs that are held, and those of a paused task, are due too",
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningPerKey: 1 }), makeTask({ id: "other" })]);
       const later = makeJob({ id: "other", taskId: "other", runAt: T0 + 5 });
-      await store.addJobs([keyed("runs", "k"), keyed("held", "k"), later]);
-      equal(await takenIds(store), ["runs"], "the job that runs");
+      const ofKeys = ["j", "k", "l"].flatMap((key) => [keyed(`runs ${key}`, key), keyed(`held ${key}`, key)]);
+      const first = keyed("first", "k", { priority: -1, runAt: T0 - 5 });
+      await store.addJobs([...ofKeys, later, first]);
+      equal(await takenIds(store), ["runs j", "runs k", "runs l"], "the jobs that run");
       const oldest = async (): Promise<unknown> => (await store.inspect(T0 + 10)).oldestDueJob;
+      equal(await oldest(), { id: "first", taskId: "task", runAt: T0 - 5 }, "the job that is held longest");
+      for (const id of ["first", "held j", "held k", "held l"]) await store.cancelJob(id, T0);
       const due = { id: "other", taskId: "other", runAt: T0 + 5 };
-      equal(await oldest(), due, "beside a held job");
       await pause(store, { taskId: "other" });
-      equal(await oldest(), null, "in a pause");
+      equal(await oldest(), due, "in a pause");
       equal(await takenIds(store, { now: T0 + 10, queues: [OTHER] }), [], "what is acquired in the pause");
-      equal(await oldest(), null, "in a pause, once a step has seen the job");
+      equal(await oldest(), due, "in a pause, once a step has seen the job");
       await unpause(store, { taskId: "other" });
       equal(await oldest(), due, "after the pause");
     },

@@ -1,7 +1,7 @@
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { drainQueue, heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
+import { heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
 import {
   finish,
   idsOf,
@@ -48,41 +48,6 @@ function mostIn(perMs: number, starts: readonly number[]): number {
 }
 
 export const flowRateCases: readonly DataStoreCase[] = [
-  {
-    name: "rates: a job that is too late to start takes no token, and one that runs again takes one",
-    async run({ open }) {
-      const store = await open();
-      await putTask(store, tenASecond());
-      const deadline = { startDeadline: T0 + 10 };
-      await store.addJobs([makeJob({ id: "in time", ...deadline })]);
-      const { acquired } = await take(store, { now: T0 + 10 });
-      equal(idsOf(acquired), ["in time"], "a job whose deadline is now");
-      await store.addJobs([
-        makeJob({ id: "late", ...deadline, runAt: T0 + 1 }),
-        makeJob({ id: "next", runAt: T0 + 2 }),
-      ]);
-      const retried = acquired.map(({ id, fence }) => ({
-        kind: "retry" as const,
-        jobId: id,
-        fence,
-        runAt: T0,
-        failedAttempts: 1,
-      }));
-      const waits = { acquired: [], hasReady: false, nextRunAt: T0 + 110 };
-      equal(outlook(await take(store, { now: T0 + 11, releases: retried })), waits, "after the token of that job");
-      const at = { now: T0 + 110 };
-      equal(
-        outlook(await take(store, at)),
-        { acquired: ["in time"], hasReady: false, nextRunAt: T0 + 210 },
-        "it again",
-      );
-      equal(
-        idsOf(await drainQueue(store, { now: T0 + 210 })),
-        ["late", "next"],
-        "the late one, and what follows at once",
-      );
-    },
-  },
   {
     name: "rates: jobs start as far apart as the rate says, and the step tells when the next may start",
     async run({ open }) {

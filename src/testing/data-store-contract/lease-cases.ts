@@ -237,20 +237,33 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "leases: whoever says that it is alive learns of the other resident runs of its identity",
+    name: "leases: whoever says that it is alive learns of the last heartbeats of all others",
     async run({ open }) {
       const store = await open();
       const tick = { role: "both", isResident: false, tasks: [], executors: [] } as const;
-      await extend(store, [], { incarnation: "b#", aliveUntil: T0 + 5 });
-      await extend(store, [], { incarnation: "c#", aliveUntil: T0 + 5, profile: tick });
-      await extend(store, [], { schedulerId: "other", incarnation: "d#", aliveUntil: T0 + 5 });
+      await extend(store, [], { incarnation: "b#", now: T0 + 2, aliveUntil: T0 + 5 });
+      await extend(store, [], { incarnation: "c#", aliveUntil: T0 + 6, profile: tick });
+      await extend(store, [], { schedulerId: "other", incarnation: "d#", now: T0 - 90, aliveUntil: T0 - 60 });
+      await extend(store, [], { schedulerId: "other", incarnation: "e#", aliveUntil: T0 + 60 });
+      await extend(store, [], { schedulerId: "other", incarnation: "e#", now: T0 + 1, aliveUntil: T0 + 1 });
       const mine = { incarnation: "a#", aliveUntil: T0 + 9 };
-      const twins = [{ incarnation: "b#", aliveUntil: T0 + 5 }];
-      equal(await extend(store, [], mine), { lost: [], cancelRequested: [], twins }, "while one is alive");
+      const heartbeats = [
+        { identity: "scheduler-a", incarnation: "c#", isResident: false, at: T0, aliveUntil: T0 + 6 },
+        { identity: "scheduler-a", incarnation: "b#", isResident: true, at: T0 + 2, aliveUntil: T0 + 5 },
+        // By its own clock, which is behind. The other one has signed off.
+        { identity: "other", incarnation: "d#", isResident: true, at: T0 - 90, aliveUntil: T0 - 60 },
+      ];
+      equal(await extend(store, [], mine), { lost: [], cancelRequested: [], heartbeats }, "one that extends");
+      equal(
+        await store.giveUpLeases(surrender({ ...mine, now: T0 + 8 })),
+        { recovered: [], ended: [], heartbeats },
+        "one that starts",
+      );
       const silent = await extend(store, [], { ...mine, aliveUntil: null });
       equal(silent, { lost: [], cancelRequested: [] }, "one that says nothing itself");
-      const late = await extend(store, [], { ...mine, now: T0 + 5 });
-      equal(late, { lost: [], cancelRequested: [] }, "when it is not any more");
+      await store.cleanup({ now: T0 + 60_000, limit: 10 });
+      const kept = await extend(store, [], mine);
+      equal(kept.heartbeats, heartbeats.slice(1), "after a clean-up by a clock that is ahead: the resident ones");
     },
   },
   {

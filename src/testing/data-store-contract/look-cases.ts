@@ -29,6 +29,7 @@ export const lookCases: readonly DataStoreCase[] = [
           due: [],
           nextFireAt: null,
           nextRunAt: null,
+          nextMissAt: null,
           leaseEndsAt: null,
           hasReady: false,
           staleTaskIds: [],

@@ -206,8 +206,10 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
     additions: fields.additions ?? [],
     recover: fields.recover ?? false,
     plans: fields.plans ?? [],
+    ...(fields.endsMissed === undefined ? {} : { endsMissed: fields.endsMissed }),
     ...(fields.alarms === undefined ? {} : { alarms: fields.alarms }),
     ...(fields.sign === undefined ? {} : { sign: fields.sign }),
+    ...(fields.leaseEnds === undefined ? {} : { leaseEnds: fields.leaseEnds }),
   });
 }
 

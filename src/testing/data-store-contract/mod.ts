@@ -33,6 +33,7 @@ import { ledgerSkipCases } from "./ledger-skip-cases.ts";
 import { lifeCases } from "./life-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
+import { missedStartCases } from "./missed-start-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
 import { overlapCases } from "./overlap-cases.ts";
@@ -52,6 +53,7 @@ import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 import { versionCases } from "./version-cases.ts";
+import { wrongClockCases } from "./wrong-clock-cases.ts";
 import { zoneCases } from "./zone-cases.ts";
 
 export { ContractViolation } from "./assert.ts";
@@ -111,6 +113,8 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowFairCases,
   ...flowPauseCases,
   ...flowModelCases,
+  ...missedStartCases,
+  ...wrongClockCases,
   ...versionCases,
   ...ledgerCases,
   ...ledgerSkipCases,

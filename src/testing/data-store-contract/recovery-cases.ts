@@ -12,6 +12,7 @@ import {
   makeJob,
   makeJobs,
   makeSchedule,
+  makeTask,
   planOf,
   QUEUE,
   release,
@@ -106,6 +107,69 @@ export const recoveryCases: readonly DataStoreCase[] = [
         [report.releases, report.additions[0]?.isNew, report.plans[0]?.committed, report.acquired],
         [["released"], true, true, []],
         "the answer",
+      );
+    },
+  },
+  {
+    name: "recovery: leases of a run that is said to be alive end when that is said, whatever they say",
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
+      await store.addJobs(makeJobs(3));
+      await take(store, { by: "b", stepId: "b#1", limit: 1 });
+      await take(store, { by: "c", stepId: "c#1", limit: 1 });
+      await take(store, { by: "b", stepId: "b#2", limit: 1, until: LATE + 500 });
+      await store.addJobs([makeJob({ id: "ready" })]);
+      const alive = { incarnation: "b#", until: LATE + 100 };
+      const blind = await step(store, { now: LATE, queues: [], leaseEnds: [alive] });
+      equal([blind.recovered, blind.leaseEndsAt], [[], LATE], "without recovery");
+      const report = await take(store, { now: LATE, leaseEnds: [{ incarnation: "x#", until: LATE + 100 }, alive] });
+      const lost = report.recovered.map(({ jobId }) => jobId);
+      equal([lost, report.leaseEndsAt], [["job-00001"], LATE + 100], "the other one's are lost");
+      equal(idsOf(report.acquired), ["job-00001"], "there is room for one");
+      const ends = await Promise.all(["job-00000", "job-00002"].map((id) => store.getJob(id)));
+      equal(
+        ends.map((job) => job?.acquiredUntil),
+        [LATE + 100, LATE + 500],
+        "one that is live stays as it is",
+      );
+      const late = await take(store, { now: LATE + 100, limit: 0 });
+      equal(
+        late.recovered.map(({ jobId }) => jobId),
+        ["job-00000"],
+        "when nothing is said any more",
+      );
+    },
+  },
+  {
+    name: "recovery: leases of a run that is said to be dead are lost, whatever they say",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs(makeJobs(3));
+      await take(store, { by: "b", stepId: "b#1", limit: 1, until: LATE + 86_400_000 });
+      await take(store, { by: "c", stepId: "c#1", limit: 1 });
+      await store.cancelJob("job-00000", T0);
+      await take(store, { by: "b", stepId: "b#2", limit: 1, until: LATE + 86_400_000 });
+      const leaseEnds = [{ incarnation: "b#", until: T0 + 5 }];
+      const { recovered, ended, leaseEndsAt } = await take(store, { now: T0 + 5, limit: 0, leaseEnds });
+      const lost = [recovered.map(({ jobId }) => jobId), ended.map(({ jobId, outcome }) => [jobId, outcome])];
+      equal(lost, [["job-00002"], [["job-00000", "cancelled"]]], "its jobs");
+      equal(leaseEndsAt, LATE, "the other one's lease");
+    },
+  },
+  {
+    name: "recovery: a job that its living holder does not run is not kept by what is said of the holder",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, {}, { by: "b", stepId: "b#1" });
+      await store.cancelJob("job", T0);
+      await extend(store, [], { schedulerId: "b", incarnation: "b#", settledStepId: "b#1", now: T0 + 5 });
+      const leaseEnds = [{ incarnation: "b#", until: LATE }];
+      const { ended } = await take(store, { now: T0 + 5, leaseEnds });
+      equal(
+        ended.map(({ jobId, outcome }) => [jobId, outcome]),
+        [["job", "cancelled"]],
+        "the job",
       );
     },
   },

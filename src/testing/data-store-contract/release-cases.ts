@@ -32,6 +32,7 @@ export const releaseCases: readonly DataStoreCase[] = [
         due: [],
         nextFireAt: null,
         nextRunAt: null,
+        nextMissAt: null,
         leaseEndsAt: null,
         hasReady: false,
       };

@@ -1,8 +1,8 @@
 import { OptionsError } from "../../core/errors.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { scheduleList } from "./list-makers.ts";
-import { add, makeSchedule, T0 } from "./makers.ts";
+import { jobList, scheduleList } from "./list-makers.ts";
+import { add, makeJob, makeSchedule, makeTask, T0 } from "./makers.ts";
 
 async function isRefused(call: Promise<unknown>): Promise<boolean> {
   return call.then(
@@ -84,6 +84,38 @@ export const scheduleListCases: readonly DataStoreCase[] = [
       equal(await scheduleList(store, { ...sorted, paused: false }), "c e b", "not paused by time");
       equal(await scheduleList(store, { ...sorted, taskId: "task" }), "f d e a b", "of a task by time");
       equal(await scheduleList(store, { ...sorted, search: "C" }), "c", "with a text by time");
+    },
+  },
+  {
+    name: "lists: ids are in the order of their code points, where an emoji comes after every letter and sign",
+    async run({ open }) {
+      const store = await open();
+      // UTF-16 units, by which JavaScript compares texts, have the emoji before the sign.
+      const ids = ["B", "a", "a\ud83d\ude00", "\uff5e", "\ud83d\ude00", "\ud83d\ude00b"];
+      const mixed = [4, 0, 3, 5, 2, 1].map((place) => ids[place] ?? "");
+      await store.putTasks(mixed.map((id) => makeTask({ id, maxRunningJobs: null })));
+      await store.addSchedules(add(...mixed.map((id) => makeSchedule({ id, nextFireTime: T0 }))));
+      await store.addJobs(mixed.map((id) => makeJob({ id, taskId: id, runAt: T0 })));
+      const inOrder = ids.join(" ");
+      equal((await store.getTasks()).map(({ id }) => id).join(" "), inOrder, "tasks");
+      equal(await scheduleList(store, {}), inOrder, "schedules by id");
+      equal(await scheduleList(store, { sort: "nextFireTime" }), inOrder, "schedules by time");
+      equal(await jobList(store, {}), inOrder, "jobs");
+      const due: string[] = [];
+      for (let after: readonly [number, string] | null = null; due.length < ids.length; ) {
+        const page = { dueBy: T0, limit: 1, bytesMax: 1_000_000, after };
+        const seen = await store.look({ now: T0, schedulerId: "s", jobs: null, schedules: page, tasks: null });
+        due.push(...seen.due.map(({ id }) => id));
+        after = [T0, due.at(-1) ?? ""];
+      }
+      equal(due.join(" "), inOrder, "due schedules");
+      equal((await store.inspect(T0)).tasks.map(({ taskId }) => taskId).join(" "), inOrder, "tasks with jobs");
+      for (const taskId of mixed) {
+        for (const key of [null, ...mixed]) await store.pauseTask({ taskId, key, paused: true, now: T0 });
+      }
+      const pauses = await store.getTaskPauses();
+      const expected = ids.flatMap((taskId) => [null, ...ids].map((key) => ({ taskId, key })));
+      equal(pauses, expected, "pauses");
     },
   },
   {

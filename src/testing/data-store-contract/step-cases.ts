@@ -47,7 +47,8 @@ export const stepCases: readonly DataStoreCase[] = [
     name: "steps: one that does nothing answers with nothing",
     async run({ open }) {
       const store = await open();
-      const nothing = { due: [], nextFireAt: null, nextRunAt: null, leaseEndsAt: null, hasReady: false };
+      const jobs = { nextRunAt: null, nextMissAt: null, leaseEndsAt: null, hasReady: false };
+      const nothing = { due: [], nextFireAt: null, ...jobs };
       const expected = { releases: [], recovered: [], ended: [], additions: [], plans: [], acquired: [], ...nothing };
       equal(await step(store, { recover: true, schedules: {} }), expected, "a full view");
       equal(await step(store, { jobs: null }), expected, "an empty view");
@@ -90,6 +91,7 @@ export const stepCases: readonly DataStoreCase[] = [
           plans: [{ committed: true, addedJobIds: ["job of schedule"] }],
           nextFireAt: T0 + 1000,
           nextRunAt: T0 + 90,
+          nextMissAt: null,
           leaseEndsAt: LATE,
           hasReady: true,
         },

@@ -1,15 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { inspect } from "node:util";
-import { createClient } from "@redis/client";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RedisBrokerOptions, RedisEventBroker } from "../../../src/brokers/redis/mod.ts";
+import { RedisEventBroker } from "../../../src/brokers/redis/mod.ts";
+import type { RemoteEventBroker } from "../../../src/brokers/remote/remote-broker.ts";
 import type { EventBroker } from "../../../src/contracts.ts";
 import { MemoryDataStore, Scheduler } from "../../../src/mod.ts";
 import type { EventRecord } from "../../../src/records/events.ts";
 import { recordingLogger } from "../../scheduler/support.ts";
 import { LoopbackProxy } from "../../support/loopback-proxy.ts";
 import { RedisServer } from "../../support/redis-server.ts";
+import { OLDER_REDIS_WAYS, REDIS_WAYS } from "./ways.ts";
 
 const GUIDE = new URL("../../../docs/brokers.md", import.meta.url);
 const PASSWORD = "p@ss/w#rd:ü";
@@ -26,27 +27,13 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Ways to reach a server: what the broker gets, and how the client is closed in the end. */
-const WAYS: Readonly<Record<string, (url: string) => Promise<{ options: RedisBrokerOptions; end(): void }>>> = {
-  "by url": async (url) => ({ options: { url }, end: () => {} }),
-  "over a client of ioredis": async (url) => {
-    const client = new Redis(url);
-    client.on("error", () => {});
-    return { options: { client }, end: () => client.disconnect() };
-  },
-  "over a client of node-redis": async (url) => {
-    const client = createClient({ url });
-    client.on("error", () => {});
-    await client.connect();
-    return { options: { client }, end: () => client.destroy() };
-  },
-};
+const WAYS = { ...REDIS_WAYS, ...OLDER_REDIS_WAYS };
 
 function added(taskId: string): EventRecord {
   return { type: "taskAdded", timestampMs: 1, taskId };
 }
 
-function gapOf(broker: RedisEventBroker): Promise<void> {
+function gapOf(broker: RemoteEventBroker): Promise<void> {
   return new Promise((resolve) => {
     const unsubscribe = broker.onGap(() => {
       unsubscribe();
@@ -70,11 +57,11 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
   /** Two brokers on one channel, until `use` has ended. */
   async function withTwo(
     url: string,
-    use: (here: RedisEventBroker, there: RedisEventBroker) => Promise<void>,
+    use: (here: RemoteEventBroker, there: RemoteEventBroker) => Promise<void>,
   ): Promise<void> {
     const [first, second] = [await connect(url), await connect(url)];
-    const here = new RedisEventBroker({ ...first.options, channel });
-    const there = new RedisEventBroker({ ...second.options, channel });
+    const here = first.broker({ channel });
+    const there = second.broker({ channel });
     await Promise.all([here.open(), there.open()]);
     try {
       await use(here, there);
@@ -174,9 +161,9 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
 
   test("lets a scheduler stop soon although the server hangs", async () => {
     const own = await RedisServer.start();
-    const { options, end } = await connect(own.url);
+    const { broker, end } = await connect(own.url);
     const { logger } = recordingLogger();
-    const eventBroker = new RedisEventBroker({ ...options, channel });
+    const eventBroker = broker({ channel });
     const scheduler = new Scheduler({ dataStore: new MemoryDataStore(), logger, eventBroker });
     scheduler.task("greet", () => "hello");
     await scheduler.start();
@@ -190,11 +177,11 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
 
   test("lets a scheduler find what was added during an outage as soon as the server is back", async () => {
     const own = await RedisServer.start();
-    const { options, end } = await connect(own.url);
+    const { broker, end } = await connect(own.url);
     const dataStore = new MemoryDataStore();
     const { logger } = recordingLogger();
     const shared = { dataStore, logger, maxIdle: { hours: 1 } };
-    const worker = new Scheduler({ ...shared, eventBroker: new RedisEventBroker({ ...options, channel }) });
+    const worker = new Scheduler({ ...shared, eventBroker: broker({ channel }) });
     worker.task("greet", () => "hello");
     await worker.start();
     await own.kill();
@@ -214,11 +201,11 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
     const dataStore = new MemoryDataStore();
     const { logger } = recordingLogger();
     const shared = { dataStore, logger, maxIdle: { hours: 1 } };
-    const eventBroker = new RedisEventBroker({ ...second.options, channel });
+    const eventBroker = second.broker({ channel });
     const worker = new Scheduler({ ...shared, eventBroker });
     worker.task("greet", () => "hello");
     await worker.start();
-    const client = new Scheduler({ ...shared, eventBroker: new RedisEventBroker({ ...first.options, channel }) });
+    const client = new Scheduler({ ...shared, eventBroker: first.broker({ channel }) });
     expect(await client.runJob("greet")).toBe("hello");
     await client.stop();
     await worker.stop();

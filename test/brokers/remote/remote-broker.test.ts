@@ -10,6 +10,7 @@ import { recordingLogger } from "../../scheduler/support.ts";
 class Hall {
   readonly links = new Set<HallLink>();
   isReachable = true;
+  bytesMax = 1000;
   /** Of the coming messages, which ones get lost on their way, or come twice. */
   losing = 0;
   doubling = 0;
@@ -20,7 +21,7 @@ class Hall {
       address: "hall://here",
       secrets: ["hunter2"],
       namespace,
-      bytesMax: 1000,
+      bytesMax: this.bytesMax,
       make: async (listener) => new HallLink(this, listener).connect(),
     });
   }
@@ -72,6 +73,13 @@ class HallLink implements Link {
     for (const message of messages) this.#hall.say(message);
   }
 
+  async ping(): Promise<void> {}
+
+  reconnect(): void {
+    this.cut();
+    this.connect();
+  }
+
   async close(): Promise<void> {
     this.#hall.links.delete(this);
   }
@@ -93,6 +101,7 @@ describe("a broker over a server keeps the contract:", () => {
   for (const { name, run } of eventBrokerContract) {
     test(`${name}`, async () => {
       const hall = new Hall();
+      hall.bytesMax = 10_000;
       const make = (): RemoteEventBroker => hall.broker();
       const post = (events: unknown): void => hall.say(JSON.stringify({ escapement: 1, namespace: "", events }));
       await run({ make, join: make, post });

@@ -1,4 +1,4 @@
-import { DateTrigger, ExcludingTrigger } from "../../../src/mod.ts";
+import { DateTrigger, ExcludingTrigger, IntervalTrigger } from "../../../src/mod.ts";
 import { BERLIN, cron, NINE, type Row, running, type World } from "../explain-world.ts";
 
 /** As a program of an earlier version does it: on the second day, the rule becomes another, and the ledger learns nothing of it, nor of what follows. */
@@ -11,7 +11,34 @@ async function replacedUnseen(world: World): Promise<void> {
   await world.to("2030-01-03T12:00:00Z");
 }
 
+/** A schedule that ran every half second, was removed, and came again with a rule that fires at other milliseconds. */
+async function comeAgain(world: World, milliseconds: number): Promise<void> {
+  const first = new IntervalTrigger({ milliseconds: 500, startTime: "2030-01-02T09:00:00Z" });
+  await running(world, first, { coalesce: "all" });
+  await world.to("2030-01-02T09:00:05Z");
+  await world.scheduler.removeSchedule("s");
+  const second = new IntervalTrigger({ milliseconds, startTime: "2030-01-02T09:00:00.250Z" });
+  await world.scheduler.addSchedule("t", second, { id: "s", coalesce: "latest" });
+  await world.to("2030-01-02T09:00:10Z");
+}
+
 export const changes: readonly Row[] = [
+  {
+    name: "an instant at which an earlier life of the schedule ran, and today's rule fires a moment later",
+    at: "2030-01-02T09:00:01Z",
+    happens: (world) => comeAgain(world, 1000),
+    verdict: "success",
+    cause: null,
+    says: ["2030-01-02 09:00:01 UTC", "is no fire time of: Every second", "It was one of another rule.", "on time"],
+  },
+  {
+    name: "an instant at which an earlier life of the schedule ran, and today's rule has passed over all of that second",
+    at: "2030-01-02T09:00:01.500Z",
+    happens: (world) => comeAgain(world, 700),
+    verdict: "success",
+    cause: null,
+    says: ["It was one of another rule."],
+  },
   {
     name: "a fire time of a rule that was replaced since",
     at: "2030-01-02T09:00:00Z",

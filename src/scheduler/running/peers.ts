@@ -1,0 +1,132 @@
+import { CLOCK_WARNINGS_APART_MS, HEARTBEAT_SLACK_MS_MAX } from "../../core/limits.ts";
+import type { Heartbeat, LeaseEnd } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+
+/** Another run of a scheduler. All instants are by the clock here, in epoch milliseconds. */
+interface Peer {
+  readonly heartbeat: Heartbeat;
+  /** Until when its leases count as live, because its last heartbeat may have come this late. */
+  readonly liveUntil: number;
+  /** From when on its leases count as ended, whatever instants they carry: a lease after the heartbeat was seen. */
+  readonly deadFrom: number;
+  /** Whether the store was told that its leases have ended. */
+  isEnded: boolean;
+}
+
+/**
+ * What the heartbeats of other schedulers tell, as this one observes them. Clocks may differ by more than a lease. So
+ * what counts is not the instant that a heartbeat carries, but whether there was another one since the last
+ * observation. There is an observation with each heartbeat of this scheduler, and before each recovery.
+ */
+export class Peers {
+  readonly #env: Environment;
+  #peers: ReadonlyMap<string, Peer> = new Map();
+  /** When the store was asked last. */
+  #askedAt = Number.NEGATIVE_INFINITY;
+  /** When another one said that it had started. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  readonly #warnedAt = new Map<string, number>();
+  #hasWarnedOfTwin = false;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  /** Takes up what the store told. @param askedAt the store told it at this instant or later */
+  observed(heartbeats: readonly Heartbeat[], askedAt: number): void {
+    const { clock, leaseMs } = this.#env;
+    const now = clock.now();
+    const sinceMs = askedAt - this.#askedAt;
+    // After a gap, be it a standstill or a clock that was set, it is unknown who is alive: they are observed anew.
+    const isAnew = !(sinceMs >= 0 && sinceMs <= (2 * leaseMs) / 3);
+    const before = isAnew ? Number.NEGATIVE_INFINITY : this.#askedAt;
+    this.#askedAt = askedAt;
+    const peers = new Map<string, Peer>();
+    for (const heartbeat of heartbeats) {
+      const { incarnation, at, aliveUntil } = heartbeat;
+      const known = this.#peers.get(incarnation);
+      const isSame = known?.heartbeat.at === at;
+      if (known !== undefined && isSame && !isAnew) {
+        peers.set(incarnation, known);
+        continue;
+      }
+      const itsLeaseMs = aliveUntil - at;
+      const periodMs = itsLeaseMs / 3;
+      const liveUntil = Math.max(
+        before + itsLeaseMs,
+        Math.ceil(now + periodMs + Math.min(periodMs / 10, HEARTBEAT_SLACK_MS_MAX)),
+      );
+      peers.set(incarnation, { heartbeat, liveUntil, deadFrom: now + itsLeaseMs, isEnded: false });
+      this.#compareClocks(heartbeat, known === undefined || isSame ? Number.NEGATIVE_INFINITY : before, now);
+      if (known !== undefined && !isSame) this.#warnOfTwin(heartbeat);
+    }
+    this.#peers = peers;
+  }
+
+  /** Another one says that it has started. The next heartbeats tell whether it lives on. */
+  heard(now: number): void {
+    this.#heardAt = now;
+  }
+
+  /** Whether there are any that are resident and alive, as far as is known. */
+  areAlive(now: number): boolean {
+    const sinceMs = now - this.#heardAt;
+    if (sinceMs >= 0 && sinceMs < this.#env.leaseMs) return true;
+    for (const { heartbeat, liveUntil } of this.#peers.values()) if (heartbeat.isResident && liveUntil > now) return true;
+    return false;
+  }
+
+  /** Whether there are some that died, and whose leases may still seem to be live. */
+  hasDead(now: number): boolean {
+    for (const { deadFrom, isEnded } of this.#peers.values()) if (deadFrom <= now && !isEnded) return true;
+    return false;
+  }
+
+  /** When the leases end of those who are alive, or have died. */
+  leaseEnds(now: number): LeaseEnd[] {
+    return [...this.#peers].flatMap(([incarnation, { liveUntil, deadFrom, isEnded }]) => {
+      if (liveUntil > now) return [{ incarnation, until: liveUntil }];
+      return deadFrom <= now && !isEnded ? [{ incarnation, until: now }] : [];
+    });
+  }
+
+  /** No lease of those who were dead at `now` is left. */
+  ended(now: number): void {
+    for (const peer of this.#peers.values()) if (peer.deadFrom <= now) peer.isEnded = true;
+  }
+
+  /** @param before an instant before the heartbeat; minus infinity where none is known */
+  #compareClocks({ identity, at }: Heartbeat, before: number, now: number): void {
+    const { logger, leaseMs, identity: own } = this.#env;
+    // The heartbeat came after `before`, and not after `now`.
+    const aheadMs = before === Number.NEGATIVE_INFINITY ? Math.max(0, at - now) : at - (before + now) / 2;
+    if (Math.abs(aheadMs) <= leaseMs / 4) return;
+    const warnedAt = this.#warnedAt.get(identity);
+    if (warnedAt !== undefined && Math.abs(now - warnedAt) < CLOCK_WARNINGS_APART_MS) return;
+    for (const [other, at] of this.#warnedAt) {
+      if (Math.abs(now - at) >= CLOCK_WARNINGS_APART_MS) this.#warnedAt.delete(other);
+    }
+    this.#warnedAt.set(identity, now);
+    const where = aheadMs > 0 ? "ahead of" : "behind";
+    const by = `${seconds(Math.abs(aheadMs))} s ${where}`;
+    logger.warn(
+      `escapement: the clock of the scheduler "${identity}" is about ${by} that of "${own}" (here), give or take ` +
+        `${seconds(leaseMs / 3)} s; with leases of ${seconds(leaseMs)} s clocks may differ by ` +
+        `${seconds(leaseMs / 4)} s: synchronize them (NTP)`,
+    );
+  }
+
+  /** Another run of the same identity may have died a moment ago. One that gives another heartbeat has not. */
+  #warnOfTwin({ identity, isResident }: Heartbeat): void {
+    if (identity !== this.#env.identity || !isResident || this.#hasWarnedOfTwin) return;
+    this.#hasWarnedOfTwin = true;
+    this.#env.logger.warn(
+      `escapement: another scheduler with the identity "${identity}" is alive: neither takes over what the other ` +
+        "leaves when it dies; give each its own identity, or stop the old one before the new one starts",
+    );
+  }
+}
+
+function seconds(ms: number): string {
+  return String(Math.round(ms / 100) / 10);
+}

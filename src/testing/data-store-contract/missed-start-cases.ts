@@ -1,0 +1,321 @@
+import type { JobRecord } from "../../records/job.ts";
+import type { DataStore, StepReport } from "../../stores/data-store.ts";
+import { equal, present } from "./assert.ts";
+import { childOf, outcomesOf, settledBy } from "./chain-makers.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { debounced } from "./debounce-makers.ts";
+import { pause, putTask, tenASecond } from "./flow-makers.ts";
+import { dueSchedule, entriesOf, fireAt, jobIdAt, ledgerCase, seenAgain } from "./ledger-makers.ts";
+import {
+  fireOf,
+  idsOf,
+  LEASE_MS,
+  leasedJob,
+  look,
+  makeJob,
+  makeJobs,
+  numbered,
+  planOf,
+  QUEUE,
+  release,
+  type StepFields,
+  step,
+  T0,
+  take,
+} from "./makers.ts";
+import { again } from "./repeat.ts";
+
+/** The last instant at which the jobs of the cases may start, and the first at which they have missed their start. */
+const DEADLINE = T0 + 10;
+const MISSED = DEADLINE + 1;
+
+/** A step that ends jobs which have missed their start, of a scheduler that can run none of them. */
+function endMissed(store: DataStore, fields: StepFields = {}): Promise<StepReport> {
+  return step(store, { now: MISSED, queues: [], endsMissed: true, ...fields });
+}
+
+async function missedIds(store: DataStore, fields: StepFields = {}): Promise<string[]> {
+  return (await endMissed(store, fields)).ended.map(({ jobId }) => jobId).sort();
+}
+
+async function unfinished(store: DataStore): Promise<string[]> {
+  return idsOf((await store.getJobs({ limit: 500, cursor: null })).items);
+}
+
+const HURRIED: Partial<JobRecord> = { id: "hurried", startDeadline: DEADLINE };
+
+/** A job that may start until the deadline. */
+function hurried(fields: Partial<JobRecord> = {}): JobRecord {
+  return makeJob({ ...HURRIED, ...fields });
+}
+
+/** What a job may wait for: each adds the job, which nobody acquires at T0. */
+const WAITS: Readonly<Record<string, (store: DataStore) => Promise<unknown>>> = {
+  "its runAt": (store) => store.addJobs([hurried({ runAt: T0 + LEASE_MS })]),
+  "a free scheduler": (store) => store.addJobs([hurried()]),
+  "an executor that nobody has": (store) => store.addJobs([hurried({ executor: "nobody's" })]),
+  "a task that nobody has": (store) => store.addJobs([hurried({ taskId: "nobody's" })]),
+  "the maxRunningJobs of its task": async (store) => {
+    await putTask(store, { maxRunningJobs: 1 });
+    await leasedJob(store, { id: "first" });
+    await store.addJobs([hurried()]);
+  },
+  "the limit of its key": async (store) => {
+    await putTask(store, { maxRunningPerKey: 1 });
+    await leasedJob(store, { id: "first", concurrencyKey: "a" });
+    await store.addJobs([hurried({ concurrencyKey: "a" })]);
+  },
+  "a worker behind the limit of its key": async (store) => {
+    await putTask(store, { maxRunningPerKey: 1 });
+    await store.addJobs([hurried({ concurrencyKey: "a" })]);
+  },
+  "the rate of its task": async (store) => {
+    await putTask(store, tenASecond());
+    await leasedJob(store, { id: "first" });
+    await store.addJobs([hurried()]);
+  },
+  "its turn": async (store) => {
+    await putTask(store, { fair: true });
+    await store.addJobs([hurried({ concurrencyKey: "a" })]);
+  },
+  "its task, which is paused": async (store) => {
+    await putTask(store, {});
+    await pause(store);
+    await store.addJobs([hurried()]);
+  },
+  "its key, which is paused": async (store) => {
+    await putTask(store, {});
+    await pause(store, { key: "a" });
+    await store.addJobs([hurried({ concurrencyKey: "a" })]);
+  },
+  "its parents": async (store) => {
+    await store.addJobs([makeJob({ id: "first", runAt: T0 + LEASE_MS }), { ...childOf(["first"]), ...hurried() }]);
+  },
+  "its schedule's task, which is paused": async (store) => {
+    await putTask(store, {});
+    await pause(store);
+    const schedule = await dueSchedule(store);
+    const fire = fireOf(schedule.id, T0, { jobId: "hurried", startDeadline: DEADLINE });
+    await step(store, { jobs: null, plans: [planOf(schedule, { fires: [fire] })] });
+  },
+  "another burst": (store) => store.addJobs([debounced(T0, HURRIED, { waitMs: LEASE_MS })]),
+  "somebody after it was given back": async (store) => {
+    const { id: jobId, fence } = await leasedJob(store, hurried());
+    await release(store, [{ jobId, fence, kind: "giveUp" }]);
+  },
+};
+
+export const missedStartCases: readonly DataStoreCase[] = [
+  ...Object.entries(WAITS).map(
+    ([what, add]): DataStoreCase => ({
+      name: `missed starts: a job that waits for ${what} ends by its deadline, whoever takes the step`,
+      async run({ open }) {
+        const store = await open();
+        await add(store);
+        equal((await look(store, { queues: [] })).nextMissAt, MISSED, "the instant that a look tells");
+        equal(await missedIds(store, { now: DEADLINE }), [], "what ends at the deadline");
+        const unasked = await step(store, { now: MISSED, queues: [] });
+        equal([unasked.ended, unasked.nextMissAt], [[], MISSED], "a step that is not to end such jobs");
+        const job = present(await store.getJob("hurried"), "the job that waits");
+        const { ended, nextMissAt, acquired } = await endMissed(store);
+        const result = {
+          jobId: "hurried",
+          taskId: job.taskId,
+          scheduleId: job.scheduleId,
+          scheduledFireTime: job.scheduledFireTime,
+          outcome: "missedStartDeadline",
+          startedAt: null,
+          finishedAt: MISSED,
+          attempts: 0,
+          returnValue: null,
+          error: null,
+          expiresAt: MISSED + job.resultExpirationMs,
+        };
+        equal([ended, nextMissAt, idsOf(acquired)], [[result], null, []], "the step that ends it");
+        equal(await store.getJob("hurried"), null, "the job");
+        const kept = present(await store.getJobResult("hurried", MISSED), "the result");
+        equal([kept.outcome, kept.job?.createdAt], ["missedStartDeadline", T0], "the kept result");
+        equal(idsOf((await take(store, { now: MISSED })).acquired).includes("hurried"), false, "whether it runs");
+      },
+    }),
+  ),
+  {
+    name: "missed starts: a view without jobs tells of none, and a job without a deadline misses none",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([makeJob({ id: "patient" })]);
+      equal((await look(store)).nextMissAt, null, "a look at a job without a deadline");
+      await store.addJobs([hurried()]);
+      equal((await look(store, { jobs: null })).nextMissAt, null, "a look without jobs");
+      equal(await missedIds(store, { now: MISSED + LEASE_MS }), ["hurried"], "what ends");
+    },
+  },
+  {
+    name: "missed starts: a job under a lease, live or lapsed, is left to its holder and to recovery",
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store, hurried(), { until: T0 + 5 });
+      await leasedJob(store, hurried({ id: "running" }), { until: T0 + LEASE_MS, now: T0 });
+      equal((await look(store)).nextMissAt, null, "what a look tells");
+      equal(await missedIds(store), [], "what ends without a recovery");
+      // It is not known to have started, so that it would start for the first time.
+      const report = await endMissed(store, { recover: true });
+      equal(idsOf(report.recovered.map(({ jobId: id }) => ({ id }))), ["hurried"], "what is recovered");
+      equal(
+        report.ended.map(({ jobId, outcome, attempts }) => [jobId, outcome, attempts]),
+        [["hurried", "missedStartDeadline", 1]],
+        "what ends in the same step",
+      );
+    },
+  },
+  {
+    name: "missed starts: a job that started in time is not bound by its deadline when it runs again",
+    async run({ open }) {
+      const store = await open();
+      const { id: jobId, fence } = await leasedJob(store, hurried({ id: "failed" }));
+      await release(store, [{ jobId, fence, kind: "retry", runAt: T0 + LEASE_MS, failedAttempts: 1 }]);
+      const started = await leasedJob(store, hurried({ id: "started" }));
+      await release(store, [{ jobId: started.id, fence: started.fence, kind: "giveUp", hasStarted: true }]);
+      equal((await look(store)).nextMissAt, null, "what a look tells");
+      equal(await missedIds(store), [], "what ends");
+    },
+  },
+  {
+    name: "missed starts: a step ends a hundred, the first to have missed their start first, and a look tells of more",
+    async run({ open }) {
+      const store = await open();
+      const jobs = makeJobs(125).map((job, index) => ({ ...job, startDeadline: DEADLINE - (index % 5) }));
+      await store.addJobs(jobs);
+      const first = await endMissed(store);
+      equal([first.ended.length, first.nextMissAt], [100, MISSED], "the first step");
+      const left = jobs.filter(({ startDeadline }) => startDeadline === DEADLINE);
+      equal(await unfinished(store), idsOf(left), "those that are left");
+      const second = await endMissed(store);
+      equal([second.ended.length, second.nextMissAt], [25, null], "the second step");
+    },
+  },
+  {
+    name: "missed starts: children are cancelled or freed in the same commit, and a child that missed its own ends so",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([
+        hurried({ id: "parent", executor: "nobody's" }),
+        childOf(["parent"], { id: "cancels" }),
+        childOf(["parent"], { id: "runs", onParentFailure: "run" }),
+        childOf(["parent"], { id: "too late", startDeadline: DEADLINE - 1 }),
+        childOf(["too late"], { id: "grandchild" }),
+      ]);
+      const report = await endMissed(store);
+      equal(settledBy(report).cancelled.slice(0, 2).sort(), ["parent", "too late"], "what missed its start");
+      equal(settledBy(report).cancelled.slice(2).sort(), ["cancels", "grandchild"], "what was cancelled");
+      equal(settledBy(report).promoted, ["runs"], "what was freed");
+      equal(
+        await outcomesOf(store, ["parent", "cancels", "too late", "grandchild"], MISSED),
+        {
+          parent: "missedStartDeadline",
+          cancels: "cancelled",
+          "too late": "missedStartDeadline",
+          grandchild: "cancelled",
+        },
+        "the results",
+      );
+      equal(idsOf((await take(store, { now: MISSED })).acquired), ["runs"], "what a worker gets");
+    },
+  },
+  {
+    name: "missed starts: a job that has missed its start leaves its idempotency key to the next addition",
+    async run({ open }) {
+      const store = await open();
+      const key = { idempotencyKey: "key", runAt: T0 + LEASE_MS };
+      await store.addJobs([hurried(key)]);
+      const [early] = await store.addJobs([makeJob({ ...key, id: "early", createdAt: DEADLINE })]);
+      equal([early?.isNew, early?.job.id], [false, "hurried"], "an addition at the deadline");
+      const [alone] = await store.addJobs([hurried({ ...key, id: "alone", createdAt: MISSED, startDeadline: MISSED })]);
+      equal([alone?.isNew, alone?.job.id], [true, "alone"], "an addition after it");
+      const third = makeJob({ ...key, id: "of a step", createdAt: MISSED + 1 });
+      const { additions } = await step(store, { now: MISSED + 1, jobs: null, additions: [third] });
+      equal([additions[0]?.isNew, additions[0]?.job.id], [true, "of a step"], "an addition of a step");
+      const [last] = await store.addJobs([makeJob({ ...key, id: "last", createdAt: MISSED + 2 })]);
+      equal([last?.isNew, last?.job.id], [false, "of a step"], "an addition that has a rival");
+      equal((await store.getJob("hurried"))?.idempotencyKey, "key", "the key of the one that missed its start");
+      equal(await missedIds(store, { now: MISSED + 1 }), ["alone", "hurried"], "what ends");
+      equal((await store.getJobResult("hurried", MISSED))?.job?.idempotencyKey, "key", "the key that its result keeps");
+      const [after] = await store.addJobs([makeJob({ ...key, id: "after", createdAt: MISSED + 2 })]);
+      equal(after?.job.id, "of a step", "an addition after those have ended");
+    },
+  },
+  {
+    name: "missed starts: an addition to a burst gives its job another deadline, or none",
+    async run({ open }) {
+      const store = await open();
+      const wait = { waitMs: LEASE_MS };
+      await store.addJobs([debounced(T0, HURRIED, wait)]);
+      await store.addJobs([debounced(T0 + 1, { id: "b", startDeadline: DEADLINE + 5 }, wait)]);
+      equal((await look(store)).nextMissAt, MISSED + 5, "after the second addition");
+      await store.addJobs([debounced(T0 + 2, { id: "c" }, wait)]);
+      equal((await look(store)).nextMissAt, null, "after an addition without a deadline");
+      equal(await missedIds(store, { now: MISSED + 5 }), [], "what ends");
+    },
+  },
+  {
+    name: "missed starts: an overlap counts a job that has missed its start as ended",
+    async run({ open }) {
+      for (const policy of ["skip", "replaceQueued"] as const) {
+        const store = await open();
+        const schedule = await dueSchedule(store, { id: policy, overlap: policy });
+        await fireAt(store, schedule, [T0], { startDeadline: DEADLINE });
+        const next = await seenAgain(store, policy);
+        const overlap = { policy, passed: 0, lastPassedTime: null };
+        const fires = [fireOf(policy, T0 + 1000, { jobId: numbered(policy, 2) })];
+        const { plans } = await step(store, { now: T0 + 1000, jobs: null, plans: [planOf(next, { overlap, fires })] });
+        const nothing = { isSkipped: false, replaced: [], cancelRequested: [] };
+        equal(plans, [{ committed: true, addedJobIds: [numbered(policy, 2)], overlap: nothing }], "the plan");
+        equal(await missedIds(store), [jobIdAt(T0, policy)], "what ends");
+      }
+    },
+  },
+  ledgerCase(
+    "missed starts: an occurrence that has missed its start raises no alarm, and its entry says so",
+    async (store, ledger) => {
+      const schedule = await dueSchedule(store, { expectStartMs: 60_000, expectFinishMs: 120_000 });
+      await fireAt(store, schedule, [T0], { startDeadline: DEADLINE });
+      await store.updateSchedule("schedule", { paused: true });
+      const { changedAlarms } = await step(store, { now: T0 + 120_000, queues: [], alarms: true });
+      equal(changedAlarms, undefined, "the alarms while it waits");
+      equal(await missedIds(store, { alarms: true }), [jobIdAt(T0)], "what ends");
+      const [entry] = await entriesOf(ledger);
+      equal(
+        entry?.kind === "run" ? [entry.outcome, entry.startedAt, entry.finishedAt] : entry,
+        ["missedStartDeadline", null, MISSED],
+        "its entry",
+      );
+    },
+  ),
+  {
+    name: "missed starts: a repetition ends no job twice, and ends what its first try did not",
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([hurried(), hurried({ id: "later", startDeadline: DEADLINE + 3 })]);
+      await endMissed(store, { stepId: "scheduler-a 1#twice" });
+      await again(store, { now: MISSED, queues: [], endsMissed: true });
+      equal(await unfinished(store), [], "what is unfinished");
+      equal((await store.getJobResult("hurried", MISSED))?.finishedAt, MISSED, "when the first one ended");
+    },
+  },
+  {
+    name: "missed starts: a job that misses its start takes no token, and those behind it are promoted in its place",
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, tenASecond());
+      await leasedJob(store, { id: "first" });
+      await store.addJobs([hurried(), makeJob({ id: "next", runAt: T0 + 1 })]);
+      equal((await take(store, { now: T0 + 5 })).acquired, [], "before the next token");
+      const report = await endMissed(store, { now: T0 + 100, queues: [QUEUE] });
+      equal(
+        [report.ended.map(({ jobId }) => jobId), idsOf(report.acquired)],
+        [["hurried"], ["next"]],
+        "the step with the next token",
+      );
+    },
+  },
+];
