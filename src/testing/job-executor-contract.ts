@@ -196,6 +196,55 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
       }),
   },
   {
+    name: "with a capacity, says that it can begin one less while a call runs, and tells when it can begin more",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const before = executor.capacity;
+        if (before === undefined) return;
+        isTrue(before > 0, "it can begin something once it is open");
+        let told = 0;
+        const end = executor.onCapacity?.(() => told++);
+        isTrue(end !== undefined, "it has onCapacity");
+        const abort = new AbortController();
+        const running = executor.execute(callOf("untilAborted", null, { signal: abort.signal })).catch(() => {});
+        equal(executor.capacity, before - 1, "capacity while the call runs");
+        abort.abort();
+        await running;
+        equal([executor.capacity, told > 0], [before, true], "capacity after it, and whether that was told");
+        end?.();
+        told = 0;
+        await executor.execute(callOf("echo", 1));
+        equal(told, 0, "what is told after the end of the listening");
+      }),
+  },
+  {
+    name: "with a capacity, tells each attempt that its handler begins, and one beyond the capacity only later",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const { capacity } = executor;
+        if (capacity === undefined || capacity > FILLED_MAX) return;
+        const abort = new AbortController();
+        const beginnings = Array.from({ length: capacity }, () => {
+          const begun = new Promise<void>((started) => {
+            const call = callOf("untilAborted", null, { signal: abort.signal, started });
+            executor.execute(call).catch(() => {});
+          });
+          return begun;
+        });
+        await Promise.all(beginnings);
+        equal(executor.capacity, 0, "capacity when so many run");
+        let isStarted = false;
+        const started = (): void => {
+          isStarted = true;
+        };
+        const beyond = executor.execute(callOf("echo", "beyond", { started }));
+        await executor.execute(callOf("echo", 0, { signal: AbortSignal.abort(new Error("too late")) })).catch(() => {});
+        equal(isStarted, false, "whether the call beyond the capacity has begun");
+        abort.abort();
+        equal([await beyond, isStarted], ["beyond", true], "its value, and whether it was told to begin");
+      }),
+  },
+  {
     name: "settles when its signal is aborted and the handler heeds it",
     run: (context) =>
       withExecutor(context, async (executor) => {
@@ -242,6 +291,9 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
       }),
   },
 ]);
+
+/** Largest capacity that a case fills: it may start as many threads or processes. */
+const FILLED_MAX = 16;
 
 const PAYLOADS: readonly unknown[] = [0, "text", true, null, [1, [2, { three: 3 }]], { a: { b: [] }, ü: "\u{1F551}" }];
 

@@ -288,6 +288,21 @@ describe("A thread", () => {
       expect(new Set(workers).size).toBe(3);
     }));
 
+  test("counts in the capacity before it has started, with the jobs that it may still run", () =>
+    withExecutor({ maxWorkers: 3, jobsPerWorker: 5, maxJobsPerWorker: 2 }, async (executor) => {
+      expect([executor.workerCount, executor.capacity]).toEqual([1, 6]);
+      const work = [1, 2, 3].map(() => executor.execute(makeCall("later")));
+      expect(executor.capacity).toBe(3);
+      await Promise.all(work);
+      await new Promise<void>((resolve) => {
+        const end = executor.onCapacity(() => {
+          if (executor.capacity < 5) return;
+          end();
+          resolve();
+        });
+      });
+    }));
+
   test("ends when it has nothing to do, and comes back when it has", () =>
     withExecutor({ idleTimeout: { milliseconds: 10 } }, async (executor) => {
       await executor.execute(makeCall("echo", 1));
@@ -456,6 +471,7 @@ describe("A module that cannot be used", () => {
         const failure = executor.execute(makeCall("echo", 1, { job: { id } }));
         await expect(failure).rejects.toThrow(`no thread can be started for job ${id} of task "echo": `);
         await expect(failure).rejects.toMatchObject({ code: "workerLost", cause: { code: "options" } });
+        expect(executor.capacity).toBe(0);
       }
       await rm(mark);
       expect(await executor.execute(makeCall("echo", 2))).toBe(2);

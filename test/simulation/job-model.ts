@@ -6,8 +6,8 @@ import type { TaskRecord } from "../../src/records/task.ts";
 import type {
   CancelReport,
   JobAddition,
-  JobRoom,
   JobRelease,
+  JobRoom,
   LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,

@@ -62,7 +62,8 @@ export class SimulatedPool implements JobExecutor {
   async open(): Promise<void> {}
 
   async execute(call: JobCall): Promise<unknown> {
-    if (this.capacity <= 0) this.#history.violate(`${this.#name} gives its pool job ${call.job.id} beyond its capacity`);
+    if (this.capacity <= 0)
+      this.#history.violate(`${this.#name} gives its pool job ${call.job.id} beyond its capacity`);
     this.#taken++;
     if (this.capacity === 0) this.freeSinceMs = Number.POSITIVE_INFINITY;
     this.#history.count("runs in a pool");

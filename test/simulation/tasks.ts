@@ -202,7 +202,10 @@ function checkLateness(world: World, task: SimulatedTask, process: SimulatedProc
   const job = world.jobs.get(jobId);
   if (job === undefined || !world.isCalm || task.record.maxRunningJobs !== null || world.jobs.mayBeHeld(job)) return;
   const dueMs = Math.max(job.record.runAt, job.addedAtMs);
-  if (task.record.executor === "pool") return checkPools(world, job.lease?.takenAtMs ?? dueMs, dueMs, jobId);
+  if (task.record.executor === "pool") {
+    checkPools(world, job.lease?.takenAtMs ?? dueMs, dueMs, jobId);
+    return;
+  }
   const { maxConcurrentJobs } = process.options;
   if (maxConcurrentJobs < 100 || process.options.isTicker) return;
   const lateMs = world.clock.now() - dueMs;

@@ -144,7 +144,7 @@ export class Engine {
       keeper: this.#keeper,
       maxIdleMs,
       isPaused,
-      isShared: () => sharedByProcesses || this.#shared.isUsedByOthers(env.store),
+      hasPeers: () => this.#peers.areAlive(env.clock.now()),
       onFirstLook: ({ leaseEndsAt }) => {
         if (sharedByProcesses && leaseEndsAt !== null) void tellLeftLeases(env, this.runner);
       },
@@ -461,7 +461,7 @@ export class Engine {
 
   /** Wakes the loop after changes, those of other schedulers and our own. */
   #wakeOnEvents(): void {
-    const { events, identity } = this.#parts.env;
+    const { events, identity, clock } = this.#parts.env;
     const onSchedule = ({ nextFireTimeMs }: { nextFireTimeMs: number | null }): void => {
       if (nextFireTimeMs !== null) this.#loop.lookForSchedule(nextFireTimeMs);
     };
@@ -471,6 +471,9 @@ export class Engine {
       this.#backlogs.fired();
     });
     this.#watchJobs();
+    events.watch("schedulerStarted", ({ schedulerId }) => {
+      if (schedulerId !== identity) this.#peers.heard(clock.now());
+    });
     events.watchGaps(() => {
       this.#loop.lookForSchedule();
       if (this.#isResident) this.#keeper.heedGap();

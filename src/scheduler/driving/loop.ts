@@ -23,8 +23,8 @@ export interface LoopOptions {
   readonly keeper: LeaseKeeper;
   readonly maxIdleMs: number;
   readonly isPaused: () => boolean;
-  /** Whether other schedulers may take jobs from the same store. */
-  readonly isShared: () => boolean;
+  /** Whether other schedulers are alive that may take jobs from the same store. */
+  readonly hasPeers: () => boolean;
   /** Called with what the first look showed. */
   readonly onFirstLook: (seen: Seen) => void;
 }
@@ -55,7 +55,7 @@ export class Loop {
   /** Whether others have their turn before the next step: after the end of a job, because jobs that end at the same time
    *  go into one step, and after a step that left jobs to others. */
   #yieldsNext = false;
-  /** Most jobs that the next step takes where the store is shared. */
+  /** Most jobs that the next step takes while others are alive. */
   #share = SHARE_FIRST;
   /** Whether an executor could begin more since the last look or step. */
   #hasGrown = false;
@@ -207,7 +207,7 @@ export class Loop {
     if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue || hasMissed(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
-      const jobsMax = this.#options.isShared() ? this.#share : NEVER;
+      const jobsMax = this.#options.hasPeers() ? this.#share : NEVER;
       const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS });
       this.#yieldsNext ||= result.jobsStarted === jobsMax;
       this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;

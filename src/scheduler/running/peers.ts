@@ -23,6 +23,8 @@ export class Peers {
   #peers: ReadonlyMap<string, Peer> = new Map();
   /** When the store was asked last. */
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** When another one said that it had started. */
+  #heardAt = Number.NEGATIVE_INFINITY;
   readonly #warnedAt = new Map<string, number>();
   #hasWarnedOfTwin = false;
 
@@ -59,6 +61,19 @@ export class Peers {
       if (known !== undefined && !isSame) this.#warnOfTwin(heartbeat);
     }
     this.#peers = peers;
+  }
+
+  /** Another one says that it has started. The next heartbeats tell whether it lives on. */
+  heard(now: number): void {
+    this.#heardAt = now;
+  }
+
+  /** Whether there are any that are resident and alive, as far as is known. */
+  areAlive(now: number): boolean {
+    const sinceMs = now - this.#heardAt;
+    if (sinceMs >= 0 && sinceMs < this.#env.leaseMs) return true;
+    for (const { heartbeat, liveUntil } of this.#peers.values()) if (heartbeat.isResident && liveUntil > now) return true;
+    return false;
   }
 
   /** Whether there are some that died, and whose leases may still seem to be live. */
