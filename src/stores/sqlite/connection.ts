@@ -45,6 +45,8 @@ export class Connection {
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
+  /** Whether the last write failed because of the database. */
+  #hasFailedToWrite = false;
   #operations = 0;
   /** Whether the connection is to be opened anew before the next operation. */
   #isStale = false;
@@ -110,8 +112,11 @@ export class Connection {
       // This write waited for one that failed. It was not sent, so nothing of it is unknown.
       if (this.#outage !== null && this.#outage !== outage) throw this.#outage;
       try {
-        return await run();
+        const answer = await run();
+        this.#hasFailedToWrite = false;
+        return answer;
       } catch (error) {
+        this.#hasFailedToWrite ||= error instanceof StoreUnavailableError && this.failureKind(error) !== "guard";
         if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
         throw error;
       }
@@ -124,6 +129,11 @@ export class Connection {
       });
     }
     return result;
+  }
+
+  /** Tries a write if the last one failed. @throws {StoreUnavailableError} */
+  async confirmWrites(probe: SqlStatement): Promise<void> {
+    if (this.#hasFailedToWrite) await this.write(() => [probe]);
   }
 
   /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
@@ -158,6 +168,8 @@ export class Connection {
     let kind: FailureKind;
     for (let tries = 1; ; tries++) {
       if (this.#isClosed) throw this.#failure("unavailable", doing, new Error("the store is closed"));
+      const loss = this.#driver.loss ?? null;
+      if (loss !== null) throw loss;
       if (++this.#operations % OPERATIONS_PER_YIELD === 0) await yieldToEventLoop();
       try {
         const reopening = this.#refresh();
