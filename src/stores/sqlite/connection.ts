@@ -21,6 +21,9 @@ export interface ConnectionOptions {
   readonly trips?: TripCount;
 }
 
+/** What a write does, in errors. */
+const WRITING = "writing to";
+
 /** How many requests a database was sent, those included that failed. */
 export interface TripCount {
   count: number;
@@ -45,7 +48,7 @@ export class Connection {
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
-  /** Whether the last write failed because of the database. */
+  /** Whether the last try to write failed because of the database. */
   #hasFailedToWrite = false;
   #operations = 0;
   /** Whether the connection is to be opened anew before the next operation. */
@@ -99,7 +102,7 @@ export class Connection {
    */
   write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
     const run = (): Promise<Row[][]> =>
-      this.#repeat("writing to", (isRepetition) => {
+      this.#repeat(WRITING, (isRepetition) => {
         const statements = build(isRepetition);
         if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
         // Some databases refuse a batch of nothing.
@@ -116,7 +119,6 @@ export class Connection {
         this.#hasFailedToWrite = false;
         return answer;
       } catch (error) {
-        this.#hasFailedToWrite ||= error instanceof StoreUnavailableError && this.failureKind(error) !== "guard";
         if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
         throw error;
       }
@@ -179,6 +181,7 @@ export class Connection {
         // This error already says what to do.
         if (error instanceof StoreUnavailableError) throw error;
         kind = this.failureKind(error);
+        this.#hasFailedToWrite ||= doing === WRITING && (isOutage(kind) || kind === "unavailable");
         const { isLocal } = this.#driver;
         this.#isStale ||= isLocal ? kind === "busy" : error instanceof TimeoutFailure;
         const elapsedMs = systemClock.now() - startedAt;
