@@ -104,9 +104,9 @@ export class FileVersion {
 }
 
 function lossOf(path: string, identity: string): string {
+  const what = identity === "" ? "deleted or moved away" : "replaced by another file";
   return (
-    `${path} was ${identity === "" ? "deleted or moved away" : "replaced by another file"} while it was open, so that ` +
-    "what is written here would be lost: stop all processes that use the database, put its files back (or a backup " +
-    "in their place), and start the processes again"
+    `${path} was ${what} while it was open, so that what is written here would be lost: stop all processes that use ` +
+    "the database, put its files back (or a backup in their place), and start the processes again"
   );
 }
