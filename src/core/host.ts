@@ -98,19 +98,32 @@ export function endsWorkWithRequests(): boolean {
 
 /** What is asked of a runtime about files that it may have. */
 interface FileSystem {
-  statSync(
-    path: string,
-    options: { readonly throwIfNoEntry: false },
-  ): { readonly mtimeMs: number; readonly size: number } | undefined;
+  statSync(path: string, options: { readonly throwIfNoEntry: false }): FileStat | undefined;
+}
+
+interface FileStat {
+  readonly mtimeMs: number;
+  readonly size: number;
+  readonly dev: number;
+  readonly ino: number;
 }
 
 /** A text that changes when somebody writes to a file, if the file system has noticed: many notice after some
  *  milliseconds only. Empty when there is no such file; null where the runtime does not let this program ask. */
 export function fileMark(path: string): string | null {
+  return statOf(path, ({ mtimeMs, size }) => `${mtimeMs} ${size}`);
+}
+
+/** A text by which a file is told from one that takes its place. Empty and null as for {@link fileMark}. */
+export function fileIdentity(path: string): string | null {
+  return statOf(path, ({ dev, ino }) => `${dev} ${ino}`);
+}
+
+function statOf(path: string, textOf: (stat: FileStat) => string): string | null {
   try {
     if (!isPermitted({ name: "read", path })) return null;
     const stat = (builtinModule("node:fs") as FileSystem).statSync(path, { throwIfNoEntry: false });
-    return stat === undefined ? "" : `${stat.mtimeMs} ${stat.size}`;
+    return stat === undefined ? "" : textOf(stat);
   } catch {
     return null;
   }

@@ -363,7 +363,9 @@ export interface DataStore extends AsyncDisposable {
   /** What is in the store, for people who watch over it, as of one instant. The counts cost about as much as there are
    *  tasks, however many jobs wait. Nothing else reads these counts: the limits of tasks count leases anew.
    *  @param options.countsSchedules whether to count the schedules too, which costs as much as there are. Default:
-   *    false */
+   *    false
+   *  @param options.checksWrites whether to reject while no write succeeds, although reads do. Default: false
+   *  @throws {StoreUnavailableError} */
   inspect(now: number, options?: InspectionOptions): Promise<StoreInspection>;
 }
 

@@ -25,6 +25,8 @@ export interface StoreInspection {
 /** What an inspection is to find out besides the rest. */
 export interface InspectionOptions {
   readonly countsSchedules?: boolean;
+  /** Whether to reject while no write succeeds: if the last write of the store failed, the store tries one. */
+  readonly checksWrites?: boolean;
 }
 
 /** How many schedules are in which state. A store may count each to 10,000 only: 10,000 then means as many or more. */

@@ -21,7 +21,8 @@ export function watchChanges(
       known = version;
       if (hasChanged && !signal.aborted) loop.lookBy();
     } catch {
-      // Of an outage the loop's next look tells.
+      // The loop's look tells of the outage.
+      if (!signal.aborted) loop.lookBy();
     } finally {
       isAsking = false;
     }

@@ -27,7 +27,7 @@ export async function checkHealth(context: VerbContext): Promise<SchedulerHealth
 async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }: VerbContext): Promise<StoreFacts> {
   await ready();
   const askedAt = clock.now();
-  const inspection = await store.inspect(askedAt);
+  const inspection = await store.inspect(askedAt, { checksWrites: true });
   const answeredAt = clock.now();
   const { storeNow, tasks } = inspection;
   const pauses = await store.getTaskPauses();

@@ -111,7 +111,8 @@ export class SchedulerHealth {
   get checkedAt(): Temporal.Instant {
     return instantOf(this.#checkedAt);
   }
-  /** Whether the store answered. If not, the lists are empty and the other facts null. */
+  /** Whether the store answered, and takes writes: also false while the last write has failed and none succeeds. If
+   *  not, the lists are empty and the other facts null. */
   get isStoreReached(): boolean {
     return this.#store !== null;
   }

@@ -1,3 +1,4 @@
+import type { StoreUnavailableError } from "../../core/errors.ts";
 import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
 import type { FileVersion } from "../sqlite/file-version.ts";
 import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
@@ -58,7 +59,6 @@ export class LibsqlDriver implements SqlDriver {
   async open(): Promise<void> {
     if (this.#client === null && "url" in this.#connection) {
       this.#client = (await this.#options.openClient?.(this.#connection, this.#options.timeoutMs)) ?? null;
-      this.#version?.reconnected();
     }
     const client = this.#opened;
     if (this.#kind === null) {
@@ -69,6 +69,7 @@ export class LibsqlDriver implements SqlDriver {
       this.#settings = connectionSettings(this.#options.durability);
       await run(client, [FILE_MODE, ...this.#settings]);
     }
+    if (this.isLocal) await this.#version?.opened();
     // A new replica is empty: without this call its tables would seem to be missing.
     if (this.#kind === "replica") await client.sync?.();
   }
@@ -91,6 +92,10 @@ export class LibsqlDriver implements SqlDriver {
     return results.map(({ rows }) => [...rows]);
   }
 
+  get loss(): StoreUnavailableError | null {
+    return this.#version?.loss ?? null;
+  }
+
   async dataVersion(): Promise<number | null> {
     return this.#version === null || !this.isLocal ? null : this.#version.read();
   }
@@ -105,6 +110,7 @@ export class LibsqlDriver implements SqlDriver {
   }
 
   close(): void {
+    this.#version?.closed();
     if (this.#kind === null) return;
     this.#client?.close();
     this.#client = null;

@@ -1,3 +1,4 @@
+import type { StoreUnavailableError } from "../../core/errors.ts";
 import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
 import { FileVersion } from "../sqlite/file-version.ts";
 import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
@@ -34,9 +35,9 @@ export class FileDriver implements SqlDriver {
     if (this.#database === null) {
       this.#database = this.#openDatabase(this.#path);
       this.#statements = new KeptStatements(this.#database);
-      this.#version.reconnected();
     }
     for (const sql of this.#settings) this.#database.prepare(sql).all();
+    await this.#version.opened();
   }
 
   async execute(statement: SqlStatement): Promise<Row[]> {
@@ -58,11 +59,16 @@ export class FileDriver implements SqlDriver {
     }
   }
 
+  get loss(): StoreUnavailableError | null {
+    return this.#version.loss;
+  }
+
   dataVersion(): Promise<number | null> {
     return this.#version.read();
   }
 
   close(): void {
+    this.#version.closed();
     this.#statements?.clear();
     this.#statements = null;
     this.#database?.close();

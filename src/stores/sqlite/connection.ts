@@ -21,6 +21,9 @@ export interface ConnectionOptions {
   readonly trips?: TripCount;
 }
 
+/** What a write does, in errors. */
+const WRITING = "writing to";
+
 /** How many requests a database was sent, those included that failed. */
 export interface TripCount {
   count: number;
@@ -45,6 +48,8 @@ export class Connection {
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
+  /** Whether the last try to write failed because of the database. */
+  #hasFailedToWrite = false;
   #operations = 0;
   /** Whether the connection is to be opened anew before the next operation. */
   #isStale = false;
@@ -97,7 +102,7 @@ export class Connection {
    */
   write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
     const run = (): Promise<Row[][]> =>
-      this.#repeat("writing to", (isRepetition) => {
+      this.#repeat(WRITING, (isRepetition) => {
         const statements = build(isRepetition);
         if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
         // Some databases refuse a batch of nothing.
@@ -110,7 +115,9 @@ export class Connection {
       // This write waited for one that failed. It was not sent, so nothing of it is unknown.
       if (this.#outage !== null && this.#outage !== outage) throw this.#outage;
       try {
-        return await run();
+        const answer = await run();
+        this.#hasFailedToWrite = false;
+        return answer;
       } catch (error) {
         if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
         throw error;
@@ -124,6 +131,11 @@ export class Connection {
       });
     }
     return result;
+  }
+
+  /** Tries a write if the last one failed. @throws {StoreUnavailableError} */
+  async confirmWrites(probe: SqlStatement): Promise<void> {
+    if (this.#hasFailedToWrite) await this.write(() => [probe]);
   }
 
   /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
@@ -158,6 +170,8 @@ export class Connection {
     let kind: FailureKind;
     for (let tries = 1; ; tries++) {
       if (this.#isClosed) throw this.#failure("unavailable", doing, new Error("the store is closed"));
+      const loss = this.#driver.loss ?? null;
+      if (loss !== null) throw loss;
       if (++this.#operations % OPERATIONS_PER_YIELD === 0) await yieldToEventLoop();
       try {
         const reopening = this.#refresh();
@@ -167,6 +181,7 @@ export class Connection {
         // This error already says what to do.
         if (error instanceof StoreUnavailableError) throw error;
         kind = this.failureKind(error);
+        this.#hasFailedToWrite ||= doing === WRITING && (isOutage(kind) || kind === "unavailable");
         const { isLocal } = this.#driver;
         this.#isStale ||= isLocal ? kind === "busy" : error instanceof TimeoutFailure;
         const elapsedMs = systemClock.now() - startedAt;

@@ -1,3 +1,5 @@
+import type { StoreUnavailableError } from "../../core/errors.ts";
+
 /** A value that travels to the database. */
 export type SqlValue = string | number | null;
 
@@ -47,6 +49,9 @@ export interface SqlDriver {
    *  is; null where only a costly question would tell. Called 25 times a second. A driver without this method has no
    *  such number. */
   dataVersion?(): Promise<number | null>;
+  /** Why the database is not the one any more that was opened, such as a file that was deleted; null while it is. Asked
+   *  before each operation, which is then rejected with this error. */
+  readonly loss?: StoreUnavailableError | null;
   /** What an error that `open`, `execute` or `batch` rejected with means. Drivers may ask `sqliteFailureKind`. */
   failureKind(error: unknown): FailureKind;
   /** What users should do about a failure that is not SQLite's own; empty where the advice is unknown. */

@@ -6,6 +6,10 @@
 export const CHANGE_SIGN_MS = 400;
 export const VERSION_UNASKED_MS_MAX = 1000;
 
+/** How long it may take until a store knows that its file was deleted or replaced, in milliseconds. A look at the file
+ *  costs some microseconds. */
+export const FILE_CHECK_MS = 100;
+
 /** Longest synchronous wait of a local database for a lock, in milliseconds. Such a wait stops the event loop, so
  *  longer waits are made of asynchronous retries. */
 export const SYNCHRONOUS_BUSY_WAIT_MS = 10;

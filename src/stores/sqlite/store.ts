@@ -68,6 +68,8 @@ interface OpenStore {
   readonly results: SqliteResults;
   readonly ledger: OpenLedger;
   readonly zoneRules: SqliteZoneRules;
+  /** Writes, and changes nothing. */
+  readonly writeProbe: SqlStatement;
   readonly inspect: (now: number, options: contract.InspectionOptions) => Promise<contract.StoreInspection>;
 }
 
@@ -243,7 +245,10 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
-    return this.#use((open) => open.inspect(now, options));
+    return this.#use(async (open) => {
+      if (options.checksWrites === true) await open.connection.confirmWrites(open.writeProbe);
+      return open.inspect(now, options);
+    });
   }
 
   get #opened(): OpenStore {
@@ -290,6 +295,7 @@ export class SqlDataStore implements contract.DataStore {
           changes: new SqliteChanges(connection, statements),
         },
         zoneRules: new SqliteZoneRules(connection, statements),
+        writeProbe: { sql: `UPDATE ${names.schema} SET applied_at = applied_at`, args: [] },
         inspect: (at, options) => inspect(connection, statements, at, options),
       };
     } catch (error) {
