@@ -44,8 +44,6 @@ export const tasks: object = defineTasks({
     },
   },
   disconnect: { handler: () => process.disconnect?.() },
-  makeFunction: { handler: () => () => 1 },
-  makeProxy: { handler: () => new Proxy({ a: 1 }, {}) },
   readEnvironment: { handler: (name: string) => process.env[name] ?? null },
   readFolder: { handler: () => process.cwd() },
   // A program may send messages of its own.
@@ -58,7 +56,6 @@ export const tasks: object = defineTasks({
         {},
         { escapement: 1 },
         { escapement: [null] },
-        { escapementBytes: "?" },
         ...Array.from({ length: 20 }, (_, id) => ({
           escapement: [
             { op: "progress", id, fraction: 99 },

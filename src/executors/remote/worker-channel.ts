@@ -4,8 +4,7 @@ import type { ToWorker } from "./remote-call.ts";
 export interface WorkerChannel {
   /** Whether a `SharedArrayBuffer` can be sent. */
   readonly sharesMemory: boolean;
-  /** Sends messages, in their order. Does nothing once the worker has ended.
-   *  @throws what the runtime throws about a value that it cannot copy; then nothing was sent */
+  /** Sends messages, in their order. Does nothing once the worker has ended. */
   send(messages: readonly ToWorker[]): void;
   /** Keeps this program alive while the worker lives. A new channel does. */
   ref(): void;

@@ -22,13 +22,15 @@ const storedTrigger: v.GenericSchema = v.looseObject({
   version: v.pipe(v.number(), v.integer(), v.minValue(1)),
 });
 
-/** An error that a handler threw. Callers with the scope `read` see no `stack`. */
+/** An error that a handler threw. Callers with the scope `read` see no `stack` and no `properties`. */
 const error: v.GenericSchema = v.strictObject({
   name: v.string(),
   message: v.string(),
   stack: v.exactOptional(v.string()),
   code: v.exactOptional(v.string()),
   cause: v.exactOptional(v.lazy(() => error)),
+  properties: v.exactOptional(v.record(v.string(), v.unknown())),
+  errors: v.exactOptional(v.array(v.lazy(() => error))),
 });
 
 const attempt: v.GenericSchema = v.strictObject({

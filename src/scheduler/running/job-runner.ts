@@ -1,5 +1,5 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
-import type { JobExecutor, ParentResults } from "../../executors/job-executor.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -63,7 +63,6 @@ export class JobRunner {
     this.lag = new LagWatch(options.env, () => this.#running.values());
     const { env, contextOf, guard } = options;
     const { clock, random, store } = env;
-    const parentsOf = (job: JobRecord): Promise<ParentResults> => parentResults(env, job);
     const { serializer, capabilities } = store;
     this.#attemptEnv = {
       clock,
@@ -71,7 +70,7 @@ export class JobRunner {
       serializer,
       isShared: capabilities.sharedByProcesses,
       contextOf,
-      parentsOf,
+      parentsOf: (job) => parentResults(env, job),
       guard,
     };
     this.#suspects = new SuspectLine(options.env.clock, {
