@@ -72,15 +72,38 @@ describe("a process that is lost is replaced, and its job says so:", () => {
     await using executor = await openExecutor();
     const { pid, failure } = await started(executor, "spinAfterProgress");
     process.kill(pid, "SIGKILL");
-    expect(await failure).toMatch(/^WorkerLostError: .* it was ended by SIGKILL$/);
+    expect(await failure).toMatch(
+      /^WorkerLostError: .* it was ended by SIGKILL, by somebody's kill -9, or by a system without memory$/,
+    );
     expect(await executor.execute(makeCall("echo", 2))).toBe(2);
   });
 
   test("when it runs out of memory", async ({ skip }) => {
     if (process.versions.bun !== undefined) skip("Bun has no limit of its memory");
     await using executor = await openExecutor({ execArgv: ["--max-old-space-size=60"] });
-    expect(await failureOf(executor, makeCall("fill"))).toMatch(/^WorkerLostError: .* it was ended by SIG(ABRT|TRAP)$/);
+    expect(await failureOf(executor, makeCall("fill"))).toMatch(
+      /^WorkerLostError: .* it was ended by SIG(ABRT|TRAP), because it reached its memory limit; .* out of memory/is,
+    );
     expect(await executor.execute(makeCall("echo", 3))).toBe(3);
+  });
+
+  test("with the error that nobody caught, and the last lines of its standard error", async () => {
+    await using executor = await openExecutor();
+    const error = (await executor.execute(makeCall("complains")).catch((thrown: unknown) => thrown)) as Error;
+    expect(error.message).toMatch(/it exited with code 1; the last lines of its standard error: .*disk is full/s);
+    expect(error.message).toContain("nobody catches this");
+    expect(error.message).not.toMatch(/^ +at /m);
+    // Deno says it in the output alone.
+    if (process.versions.deno === undefined) expect(error.cause).toMatchObject({ name: "TypeError", status: 507 });
+    expect(await executor.execute(makeCall("echo", 5))).toBe(5);
+  });
+
+  test("also when a process of its own lives on with its standard error", async () => {
+    await using executor = await openExecutor();
+    const { pid, failure } = await started(executor, "leavesChild");
+    expect(await failure).toMatch(/it exited with code 4/);
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
   });
 
   test("when it ends its connection", async () => {

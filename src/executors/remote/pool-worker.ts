@@ -44,6 +44,8 @@ export class PoolWorker implements ChannelListener {
   #outbox: ToWorker[] = [];
   #served = 0;
   #end: Promise<void> | null = null;
+  /** The error that ends the worker, where it says so itself. */
+  #crash: Error | undefined;
 
   /** When its last call settled, in milliseconds of the pool's clock. */
   idleSince = 0;
@@ -135,11 +137,17 @@ export class PoolWorker implements ChannelListener {
     for (const message of fromWorker(data)) this.#receive(message);
   }
 
-  onLost(reason: LostReason): void {
+  onLost(reason: LostReason | Promise<LostReason>): void {
     if (this.#state === "ending" || this.#state === "ended") return;
-    this.#end ??= Promise.resolve();
+    this.#state = "ending";
     this.#owner.ending(this);
-    this.#hasEnded(reason, this.#served === 0 ? this.#failStart(this.#startError(reason)) : null);
+    this.#end ??= this.#lose(reason);
+  }
+
+  async #lose(reason: LostReason | Promise<LostReason>): Promise<void> {
+    const { message, cause } = await reason;
+    const why = { message, cause: cause ?? this.#crash };
+    this.#hasEnded(why, this.#served === 0 ? this.#failStart(this.#startError(why)) : null);
   }
 
   async #kill(reason: LostReason): Promise<void> {
@@ -173,6 +181,9 @@ export class PoolWorker implements ChannelListener {
         break;
       case "unfit":
         this.#isUnfit(message);
+        break;
+      case "crashed":
+        this.#crash = revivedError(message.error);
         break;
       case "done":
         this.#settle(message.id, (pending) => pending.resolve(returnedValue(pending.call, message.text)));

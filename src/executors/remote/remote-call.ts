@@ -67,6 +67,12 @@ export interface UnfitMessage {
   readonly error?: SerializedError;
 }
 
+/** From a worker, as its last message: nobody catches this error, and the worker ends. */
+interface CrashedMessage {
+  readonly op: "crashed";
+  readonly error: SerializedError;
+}
+
 /** From a worker: the handler returned. */
 export interface DoneMessage {
   readonly op: "done";
@@ -116,6 +122,7 @@ interface AskParentsMessage {
 export type FromWorker =
   | ReadyMessage
   | UnfitMessage
+  | CrashedMessage
   | DoneMessage
   | FailedMessage
   | ProgressMessage
@@ -144,6 +151,7 @@ function isFromWorker(message: unknown): message is FromWorker {
   const { op, id } = message;
   if (op === "ready") return Array.isArray(message.taskIds) && message.taskIds.every(isText);
   if (op === "unfit") return isText(message.message);
+  if (op === "crashed") return isError(message.error);
   if (typeof id !== "number") return false;
   if (op === "done") return isTextOrAbsent(message.text);
   if (op === "askParents") return true;

@@ -81,6 +81,11 @@ export class TaskServer implements ContextHost {
     this.#flush();
   }
 
+  /** Nobody catches an error, and the worker ends. */
+  crashes(error: unknown): void {
+    this.sendNow({ op: "crashed", error: serializedError(error) });
+  }
+
   flagged(slot: number): Error | null {
     return this.#flags?.reasonAt(slot) ?? null;
   }

@@ -18,8 +18,9 @@ export interface WorkerChannel {
 export interface ChannelListener {
   /** The worker sent something. Whoever listens checks it. */
   onMessage(data: unknown): void;
-  /** The worker has ended, or cannot be used any more. Called once at most, and not after `kill()`. */
-  onLost(reason: LostReason): void;
+  /** The worker has ended, or cannot be used any more. Called once at most, and not after `kill()`. Messages that it
+   *  sent before may arrive until the reason is known. */
+  onLost(reason: LostReason | Promise<LostReason>): void;
 }
 
 /** Why a worker has ended. */

@@ -192,7 +192,7 @@ export class WorkerPool implements WorkerOwner {
   #unstarted({ job }: JobCall, cause: unknown): WorkerLostError {
     const said = cause instanceof Error ? cause.message : String(cause);
     const text = `no ${this.#words.worker} can be started for job ${job.id} of task "${job.taskId}": ${said}`;
-    return new WorkerLostError(text, { cause });
+    return new WorkerLostError(text, { cause, hasStarted: false });
   }
 
   #closedError({ job }: JobCall): SchedulerStateError {

@@ -259,9 +259,9 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("removed", change),
   of("unfinishedRun", { fireTime: instantOrNull, jobId: textOrNull }),
   of("policy", { option: v.picklist(["coalesce", "catchUp.maxAge", "catchUp.maxCount", "catchUp.pace", "overlap"]) }),
-  of("error", { name: textOrNull, message: textOrNull }),
+  of("error", { name: textOrNull, message: textOrNull, code: textOrNull }),
   of("retried", { attempts: count }),
-  of("lost", { attempts: count }),
+  of("lost", { attempts: count, message: textOrNull }),
   of("bounds", { bound: v.picklist(["start", "end"]), at: instantOrNull }),
   of("ledger", { reason: v.picklist(["notKept", "removed", "unknown"]) }),
 ]);

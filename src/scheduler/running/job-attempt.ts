@@ -160,21 +160,25 @@ export class JobAttempt {
     } catch (error) {
       const reason = this.#abortReason();
       if (reason !== null) return this.#endedWith({ kind: "aborted", reason });
-      if (this.#isWorkerLoss(error)) return this.#endedWith({ kind: "lost" });
+      if (this.#isWorkerLoss(error)) return this.#endedWith(this.#lost(error));
       return this.#endedWith({ kind: "threw", error, isFinal: this.#isFinal });
     }
   }
 
   /** Whether the executor says that it lost the attempt. An error of a handler that runs here never says so. */
-  #isWorkerLoss(error: unknown): boolean {
+  #isWorkerLoss(error: unknown): error is WorkerLostError {
     if (this.#call?.isInvoked !== false) return false;
     try {
       // A Proxy may throw at the question.
-      if (error instanceof WorkerLostError) this.#workerLoss = error;
+      return error instanceof WorkerLostError;
     } catch {
       return false;
     }
-    return this.#workerLoss !== null;
+  }
+
+  #lost(error: WorkerLostError): AttemptEnding {
+    this.#workerLoss = error;
+    return { kind: "lost", error, hasStarted: error.hasStarted };
   }
 
   #endedWith(ending: AttemptEnding): AttemptOutcome {
