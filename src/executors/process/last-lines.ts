@@ -1,6 +1,8 @@
-/** Most characters of an output that are remembered, most lines of them that are shown, and their length. */
+/** Most characters of an output that are remembered, most lines of them that are shown, and the length of a line and of
+ *  all of them. */
 const KEPT_MAX = 16_384;
 const LINES_MAX = 10;
+const LINE_LENGTH_MAX = 200;
 const SHOWN_MAX = 800;
 
 /** Lines that tell nobody what happened: stacks, of JavaScript and of the runtime itself, and its version. */
@@ -22,6 +24,7 @@ export class LastLines {
   /** The last lines that say something; empty for none. */
   toString(): string {
     const lines = this.#text.split(/\r?\n/).filter((line) => !NOISE.test(line));
-    return lines.slice(-LINES_MAX).join("\n").slice(-SHOWN_MAX);
+    const shown = lines.slice(-LINES_MAX).map((line) => line.slice(0, LINE_LENGTH_MAX));
+    return shown.join("\n").slice(-SHOWN_MAX);
   }
 }
