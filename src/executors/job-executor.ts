@@ -45,11 +45,11 @@ export interface JobCall {
 /** The values of a call as the data store's serializer writes them, so that a handler elsewhere gets and returns what
  *  it would here, or its job fails with the same error. */
 export interface CallTexts {
-  /** The payload; null for undefined. @throws {SerializationError} when the task's schema made of it what the serializer
-   *  refuses */
+  /** The payload; null for undefined. @throws {SerializationError} when the task's schema made of it what the
+   *  serializer refuses */
   payload(): string | null;
-  /** What `execute` resolves with where the handler returned a value, which has become this text there. The text is kept
-   *  as it is. A value of a job whose results are not kept (`resultExpirationMs` of 0) needs no text. */
+  /** What `execute` resolves with where the handler returned a value, which has become this text there. The text is
+   *  kept as it is. A value of a job whose results are not kept (`resultExpirationMs` of 0) needs no text. */
   returned(text: string): unknown;
   /** The serializer there refused what the handler returned: the error with which `execute` rejects ends the job,
    *  without a retry. */

@@ -14,7 +14,8 @@ export interface Show {
   result(result: JobResult): Plain<JobResult>;
 }
 
-/** Stacks and properties of errors are for those who may write. @param redact hides what nobody is to see; null shows values as they are */
+/** Stacks and properties of errors are for those who may write. @param redact hides what nobody is to see; null shows
+ *  values as they are */
 export function showFor(scope: Scope, redact: Redact | null): Show {
   const hidden = <T>(value: T, taskId: string, field: ShownValue["field"]): T =>
     redact === null ? value : (redact(value, { taskId, field, scope }) as T);

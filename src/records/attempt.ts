@@ -7,7 +7,8 @@ import {
 import { storable } from "../core/text.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
-/** An attempt of a job that failed, or was lost with its thread or process, in the form that stores keep. Times are epoch milliseconds. */
+/** An attempt of a job that failed, or was lost with its thread or process, in the form that stores keep. Times are
+ *  epoch milliseconds. */
 export interface AttemptRecord {
   /** 1 for the first attempt of the job. */
   readonly number: number;

@@ -6,7 +6,8 @@ import type { JobAttempt } from "./job-attempt.ts";
 const NAMES_MAX = 5;
 
 /** Warns when the event loop stood still for more than a third of a lease while jobs ran, because leases that are not
- *  extended in time are lost, and because nothing else of the scheduler goes on. It measures how late a timer of its own is, and has that timer only while jobs run. */
+ *  extended in time are lost, and because nothing else of the scheduler goes on. It measures how late a timer of its
+ *  own is, and has that timer only while jobs run. */
 export class LagWatch {
   readonly #env: Environment;
   readonly #running: () => Iterable<JobAttempt>;
