@@ -8,7 +8,7 @@ export type { EventBroker, Unsubscribe } from "./brokers/event-broker.ts";
 export { StoreRefusedError, StoreUnavailableError, WorkerLostError } from "./core/errors.ts";
 export type { Logger } from "./core/logger.ts";
 export type { OpenOptions } from "./core/open-options.ts";
-export type { JobCall, JobExecutor, ParentResults } from "./executors/job-executor.ts";
+export type { CallTexts, ExecutorOpenOptions, JobCall, JobExecutor } from "./executors/job-executor.ts";
 export type { GuardedScheduler, LeaseGuard } from "./executors/lease-guard.ts";
 export type { AlarmEnd, AlarmKind, AlarmRecord, ResolvedAlarmRecord } from "./records/alarm.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
@@ -54,10 +54,10 @@ export type {
   JobAddition,
   JobFilter,
   JobQueue,
-  JobRoom,
   JobRelease,
   JobResultFilter,
   JobResultSelection,
+  JobRoom,
   LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,

@@ -1,4 +1,4 @@
-import type { JobCall } from "escapement/contracts";
+import type { CallTexts, JobCall } from "escapement/contracts";
 import { silentLogger } from "../../src/core/logger.ts";
 import { AbortState } from "../../src/scheduler/running/abort-state.ts";
 import { makeJob } from "../../src/testing/data-store-contract/makers.ts";
@@ -30,6 +30,11 @@ class BenchCall implements JobCall {
   onAbort(listener: (reason: unknown) => void): () => void {
     this.#abort.listen(listener);
     return () => this.#abort.listen(null);
+  }
+
+  /** The scheduler has the texts. Here the values are needed, for they are compared. */
+  get texts(): CallTexts {
+    return { payload: () => JSON.stringify(this.payload), returned: JSON.parse, refused: () => {} };
   }
 
   progress(): void {}

@@ -193,7 +193,8 @@ export class JobTimeoutError extends EscapementError {
   readonly code = "jobTimeout";
 }
 
-/** The job was lost with its process more often than `maxRecoveries` allows. */
+/** The job was lost with its process more often than `maxRecoveries` allows. `cause` says how the last attempt was
+ *  lost, where that is known: a `WorkerLostError`, when it ran in a thread or a process of an executor. */
 export class JobAbandonedError extends EscapementError {
   static override readonly errorName: string = "JobAbandonedError";
   readonly code = "jobAbandoned";
@@ -206,11 +207,19 @@ export class LeaseLostError extends EscapementError {
 }
 
 /** The thread or the process that ran the job ended before the job did: it exited, ran out of memory, or was killed.
- *  The attempt counts as a recovery, like one that was lost with the scheduler's process. `cause` has what the runtime
- *  said, if it said something. */
+ *  The attempt counts as a recovery, like one that was lost with the scheduler's process. The message says how it
+ *  ended, with the last lines of a process's standard error, and `cause` is the error that nobody caught, if there was
+ *  one. */
 export class WorkerLostError extends EscapementError {
   static override readonly errorName: string = "WorkerLostError";
   readonly code = "workerLost";
+  /** Whether the handler may have been called. If not, the job goes back to the queue, and it counts as no recovery. */
+  readonly hasStarted: boolean;
+
+  constructor(message: string, options: { cause?: unknown; hasStarted?: boolean } = {}) {
+    super(message, options);
+    this.hasStarted = options.hasStarted ?? true;
+  }
 }
 
 /** A handler throws it to end its job at once with the outcome `error`, whatever the task's `retry` says.

@@ -212,11 +212,19 @@ export const TOMBSTONES_MAX = 2000;
 export const ERROR_CAUSES_MAX = 8;
 export const ERROR_TEXT_LENGTH_MAX = 16_384;
 
+/** Most errors that are kept below a thrown one: its causes, and those of an `AggregateError`. And most own properties
+ *  that are kept of each, and their length as JSON, in UTF-16 units. */
+export const ERRORS_KEPT_MAX = 16;
+export const ERROR_PROPERTIES_MAX = 32;
+export const ERROR_PROPERTIES_LENGTH_MAX = 4096;
+
 /** Most failed attempts that are kept with a job, the newest ones, and the longest message and stack that are kept of
- *  each, in UTF-16 units: 64,000 in all, so that a job that fails for days stays small. */
+ *  each, and the longest text of its cause, in UTF-16 units: 70,000 in all, so that a job that fails for days stays
+ *  small. */
 export const ATTEMPTS_KEPT_MAX = 20;
 export const ATTEMPT_MESSAGE_LENGTH_MAX = 1000;
 export const ATTEMPT_STACK_LENGTH_MAX = 2000;
+export const ATTEMPT_CAUSE_LENGTH_MAX = 300;
 
 /** Longest note of a job's progress that is kept, in UTF-16 units. */
 export const PROGRESS_NOTE_LENGTH_MAX = 1000;

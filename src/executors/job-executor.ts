@@ -9,6 +9,9 @@ export interface JobCall {
   readonly job: JobRecord;
   /** The payload, deserialized and validated. */
   readonly payload: unknown;
+  /** For an executor that runs handlers elsewhere: the values of the call as text. Absent: the payload is sent as JSON,
+   *  and `execute` resolves with the value itself. */
+  readonly texts?: CallTexts;
   /** Aborted when the attempt is to end early: timeout, cancellation, lost lease, stop. */
   readonly signal: AbortSignal;
   /** Calls a function when the attempt is to end early, at once when it is to end already: with the reason, and with
@@ -34,20 +37,32 @@ export interface JobCall {
   /** Tells that the handler begins now: `startedAt` and `timeout` of the attempt count from here. An executor with a
    *  `capacity` calls it for each attempt; for one without, an attempt begins with `execute`. Idempotent. */
   started?(): void;
-  /** Reads the results of the jobs that the job came after, for a handler that runs elsewhere. Absent: nobody can read
-   *  them.
+  /** Reads the results of the jobs that the job came after, as the store has them, for a handler that runs elsewhere:
+   *  in the order of the job's `after`, null for one that is not kept any more. Absent: nobody can read them.
    *  @throws {StoreUnavailableError} */
-  getParentResults?(): Promise<ParentResults>;
+  getParentResults?(): Promise<readonly (JobResultRecord | null)[]>;
   /** Runs the task's handler in this thread. Throws where the task has no handler here. */
   readonly invoke: () => unknown;
 }
 
-/** The results of the jobs that a job came after, as the store has them. */
-export interface ParentResults {
-  /** In the order of the job's `after`; null for one that is not kept any more. */
-  readonly records: readonly (JobResultRecord | null)[];
-  /** Reads the payloads and the returned values in them. */
-  readonly serializer: Serializer;
+/** The values of a call as the data store's serializer writes them, so that a handler elsewhere gets and returns what
+ *  it would here, or its job fails with the same error. */
+export interface CallTexts {
+  /** The payload; null for undefined. @throws {SerializationError} when the task's schema made of it what the
+   *  serializer refuses */
+  payload(): string | null;
+  /** What `execute` resolves with where the handler returned a value, which has become this text there. The text is
+   *  kept as it is. A value of a job whose results are not kept (`resultExpirationMs` of 0) needs no text. */
+  returned(text: string): unknown;
+  /** The serializer there refused what the handler returned: the error with which `execute` rejects ends the job,
+   *  without a retry. */
+  refused(): void;
+}
+
+/** What a scheduler says to an executor that it opens. */
+export interface ExecutorOpenOptions extends OpenOptions {
+  /** Writes the texts of calls. Default: a `JSONSerializer`. */
+  readonly serializer?: Serializer | undefined;
 }
 
 /**
@@ -70,7 +85,7 @@ export interface JobExecutor extends AsyncDisposable {
    *  @returns a function that ends the listening */
   onCapacity?(listener: () => void): () => void;
   /** Gets ready. Idempotent. */
-  open(options?: OpenOptions): Promise<void>;
+  open(options?: ExecutorOpenOptions): Promise<void>;
   /** Runs one attempt. */
   execute(call: JobCall): Promise<unknown>;
   /** Releases the resources that the executor holds. Idempotent. */

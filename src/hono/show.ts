@@ -1,4 +1,4 @@
-import type { SerializedError } from "../records/serialized-error.ts";
+import { type SerializedError, shownError } from "../records/serialized-error.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { Page } from "../scheduler/views/page.ts";
@@ -14,7 +14,8 @@ export interface Show {
   result(result: JobResult): Plain<JobResult>;
 }
 
-/** Stacks are for those who may write. @param redact hides what nobody is to see; null shows values as they are */
+/** Stacks and properties of errors are for those who may write. @param redact hides what nobody is to see; null shows
+ *  values as they are */
 export function showFor(scope: Scope, redact: Redact | null): Show {
   const hidden = <T>(value: T, taskId: string, field: ShownValue["field"]): T =>
     redact === null ? value : (redact(value, { taskId, field, scope }) as T);
@@ -31,7 +32,7 @@ export function showFor(scope: Scope, redact: Redact | null): Show {
       const shown = { ...whole, returnValue: hidden(whole.returnValue, whole.taskId, "returnValue") };
       if (scope === "write") return shown;
       // In JSON, an error is its record.
-      const error = withoutStack(shown.error as SerializedError | null) as typeof shown.error;
+      const error = shown.error === null ? null : (shownError(shown.error as SerializedError) as typeof shown.error);
       return { ...shown, error, attemptHistory: withoutStacks(shown.attemptHistory) };
     },
   };
@@ -51,13 +52,6 @@ type PlainAttempts = Plain<Job>["attemptHistory"];
 function withoutStacks(attempts: PlainAttempts): PlainAttempts {
   return attempts.map((attempt) => ({
     ...attempt,
-    error: withoutStack(attempt.error as SerializedError | null) as typeof attempt.error,
+    error: attempt.error === null ? null : (shownError(attempt.error as SerializedError) as typeof attempt.error),
   }));
-}
-
-function withoutStack(error: SerializedError | null): SerializedError | null {
-  if (error === null) return null;
-  const { stack: _stack, cause, ...facts } = error;
-  const shownCause = cause === undefined ? null : withoutStack(cause);
-  return shownCause === null ? facts : { ...facts, cause: shownCause };
 }

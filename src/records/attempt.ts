@@ -1,8 +1,14 @@
-import { ATTEMPT_MESSAGE_LENGTH_MAX, ATTEMPT_STACK_LENGTH_MAX, ATTEMPTS_KEPT_MAX } from "../core/limits.ts";
+import {
+  ATTEMPT_CAUSE_LENGTH_MAX,
+  ATTEMPT_MESSAGE_LENGTH_MAX,
+  ATTEMPT_STACK_LENGTH_MAX,
+  ATTEMPTS_KEPT_MAX,
+} from "../core/limits.ts";
 import { storable } from "../core/text.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
-/** A failed attempt of a job, in the form that stores keep. Times are epoch milliseconds. */
+/** An attempt of a job that failed, or was lost with its thread or process, in the form that stores keep. Times are
+ *  epoch milliseconds. */
 export interface AttemptRecord {
   /** 1 for the first attempt of the job. */
   readonly number: number;
@@ -24,14 +30,21 @@ export function withAttempt(
   attempts: readonly AttemptRecord[] | undefined,
   attempt: AttemptRecord,
 ): readonly AttemptRecord[] {
-  const { name, message, stack, code } = attempt.error;
+  const { name, message, stack, code, cause } = attempt.error;
   const error = {
     name,
     message: cut(message, ATTEMPT_MESSAGE_LENGTH_MAX),
     ...(stack === undefined ? {} : { stack: cut(stack, ATTEMPT_STACK_LENGTH_MAX) }),
     ...(code === undefined ? {} : { code }),
+    ...(cause === undefined ? {} : { cause: causeIn(cause) }),
   };
   return [...(attempts ?? []), { ...attempt, error }].slice(-ATTEMPTS_KEPT_MAX);
+}
+
+/** The nearest cause is kept, because of a lost attempt it says the reason. */
+function causeIn({ name, message, code }: SerializedError): SerializedError {
+  const kept = { name: cut(name, ATTEMPT_CAUSE_LENGTH_MAX), message: cut(message, ATTEMPT_CAUSE_LENGTH_MAX) };
+  return code === undefined ? kept : { ...kept, code: cut(code, ATTEMPT_CAUSE_LENGTH_MAX) };
 }
 
 /** A text of at most so many UTF-16 units, the three dots of a cut included. A cut may have halved a surrogate pair. */

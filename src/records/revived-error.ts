@@ -1,27 +1,36 @@
-import { type ErrorFacts, errorOfCode } from "../core/error-of-code.ts";
+import { errorOfCode } from "../core/error-of-code.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
-/** An error object with the name, message, stack, code and causes of an error that crossed the border of a thread or a
- *  process. An error of ours has its class again. @param facts what it had beside */
-export function revivedError(record: SerializedError, facts: ErrorFacts = {}): Error {
+/** An error object with all that was kept of an error that crossed the border of a thread or a process. An error of
+ *  ours has its class again. */
+export function revivedError(record: SerializedError): Error {
   const cause = record.cause === undefined ? undefined : revivedError(record.cause);
-  const ours = record.code === undefined ? null : errorOfCode(record.code, record.message, { ...facts, cause });
-  return ours?.name === record.name ? withStack(ours, record) : plainError(record, cause);
+  const ours = record.code === undefined ? null : errorOfCode(record.code, record.message, { cause });
+  return ours?.name === record.name ? withFacts(ours, record) : plainError(record, cause, revivedError);
 }
 
-/** An error object with the name, message, stack and code of a record. It has the class of its name where JavaScript
- *  itself has that class. */
-export function plainError(record: SerializedError, cause: Error | undefined): Error {
+/** An error object with all that was kept of an error. It has the class of its name where JavaScript itself has that
+ *  class. @param revive makes the errors of an `AggregateError` */
+export function plainError(
+  record: SerializedError,
+  cause: Error | undefined,
+  revive: (record: SerializedError) => Error,
+): Error {
   const Class = Object.hasOwn(NATIVE, record.name) ? (NATIVE[record.name] ?? Error) : Error;
-  const error = new Class(record.message, cause === undefined ? undefined : { cause });
+  const options = cause === undefined ? undefined : { cause };
+  const error =
+    record.errors === undefined
+      ? new Class(record.message, options)
+      : new AggregateError(record.errors.map(revive), record.message, options);
   if (error.name !== record.name) define(error, "name", record.name);
   if (record.code !== undefined) define(error, "code", record.code);
-  return withStack(error, record);
+  return withFacts(error, record);
 }
 
-/** Gives an error the stack of a record. @returns the error */
-export function withStack<E extends Error>(error: E, { stack }: SerializedError): E {
+/** Gives an error the stack and the properties of a record. @returns the error */
+export function withFacts<E extends Error>(error: E, { stack, properties = {} }: SerializedError): E {
   if (stack !== undefined) define(error, "stack", stack);
+  for (const [key, value] of Object.entries(properties)) define(error, key, value, true);
   return error;
 }
 
@@ -33,6 +42,6 @@ const NATIVE: Readonly<Record<string, new (message: string, options?: ErrorOptio
   URIError,
 };
 
-function define(error: Error, key: string, value: string): void {
-  Object.defineProperty(error, key, { value, configurable: true, writable: true, enumerable: false });
+function define(error: Error, key: string, value: unknown, enumerable = false): void {
+  Object.defineProperty(error, key, { value, configurable: true, writable: true, enumerable });
 }

@@ -13,25 +13,20 @@ import type { Serializer } from "./serializer.ts";
  */
 export class JSONSerializer implements Serializer {
   serialize(value: unknown): string {
+    let problem: Problem | null;
     try {
-      return this.#serialize(value);
+      problem = findProblem(value, []);
+      if (problem === null) return JSON.stringify(value);
     } catch (cause) {
-      if (cause instanceof SerializationError) throw cause;
-      // A getter or a Proxy threw.
+      // A getter throws, or a Proxy.
       const reason = cause instanceof Error ? `: ${cause.message}` : "";
       throw new SerializationError(`a part of the value cannot be read${reason}`, { cause });
     }
-  }
-
-  #serialize(value: unknown): string {
-    const problem = findProblem(value, "", []);
-    if (problem !== null) {
-      throw new SerializationError(
-        `${problem.what} at ${problem.path === "" ? "the top level" : problem.path} cannot be carried as JSON ` +
-          "without loss; convert it, or give the data store a DevalueSerializer",
-      );
-    }
-    return JSON.stringify(value);
+    const path = (problem.path ?? []).reverse().join("").replace(/^\./, "");
+    throw new SerializationError(
+      `${problem.what} at ${path === "" ? "the top level" : path} cannot be carried as JSON without loss; ` +
+        "convert it, or give the data store a DevalueSerializer",
+    );
   }
 
   deserialize(text: string): unknown {
@@ -45,54 +40,74 @@ export class JSONSerializer implements Serializer {
 
 interface Problem {
   readonly what: string;
-  readonly path: string;
+  /** The steps to the refused value, the last one first; null where they say nothing. */
+  readonly path: string[] | null;
 }
 
 /** @param parents the objects around the value, outermost first */
-function findProblem(value: unknown, path: string, parents: object[]): Problem | null {
+function findProblem(value: unknown, parents: object[]): Problem | null {
   switch (typeof value) {
     case "string":
     case "boolean":
       return null;
     case "number":
-      return Number.isFinite(value) ? null : { what: `${value}`, path };
+      return Number.isFinite(value) ? null : problemOf(`${value}`);
     case "object":
-      return value === null ? null : findObjectProblem(value, path, parents);
+      return value === null ? null : findObjectProblem(value, parents);
     default:
-      return { what: `a value of type ${typeof value}`, path };
+      return problemOf(`a value of type ${typeof value}`);
   }
 }
 
-function findObjectProblem(value: object, path: string, parents: object[]): Problem | null {
-  if (parents.includes(value)) return { what: "a cycle", path };
+function problemOf(what: string): Problem {
+  return { what, path: [] };
+}
+
+function findObjectProblem(value: object, parents: object[]): Problem | null {
+  if (parents.includes(value)) return problemOf("a cycle");
   if (parents.length >= JSON_DEPTH_MAX)
-    return { what: `a value nested deeper than ${JSON_DEPTH_MAX} levels`, path: "" };
+    return { what: `a value nested deeper than ${JSON_DEPTH_MAX} levels`, path: null };
   parents.push(value);
-  const problem = Array.isArray(value)
-    ? findItemProblem(value, path, parents)
-    : findPropertyProblem(value, path, parents);
+  const problem = Array.isArray(value) ? findItemProblem(value, parents) : findPropertyProblem(value, parents);
   parents.pop();
   return problem;
 }
 
-function findItemProblem(items: readonly unknown[], path: string, parents: object[]): Problem | null {
+function findItemProblem(items: readonly unknown[], parents: object[]): Problem | null {
+  if (!isOfClass(items, Array.prototype, 2)) return problemOf(`an object of class ${classOf(items)}`);
   for (let index = 0; index < items.length; index++) {
-    const problem = findProblem(items[index], `${path}[${index}]`, parents);
-    if (problem !== null) return problem;
+    const problem = findProblem(items[index], parents);
+    if (problem === null) continue;
+    problem.path?.push(`[${index}]`);
+    return problem;
+  }
+  // Such as the groups of a match of a regular expression.
+  return Object.keys(items).length === items.length ? null : problemOf("an array with properties");
+}
+
+function findPropertyProblem(value: object, parents: object[]): Problem | null {
+  if (Object.getPrototypeOf(value) !== null && !isOfClass(value, Object.prototype, 1)) {
+    return problemOf(`an object of class ${classOf(value)}`);
+  }
+  if (Object.getOwnPropertySymbols(value).length > 0) return problemOf("a property whose key is a symbol");
+  for (const [key, item] of Object.entries(value)) {
+    const problem = item === undefined ? null : findProblem(item, parents);
+    if (problem === null) continue;
+    problem.path?.push(`.${key}`);
+    return problem;
   }
   return null;
 }
 
-function findPropertyProblem(value: object, path: string, parents: object[]): Problem | null {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // The prototype of a plain object of another realm is that realm's `Object.prototype`, which has no prototype.
-  if (prototype !== null && prototype !== Object.prototype && Object.getPrototypeOf(prototype) !== null) {
-    return { what: `an object of class ${value.constructor?.name ?? "unknown"}`, path };
-  }
-  if (Object.getOwnPropertySymbols(value).length > 0) return { what: "a property whose key is a symbol", path };
-  for (const [key, item] of Object.entries(value)) {
-    const problem = item === undefined ? null : findProblem(item, path === "" ? key : `${path}.${key}`, parents);
-    if (problem !== null) return problem;
-  }
-  return null;
+/** Whether a value is a literal's, and no instance of another class. @param depth how many prototypes the value has: in
+ *  another realm they are other objects */
+function isOfClass(value: object, prototype: object, depth: number): boolean {
+  let last: unknown = Object.getPrototypeOf(value);
+  if (last === prototype) return true;
+  for (let count = 1; count < depth && last !== null; count++) last = Object.getPrototypeOf(last);
+  return last !== null && Object.getPrototypeOf(last) === null;
+}
+
+function classOf(value: object): string {
+  return value.constructor?.name ?? "unknown";
 }

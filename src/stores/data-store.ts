@@ -151,8 +151,8 @@ export interface DataStore extends AsyncDisposable {
    *    its `fence` and the step's `schedulerId`. `finish` removes the job and keeps its result (unless
    *    `expiresAt <= now`). `retry` puts the job back with the new `runAt`, `failedAttempts` and `attemptHistory`.
    *    `giveUp` puts the job back as it was. A job that is to be cancelled, or that is given up after it `hasStarted`,
-   *    is not put back: *recovery* ends it, or takes it back. `start` says that the job is about to start: it keeps its
-   *    lease, and `startedFence` becomes its fence.
+   *    is not put back: *recovery* ends it, or takes it back, with the `attemptHistory` of the release. `start` says
+   *    that the job is about to start: it keeps its lease, and `startedFence` becomes its fence.
    * 2. *Recovery*, if `recover`, of jobs whose lease is no longer live, whoever held the lease. A job that may have
    *    started goes back to the queue with `recoveries` + 1, or ends as `abandoned` when its `recoveries` have reached
    *    `maxRecoveries`. A job that was lost before (`recoveries` > 0) and whose `startedFence` is not its fence has not

@@ -58,7 +58,12 @@ export type JobRelease = { readonly jobId: string; readonly fence: number } & (
       /** Replaces that of the job; absent leaves it as it is. */
       readonly attemptHistory?: readonly AttemptRecord[];
     }
-  | { readonly kind: "giveUp"; readonly hasStarted?: boolean }
+  | {
+      readonly kind: "giveUp";
+      readonly hasStarted?: boolean;
+      /** As that of a retry: it has the attempt that was lost. */
+      readonly attemptHistory?: readonly AttemptRecord[];
+    }
   | { readonly kind: "start" }
 );
 

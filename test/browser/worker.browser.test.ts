@@ -78,8 +78,8 @@ describe.each([
       "errors",
       {
         cause: "RangeError: deeper",
-        value: { error: expect.stringMatching(/^SerializationError: what the handler returned cannot be sent from a/) },
-        payload: { error: expect.stringMatching(/^SerializationError: the payload of task "echo" cannot be sent to/) },
+        value: { error: expect.stringMatching(/^SerializationError: what the handler returned cannot be stored: /) },
+        payload: { error: expect.stringMatching(/^SerializationError: a value of type /) },
         scheduler: { error: expect.stringMatching(/^SchedulerStateError: scheduler of a handler's context: there is/) },
       },
     ],

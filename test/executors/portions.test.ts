@@ -34,7 +34,7 @@ function openLocal(portions: Portions, handler: TaskHandler): (listener: Channel
   return (listener) => {
     const handlers = new Map([["echo", handler]]);
     const server = new TaskServer(
-      async () => handlers,
+      async () => ({ handlers, serializer: undefined }),
       (messages) => {
         count(messages);
         later(() => listener.onMessage({ escapement: messages }));

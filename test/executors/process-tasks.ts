@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import process from "node:process";
 import { defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
 
@@ -10,6 +11,24 @@ export const tasks: object = defineTasks({
   },
   pid: { handler: () => process.pid },
   exit: { handler: (code: number) => process.exit(code) },
+  complains: {
+    handler: () => {
+      console.error("the disk is full");
+      setTimeout(() => {
+        throw Object.assign(new TypeError("nobody catches this"), { status: 507 });
+      });
+      return new Promise(() => {});
+    },
+  },
+  leavesChild: {
+    handler: async (_: unknown, { progress }) => {
+      const { pid = 0 } = spawn("sleep", ["60"], { stdio: "inherit" });
+      progress(0.5, String(pid));
+      process.exitCode = 4;
+      await new Promise((resolve) => setImmediate(resolve));
+      process.exit(4);
+    },
+  },
   fill: {
     handler: () => {
       const kept: unknown[] = [];
@@ -44,8 +63,6 @@ export const tasks: object = defineTasks({
     },
   },
   disconnect: { handler: () => process.disconnect?.() },
-  makeFunction: { handler: () => () => 1 },
-  makeProxy: { handler: () => new Proxy({ a: 1 }, {}) },
   readEnvironment: { handler: (name: string) => process.env[name] ?? null },
   readFolder: { handler: () => process.cwd() },
   // A program may send messages of its own.
@@ -58,7 +75,6 @@ export const tasks: object = defineTasks({
         {},
         { escapement: 1 },
         { escapement: [null] },
-        { escapementBytes: "?" },
         ...Array.from({ length: 20 }, (_, id) => ({
           escapement: [
             { op: "progress", id, fraction: 99 },

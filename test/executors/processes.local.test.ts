@@ -72,15 +72,38 @@ describe("a process that is lost is replaced, and its job says so:", () => {
     await using executor = await openExecutor();
     const { pid, failure } = await started(executor, "spinAfterProgress");
     process.kill(pid, "SIGKILL");
-    expect(await failure).toMatch(/^WorkerLostError: .* it was ended by SIGKILL$/);
+    expect(await failure).toMatch(
+      /^WorkerLostError: .* it was ended by SIGKILL, by somebody's kill -9, or by a system without memory$/,
+    );
     expect(await executor.execute(makeCall("echo", 2))).toBe(2);
   });
 
   test("when it runs out of memory", async ({ skip }) => {
     if (process.versions.bun !== undefined) skip("Bun has no limit of its memory");
     await using executor = await openExecutor({ execArgv: ["--max-old-space-size=60"] });
-    expect(await failureOf(executor, makeCall("fill"))).toMatch(/^WorkerLostError: .* it was ended by SIG(ABRT|TRAP)$/);
+    expect(await failureOf(executor, makeCall("fill"))).toMatch(
+      /^WorkerLostError: .* it was ended by SIG(ABRT|TRAP), because it reached its memory limit; .* out of memory/is,
+    );
     expect(await executor.execute(makeCall("echo", 3))).toBe(3);
+  });
+
+  test("with the error that nobody caught, and the last lines of its standard error", async () => {
+    await using executor = await openExecutor();
+    const error = (await executor.execute(makeCall("complains")).catch((thrown: unknown) => thrown)) as Error;
+    expect(error.message).toMatch(/it exited with code 1; the last lines of its standard error: .*disk is full/s);
+    expect(error.message).toContain("nobody catches this");
+    expect(error.message).not.toMatch(/^ +at /m);
+    // Deno says it in the output alone.
+    if (process.versions.deno === undefined) expect(error.cause).toMatchObject({ name: "TypeError", status: 507 });
+    expect(await executor.execute(makeCall("echo", 5))).toBe(5);
+  });
+
+  test("also when a process of its own lives on with its standard error", async () => {
+    await using executor = await openExecutor();
+    const { pid, failure } = await started(executor, "leavesChild");
+    expect(await failure).toMatch(/it exited with code 4/);
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
   });
 
   test("when it ends its connection", async () => {
@@ -110,7 +133,6 @@ test("a handler that never returns is ended with its process after abortGrace", 
 });
 
 describe("what is sent arrives as it was:", () => {
-  const date = new Date(1_800_000_000_000);
   let executor: ProcessExecutor;
   beforeAll(async () => {
     executor = await openExecutor({ jobsPerWorker: 4 });
@@ -118,13 +140,6 @@ describe("what is sent arrives as it was:", () => {
   afterAll(() => executor.close());
 
   test.each<[string, unknown]>([
-    ["a date", date],
-    ["a date in a list", [{ at: date }]],
-    ["a map with a set", new Map([["a", new Set([1])]])],
-    ["bytes", new Uint8Array([1, 2, 255])],
-    ["a bigint", 2n ** 70n],
-    ["numbers that JSON has not", [Number.NaN, -0, Number.POSITIVE_INFINITY]],
-    ["undefined in a list", [undefined, { a: undefined }]],
     ["a list of 20,000 numbers", Array.from({ length: 20_000 }, (_, index) => index)],
     ["half a character", "\uD800"],
     ["__proto__ as a key", JSON.parse('{"__proto__":{"a":1}}')],
@@ -135,41 +150,9 @@ describe("what is sent arrives as it was:", () => {
   test("the results of jobs before", async () => {
     await using executor = await openExecutor();
     const result = makeResult(makeJob({ id: "a" }), { returnValue: "5" });
-    const getParentResults: JobCall["getParentResults"] = async () => ({
-      records: [result, null],
-      serializer: { serialize: String, deserialize: (text) => new Date(Number(text)) },
-    });
+    const getParentResults: JobCall["getParentResults"] = async () => [result, null];
     const call = makeCall("parents", null, { getParentResults, job: { after: ["a", "b"] } });
-    expect(await executor.execute(call)).toEqual([["a", new Date(5)], null]);
-  });
-
-  test("a value that leads to itself", async () => {
-    const payload: { self?: unknown } = {};
-    payload.self = payload;
-    const answer = (await executor.execute(makeCall("echo", null, { payload }))) as typeof payload;
-    expect(answer.self).toBe(answer);
-  });
-
-  test("and a proxy is copied or refused, as the runtime can, while the process goes on", async () => {
-    const pid = await executor.execute(makeCall("pid"));
-    const made = await executor.execute(makeCall("makeProxy")).catch(({ name }: Error) => name);
-    expect(made).toEqual(process.versions.deno === undefined ? { a: 1 } : "SerializationError");
-    expect(await executor.execute(makeCall("pid"))).toBe(pid);
-  });
-
-  test("and what cannot be copied is refused, in either direction, while the process goes on", async () => {
-    const calls = [
-      makeCall("echo", 1),
-      makeCall("echo", null, { payload: () => 1 }),
-      makeCall("makeFunction"),
-      makeCall("echo", 2),
-    ];
-    expect(await Promise.all(calls.map((call) => failureOf(executor, call)))).toEqual([
-      "resolved with 1",
-      expect.stringMatching(/^SerializationError: the payload of task "echo" cannot be sent to a process/),
-      expect.stringMatching(/^SerializationError: what the handler returned cannot be sent from a process/),
-      "resolved with 2",
-    ]);
+    expect(await executor.execute(call)).toEqual([["a", 5], null]);
   });
 
   test("and messages that a handler sends by itself disturb nobody", async () => {

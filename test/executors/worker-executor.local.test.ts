@@ -164,14 +164,9 @@ describe("A handler in a thread", () => {
       "storeUnavailable",
     ],
     [
-      "of a class of its own",
-      {
-        getParentResults: async () => ({
-          records: [null, makeResult(makeJob(), { returnValue: "1" })],
-          serializer: { serialize: String, deserialize: () => () => {} },
-        }),
-      },
-      "serialization",
+      "in another form than JSON",
+      { getParentResults: async () => [null, makeResult(makeJob(), { returnValue: "?" })] },
+      "deserialization",
     ],
     ["from who cannot read them", {}, "schedulerState"],
   ])("is told why it gets no results of jobs before: %s", (_, facts, code) =>
@@ -340,14 +335,14 @@ describe("A WorkerExecutor", () => {
       }
     }));
 
-  test("says of a payload or a value that cannot be copied which task has it", () =>
+  test("refuses a payload or a value that the data store's serializer refuses, and runs on", () =>
     withExecutor({}, async (executor) => {
       const others = [1, 2, 3].map((number) => executor.execute(makeCall("echo", number)));
       const payload = executor.execute({ ...makeCall("echo"), payload: { run: () => {} } });
-      await expect(payload).rejects.toThrow('the payload of task "echo" cannot be sent to a thread: ');
+      await expect(payload).rejects.toThrow("a value of type function at run cannot be carried");
       await expect(payload).rejects.toMatchObject({ code: "serialization" });
       const value = executor.execute(makeCall("function"));
-      await expect(value).rejects.toThrow("what the handler returned cannot be sent from a thread: ");
+      await expect(value).rejects.toThrow("what the handler returned cannot be stored: a value of type function");
       await expect(value).rejects.toMatchObject({ code: "serialization" });
       expect(await Promise.all(others)).toEqual([1, 2, 3]);
     }));

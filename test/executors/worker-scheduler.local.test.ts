@@ -1,15 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/core/logger.ts";
+import { ProcessExecutor } from "../../src/executors/process/process-executor.ts";
 import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import { Scheduler } from "../../src/scheduler/scheduler-with-store.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
 
 const ENTRY = new URL("../../src/executors/worker/thread-entry.ts", import.meta.url);
+const PROCESS = new URL("../../src/executors/process/process-entry.ts", import.meta.url);
 const TASKS = new URL("./pool-tasks.ts", import.meta.url);
 
 let modules: WorkerModules;
 beforeAll(async () => {
-  modules = await workerModules(ENTRY, TASKS);
+  modules = await workerModules(ENTRY, PROCESS, TASKS);
 });
 afterAll(() => modules.remove());
 
@@ -74,7 +80,39 @@ describe("A scheduler whose handlers run in threads", () => {
     await scheduler.start();
     const job = await scheduler.addJob("exit", { payload: 1 });
     await expect(job.wait()).rejects.toMatchObject({ code: "jobAbandoned" });
-    expect((await job.result())?.attempts).toBe(2);
+    const result = await job.result();
+    expect(result?.attempts).toBe(2);
+    expect(result?.error?.cause).toMatchObject({
+      name: "WorkerLostError",
+      message: expect.stringMatching(/it exited with code 1$/),
+    });
+    expect(result?.attemptHistory).toMatchObject([1, 2].map((number) => ({ number, error: { code: "workerLost" } })));
+  });
+
+  test("takes no recovery from a job for which no thread can be started, and runs it once one can", async () => {
+    const folder = await temporaryFolder();
+    onTestFinished(() => folder.remove());
+    const path = join(folder.path, "tasks.mjs");
+    const write = (text: string): Promise<void> => writeFile(path, text);
+    const tasksText = `export const tasks = {
+      exit: { handler: () => process.exit(1) }, echo: { handler: (payload) => payload } };`;
+    await write(tasksText);
+    const processes = new ProcessExecutor({ module: pathToFileURL(path), entry: modules.url(PROCESS), maxWorkers: 1 });
+    const failures: unknown[] = [];
+    let mended: Promise<void> | undefined;
+    // It is mended after its second failure: then a job has been given back.
+    const warn = (message: string): void => {
+      if (message.includes("cannot be started") && failures.push(message) === 2) mended = write(tasksText);
+    };
+    await using other = new Scheduler({ executors: { processes }, logger: { ...silentLogger, warn } });
+    for (const id of ["exit", "echo"]) other.task(id, { executor: "processes", maxRecoveries: 0 });
+    await other.start();
+    await write('throw new Error("half written");');
+    await expect(other.runJob("exit")).rejects.toMatchObject({ code: "jobAbandoned" });
+    const job = await other.addJob("echo", { payload: 1 });
+    expect(await job.wait()).toBe(1);
+    await mended;
+    expect([failures.length, (await job.result())?.attempts]).toEqual([2, 1]);
   });
 
   test("leaves no thread when it stops, whatever they do", async () => {

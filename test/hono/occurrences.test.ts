@@ -100,9 +100,9 @@ describe("GET /schedules/:id/occurrences", () => {
 
 describe("GET /schedules/:id/explain", () => {
   test.each([
-    ["2030-01-01T02:00:00Z", "error", { kind: "error", name: "Error", message: "no paper" }],
-    ["2030-01-01T03:00:00%2B01:00", "error", { kind: "error", name: "Error", message: "no paper" }],
-    ["2030-01-01%2003:00", "error", { kind: "error", name: "Error", message: "no paper" }],
+    ["2030-01-01T02:00:00Z", "error", { kind: "error", name: "Error", message: "no paper", code: null }],
+    ["2030-01-01T03:00:00%2B01:00", "error", { kind: "error", name: "Error", message: "no paper", code: null }],
+    ["2030-01-01%2003:00", "error", { kind: "error", name: "Error", message: "no paper", code: null }],
     ["2030-01-01", "coalesced", { kind: "nobodyUp", lacks: "scheduler" }],
     ["2029-12-31", "outside", { kind: "added", by: "ada", at: "2030-01-01T00:00:00Z" }],
     ["2030-01-01T05:00", "paused", { kind: "schedulePaused", by: "bob", at: "2030-01-01T03:00:01Z" }],

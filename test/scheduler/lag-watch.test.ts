@@ -29,6 +29,35 @@ describe("a warning", () => {
     ]);
   });
 
+  test("says that the lease thread kept the leases, where there is one and it did", async () => {
+    let heldMs = 1e6;
+    const { scheduler, clock, log } = setUp({
+      leaseThread: {
+        start: async () => {},
+        hold: () => {},
+        drop: () => {},
+        heldUntil: () => clock.now() + heldMs,
+        stop: async () => {},
+      },
+    });
+    const { handler } = heldHandler();
+    scheduler.task("wait", handler);
+    await scheduler.start();
+    await scheduler.addJob("wait");
+    await clock.advance("PT1S");
+    block(clock, 40);
+    await clock.advance("PT11M");
+    heldMs = 0;
+    block(clock, 100);
+    await clock.advance("PT1M");
+    expect(told(log)).toEqual([
+      expect.stringMatching(
+        /^(?!.*run again elsewhere).*; the lease thread kept the leases, but no other job, fire or /,
+      ),
+      expect.stringContaining("jobs whose leases (60 s) end run again elsewhere"),
+    ]);
+  });
+
   test("is not given for shorter times, nor while no job runs", async () => {
     const { scheduler, clock, log } = setUp();
     scheduler.task("compute", () => block(clock, 20));

@@ -101,6 +101,8 @@ export const error: () => Schema<SerializedError> = once(() =>
     stack: v.exactOptional(v.string()),
     code: v.exactOptional(v.string()),
     cause: v.exactOptional(v.lazy(() => error())),
+    properties: v.exactOptional(metadata()),
+    errors: v.exactOptional(v.array(v.lazy(() => error()))),
   }),
 );
 

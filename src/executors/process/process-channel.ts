@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync } from "node:fs";
+import process from "node:process";
 import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { missingEntryAdvice } from "../remote/missing-entry.ts";
 import type { ToWorker } from "../remote/remote-call.ts";
-import type { ChannelListener, WorkerChannel } from "../remote/worker-channel.ts";
-import { fromWire, SERIALIZATION, toWire } from "./wire.ts";
+import type { ChannelListener, LostReason, WorkerChannel } from "../remote/worker-channel.ts";
+import { LastLines } from "./last-lines.ts";
 
 /** How processes are started. */
 export interface ProcessSettings {
@@ -19,33 +20,37 @@ export interface ProcessSettings {
 export class ProcessChannel implements WorkerChannel {
   readonly sharesMemory = false;
   readonly #child: ChildProcess;
+  readonly #lastLines = new LastLines();
   readonly #listener: ChannelListener;
   /** Resolves when there is no process any more. */
   readonly #gone: Promise<void>;
-  /** Whether the process has ended or is to end: nobody wants to hear of it any more. */
+  /** Whether the listener knows that the process has ended. */
   #isOver = false;
+  /** Whether nobody wants to hear of the process any more. */
+  #isKilled = false;
 
   constructor({ entry, env, execArgv, cwd }: ProcessSettings, listener: ChannelListener) {
     this.#listener = listener;
     this.#child = fork(new URL(entry), [], {
       serialization: SERIALIZATION,
       // The terminal's input stays with this program.
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      stdio: ["ignore", "inherit", "pipe", "ipc"],
       ...(env === undefined ? {} : { env: { ...env } }),
       ...(execArgv === undefined ? {} : { execArgv: [...execArgv] }),
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.#child.on("message", (data) => {
-      if (!this.#isOver) listener.onMessage(fromWire(data));
+      if (!this.#isKilled) listener.onMessage(data);
     });
+    this.#passOnErrors();
     this.#gone = new Promise((resolve) => {
       this.#child.once("exit", (code, signal) => {
         const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
-        this.#lost(`${how}${missingEntryAdvice(entry, existsSync)}`);
+        this.#lost(this.#saidAll().then(() => this.#reasonOf(how, signal, missingEntryAdvice(entry, existsSync))));
         resolve();
       });
       this.#child.on("error", (error) => {
-        this.#lost(`it failed: ${error.message}`, error);
+        this.#lost({ message: `it failed: ${error.message}`, cause: error });
         // A process that was never started does not exit.
         if (this.#child.pid === undefined) resolve();
       });
@@ -56,7 +61,7 @@ export class ProcessChannel implements WorkerChannel {
 
   send(messages: readonly ToWorker[]): void {
     // That a process has ended, or was never started, is told by an event.
-    if (!this.#isOver && this.#child.connected) this.#child.send(toWire(messages), ignore);
+    if (!this.#isOver && this.#child.connected) this.#child.send({ escapement: [...messages] }, ignore);
   }
 
   ref(): void {
@@ -71,17 +76,59 @@ export class ProcessChannel implements WorkerChannel {
 
   kill(): Promise<void> {
     this.#isOver = true;
+    this.#isKilled = true;
     this.#child.kill("SIGKILL");
     return this.#gone;
   }
 
-  #lost(message: string, cause?: unknown): void {
+  /** What the process writes to its standard error goes where this program's goes, and the last of it is kept. */
+  #passOnErrors(): void {
+    const { stderr } = this.#child;
+    if (stderr === null) return;
+    stderr.setEncoding("utf8");
+    stderr.on("data", (text: string) => {
+      this.#lastLines.add(text);
+      process.stderr.write(text);
+    });
+    // A pipe is a socket, which would keep this program alive.
+    if ("unref" in stderr && typeof stderr.unref === "function") stderr.unref();
+  }
+
+  /** Resolves when all that the process said has arrived. Not much later than its end, because processes of its own may
+   *  live on with its standard error. */
+  #saidAll(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = startBackgroundTimer(resolve, LAST_WORDS_MS);
+      this.#child.once("close", () => {
+        stop();
+        resolve();
+      });
+    });
+  }
+
+  #reasonOf(how: string, signal: string | null, advice: string): LostReason {
+    const isFull = this.#lastLines.tellsOfMemory;
+    const why = isFull ? ", because it reached its memory limit" : signal === "SIGKILL" ? KILLED : "";
+    const lines = String(this.#lastLines);
+    const said = lines === "" ? "" : `; the last lines of its standard error: ${lines}`;
+    return { message: `${how}${why}${advice}${said}` };
+  }
+
+  #lost(reason: LostReason | Promise<LostReason>): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#child.kill("SIGKILL");
-    this.#listener.onLost(cause === undefined ? { message } : { message, cause });
+    this.#listener.onLost(reason);
   }
 }
+
+/** How the runtime copies messages: Node and Bun are several times as fast with JSON, and Deno is without it. */
+const SERIALIZATION = process.versions.deno === undefined ? "json" : "advanced";
+
+/** How long the last words of a process may take after its end, in milliseconds. */
+const LAST_WORDS_MS = 200;
+
+const KILLED = ", by somebody's kill -9, or by a system without memory";
 
 /** How long a process may live after its connection. */
 const DISCONNECTED_MS = 1000;

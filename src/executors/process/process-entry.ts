@@ -1,16 +1,17 @@
 // The program of a process of a ProcessExecutor.
 
 import process from "node:process";
-import { importedHandlers } from "../remote/task-module.ts";
+import { importedModule } from "../remote/task-module.ts";
 import { TaskServer } from "../remote/task-server.ts";
 import { watchParent } from "./watch-parent.ts";
-import { fromWire, toWire } from "./wire.ts";
 
-const server = new TaskServer(importedHandlers, (messages) => {
-  process.send?.(toWire(messages), undefined, undefined, ignore);
+const server = new TaskServer(importedModule, (messages) => {
+  process.send?.({ escapement: messages }, undefined, undefined, ignore);
 });
-process.on("message", (data) => server.receive(fromWire(data)));
+process.on("message", (data) => server.receive(data));
 
+// Its end is told by the runtime, and its reason here.
+process.on("uncaughtExceptionMonitor", (error) => server.crashes(error));
 // Nobody waits for its jobs any more.
 process.on("disconnect", () => process.exit());
 // Ctrl-C goes to all processes of the terminal, and a service manager may do the same. The scheduler decides how long

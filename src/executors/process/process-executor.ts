@@ -8,7 +8,7 @@ import { checkProcessOptions, type ProcessExecutorOptions } from "./process-opti
  * where handlers only compute.
  *
  * The handlers are those of a module that each process imports. In the scheduler the tasks need none. Payloads and
- * returned values are copied (structured clone). In a process, `context.scheduler` throws.
+ * returned values cross as text of the data store. In a process, `context.scheduler` throws.
  * Processes end with this program, however it ends.
  * @throws {OptionsError}
  * @example

@@ -10,11 +10,12 @@ export function logText(message: unknown): string {
   return clip(typeof message === "string" ? message : textOf(message));
 }
 
-/** What was logged with a line, in a form that can be sent: plain data, and errors. Never throws. */
+/** What was logged with a line, in a form that can be sent: JSON, and errors. What is no JSON becomes text. Never
+ *  throws. */
 export function logDetails(details: readonly unknown[]): LogDetail[] {
   return details.slice(0, DETAILS_MAX).map((detail) => {
     if (typeof detail === "string") return { value: clip(detail) };
-    if (typeof detail !== "object" || detail === null) return { value: isPlain(detail) ? detail : textOf(detail) };
+    if (typeof detail !== "object" || detail === null) return { value: isJson(detail) ? detail : textOf(detail) };
     try {
       // A Proxy may throw at the question.
       if (detail instanceof Error) return { error: serializedError(detail) };
@@ -26,8 +27,8 @@ export function logDetails(details: readonly unknown[]): LogDetail[] {
   });
 }
 
-function isPlain(value: unknown): boolean {
-  return value === null || value === undefined || ["number", "boolean", "bigint"].includes(typeof value);
+function isJson(value: unknown): boolean {
+  return value === null || typeof value === "boolean" || Number.isFinite(value);
 }
 
 function textOf(value: unknown): string {

@@ -1,21 +1,16 @@
 import { startBackgroundTimer } from "../../core/background-timer.ts";
-import { SerializationError, WorkerLostError } from "../../core/errors.ts";
+import { SchedulerStateError, WorkerLostError } from "../../core/errors.ts";
 import { WORKER_MESSAGES_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
 import { revivedError } from "../../records/revived-error.ts";
-import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
+import { serializedError } from "../../records/serialized-error.ts";
+import type { JobCall } from "../job-executor.ts";
 import { AbortFlags } from "./abort-flags.ts";
-import { sentResults } from "./parent-results.ts";
+import { textsOf } from "./call-texts.ts";
 import type { PendingCall } from "./pending-call.ts";
 import type { PoolSettings, PoolWords } from "./pool-settings.ts";
-import {
-  type FromWorker,
-  fromWorker,
-  type ParentsMessage,
-  type RunMessage,
-  type ToWorker,
-  type UnfitMessage,
-} from "./remote-call.ts";
+import { type FromWorker, fromWorker, type ParentsMessage, type ToWorker, type UnfitMessage } from "./remote-call.ts";
 import { tellLog } from "./remote-log.ts";
 import type { ChannelListener, LostReason, OpenChannel, WorkerChannel } from "./worker-channel.ts";
 
@@ -49,11 +44,13 @@ export class PoolWorker implements ChannelListener {
   #outbox: ToWorker[] = [];
   #served = 0;
   #end: Promise<void> | null = null;
+  /** The error that ends the worker, where it says so itself. */
+  #crash: Error | undefined;
 
   /** When its last call settled, in milliseconds of the pool's clock. */
   idleSince = 0;
 
-  constructor(settings: PoolSettings, words: PoolWords, open: OpenChannel, owner: WorkerOwner) {
+  constructor(settings: PoolSettings, words: PoolWords, open: OpenChannel, owner: WorkerOwner, sample: string | null) {
     this.#settings = settings;
     this.#words = words;
     this.#owner = owner;
@@ -65,7 +62,8 @@ export class PoolWorker implements ChannelListener {
     this.#flags = this.#channel.sharesMemory ? new AbortFlags(settings.jobsPerWorker) : null;
     const module = settings.module === null ? {} : { module: settings.module };
     const flags = this.#flags === null ? {} : { flags: this.#flags.memory };
-    this.#channel.send([{ op: "open", worker: words.worker, ...module, ...flags }]);
+    const text = sample === null ? {} : { sample };
+    this.#channel.send([{ op: "open", worker: words.worker, ...module, ...flags, ...text }]);
     this.#watchStart();
   }
 
@@ -100,6 +98,13 @@ export class PoolWorker implements ChannelListener {
   /** Runs a call. The worker must have room. */
   run(pending: PendingCall): void {
     const { call, id } = pending;
+    let text: string | null;
+    try {
+      text = textsOf(call).payload();
+    } catch (error) {
+      pending.reject(error);
+      return;
+    }
     if (this.#calls.size === 0) this.#channel.ref();
     this.#served++;
     pending.slot = this.#freeSlots.pop() ?? 0;
@@ -107,13 +112,14 @@ export class PoolWorker implements ChannelListener {
     this.#calls.set(id, pending);
     this.#flags?.clear(pending.slot);
     call.started?.();
-    const { job, payload, attempt, fence, idempotencyKey } = call;
+    const { job, attempt, fence, idempotencyKey } = call;
     const jobText = JSON.stringify(job.payload === null ? job : { ...job, payload: "" });
     this.#post({
       op: "run",
       id,
       taskId: job.taskId,
-      payload,
+      ...(text === null ? {} : { payload: text }),
+      keepsResult: job.resultExpirationMs !== 0,
       job: jobText,
       attempt,
       fence,
@@ -138,11 +144,17 @@ export class PoolWorker implements ChannelListener {
     for (const message of fromWorker(data)) this.#receive(message);
   }
 
-  onLost(reason: LostReason): void {
+  onLost(reason: LostReason | Promise<LostReason>): void {
     if (this.#state === "ending" || this.#state === "ended") return;
-    this.#end ??= Promise.resolve();
+    this.#state = "ending";
     this.#owner.ending(this);
-    this.#hasEnded(reason, this.#served === 0 ? this.#failStart(this.#startError(reason)) : null);
+    this.#end ??= this.#lose(reason);
+  }
+
+  async #lose(reason: LostReason | Promise<LostReason>): Promise<void> {
+    const { message, cause } = await reason;
+    const why = { message, cause: cause ?? this.#crash };
+    this.#hasEnded(why, this.#served === 0 ? this.#failStart(this.#startError(why)) : null);
   }
 
   async #kill(reason: LostReason): Promise<void> {
@@ -177,11 +189,17 @@ export class PoolWorker implements ChannelListener {
       case "unfit":
         this.#isUnfit(message);
         break;
+      case "crashed":
+        this.#crash = revivedError(message.error);
+        break;
       case "done":
-        this.#settle(message.id, (pending) => pending.resolve(message.value));
+        this.#settle(message.id, (pending) => pending.resolve(returnedValue(pending.call, message.text)));
         break;
       case "failed":
-        this.#settle(message.id, (pending) => pending.reject(revivedError(message.error, message.facts)));
+        this.#settle(message.id, (pending) => {
+          if (message.isReturn) textsOf(pending.call).refused();
+          pending.reject(revivedError(message.error));
+        });
         break;
       case "progress":
         this.#calls.get(message.id)?.call.progress(message.fraction, message.note);
@@ -205,7 +223,7 @@ export class PoolWorker implements ChannelListener {
     if (pending === undefined) return;
     let answer: ParentsMessage["answer"];
     try {
-      answer = { results: await sentResults(pending.call) };
+      answer = { results: JSON.stringify(await parentsOf(pending.call)) };
     } catch (error) {
       answer = { error: serializedError(error) };
     }
@@ -244,37 +262,7 @@ export class PoolWorker implements ChannelListener {
     const messages = this.#outbox;
     if (messages.length === 0) return;
     this.#outbox = [];
-    if (this.#state === "ended") return;
-    try {
-      this.#channel.send(messages);
-    } catch {
-      // One of them cannot be copied. The others can.
-      for (const message of messages) this.#sendAlone(message);
-    }
-  }
-
-  #sendAlone(message: ToWorker): void {
-    try {
-      this.#channel.send([message]);
-    } catch (error) {
-      if (message.op === "run") this.#settle(message.id, (pending) => pending.reject(this.#unsendable(message, error)));
-      if (message.op === "parents") this.#post({ ...message, answer: { error: this.#unsendableParents(error) } });
-    }
-  }
-
-  #unsendable({ taskId }: RunMessage, cause: unknown): SerializationError {
-    const said = serializedError(cause).message;
-    return new SerializationError(
-      `the payload of task "${taskId}" cannot be sent to a ${this.#words.worker}: ${said}; it must be plain data, ` +
-        "because it is copied: let the schema return no functions and no objects of classes",
-      { cause },
-    );
-  }
-
-  #unsendableParents(cause: unknown): SerializedError {
-    const said = serializedError(cause).message;
-    const text = `the result of a job cannot be sent to a ${this.#words.worker}: ${said}`;
-    return serializedError(new SerializationError(text, { cause }));
+    if (this.#state !== "ended") this.#channel.send(messages);
   }
 
   #watchStart(): void {
@@ -313,4 +301,13 @@ export class PoolWorker implements ChannelListener {
     const text = `${executor}: no ${worker} ${which} can be started: ${message}`;
     return new WorkerLostError(text, { cause });
   }
+}
+
+function returnedValue(call: JobCall, text: string | undefined): unknown {
+  return text === undefined ? undefined : textsOf(call).returned(text);
+}
+
+async function parentsOf(call: JobCall): Promise<readonly (JobResultRecord | null)[]> {
+  if (call.getParentResults !== undefined) return call.getParentResults();
+  throw new SchedulerStateError("getParentResults() of a handler's context: whoever runs the job cannot read them");
 }

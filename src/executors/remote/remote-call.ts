@@ -1,7 +1,5 @@
-import type { ErrorFacts } from "../../core/error-of-code.ts";
 import { ERROR_CAUSES_MAX } from "../../core/limits.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
-import type { SentResult } from "./parent-results.ts";
 
 // What a scheduler's thread and a worker (a thread or a process of the executor's) say to each other: plain data, in
 // lists, because one message costs more than its content. Each side checks what it gets, because a program may post
@@ -16,6 +14,8 @@ export interface OpenMessage {
   readonly worker: string;
   /** Memory that both sides share, see `AbortFlags`; absent where there is none. */
   readonly flags?: SharedArrayBuffer;
+  /** A text of the data store's serializer, which that of the worker has to read; absent for JSON. */
+  readonly sample?: string;
 }
 
 /** To a worker: run a handler. */
@@ -24,7 +24,10 @@ export interface RunMessage {
   /** The number of the call. No two calls of an executor have the same. */
   readonly id: number;
   readonly taskId: string;
-  readonly payload: unknown;
+  /** The payload, as the data store's serializer writes it; absent for undefined. */
+  readonly payload?: string;
+  /** Whether anybody wants to know what the handler returns. */
+  readonly keepsResult: boolean;
   /** The job's record as JSON, which most handlers never read. It has no payload. */
   readonly job: string;
   readonly attempt: number;
@@ -41,11 +44,11 @@ interface AbortMessage {
   readonly reason: SerializedError;
 }
 
-/** To a worker: the results that it asked for, or why there are none. */
+/** To a worker: the records of the results that it asked for, as JSON, or why there are none. */
 export interface ParentsMessage {
   readonly op: "parents";
   readonly id: number;
-  readonly answer: { readonly results: readonly (SentResult | null)[] } | { readonly error: SerializedError };
+  readonly answer: { readonly results: string } | { readonly error: SerializedError };
 }
 
 export type ToWorker = OpenMessage | RunMessage | AbortMessage | ParentsMessage;
@@ -64,20 +67,27 @@ export interface UnfitMessage {
   readonly error?: SerializedError;
 }
 
+/** From a worker, as its last message: nobody catches this error, and the worker ends. */
+interface CrashedMessage {
+  readonly op: "crashed";
+  readonly error: SerializedError;
+}
+
 /** From a worker: the handler returned. */
 export interface DoneMessage {
   readonly op: "done";
   readonly id: number;
-  readonly value: unknown;
+  /** The value, as the data store's serializer writes it; absent for undefined. */
+  readonly text?: string;
 }
 
-/** From a worker: the handler threw. */
+/** From a worker: the handler threw, or returned what cannot be kept. */
 export interface FailedMessage {
   readonly op: "failed";
   readonly id: number;
   readonly error: SerializedError;
-  /** What an error of ours has beside; absent for other errors. */
-  readonly facts?: ErrorFacts;
+  /** Whether the handler returned. */
+  readonly isReturn: boolean;
 }
 
 /** From a worker: the handler said how far it is. */
@@ -94,13 +104,13 @@ export interface LogMessage {
   readonly id: number;
   readonly level: LogMessageLevel;
   readonly message: string;
-  /** What the handler logged with the line: JSON, or an error. */
+  /** What the handler logged with the line. */
   readonly details: readonly LogDetail[];
 }
 
 export type LogMessageLevel = "debug" | "info" | "warn" | "error";
 
-/** A value that was logged. */
+/** A value that was logged: JSON, or an error. */
 export type LogDetail = { readonly value: unknown } | { readonly error: SerializedError };
 
 /** From a worker: the handler asks for the results of the jobs that its job came after. */
@@ -112,6 +122,7 @@ interface AskParentsMessage {
 export type FromWorker =
   | ReadyMessage
   | UnfitMessage
+  | CrashedMessage
   | DoneMessage
   | FailedMessage
   | ProgressMessage
@@ -140,8 +151,10 @@ function isFromWorker(message: unknown): message is FromWorker {
   const { op, id } = message;
   if (op === "ready") return Array.isArray(message.taskIds) && message.taskIds.every(isText);
   if (op === "unfit") return isText(message.message);
+  if (op === "crashed") return isError(message.error);
   if (typeof id !== "number") return false;
-  if (op === "done" || op === "askParents") return true;
+  if (op === "done") return isTextOrAbsent(message.text);
+  if (op === "askParents") return true;
   if (op === "failed") return isError(message.error);
   if (op === "progress") return isFraction(message.fraction) && isTextOrAbsent(message.note);
   return op === "log" && isLevel(message.level) && isText(message.message) && isDetails(message.details);
@@ -150,11 +163,12 @@ function isFromWorker(message: unknown): message is FromWorker {
 function isToWorker(message: unknown): message is ToWorker {
   if (!isRecord(message)) return false;
   const { op, id } = message;
-  if (op === "open") return isTextOrAbsent(message.module) && isText(message.worker);
+  if (op === "open") return isTextOrAbsent(message.module) && isText(message.worker) && isTextOrAbsent(message.sample);
   if (typeof id !== "number") return false;
   if (op === "abort") return isError(message.reason);
   if (op === "parents") return isAnswer(message.answer);
-  return op === "run" && isText(message.taskId) && isText(message.job) && typeof message.slot === "number";
+  if (op !== "run" || !isText(message.taskId) || !isTextOrAbsent(message.payload)) return false;
+  return isText(message.job) && typeof message.slot === "number";
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -176,16 +190,15 @@ function isTextOrAbsent(value: unknown): boolean {
 function isError(value: unknown, depth = 0): value is SerializedError {
   if (!isRecord(value) || !isText(value.name) || !isText(value.message)) return false;
   if (!isTextOrAbsent(value.stack) || !isTextOrAbsent(value.code)) return false;
-  return value.cause === undefined || (depth < ERROR_CAUSES_MAX && isError(value.cause, depth + 1));
+  const { cause, errors = [], properties = {} } = value;
+  if (!isRecord(properties) || !Array.isArray(errors)) return false;
+  const below = cause === undefined ? errors : [cause, ...errors];
+  return below.length === 0 || (depth < ERROR_CAUSES_MAX && below.every((one) => isError(one, depth + 1)));
 }
 
 function isAnswer(value: unknown): boolean {
   if (!isRecord(value)) return false;
-  return Array.isArray(value.results) ? value.results.every(isResult) : isError(value.error);
-}
-
-function isResult(value: unknown): boolean {
-  return value === null || (isRecord(value) && isText(value.record) && Array.isArray(value.values));
+  return isText(value.results) || isError(value.error);
 }
 
 function isLevel(value: unknown): value is LogMessageLevel {

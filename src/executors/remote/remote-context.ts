@@ -4,17 +4,17 @@ import type { Logger } from "../../core/logger.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import { cut } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
 import { revivedError } from "../../records/revived-error.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import { checkProgress } from "../../scheduler/running/check-progress.ts";
 import type { JobContext, LocalSchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
-import type { JobResult } from "../../scheduler/views/job-result.ts";
+import { JobResult } from "../../scheduler/views/job-result.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { liveSignal } from "./live-signal.ts";
 import type { LogBudget } from "./log-budget.ts";
 import { logDetails, logText } from "./log-line.ts";
-import { receivedResult } from "./parent-results.ts";
 import type { FromWorker, LogMessageLevel, ParentsMessage, RunMessage } from "./remote-call.ts";
 
 /** What a context needs of the worker that it is in. */
@@ -22,6 +22,7 @@ export interface ContextHost {
   /** `thread`, `process` or `worker`. */
   readonly worker: string;
   readonly budget: LogBudget;
+  readonly serializer: Serializer;
   /** Sends a message at once, because a busy handler lets no turn end. */
   sendNow(message: FromWorker): void;
   /** Why the call is to end, as the shared memory says; null when it is not to end, and where no memory is shared. */
@@ -67,7 +68,7 @@ export class RemoteContext implements JobContext {
   hearParents(answer: ParentsMessage["answer"]): void {
     for (const { resolve, reject } of this.#waiting.splice(0)) {
       if ("error" in answer) reject(revivedError(answer.error));
-      else resolve(answer.results.map((result) => (result === null ? null : receivedResult(result))));
+      else resolve(resultsIn(answer.results, this.#host.serializer));
     }
   }
 
@@ -130,11 +131,10 @@ export class RemoteContext implements JobContext {
 
   #makeJob(): Job {
     const record = JSON.parse(this.#run.job) as JobRecord;
-    const { payload } = this.#run;
-    const serializer: Serializer = { serialize: () => this.#never("job"), deserialize: () => payload };
+    const { payload = null } = this.#run;
     const refuse = async (): Promise<never> => this.#never("the job's methods");
     const client: JobClient = { getJob: refuse, cancelJob: refuse, getJobResult: refuse };
-    return new Job(record, serializer, client);
+    return new Job({ ...record, payload }, this.#host.serializer, client);
   }
 
   #never(what: string): never {
@@ -182,6 +182,11 @@ export class RemoteContext implements JobContext {
     this.#sentAt = timerHost.elapsed();
     this.#host.sendNow(message);
   }
+}
+
+function resultsIn(text: string, serializer: Serializer): (JobResult | null)[] {
+  const records = JSON.parse(text) as readonly (JobResultRecord | null)[];
+  return records.map((record) => (record === null ? null : new JobResult(record, serializer)));
 }
 
 /** As much of a note as is kept. Long notes would else fill the memory of the scheduler. */

@@ -1,5 +1,4 @@
-import type { OpenOptions } from "../../core/open-options.ts";
-import type { JobCall, JobExecutor } from "../job-executor.ts";
+import type { ExecutorOpenOptions, JobCall, JobExecutor } from "../job-executor.ts";
 import type { PoolSettings, PoolWords } from "./pool-settings.ts";
 import type { OpenChannel } from "./worker-channel.ts";
 import { WorkerPool } from "./worker-pool.ts";
@@ -35,11 +34,12 @@ export abstract class RemoteExecutor implements JobExecutor {
 
   /**
    * Starts the first worker, which imports the module. Idempotent. The scheduler calls it.
-   * @throws {OptionsError} when the module cannot be imported, or has no tasks
+   * @throws {OptionsError} when the module cannot be imported, has no tasks, or lacks the data store's serializer
+   * @throws {SchedulerStateError} when the executor is open for a data store with another serializer
    * @throws {WorkerLostError} when no worker can be started
    */
-  async open(options: OpenOptions = {}): Promise<void> {
-    this.#taskIds = await this.#pool.open(options.logger);
+  async open(options: ExecutorOpenOptions = {}): Promise<void> {
+    this.#taskIds = await this.#pool.open(options);
   }
 
   /**
@@ -47,7 +47,7 @@ export abstract class RemoteExecutor implements JobExecutor {
    * killed.
    * @throws what the handler threw
    * @throws {WorkerLostError} when the worker ended before the job did
-   * @throws {SerializationError} for a payload or a value that cannot be copied
+   * @throws {SerializationError} for a payload or a value that the data store's serializer refuses
    */
   execute(call: JobCall): Promise<unknown> {
     return this.#pool.execute(call);

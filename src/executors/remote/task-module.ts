@@ -1,17 +1,26 @@
 import { mustBe } from "../../core/option-errors.ts";
 import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
 
+/** What a module has for a worker. */
+export interface TaskModule {
+  /** The handlers, by task id. */
+  readonly handlers: ReadonlyMap<string, TaskHandler>;
+  /** The data store's serializer; undefined for none. */
+  readonly serializer: unknown;
+}
+
 /** What is wrong with a module, as the end of a sentence that begins with "module". */
 export class UnfitModule extends Error {}
 
 /**
- * The handlers of a module, by task id. The module exports `tasks`, or has them as its default: what `defineTasks`
- * returns.
+ * What a module exports: `tasks`, which it may have as its default, as `defineTasks` returns them, and the `serializer`
+ * of a data store that has one of its own.
  * @param module its URL
  * @throws {UnfitModule} and whatever the module throws
  */
-export async function importedHandlers(module: string): Promise<ReadonlyMap<string, TaskHandler>> {
-  return handlersOf((await import(/* @vite-ignore */ module)) as object);
+export async function importedModule(module: string): Promise<TaskModule> {
+  const exports = (await import(/* @vite-ignore */ module)) as object;
+  return { handlers: handlersOf(exports), serializer: Reflect.get(exports, "serializer") };
 }
 
 function handlersOf(exports: object): ReadonlyMap<string, TaskHandler> {

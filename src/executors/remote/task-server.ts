@@ -1,11 +1,15 @@
-import { HandlerLookupError, SerializationError } from "../../core/errors.ts";
+import { HandlerLookupError } from "../../core/errors.ts";
 import { WORKER_MESSAGES_MAX } from "../../core/limits.ts";
 import { nearest } from "../../core/suggest.ts";
+import type { JobRecord } from "../../records/job.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
 import { runAsCurrentJob, showCurrentJob } from "../../scheduler/tasks/current-job.ts";
+import { resultText } from "../../scheduler/tasks/result-text.ts";
+import { JSONSerializer } from "../../serializers/json.ts";
+import type { Serializer } from "../../serializers/serializer.ts";
 import { AbortFlags } from "./abort-flags.ts";
-import { factsOf } from "./error-facts.ts";
+import { workerSerializer } from "./call-texts.ts";
 import { LogBudget } from "./log-budget.ts";
 import {
   type DoneMessage,
@@ -17,36 +21,41 @@ import {
   toWorker,
 } from "./remote-call.ts";
 import { type ContextHost, RemoteContext } from "./remote-context.ts";
-import { UnfitModule } from "./task-module.ts";
+import { type TaskModule, UnfitModule } from "./task-module.ts";
 
 /** Has a microtask at the end of the turn. */
 const TURN_END = Promise.resolve();
 
 /** Gives the handlers of the tasks. @param module the URL of the module that has them, where the pool names one */
-type LoadHandlers = (module: string) => Promise<ReadonlyMap<string, TaskHandler>>;
+type LoadModule = (module: string) => Promise<TaskModule>;
 
 /** The worker's side: loads the handlers, and runs what the pool sends. */
 export class TaskServer implements ContextHost {
   readonly budget: LogBudget = new LogBudget();
-  readonly #load: LoadHandlers;
+  readonly #load: LoadModule;
   readonly #send: (messages: readonly FromWorker[]) => void;
   readonly #running = new Map<number, RemoteContext>();
   #handlers: ReadonlyMap<string, TaskHandler> = new Map();
+  #serializer: Serializer = new JSONSerializer();
   #flags: AbortFlags | null = null;
   #worker = "worker";
   /** Whether messages are being taken. What ends meanwhile is sent after that. */
   #isReceiving = false;
   #outbox: FromWorker[] = [];
 
-  /** @param send sends messages to the pool; throws what the runtime throws about a value that it cannot copy, and has
-   *  sent nothing then */
-  constructor(load: LoadHandlers, send: (messages: readonly FromWorker[]) => void) {
+  /** @param send sends messages to the pool */
+  constructor(load: LoadModule, send: (messages: readonly FromWorker[]) => void) {
     this.#load = load;
     this.#send = send;
   }
 
   get worker(): string {
     return this.#worker;
+  }
+
+  /** Reads and writes the texts of values. */
+  get serializer(): Serializer {
+    return this.#serializer;
   }
 
   /** Takes what came through the channel. */
@@ -72,16 +81,23 @@ export class TaskServer implements ContextHost {
     this.#flush();
   }
 
+  /** Nobody catches an error, and the worker ends. */
+  crashes(error: unknown): void {
+    this.sendNow({ op: "crashed", error: serializedError(error) });
+  }
+
   flagged(slot: number): Error | null {
     return this.#flags?.reasonAt(slot) ?? null;
   }
 
-  async #open({ module = "", worker, flags }: OpenMessage): Promise<void> {
+  async #open({ module = "", worker, flags, sample }: OpenMessage): Promise<void> {
     this.#worker = worker;
     this.#flags = flags === undefined ? null : new AbortFlags(flags);
     showCurrentJob();
     try {
-      this.#handlers = await this.#load(module);
+      const { handlers, serializer } = await this.#load(module);
+      this.#handlers = handlers;
+      this.#serializer = workerSerializer(sample, serializer);
       this.#send([{ op: "ready", taskIds: [...this.#handlers.keys()] }]);
     } catch (error) {
       const message = error instanceof UnfitModule ? error.message : `cannot be imported: ${textOf(error)}`;
@@ -93,34 +109,42 @@ export class TaskServer implements ContextHost {
   /** A handler that returns no promise has ended at once. Promises are few here, because each of them costs more where
    *  the runtime has to know the current job. */
   #run(message: RunMessage): void {
-    const { id, taskId, payload } = message;
+    const { id, taskId } = message;
     const context = new RemoteContext(message, this);
     this.#running.set(id, context);
     let value: unknown;
     try {
       const handler = this.#handlers.get(taskId) ?? this.#missing(taskId);
+      const payload = message.payload === undefined ? undefined : this.#serializer.deserialize(message.payload);
       value = runAsCurrentJob(context, () => handler(payload, context));
       if (mayBePromise(value)) value = Promise.resolve(value);
     } catch (error) {
-      this.#fail(context, id, error);
+      this.#fail(context, id, error, false);
       return;
     }
     if (value instanceof Promise) {
       value.then(
-        (result) => this.#succeed(context, id, result),
-        (error) => this.#fail(context, id, error),
+        (result) => this.#succeed(context, message, result),
+        (error) => this.#fail(context, id, error, false),
       );
-    } else this.#succeed(context, id, value);
+    } else this.#succeed(context, message, value);
   }
 
-  #succeed(context: RemoteContext, id: number, value: unknown): void {
-    this.#finish(context, { op: "done", id, value });
+  #succeed(context: RemoteContext, { id, job, keepsResult }: RunMessage, value: unknown): void {
+    let text: string | null = null;
+    try {
+      if (value !== undefined && keepsResult) {
+        text = resultText(this.#serializer, value, () => (JSON.parse(job) as JobRecord).id);
+      }
+    } catch (error) {
+      this.#fail(context, id, error, true);
+      return;
+    }
+    this.#finish(context, text === null ? { op: "done", id } : { op: "done", id, text });
   }
 
-  #fail(context: RemoteContext, id: number, error: unknown): void {
-    const facts = factsOf(error);
-    const more = facts === undefined ? {} : { facts };
-    this.#finish(context, { op: "failed", id, error: serializedError(error), ...more });
+  #fail(context: RemoteContext, id: number, error: unknown, isReturn: boolean): void {
+    this.#finish(context, { op: "failed", id, error: serializedError(error), isReturn });
   }
 
   #finish(context: RemoteContext, ending: DoneMessage | FailedMessage): void {
@@ -148,28 +172,7 @@ export class TaskServer implements ContextHost {
     const messages = this.#outbox;
     if (messages.length === 0) return;
     this.#outbox = [];
-    try {
-      this.#send(messages);
-    } catch {
-      // One of them cannot be copied. The others can.
-      for (const message of messages) this.#sendAlone(message);
-    }
-  }
-
-  #sendAlone(message: FromWorker): void {
-    try {
-      this.#send([message]);
-    } catch (error) {
-      if (message.op !== "done") return;
-      this.#send([{ op: "failed", id: message.id, error: serializedError(this.#unsendable(error)) }]);
-    }
-  }
-
-  #unsendable(cause: unknown): SerializationError {
-    const text =
-      `what the handler returned cannot be sent from a ${this.#worker}: ${textOf(cause).replace(/\.$/, "")}; ` +
-      "return plain data, because it is copied: no functions, and no objects of classes";
-    return new SerializationError(text, { cause });
+    this.#send(messages);
   }
 }
 

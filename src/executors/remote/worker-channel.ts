@@ -4,8 +4,7 @@ import type { ToWorker } from "./remote-call.ts";
 export interface WorkerChannel {
   /** Whether a `SharedArrayBuffer` can be sent. */
   readonly sharesMemory: boolean;
-  /** Sends messages, in their order. Does nothing once the worker has ended.
-   *  @throws what the runtime throws about a value that it cannot copy; then nothing was sent */
+  /** Sends messages, in their order. Does nothing once the worker has ended. */
   send(messages: readonly ToWorker[]): void;
   /** Keeps this program alive while the worker lives. A new channel does. */
   ref(): void;
@@ -19,8 +18,9 @@ export interface WorkerChannel {
 export interface ChannelListener {
   /** The worker sent something. Whoever listens checks it. */
   onMessage(data: unknown): void;
-  /** The worker has ended, or cannot be used any more. Called once at most, and not after `kill()`. */
-  onLost(reason: LostReason): void;
+  /** The worker has ended, or cannot be used any more. Called once at most, and not after `kill()`. Messages that it
+   *  sent before may arrive until the reason is known. */
+  onLost(reason: LostReason | Promise<LostReason>): void;
 }
 
 /** Why a worker has ended. */

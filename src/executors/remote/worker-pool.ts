@@ -3,7 +3,8 @@ import { SchedulerStateError, WorkerLostError } from "../../core/errors.ts";
 import { WORKER_PAUSE_MS_MAX, WORKER_PAUSE_MS_MIN } from "../../core/limits.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import { timerHost } from "../../core/timer-host.ts";
-import type { JobCall } from "../job-executor.ts";
+import type { ExecutorOpenOptions, JobCall } from "../job-executor.ts";
+import { sampleOf } from "./call-texts.ts";
 import { PendingCall } from "./pending-call.ts";
 import type { PoolSettings, PoolWords } from "./pool-settings.ts";
 import { PoolWorker, type WorkerOwner } from "./pool-worker.ts";
@@ -25,6 +26,8 @@ export class WorkerPool implements WorkerOwner {
   #lastId = 0;
   #opened: Promise<readonly string[]> | null = null;
   #logger: Logger = silentLogger;
+  /** A text of the data store's serializer; null for JSON. */
+  #sample: string | null = null;
   /** Stops the pause before the next start of a worker; null for no pause. */
   #endPause: (() => void) | null = null;
   #pauseMs = 0;
@@ -58,8 +61,10 @@ export class WorkerPool implements WorkerOwner {
   }
 
   /** Starts the first worker. @returns the ids of the tasks that the workers have handlers for */
-  open(logger: Logger = silentLogger): Promise<readonly string[]> {
-    if (this.#opened !== null) return this.#opened;
+  open({ logger = silentLogger, serializer }: ExecutorOpenOptions = {}): Promise<readonly string[]> {
+    const sample = sampleOf(serializer);
+    if (this.#opened !== null) return sample === this.#sample ? this.#opened : this.#refuseOther();
+    this.#sample = sample;
     const opened = this.#open(logger).catch(async (error: unknown) => {
       // Whoever opened it may try again.
       if (this.#opened === opened) await this.close();
@@ -67,6 +72,13 @@ export class WorkerPool implements WorkerOwner {
     });
     this.#opened = opened;
     return opened;
+  }
+
+  async #refuseOther(): Promise<never> {
+    const { executor } = this.#words;
+    throw new SchedulerStateError(
+      `the ${executor} is open for a data store with another serializer: give each scheduler one of its own`,
+    );
   }
 
   execute(call: JobCall): Promise<unknown> {
@@ -152,7 +164,7 @@ export class WorkerPool implements WorkerOwner {
 
   /** @throws what the runtime throws when the worker cannot even be made */
   #start(): PoolWorker {
-    const worker = new PoolWorker(this.#settings, this.#words, this.#openChannel, this);
+    const worker = new PoolWorker(this.#settings, this.#words, this.#openChannel, this, this.#sample);
     this.#workers.add(worker);
     worker.started.then(
       () => this.#hasStarted(worker),
@@ -204,7 +216,7 @@ export class WorkerPool implements WorkerOwner {
   #unstarted({ job }: JobCall, cause: unknown): WorkerLostError {
     const said = cause instanceof Error ? cause.message : String(cause);
     const text = `no ${this.#words.worker} can be started for job ${job.id} of task "${job.taskId}": ${said}`;
-    return new WorkerLostError(text, { cause });
+    return new WorkerLostError(text, { cause, hasStarted: false });
   }
 
   #closedError({ job }: JobCall): SchedulerStateError {

@@ -10,7 +10,7 @@ import { checkWorkerOptions, type WorkerExecutorOptions } from "./worker-options
  * `WebWorkerExecutorOptions`.
  *
  * The handlers are those of a module that each thread imports. In the scheduler the tasks need none. Payloads and
- * returned values are copied (structured clone). In a thread, `context.scheduler` throws.
+ * returned values cross as text of the data store. In a thread, `context.scheduler` throws.
  * @throws {OptionsError}
  * @example
  * // tasks.ts: export const tasks = defineTasks({ thumb: { handler: ({ file }) => shrink(file) } });

@@ -22,13 +22,15 @@ const storedTrigger: v.GenericSchema = v.looseObject({
   version: v.pipe(v.number(), v.integer(), v.minValue(1)),
 });
 
-/** An error that a handler threw. Callers with the scope `read` see no `stack`. */
+/** An error that a handler threw. Callers with the scope `read` see no `stack` and no `properties`. */
 const error: v.GenericSchema = v.strictObject({
   name: v.string(),
   message: v.string(),
   stack: v.exactOptional(v.string()),
   code: v.exactOptional(v.string()),
   cause: v.exactOptional(v.lazy(() => error)),
+  properties: v.exactOptional(v.record(v.string(), v.unknown())),
+  errors: v.exactOptional(v.array(v.lazy(() => error))),
 });
 
 const attempt: v.GenericSchema = v.strictObject({
@@ -257,9 +259,9 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("removed", change),
   of("unfinishedRun", { fireTime: instantOrNull, jobId: textOrNull }),
   of("policy", { option: v.picklist(["coalesce", "catchUp.maxAge", "catchUp.maxCount", "catchUp.pace", "overlap"]) }),
-  of("error", { name: textOrNull, message: textOrNull }),
+  of("error", { name: textOrNull, message: textOrNull, code: textOrNull }),
   of("retried", { attempts: count }),
-  of("lost", { attempts: count }),
+  of("lost", { attempts: count, message: textOrNull }),
   of("bounds", { bound: v.picklist(["start", "end"]), at: instantOrNull }),
   of("ledger", { reason: v.picklist(["notKept", "removed", "unknown"]) }),
 ]);

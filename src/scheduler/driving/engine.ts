@@ -403,7 +403,7 @@ export class Engine {
   async #openExecutors(): Promise<void> {
     const { executors, env, tasks, options } = this.#parts;
     for (const executor of Object.values(executors)) {
-      await this.#shared.open(executor, () => executor.open({ logger: env.logger }));
+      await this.#shared.open(executor, () => executor.open({ logger: env.logger, serializer: env.store.serializer }));
     }
     tasks.executorsOpened();
     if (options.role !== "scheduler") tasks.assertHandlers();

@@ -2,6 +2,7 @@ import { LATE_MS, LIVES_PER_ANSWER_MAX } from "../../core/limits.ts";
 import type { LifeRecord, Run, ScheduleChangeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Cause } from "../views/explanation.ts";
+import { reasonOf } from "../views/job-error.ts";
 import type { Evidence } from "./evidence.ts";
 import { type Finding, isRunning } from "./finding.ts";
 import type { PeriodState, RuleHistory } from "./rule-history.ts";
@@ -45,11 +46,13 @@ export function causeOf(one: Case): CauseFacts | null {
       return run === null ? null : causeOfLateness(one, run);
     case "error":
     case "deserializationFailed": {
-      const { name = null, message = null } = evidence.result?.error ?? {};
-      return { kind: "error", name, message };
+      const { name = null, message = null, code = null } = evidence.result?.error ?? {};
+      return { kind: "error", name, message, code };
     }
-    case "abandoned":
-      return { kind: "lost", attempts: run?.attempts ?? 0 };
+    case "abandoned": {
+      const reason = evidence.result === null ? null : reasonOf(evidence.result);
+      return { kind: "lost", attempts: run?.attempts ?? 0, message: reason?.message ?? null };
+    }
     case "cancelled":
       return isCancelledByNext(one) ? { kind: "policy", option: "overlap" } : null;
     case "coalesced":
@@ -70,7 +73,7 @@ export function causeOf(one: Case): CauseFacts | null {
       if (job === null) return causeOfMissing(one, one.now);
       if (isRunning(job)) {
         const isLost = (job.acquiredUntil ?? one.now) <= one.now;
-        return isLost ? { kind: "lost", attempts: job.failedAttempts + job.recoveries + 1 } : null;
+        return isLost ? { kind: "lost", attempts: job.failedAttempts + job.recoveries + 1, message: null } : null;
       }
       if (job.runAt > one.now) {
         if (job.failedAttempts > 0) return { kind: "retried", attempts: job.failedAttempts };

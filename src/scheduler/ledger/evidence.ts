@@ -55,6 +55,7 @@ export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: bo
   switch (verdict) {
     case "error":
     case "deserializationFailed":
+    case "abandoned":
       return { ...NO_EVIDENCE, result: run === null ? null : await store.getJobResult(run.jobId, now) };
     case "success":
     case "misfired": {

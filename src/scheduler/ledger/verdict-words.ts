@@ -152,11 +152,14 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
       return `the schedule's ${cause.option} decided so.`;
     case "error":
       if (cause.name === null) return "the error is not kept any more.";
-      return `${cause.name}: ${cause.message}`;
+      return `${cause.name}${cause.code === null ? "" : ` [${cause.code}]`}: ${cause.message}`;
     case "retried":
       return retriedText(cause.attempts, finding ?? { run: null, job: null }, timeZone);
     case "lost":
-      return `its process was lost${cause.attempts > 1 ? `, in each of ${cause.attempts} attempts` : ""}.`;
+      return (
+        `its process was lost${cause.attempts > 1 ? `, in each of ${cause.attempts} attempts` : ""}` +
+        `${cause.message === null ? "" : `: ${cause.message.replace(/\p{Cc}+/gu, " ")}`}.`
+      );
     case "bounds":
       return boundsText(cause.bound, cause.at === null ? null : clockText(cause.at, timeZone));
     case "ledger":

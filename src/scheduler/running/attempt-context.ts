@@ -80,7 +80,8 @@ export class AttemptContext implements JobContext {
   }
 
   async #readParentResults(): Promise<(JobResult | null)[]> {
-    const { records, serializer } = await parentResults(this.#env, this.#attempt.job);
+    const records = await parentResults(this.#env, this.#attempt.job);
+    const { serializer } = this.#env.store;
     return records.map((record) => (record === null ? null : new JobResult(record, serializer)));
   }
 

@@ -20,8 +20,8 @@ export type AttemptEnding =
   | { readonly kind: "returned"; readonly returnValue: string | null }
   /** The handler threw. `isFinal`: another attempt cannot help. */
   | { readonly kind: "threw"; readonly error: unknown; readonly isFinal: boolean }
-  /** The thread or the process that did the work has ended. */
-  | { readonly kind: "lost" }
+  /** The thread or the process that did the work has ended. `hasStarted`: the work may have begun. */
+  | { readonly kind: "lost"; readonly error: unknown; readonly hasStarted: boolean }
   /** The work was ended early. */
   | { readonly kind: "aborted"; readonly reason: AbortReason };
 
@@ -60,7 +60,7 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
     case "threw":
       return failed(facts, ending.error, ending.isFinal);
     case "lost":
-      return givenUp(facts);
+      return ending.hasStarted ? lost(facts, ending.error) : givenUp(facts, false);
     case "aborted":
       return aborted(facts, ending.reason);
     default:
@@ -74,8 +74,14 @@ function aborted(facts: AttemptFacts, reason: AbortReason): AttemptOutcome {
   return reason instanceof SchedulerStateError ? givenUp(facts) : failed(facts, reason, false);
 }
 
-function givenUp({ job, startedAt }: AttemptFacts): AttemptOutcome {
-  return { release: { ...leaseOf(job), kind: "giveUp", hasStarted: startedAt !== null }, error: null };
+function givenUp({ job, startedAt }: AttemptFacts, hasStarted = startedAt !== null): AttemptOutcome {
+  return { release: { ...leaseOf(job), kind: "giveUp", hasStarted }, error: null };
+}
+
+function lost({ job, number, startedAt, now }: AttemptFacts, thrown: unknown): AttemptOutcome {
+  const error = serializedError(thrown);
+  const attemptHistory = withAttempt(job.attemptHistory, { number, startedAt, finishedAt: now, error });
+  return { release: { ...leaseOf(job), kind: "giveUp", hasStarted: true, attemptHistory }, error };
 }
 
 /** A job whose payload cannot be read here goes back to the queue, for a scheduler that can read it: while a deploy is

@@ -10,17 +10,18 @@ import {
   WorkerLostError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SERIALIZED_LENGTH_MAX, WORKER_END_MS } from "../../core/limits.ts";
+import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, WORKER_END_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
-import { isStorable, STORABLE } from "../../core/text.ts";
-import type { JobCall, JobExecutor, ParentResults } from "../../executors/job-executor.ts";
+import type { CallTexts, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
 import { hasMissedStart, type JobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { JobContext, TaskHandler } from "../scheduler-client.ts";
 import { runAsCurrentJob } from "../tasks/current-job.ts";
-import { assertText, checkPayload } from "../tasks/payload.ts";
+import { checkPayload, payloadText } from "../tasks/payload.ts";
+import { resultText } from "../tasks/result-text.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
 import { type AbortListener, type AbortReason, AbortState } from "./abort-state.ts";
 import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
@@ -34,7 +35,7 @@ export interface AttemptEnvironment {
   readonly isShared: boolean;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   /** Reads the results of the jobs that a job came after. */
-  readonly parentsOf: (job: JobRecord) => Promise<ParentResults>;
+  readonly parentsOf: (job: JobRecord) => Promise<readonly (JobResultRecord | null)[]>;
   readonly guard: LeaseGuard | undefined;
 }
 
@@ -47,7 +48,8 @@ export class JobAttempt {
   readonly #abort = new AbortState();
   #startedAt: number | null = null;
   #leaseEndsAt: number;
-  #isPayloadRejected = false;
+  /** Whether another attempt cannot help, because it would get or return the same. */
+  #isFinal = false;
   #isHanded = false;
   /** Stops waiting for the work; null before the work has begun. */
   #reject: ((reason: unknown) => void) | null = null;
@@ -172,21 +174,25 @@ export class JobAttempt {
     } catch (error) {
       const reason = this.#abortReason();
       if (reason !== null) return this.#endedWith({ kind: "aborted", reason });
-      if (this.#isWorkerLoss(error)) return this.#endedWith({ kind: "lost" });
-      return this.#endedWith({ kind: "threw", error, isFinal: this.#isPayloadRejected });
+      if (this.#isWorkerLoss(error)) return this.#endedWith(this.#lost(error));
+      return this.#endedWith({ kind: "threw", error, isFinal: this.#isFinal });
     }
   }
 
   /** Whether the executor says that it lost the attempt. An error of a handler that runs here never says so. */
-  #isWorkerLoss(error: unknown): boolean {
+  #isWorkerLoss(error: unknown): error is WorkerLostError {
     if (this.#call?.isInvoked !== false) return false;
     try {
       // A Proxy may throw at the question.
-      if (error instanceof WorkerLostError) this.#workerLoss = error;
+      return error instanceof WorkerLostError;
     } catch {
       return false;
     }
-    return this.#workerLoss !== null;
+  }
+
+  #lost(error: WorkerLostError): AttemptEnding {
+    this.#workerLoss = error;
+    return { kind: "lost", error, hasStarted: error.hasStarted };
   }
 
   #endedWith(ending: AttemptEnding): AttemptOutcome {
@@ -229,10 +235,33 @@ export class JobAttempt {
   #returned(value: unknown): AttemptEnding {
     if (value === undefined || this.job.resultExpirationMs === 0) return { kind: "returned", returnValue: null };
     try {
-      return { kind: "returned", returnValue: resultText(this.#env.serializer, value, this.job.id) };
+      if (value instanceof ReturnedText) return { kind: "returned", returnValue: value.text };
+      return { kind: "returned", returnValue: resultText(this.#env.serializer, value, () => this.job.id) };
     } catch (error) {
       return { kind: "threw", error, isFinal: true };
     }
+  }
+
+  /** What an executor gets of its call in the place of values. */
+  textsOf(payload: unknown): CallTexts {
+    const { job, task } = this;
+    return {
+      payload: () => {
+        if (task.schema === null) return job.payload;
+        try {
+          return payloadText(this.#env.serializer, job.taskId, payload);
+        } catch (cause) {
+          this.#isFinal = true;
+          const what = `what the schema of task "${job.taskId}" returned`;
+          const said = cause instanceof SerializationError ? cause.message : "the serializer threw";
+          throw new SerializationError(`${what} cannot be sent to its executor: ${said}`, { cause });
+        }
+      },
+      returned: (text) => new ReturnedText(text),
+      refused: () => {
+        this.#isFinal = true;
+      },
+    };
   }
 
   /** A method and not a getter, because the answer may change between two calls. */
@@ -244,7 +273,7 @@ export class JobAttempt {
     const { schema, record } = this.task;
     if (schema === null) return this.#supervise(this.#hand(payload));
     const checked = checkPayload(schema, payload, record.id).catch((error: unknown) => {
-      this.#isPayloadRejected = error instanceof PayloadError;
+      this.#isFinal = error instanceof PayloadError;
       throw error;
     });
     return this.#supervise(checked.then((value) => this.#hand(value)));
@@ -343,8 +372,12 @@ class AttemptCall implements JobCall {
     this.#attempt.started();
   }
 
-  getParentResults(): Promise<ParentResults> {
+  getParentResults(): Promise<readonly (JobResultRecord | null)[]> {
     return this.#env.parentsOf(this.#attempt.job);
+  }
+
+  get texts(): CallTexts {
+    return this.#attempt.textsOf(this.payload);
   }
 
   get #context(): JobContext {
@@ -362,6 +395,15 @@ class AttemptCall implements JobCall {
   };
 }
 
+/** What a handler elsewhere returned, as the text that is kept. */
+class ReturnedText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** A serializer of the user's may throw anything, even a Proxy that throws again at `instanceof`. */
 function asDeserializationError(error: unknown): unknown {
   try {
@@ -370,37 +412,4 @@ function asDeserializationError(error: unknown): unknown {
     // It is no error of ours.
   }
   return new DeserializationError("the payload cannot be read", { cause: error });
-}
-
-/** A return value as text. @throws {SerializationError} when it cannot be serialized, or is too large */
-function resultText(serializer: Serializer, value: unknown, jobId: string): string {
-  const text = serialized(serializer, value);
-  assertText(text);
-  if (!isStorable(text)) {
-    throw new SerializationError(`the result as text must be ${STORABLE}: its serializer has to escape them`);
-  }
-  if (text.length <= SERIALIZED_LENGTH_MAX) return text;
-  throw new SerializationError(
-    `the result of job ${jobId} is too large: ${text.length} characters, at most ${SERIALIZED_LENGTH_MAX}; ` +
-      "store it elsewhere and return a reference",
-  );
-}
-
-function serialized(serializer: Serializer, value: unknown): string {
-  try {
-    return serializer.serialize(value);
-  } catch (error) {
-    throw asResultError(error);
-  }
-}
-
-/** Says of a serializer's refusal that it is about the return value. */
-function asResultError(error: unknown): unknown {
-  try {
-    if (!(error instanceof SerializationError)) return error;
-    return new SerializationError(`what the handler returned cannot be stored: ${error.message}`, { cause: error });
-  } catch {
-    // What was thrown cannot even be looked at.
-    return error;
-  }
 }

@@ -1,11 +1,11 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
-import type { JobExecutor, ParentResults } from "../../executors/job-executor.ts";
+import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import { serializedError } from "../../records/serialized-error.ts";
+import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { HeldJob, JobQueue, JobRoom, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
@@ -50,6 +50,8 @@ export class JobRunner {
   #isStuckTold = false;
   #whenIdle: (() => void)[] = [];
   #whenEnded: (() => void)[] = [];
+  /** How attempts were lost that the present step gave up, by job. */
+  readonly #losses = new Map<string, SerializedError>();
   /** Jobs that the present step gave back, so that their recovery is no loss of a process, with whether the log was
    *  told why. */
   readonly #givenBack = new Map<string, boolean>();
@@ -62,10 +64,9 @@ export class JobRunner {
     this.#options = options;
     this.#executors = Object.entries(options.executors);
     this.log = new JobLog(options.env);
-    this.lag = new LagWatch(options.env, () => this.#running.values());
+    this.lag = new LagWatch(options.env, () => this.#running.values(), options.guard !== undefined);
     const { env, contextOf, guard } = options;
     const { clock, random, store } = env;
-    const parentsOf = (job: JobRecord): Promise<ParentResults> => parentResults(env, job);
     const { serializer, capabilities } = store;
     this.#attemptEnv = {
       clock,
@@ -73,7 +74,7 @@ export class JobRunner {
       serializer,
       isShared: capabilities.sharedByProcesses,
       contextOf,
-      parentsOf,
+      parentsOf: (job) => parentResults(env, job),
       guard,
     };
     this.#suspects = new SuspectLine(options.env.clock, {
@@ -272,6 +273,7 @@ export class JobRunner {
   ): void {
     this.#releases.settled(batch, statuses, ({ attempt, release, error }, status) => {
       if (release.kind !== "start") this.#letGo(attempt);
+      if (release.kind === "giveUp" && error !== null) this.#losses.set(release.jobId, error);
       if (endedIds?.has(release.jobId) !== true) this.#recordRelease(attempt, release, error, status, happened);
     });
   }
@@ -358,17 +360,21 @@ export class JobRunner {
       this.#lose(jobId);
       const isTold = this.#givenBack.get(jobId);
       if (isTold !== true) this.log.recovered({ jobId, taskId, scheduleId }, attempt, isTold !== undefined);
-      happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error: null }));
+      const error = this.#losses.get(jobId) ?? null;
+      happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error }));
     }
     this.#givenBack.clear();
     this.recordEnds(report.ended, happened);
+    this.#losses.clear();
   }
 
   /** Adds the events of jobs that the store ended by itself.
    *  @param cancelledId the job that somebody cancelled, which no parent ended */
   recordEnds(results: readonly JobResultRecord[], happened: EventRecord[], cancelledId: string | null = null): void {
     this.log.endedByParents(results.filter((result) => isEndedByParent(result) && result.jobId !== cancelledId));
-    for (const result of results) {
+    for (const ended of results) {
+      const loss = ended.outcome === "abandoned" ? this.#losses.get(ended.jobId) : undefined;
+      const result = loss === undefined ? ended : { ...ended, error: loss };
       this.#lose(result.jobId);
       this.#outcomes[result.outcome]++;
       this.log.ended(result);
@@ -418,7 +424,7 @@ export class JobRunner {
     this.lag.begins(attempt);
     const { release, error } = await attempt.run();
     const { id } = attempt.job;
-    if (attempt.workerLoss !== null) this.log.workerLost(attempt.job, attempt.number, attempt.workerLoss);
+    if (attempt.workerLoss?.hasStarted === true) this.log.workerLost(attempt.job, attempt.number, attempt.workerLoss);
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     else this.#outdated.delete(attempt);
     this.#waits.forget(attempt);

@@ -6,10 +6,12 @@ import type { JobAttempt } from "./job-attempt.ts";
 const NAMES_MAX = 5;
 
 /** Warns when the event loop stood still for more than a third of a lease while jobs ran, because leases that are not
- *  extended in time are lost. It measures how late a timer of its own is, and has that timer only while jobs run. */
+ *  extended in time are lost, and because nothing else of the scheduler goes on. It measures how late a timer of its
+ *  own is, and has that timer only while jobs run. */
 export class LagWatch {
   readonly #env: Environment;
   readonly #running: () => Iterable<JobAttempt>;
+  readonly #hasGuard: boolean;
   /** Tasks whose handlers ran in this thread since the timer was set. One that held the loop may have ended by now. */
   readonly #suspects = new Set<string>();
   #signal: AbortSignal | null = null;
@@ -18,8 +20,10 @@ export class LagWatch {
   /** How often the loop stood still since that was told, and the longest time, in milliseconds. */
   #untold = { count: 0, longestMs: 0 };
 
-  constructor(env: Environment, running: () => Iterable<JobAttempt>) {
+  /** @param hasGuard whether a lease thread keeps the leases */
+  constructor(env: Environment, running: () => Iterable<JobAttempt>, hasGuard: boolean) {
     this.#env = env;
+    this.#hasGuard = hasGuard;
     this.#running = running;
   }
 
@@ -69,10 +73,13 @@ export class LagWatch {
     const names = ids.slice(0, NAMES_MAX).map((id) => `"${id}"`);
     const who =
       ids.length === 0 ? "no handler" : `handlers of ${names.join(", ")}${ids.length > NAMES_MAX ? ", ..." : ""}`;
+    const isKept = this.#hasGuard && [...this.#running()].every(({ leaseEndsAt }) => leaseEndsAt > now);
+    const effect = isKept
+      ? "the lease thread kept the leases, but no other job, fire or timeout had its turn"
+      : `jobs whose leases (${leaseMs / 1000} s) end run again elsewhere`;
     logger.warn(
-      `escapement: the event loop stood still${times} for ${longest} s, while ${who} ran in this thread; ` +
-        `jobs whose leases (${leaseMs / 1000} s) end run again elsewhere: let long work yield, or run it in an ` +
-        "executor with threads",
+      `escapement: the event loop stood still${times} for ${longest} s, while ${who} ran in this thread; ${effect}: ` +
+        "let long work yield, or run it in an executor with threads",
     );
   }
 }

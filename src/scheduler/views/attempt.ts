@@ -5,13 +5,15 @@ import { storedError } from "./job-error.ts";
 
 /** One attempt of a job that has ended. */
 export interface Attempt {
-  /** 1 for the first attempt of the job. Attempts that were lost with their process have numbers too, but are not in
-   *  any list. */
+  /** 1 for the first attempt of the job. Attempts that were lost with their scheduler's process have numbers too, but
+   *  are not in any list. */
   readonly number: number;
   /** When the handler was called; null when it was not called. */
   readonly startedAt: Temporal.Instant | null;
   readonly finishedAt: Temporal.Instant;
-  /** What the handler threw; null for an attempt that did not fail. Long messages and stacks are cut. */
+  /** What the handler threw, or the `WorkerLostError` of an attempt that was lost with its thread or process, by its
+   *  name; null for an attempt that did not fail. Long messages and stacks are cut, and of causes the nearest is
+   *  kept. */
   readonly error: Error | null;
 }
 

@@ -68,11 +68,17 @@ export type Cause<At = Temporal.Instant> =
       readonly option: "coalesce" | "catchUp.maxAge" | "catchUp.maxCount" | "catchUp.pace" | "overlap";
     }
   /** The job ended with this error; nulls where its result is not kept (any more). */
-  | { readonly kind: "error"; readonly name: string | null; readonly message: string | null }
+  | {
+      readonly kind: "error";
+      readonly name: string | null;
+      readonly message: string | null;
+      /** Null also for an error without one. */
+      readonly code: string | null;
+    }
   /** The job was not done with one attempt. */
   | { readonly kind: "retried"; readonly attempts: number }
-  /** The processes that ran the job were lost. */
-  | { readonly kind: "lost"; readonly attempts: number }
+  /** The processes that ran the job were lost; `message` says how the last one was, where that is known. */
+  | { readonly kind: "lost"; readonly attempts: number; readonly message: string | null }
   /** The rule begins or ends there. */
   | { readonly kind: "bounds"; readonly bound: "start" | "end"; readonly at: At | null }
   /** The ledger has nothing: it is off, or it began later (`notKept`), the clean-up removed the entry (`removed`), or

@@ -6,15 +6,28 @@ import {
   JobTimeoutError,
 } from "../../core/errors.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import { plainError, withStack } from "../../records/revived-error.ts";
+import { plainError, withFacts } from "../../records/revived-error.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
-/** The error behind a result that is no success. It has the class of the outcome; for the outcome `error`, it has the
- *  name, message, stack and causes of the error that the handler threw. */
-export function errorFromRecord(
-  result: Pick<JobResultRecord, "jobId" | "taskId" | "outcome" | "attempts" | "error">,
-): Error {
-  const cause = result.error === null ? undefined : { cause: storedError(result.error) };
+type EndedFacts = Pick<JobResultRecord, "jobId" | "taskId" | "outcome" | "attempts" | "error" | "attemptHistory">;
+
+/** What ended a job: the error of its result, or how its last attempt was lost. Null where nobody knows. */
+export function reasonOf({
+  error,
+  outcome,
+  attempts,
+  attemptHistory,
+}: Omit<EndedFacts, "jobId" | "taskId">): SerializedError | null {
+  if (error !== null || outcome !== "abandoned") return error;
+  const last = attemptHistory?.at(-1);
+  return last?.number === attempts ? last.error : null;
+}
+
+/** The error behind a result that is no success. It has the class of the outcome; for the outcome `error`, it has what
+ *  was kept of the error that the handler threw. */
+export function errorFromRecord(result: EndedFacts): Error {
+  const reason = reasonOf(result);
+  const cause = reason === null ? undefined : { cause: storedError(reason) };
   const job = `job ${result.jobId} of task "${result.taskId}"`;
   switch (result.outcome) {
     case "cancelled":
@@ -36,10 +49,10 @@ export function errorFromRecord(
   }
 }
 
-/** An error object with the name, message, stack, code and causes of a record that the store had. */
+/** An error object with all that a record of the store has of an error. */
 export function storedError(record: SerializedError): Error {
   const cause = record.cause === undefined ? undefined : storedError(record.cause);
   const isTimeout = record.code === "jobTimeout" && record.name === JobTimeoutError.errorName;
-  if (!isTimeout) return plainError(record, cause);
-  return withStack(new JobTimeoutError(record.message, { cause }), record);
+  if (!isTimeout) return plainError(record, cause, storedError);
+  return withFacts(new JobTimeoutError(record.message, { cause }), record);
 }

@@ -4,7 +4,7 @@ import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { JobOutcome, Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, type AttemptFacts, attemptAsJSON, attemptOf } from "./attempt.ts";
-import { errorFromRecord } from "./job-error.ts";
+import { errorFromRecord, reasonOf } from "./job-error.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
 
 /** What a {@link JobResult} shows of its record. */
@@ -57,7 +57,8 @@ export class JobResult<R = unknown> {
     return this.#record.attempts;
   }
   /** The attempts one by one, the oldest first: the last 20 that failed before the last attempt, and the last attempt
-   *  if its handler was called. Attempts that were lost with their process are not among them. */
+   *  if its handler was called. An attempt that was lost with its thread or process is among those that
+   *  failed; one that was lost with its scheduler's process is not among them. */
   get attemptHistory(): Attempt[] {
     return this.#attempts.map(attemptOf);
   }
@@ -108,7 +109,8 @@ export class JobResult<R = unknown> {
 
   /** The result as one line of a table: `console.table(page.items.map((result) => result.toRow()))`. */
   toRow(): TableRow {
-    const { startedAt, finishedAt, error } = this.#record;
+    const { startedAt, finishedAt } = this.#record;
+    const error = reasonOf(this.#record);
     return {
       jobId: this.jobId,
       taskId: this.taskId,

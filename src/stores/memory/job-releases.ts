@@ -107,6 +107,7 @@ export class JobReleases {
       this.#ends.endWithoutRun(entry, "cancelled", now, report);
     } else if (release.kind === "giveUp" && release.hasStarted === true) {
       record.startedFence = record.fence;
+      if (release.attemptHistory !== undefined) record.attemptHistory = frozenCopy(release.attemptHistory);
       this.#takeBack(entry, now, report, stepId);
     } else {
       if (release.kind === "retry") {

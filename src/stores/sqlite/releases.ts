@@ -149,7 +149,7 @@ export class Releases {
             false,
             jsonOrNull(release.attemptHistory),
           ]
-        : [release.jobId, release.fence, null, null, release.kind === "giveUp" && release.hasStarted === true],
+        : [release.jobId, release.fence, null, null, ...lossOf(release)],
     );
     return rowParameters(rows).map(({ text, count }) => ({
       count,
@@ -188,6 +188,12 @@ const KIND_NUMBERS: Readonly<Record<JobRelease["kind"], number>> = { finish: 0, 
 /** A statement, and how many rows it is to change. */
 interface Counted extends SqlStatement {
   readonly count: number;
+}
+
+/** Whether a job that is given up may have started, and its attempts. */
+function lossOf(release: JobRelease): readonly unknown[] {
+  if (release.kind !== "giveUp" || release.hasStarted !== true) return [false];
+  return release.attemptHistory === undefined ? [true] : [true, JSON.stringify(release.attemptHistory)];
 }
 
 function jsonOrNull(value: unknown): string | null {

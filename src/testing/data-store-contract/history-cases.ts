@@ -84,6 +84,27 @@ export const historyCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "history: an attempt that was lost stays with the job that is taken back, and with the one that ends",
+    async run(context) {
+      const [store, other] = await openTwo(context);
+      const job = await leasedJob(store, { maxRecoveries: 1 });
+      const giveUp = { jobId: "job", fence: 1, kind: "giveUp", hasStarted: true } as const;
+      await twice(store, { jobs: null, releases: [{ ...giveUp, attemptHistory: attempts(1) }] });
+      const unleased = { acquiredBy: null, acquiredUntil: null };
+      const waiting = { ...job, ...unleased, recoveries: 1, startedFence: 1, attemptHistory: attempts(1) };
+      equal(await other.getJob("job"), waiting, "the job that was taken back");
+      await take(other);
+      const { ended } = await release(other, [{ ...giveUp, fence: 2, attemptHistory: attempts(2) }]);
+      equal(
+        ended.map(({ outcome }) => outcome),
+        ["abandoned"],
+        "how the job ends",
+      );
+      const { outcome, attempts: count, error, attemptHistory } = present(await store.getJobResult("job", T0), "it");
+      equal([outcome, count, error, attemptHistory], ["abandoned", 2, null, attempts(2)], "its result");
+    },
+  },
+  {
     name: "history: progress is kept with the extension of the lease, and stays until there is other",
     async run(context) {
       const [store, other] = await openTwo(context);

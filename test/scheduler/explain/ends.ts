@@ -122,7 +122,7 @@ export const ends: readonly Row[] = [
       await world.to("2030-01-01T09:30:00Z");
     },
     verdict: "error",
-    cause: { kind: "error", name: "RangeError", message: "no such report" },
+    cause: { kind: "error", name: "RangeError", message: "no such report", code: null },
     says: ["Verdict: ran and failed.", "Cause: RangeError: no such report", 'retryJob("'],
   },
   {
@@ -137,7 +137,7 @@ export const ends: readonly Row[] = [
       await world.to("2030-01-01T09:30:00Z");
     },
     verdict: "error",
-    cause: { kind: "error", name: null, message: null },
+    cause: { kind: "error", name: null, message: null, code: null },
     says: ["the error is not kept any more.", "A longer resultExpirationTime keeps errors for longer."],
   },
   {
@@ -171,7 +171,7 @@ export const ends: readonly Row[] = [
     },
     verdict: "error",
     cause: {
-      ...{ kind: "error", name: "JobTimeoutError" },
+      ...{ kind: "error", name: "JobTimeoutError", code: "jobTimeout" },
       message: 'job 01b8dcb4-1680-7400-a000-800000800000 of task "t" ran longer than 300000 ms',
     },
     says: ["took 5 min", "JobTimeoutError"],
@@ -192,7 +192,10 @@ export const ends: readonly Row[] = [
       await world.to("2030-01-01T09:30:00Z");
     },
     verdict: "deserializationFailed",
-    cause: { kind: "error", name: "DeserializationError", message: "the payload cannot be read" },
+    cause: {
+      ...{ kind: "error", name: "DeserializationError", message: "the payload cannot be read" },
+      code: "deserialization",
+    },
     says: ["failed: its payload could not be read."],
   },
   {
@@ -210,7 +213,7 @@ export const ends: readonly Row[] = [
       }
     },
     verdict: "abandoned",
-    cause: { kind: "lost", attempts: 2 },
+    cause: { kind: "lost", attempts: 2, message: null },
     says: ["it was lost with its process too often.", "Cause: its process was lost, in each of 2 attempts."],
   },
   {
@@ -228,7 +231,7 @@ export const ends: readonly Row[] = [
       await world.scheduler.tick();
     },
     verdict: "waiting",
-    cause: { kind: "lost", attempts: 1 },
+    cause: { kind: "lost", attempts: 1, message: null },
     says: ["lost its process.", "Cause: its process was lost."],
   },
 ];

@@ -1,6 +1,7 @@
 import { SchedulerStateError } from "../../../core/errors.ts";
 import { mustBe, optionError } from "../../../core/option-errors.ts";
 import type { TaskHandler } from "../../../scheduler/scheduler-client.ts";
+import type { Serializer } from "../../../serializers/serializer.ts";
 import type { FromWorker } from "../../remote/remote-call.ts";
 import { handlersIn, UnfitModule } from "../../remote/task-module.ts";
 import { TaskServer } from "../../remote/task-server.ts";
@@ -9,6 +10,7 @@ import { TaskServer } from "../../remote/task-server.ts";
  * Runs the handlers of tasks for a `WorkerExecutor` of a page. The module of the Web Worker calls it, once. Workers of
  * Node, Deno and Bun do without: their executor imports the tasks.
  * @param tasks what `defineTasks` returns
+ * @param options `serializer`: that of the page's data store, where it is no `JSONSerializer`
  * @throws {OptionsError} when they are no tasks, or none of them has a handler
  * @throws {SchedulerStateError} outside of a Web Worker
  * @example
@@ -18,7 +20,7 @@ import { TaskServer } from "../../remote/task-server.ts";
  *
  * serveTasks(defineTasks({ thumb: { handler: ({ file }) => shrink(file) } }));
  */
-export function serveTasks(tasks: object): void {
+export function serveTasks(tasks: object, options: { readonly serializer?: Serializer | undefined } = {}): void {
   const handlers = checkedHandlers(tasks);
   // Workers alone have this name. Pages, and Bun's main thread, have a `postMessage`, too.
   if (!("DedicatedWorkerGlobalScope" in globalThis)) {
@@ -29,7 +31,8 @@ export function serveTasks(tasks: object): void {
   }
   const scope = globalThis as unknown as WorkerScope;
   const send = (messages: readonly FromWorker[]): void => scope.postMessage({ escapement: messages });
-  const server = new TaskServer(async () => handlers, send);
+  const { serializer } = options;
+  const server = new TaskServer(async () => ({ handlers, serializer }), send);
   scope.addEventListener("message", ({ data }) => server.receive(data));
   // A worker that closes itself tells nobody. With an error it is missed, and its jobs are run again.
   scope.close = () => scope.reportError(new Error("it called close()"));

@@ -7,7 +7,7 @@ import { checkWebWorkerOptions, type WebWorkerExecutorOptions } from "./web-work
  * ignores its abort is ended with its worker.
  *
  * The handlers are those that the worker's module passes to `serveTasks`. In the scheduler the tasks need none.
- * Payloads and returned values are copied (structured clone). In a worker, `context.scheduler` throws.
+ * Payloads and returned values cross as text of the data store. In a worker, `context.scheduler` throws.
  * @throws {OptionsError}
  * @example
  * // tasks-worker.js: serveTasks(defineTasks({ thumb: { handler: ({ file }) => shrink(file) } }));

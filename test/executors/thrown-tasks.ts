@@ -1,0 +1,42 @@
+import { defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
+
+/** What handlers may throw, by task. */
+export const THROWN: Readonly<Record<string, () => unknown>> = {
+  "an object with a message and a code": () => ({ message: "out of stock", code: "E_STOCK", status: 503 }),
+  "an object with a number as its code": () => ({ message: "no", code: 42 }),
+  "an object without a message": () => ({ why: "x" }),
+  "a text": () => "out of stock",
+  "a number": () => 7,
+  undefined: () => undefined,
+  null: () => null,
+  "a symbol": () => Symbol("s"),
+  "an error with properties": () =>
+    Object.assign(new TypeError("no"), {
+      code: "E_NO",
+      list: [1, { a: null }],
+      big: "x".repeat(5000),
+      at: new Date(0),
+    }),
+  "an error of another realm": () => Object.assign(Object.create({ name: "RangeError" }), { message: "far", at: 5 }),
+  "an AggregateError": () =>
+    new AggregateError([new RangeError("one"), "two"], "both", { cause: Object.assign(new Error("why"), { n: 1 }) }),
+  "a proxy that throws": () =>
+    new Proxy(new Error("h"), {
+      get: () => {
+        throw new Error("trap");
+      },
+    }),
+};
+
+export const tasks: object = defineTasks(
+  Object.fromEntries(
+    Object.entries(THROWN).map(([name, make]) => [
+      name,
+      {
+        handler: () => {
+          throw make();
+        },
+      },
+    ]),
+  ),
+);

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { silentLogger } from "../../src/core/logger.ts";
+import { ProcessExecutor } from "../../src/executors/process/process-executor.ts";
+import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
+import { createRouter } from "../../src/hono/mod.ts";
+import { Scheduler } from "../../src/mod.ts";
+import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
+import { tasks } from "./thrown-tasks.ts";
+
+const THREAD = new URL("../../src/executors/worker/thread-entry.ts", import.meta.url);
+const PROCESS = new URL("../../src/executors/process/process-entry.ts", import.meta.url);
+const TASKS = new URL("./thrown-tasks.ts", import.meta.url);
+
+let modules: WorkerModules;
+beforeAll(async () => {
+  modules = await workerModules(THREAD, PROCESS, TASKS);
+});
+afterAll(() => modules.remove());
+
+const EXECUTORS = {
+  inline: () => undefined,
+  threads: () => new WorkerExecutor({ module: modules.url(TASKS), entry: modules.url(THREAD), maxWorkers: 1 }),
+  processes: () => new ProcessExecutor({ module: modules.url(TASKS), entry: modules.url(PROCESS), maxWorkers: 1 }),
+};
+
+/** What whoever awaits a job sees of its error: all but stacks. */
+function seen(thrown: unknown): unknown {
+  if (!(thrown instanceof Error)) return thrown;
+  const { name, message, cause, ...own } = thrown as Error & { readonly code?: unknown; readonly errors?: unknown };
+  const { code } = thrown as { readonly code?: unknown };
+  return {
+    ...{ name: thrown.name ?? name, message: thrown.message ?? message, ...own },
+    ...(code === undefined ? {} : { code }),
+    ...(thrown.cause === undefined ? {} : { cause: seen(thrown.cause ?? cause) }),
+    ...(thrown instanceof AggregateError ? { errors: thrown.errors.map(seen) } : {}),
+  };
+}
+
+const PREFIX = "a value that is no error was thrown: ";
+
+const SEEN: Readonly<Record<string, unknown>> = {
+  "an object with a message and a code": { name: "Error", message: "out of stock", code: "E_STOCK", status: 503 },
+  "an object with a number as its code": { name: "Error", message: "no", code: 42 },
+  "an object without a message": { name: "Error", message: `${PREFIX}{"why":"x"}`, why: "x" },
+  "a text": { name: "Error", message: "out of stock" },
+  "a number": { name: "Error", message: `${PREFIX}7` },
+  undefined: { name: "Error", message: `${PREFIX}undefined` },
+  null: { name: "Error", message: `${PREFIX}null` },
+  "a symbol": { name: "Error", message: `${PREFIX}Symbol(s)` },
+  "an error with properties": { name: "TypeError", message: "no", code: "E_NO", list: [1, { a: null }] },
+  "an error of another realm": { name: "RangeError", message: "far", at: 5 },
+  "an AggregateError": {
+    ...{ name: "AggregateError", message: "both", cause: { name: "Error", message: "why", n: 1 } },
+    errors: [
+      { name: "RangeError", message: "one" },
+      { name: "Error", message: "two" },
+    ],
+  },
+  "a proxy that throws": { name: "Error", message: "an error that cannot be read was thrown" },
+};
+
+describe("What a handler throws keeps what it says", () => {
+  test.each(["inline", "threads", "processes"] as const)("%s, for who awaits it here and over HTTP", async (place) => {
+    const executor = EXECUTORS[place]();
+    const options = executor === undefined ? {} : { executors: { executor } };
+    await using scheduler = new Scheduler({ logger: silentLogger, ...options });
+    for (const [id, { handler }] of Object.entries(tasks as Record<string, { readonly handler: () => never }>)) {
+      if (executor === undefined) scheduler.task(id, handler);
+      else scheduler.task(id, { executor: "executor" });
+    }
+    await scheduler.start();
+    const router = createRouter(scheduler, { auth: "none", logger: silentLogger });
+    const fetch = async (request: Request): Promise<Response> => router.fetch(request);
+    await using client = connect({ url: "http://scheduler.test", fetch, logger: silentLogger });
+    const here: Record<string, unknown> = {};
+    const there: Record<string, unknown> = {};
+    for (const id of Object.keys(SEEN)) {
+      const job = await scheduler.addJob(id);
+      here[id] = seen(await job.wait().catch((error: unknown) => error));
+      there[id] = seen((await client.getJobResult(job.id))?.error);
+    }
+    expect(here).toEqual(SEEN);
+    expect(there).toEqual(SEEN);
+  });
+});
