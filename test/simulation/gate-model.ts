@@ -141,7 +141,9 @@ export class GateModel {
     const empty = now * rate.limit + rate.burst * rate.perMs;
     if (bucket.latest <= empty + CLOCK_TOLERANCE_MS * rate.limit) return;
     this.#history.count("buckets of wrong clocks");
-    bucket.latest = empty;
+    // Another clock, a little ahead, may have emptied it a moment ago.
+    const aheadMs = Math.max(0, this.#history.nowMs + this.#aheadMs - now);
+    bucket.latest = empty + aheadMs * rate.limit;
     bucket.earliest = Math.min(bucket.earliest, empty);
   }
 
@@ -163,6 +165,7 @@ export class GateModel {
     if (rate === undefined) return;
     const bucket = this.#buckets.get(gate) ?? { ...FULL, starts: [] };
     this.#buckets.set(gate, bucket);
+    this.heedClock(record, gate, now);
     const { limit, perMs } = rate;
     const { latest, earliest } = bucket;
     // Who takes a token in the first millisecond that has it takes it on time.

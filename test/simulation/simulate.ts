@@ -101,8 +101,8 @@ class Simulation {
     });
     // From a source of its own, so that the other runs are as they would be if there were none.
     this.#farRandom = new Random(seed + 0x4641_5220);
-    const isFar = flow !== undefined && !this.#world.isCalm && this.#farRandom.chance(FAR_SHARE);
-    this.#farSlot = (isFar ? this.#slots.find(({ options: { role } }) => role === "worker") : undefined) ?? null;
+    const goesFar = flow !== undefined && !this.#world.isCalm && this.#farRandom.chance(FAR_SHARE);
+    this.#farSlot = (goesFar ? this.#slots.find(({ options: { role } }) => role === "worker") : undefined) ?? null;
     this.#world.hasFarClock = this.#farSlot !== null;
   }
 
@@ -145,6 +145,13 @@ class Simulation {
       stop: faults.stop,
     });
     if (slot === this.#farSlot && kind !== "act" && kind !== "jump") return;
+    if (isFar(process)) {
+      // The fire times of a schedule that it adds would begin in another time.
+      if (this.#flowWorkload?.isDue() === true && !process.isStopping && !process.isStalled) {
+        this.#flowWorkload.act(process);
+      }
+      return;
+    }
     if (kind === "act") {
       // Calls that come together share a step.
       for (let left = this.#random.pick([1, 1, 1, 4]); left > 0; left--) {
@@ -212,11 +219,11 @@ class Simulation {
     const random = this.#farRandom;
     const { process = null, skewMs = 0 } = this.#farSlot ?? {};
     if (process === null || !process.isWorking) return;
-    const isFar = Math.abs(process.offsetMs) > FAR_MS / 2;
-    if (!random.chance(isFar ? 0.3 : 0.1)) return;
+    const isAway = isFar(process);
+    if (!random.chance(isAway ? 0.3 : 0.1)) return;
     this.#world.history.count("far clocks");
     for (const { process: other } of this.#slots) other?.troubled();
-    process.jump(isFar ? skewMs - process.offsetMs : random.pick([FAR_MS, FAR_MS, -FAR_MS]));
+    process.jump(isAway ? skewMs - process.offsetMs : random.pick([FAR_MS, FAR_MS, -FAR_MS]));
   }
 
   #start(slot: Slot): void {
@@ -289,6 +296,10 @@ function drawWrongClocks(seed: number, leaseMs: number): readonly number[] {
   const random = new Random(seed + 0x434c_4f43);
   if (!random.chance(0.2)) return [];
   return Array.from({ length: 4 }, (_, index) => (index === 0 ? 0 : random.pick([0, -1.5, 1.5, -10, 10]) * leaseMs));
+}
+
+function isFar({ offsetMs }: SimulatedProcess): boolean {
+  return Math.abs(offsetMs) > FAR_MS / 2;
 }
 
 /** A place where one process after the other lives. */
