@@ -139,7 +139,8 @@ export function jobStatements(names: TableNames): JobStatements {
     // ?1 incarnation. Whoever signs off says that it is alive until now.
     getHeartbeats:
       `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${incarnations} ` +
-      `WHERE incarnation <> ?1 AND alive_until > heartbeat_at ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
+      "WHERE alive_until > 0 AND incarnation <> ?1 AND alive_until > heartbeat_at " +
+      `ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
     // ?1 identity, ?2 incarnation
     forgetOthers: `DELETE FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2`,
     // ?1 now
