@@ -208,11 +208,13 @@ export class JobModel {
 
   /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. Where a clock
    *  is wrong, that is known by the heartbeats: a lease after the last one was seen, and found out with the next one of
-   *  the observer. @param observesSinceMs since when the observer sees heartbeats, and nothing has troubled it */
-  leaseEndsAt(observesSinceMs: number, areClocksRight: boolean): number | null {
+   *  the observer. @param observesSinceMs since when the observer sees heartbeats, and nothing has troubled it
+   *  @param hasFarClock whether a clock was far ahead: it may have moved the leases of ticks, whose rows go soon after
+   *  them, so that nobody can say that they are dead */
+  leaseEndsAt(observesSinceMs: number, areClocksRight: boolean, hasFarClock: boolean): number | null {
     let endsAt: number | null = null;
     for (const { lease, record } of this.#unfinished.values()) {
-      if (lease === null) continue;
+      if (lease === null || (hasFarClock && lease.holder.options.isTicker)) continue;
       const { holder, extendedAtMs } = lease;
       const beatMs = holder.leaseMs / 3;
       const seenMs = Math.max(holder.lastBeatMs, extendedAtMs, observesSinceMs) + beatMs;

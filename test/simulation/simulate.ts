@@ -197,7 +197,8 @@ class Simulation {
       if (role !== "worker" && isLate(dueSince)) {
         history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
       }
-      const leaseEndsAt = jobs.leaseEndsAt(Math.max(process.startedAtMs, calmSince), areClocksRight);
+      const since = Math.max(process.startedAtMs, calmSince);
+      const leaseEndsAt = jobs.leaseEndsAt(since, areClocksRight, this.#world.hasFarClock);
       if (role !== "scheduler" && isLate(leaseEndsAt)) {
         history.violate(`${process.name} leaves a job waiting whose lease ended at ${leaseEndsAt}`);
       }

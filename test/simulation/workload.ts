@@ -145,7 +145,10 @@ export class Workload implements Users {
     const { idempotencyKey: _, ...options } = this.#jobOptions();
     this.attempt(process, "runJob", async (scheduler) => {
       const value: unknown = await scheduler.runJob(taskId, options);
-      if (typeof value !== "object") this.#world.history.violate(`runJob() of ${taskId} resolved with ${value}`);
+      const { hasWrongClocks, hasFarClock, history } = this.#world;
+      // By a clock that is ahead, results have expired before they are read.
+      if (value === undefined && (hasWrongClocks || hasFarClock)) return;
+      if (typeof value !== "object") history.violate(`runJob() of ${taskId} resolved with ${value}`);
     });
   }
 

@@ -260,7 +260,7 @@ export class Stepper {
   #leaseEndsAt(endsAt: number | null, now: number): number | null {
     const peers = this.#parts.peers();
     if (endsAt === null) peers?.ended(now);
-    const isEnded = endsAt !== null && peers?.hasDead(now) === true;
+    const isEnded = endsAt !== null && peers?.hasLeasesToEnd(now) === true;
     return this.#recoveries.dueAt(isEnded ? Math.min(endsAt, now) : endsAt, now);
   }
 

@@ -9,8 +9,8 @@ interface Peer {
   readonly liveUntil: number;
   /** From when on its leases count as ended, whatever instants they carry: a lease after the heartbeat was seen. */
   readonly deadFrom: number;
-  /** Whether the store was told that its leases have ended. */
-  isEnded: boolean;
+  /** When the store was told last that its leases have ended; minus infinity for never. */
+  endedAt: number;
 }
 
 /**
@@ -56,7 +56,7 @@ export class Peers {
         before + itsLeaseMs,
         Math.ceil(now + periodMs + Math.min(periodMs / 10, HEARTBEAT_SLACK_MS_MAX)),
       );
-      peers.set(incarnation, { heartbeat, liveUntil, deadFrom: now + itsLeaseMs, isEnded: false });
+      peers.set(incarnation, { heartbeat, liveUntil, deadFrom: now + itsLeaseMs, endedAt: Number.NEGATIVE_INFINITY });
       this.#compareClocks(heartbeat, known === undefined || isSame ? Number.NEGATIVE_INFINITY : before, now);
       if (known !== undefined && !isSame) this.#warnOfTwin(heartbeat);
     }
@@ -77,23 +77,31 @@ export class Peers {
     return false;
   }
 
-  /** Whether there are some that died, and whose leases may still seem to be live. */
+  /** Whether there are some that died, and the store was not told that their leases have ended. */
   hasDead(now: number): boolean {
-    for (const { deadFrom, isEnded } of this.#peers.values()) if (deadFrom <= now && !isEnded) return true;
+    for (const peer of this.#peers.values())
+      if (peer.deadFrom <= now && peer.endedAt === Number.NEGATIVE_INFINITY) return true;
+    return false;
+  }
+
+  /** Whether the store is to be told that leases of the dead have ended, where there are leases. It is told once a
+   *  lease, because another scheduler with a wrong clock may have moved their ends far ahead. */
+  hasLeasesToEnd(now: number): boolean {
+    for (const peer of this.#peers.values()) if (isToEnd(peer, now)) return true;
     return false;
   }
 
   /** When the leases end of those who are alive, or have died. */
   leaseEnds(now: number): LeaseEnd[] {
-    return [...this.#peers].flatMap(([incarnation, { liveUntil, deadFrom, isEnded }]) => {
-      if (liveUntil > now) return [{ incarnation, until: liveUntil }];
-      return deadFrom <= now && !isEnded ? [{ incarnation, until: now }] : [];
+    return [...this.#peers].flatMap(([incarnation, peer]) => {
+      if (peer.liveUntil > now) return [{ incarnation, until: peer.liveUntil }];
+      return isToEnd(peer, now) ? [{ incarnation, until: now }] : [];
     });
   }
 
   /** No lease of those who were dead at `now` is left. */
   ended(now: number): void {
-    for (const peer of this.#peers.values()) if (peer.deadFrom <= now) peer.isEnded = true;
+    for (const peer of this.#peers.values()) if (isToEnd(peer, now)) peer.endedAt = now;
   }
 
   /** @param before an instant before the heartbeat; minus infinity where none is known */
@@ -126,6 +134,10 @@ export class Peers {
         "leaves when it dies; give each its own identity, or stop the old one before the new one starts",
     );
   }
+}
+
+function isToEnd({ heartbeat: { at, aliveUntil }, deadFrom, endedAt }: Peer, now: number): boolean {
+  return deadFrom <= now && Math.abs(now - endedAt) >= aliveUntil - at;
 }
 
 function seconds(ms: number): string {
