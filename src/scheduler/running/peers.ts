@@ -72,7 +72,8 @@ export class Peers {
   areAlive(now: number): boolean {
     const sinceMs = now - this.#heardAt;
     if (sinceMs >= 0 && sinceMs < this.#env.leaseMs) return true;
-    for (const { heartbeat, liveUntil } of this.#peers.values()) if (heartbeat.isResident && liveUntil > now) return true;
+    for (const { heartbeat, liveUntil } of this.#peers.values())
+      if (heartbeat.isResident && liveUntil > now) return true;
     return false;
   }
 
