@@ -77,9 +77,9 @@ export const FRESH_MS = 10_000;
 export const STEPS_PER_TURN_MAX = 16;
 export const TURN_MS_MAX = 10;
 
-/** Most jobs that a scheduler takes in the first step of a burst while others are alive, which may take some too. Each step that leaves
- *  jobs lets the next one take twice as many, so that others that hear of the burst get their share, and a long burst
- *  costs a few steps more. */
+/** Most jobs that a scheduler takes in the first step of a burst while others are alive, which may take some too. Each
+ *  step that leaves jobs lets the next one take twice as many, so that others that hear of the burst get their share,
+ *  and a long burst costs a few steps more. */
 export const SHARE_FIRST = 4;
 
 /** Most jobs that one step makes of a schedule with `coalesce: "all"`. The other fire times stay due for the next

@@ -22,6 +22,8 @@ export const CAUGHT_BY: Readonly<Record<string, number>> = {
   "the scheduler sends a result again and again that the store refuses": 9,
   "the store hides what is ready from a clock that is behind": 0,
   "the scheduler goes on taking jobs while it stops in the middle of a tick": 191,
+  "the store leases more jobs of an executor than its bound": 0,
+  "the scheduler does not hear that an executor can begin more": 149,
   "the store does not know a step again": 8,
   "the store takes a repetition for a first try": 8,
   "the scheduler repeats a step of unknown fate under another id": 0,

@@ -55,6 +55,11 @@ export const STEPS: readonly Mutant[] = [
       },
   ),
   store(
+    "leases more jobs of an executor than its bound",
+    changing({ step: ({ jobs, ...step }) => ({ ...step, jobs: jobs && { queues: jobs.queues, limit: jobs.limit } }) }),
+  ),
+  patched("does not hear that an executor can begin more", Loop.prototype, "capacityGrew", () => () => {}),
+  store(
     "does not know a step again",
     class extends MemoryDataStore {
       #calls = 0;

@@ -52,8 +52,8 @@ export class Loop {
   #isDraining = false;
   /** The instant from which on the answer of the last look may be out of date, in epoch milliseconds. */
   #staleAt = Number.NEGATIVE_INFINITY;
-  /** Whether others have their turn before the next step: after the end of a job, because jobs that end at the same time
-   *  go into one step, and after a step that left jobs to others. */
+  /** Whether others have their turn before the next step: after the end of a job, because jobs that end together go
+   *  into one step, and after a step that left jobs to others. */
   #yieldsNext = false;
   /** Most jobs that the next step takes while others are alive. */
   #share = SHARE_FIRST;
@@ -154,8 +154,8 @@ export class Loop {
     }
   }
 
-  /** Yields to the event loop. Without a reason (see `#yieldsNext`) only after many steps or a long time, so that timers
-   *  and messages have their turn. */
+  /** Yields to the event loop. Without a reason (see `#yieldsNext`) only after many steps or a long time, so that
+   *  timers and messages have their turn. */
   async #yieldInTime(): Promise<void> {
     const { clock } = this.#options.env;
     const now = clock.now();

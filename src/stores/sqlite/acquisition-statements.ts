@@ -30,8 +30,8 @@ export interface AcquisitionStatements {
  * may start. One window over all ready jobs would fill up with the jobs of a task that is at its limit.
  *
  * Each of a few queues has a sub-select of its own, whose LIMIT is exact. A LIMIT cannot depend on a row. Therefore one
- * general statement serves many queues: it takes up to the whole limit from each queue, and ranks the jobs it took, among
- * those of their task, and where executors have bounds among those of their executor.
+ * general statement serves many queues: it takes up to the whole limit from each queue, and ranks the jobs it took,
+ * among those of their task, and where executors have bounds among those of their executor.
  *
  * Arguments: ?1 now, ?2 limit, from ?3 on the queues, then schedulerId, end of the leases, stepId.
  */
@@ -155,8 +155,8 @@ function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowControl,
 /**
  * SQL that is true when there are jobs of the queues that could be leased now. Jobs that are due and not yet ready
  * count too. After the promotion of a step (`stepId`) such jobs are rare, and any one of them counts, whatever its
- * queue, because the next step makes such jobs ready. A look that heeds flow control also counts held jobs that could be
- * promoted now, of any queue.
+ * queue, because the next step makes such jobs ready. A look that heeds flow control also counts held jobs that could
+ * be promoted now, of any queue.
  */
 export function hasReadyJobs(
   names: TableNames,
