@@ -52,7 +52,7 @@ describe("the log of a scheduler", () => {
       throw new Error("refused");
     };
     scheduler.task("proxy", () => {
-      throw new Proxy({}, { getPrototypeOf: refuse });
+      throw new Proxy({}, { get: refuse, getPrototypeOf: refuse });
     });
     scheduler.task("getter", () => {
       throw Object.defineProperty(new Error(), "message", { get: refuse });
