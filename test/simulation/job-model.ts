@@ -551,7 +551,7 @@ export class JobModel {
   #onRelease(
     release: JobRelease,
     status: ReleaseStatus | undefined,
-    { now, stepId, isRepetition }: StepRequest,
+    { now, stepId, isRepetition, releases }: StepRequest,
     caller: Caller,
   ): ModelJob | null {
     const job = this.#unfinished.get(release.jobId);
@@ -569,7 +569,12 @@ export class JobModel {
       job === undefined &&
       status === "released" &&
       this.#all.has(release.jobId);
-    if (status !== expected && !isResultSeen) {
+    // Another release of the same step, with a later fence, may have ended the job.
+    const isGivenUp = releases.some(({ jobId, kind, fence }) => {
+      return jobId === release.jobId && kind === "giveUp" && fence > release.fence;
+    });
+    const isEnded = expected === "fenced" && status === "missing" && isGivenUp;
+    if (status !== expected && !isResultSeen && !isEnded) {
       this.#history.violate(`${text} was answered with ${status}, not ${expected}`);
     }
     if (job === undefined || !isHeld || status !== "released") return null;

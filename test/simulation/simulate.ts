@@ -144,9 +144,8 @@ class Simulation {
       jump: faults.jump,
       stop: faults.stop,
     });
-    if (slot === this.#farSlot && kind !== "act" && kind !== "jump") return;
-    if (isFar(process)) {
-      // The fire times of a schedule that it adds would begin in another time.
+    if (slot === this.#farSlot) {
+      // The fire times of a schedule that it adds or changes would begin in another time.
       if (this.#flowWorkload?.isDue() === true && !process.isStopping && !process.isStalled) {
         this.#flowWorkload.act(process);
       }
@@ -245,7 +244,7 @@ class Simulation {
     this.#world.processes.push(process);
     registerTasks(this.#world, process, this.#tasks, this.#random.fork());
     void process.run();
-    if (this.#world.faults.areOn) this.#workload.addStanding(process);
+    if (this.#world.faults.areOn && slot !== this.#farSlot) this.#workload.addStanding(process);
   }
 
   /** No faults from here on: what was promised has to come true. */
