@@ -295,7 +295,7 @@ class Simulation {
 function drawWrongClocks(seed: number, leaseMs: number): readonly number[] {
   const random = new Random(seed + 0x434c_4f43);
   if (!random.chance(0.2)) return [];
-  return Array.from({ length: 4 }, (_, index) => (index === 0 ? 0 : random.pick([0, -1.5, 1.5, -10, 10]) * leaseMs));
+  return Array.from({ length: 4 }, (_, index) => (index === 0 ? 0 : random.pick([0, -1.5, 1.5, -3, 3]) * leaseMs));
 }
 
 function isFar({ offsetMs }: SimulatedProcess): boolean {

@@ -190,17 +190,17 @@ export class Loop {
       this.#hasLooked = true;
       this.#triesToResolve = true;
     }
+    // Who holds a lease that has ended may be alive.
+    if (hasLostLease(seen, env.clock.now())) await keeper.runOnce();
     return this.#act(seen);
   }
 
   async #act(seen: Seen): Promise<Next> {
-    const { env, stepper, planner, runner, keeper, maxIdleMs } = this.#options;
+    const { env, stepper, planner, runner, maxIdleMs } = this.#options;
     const now = env.clock.now();
     const ours = seen.due.filter((schedule) => this.#isOurs(schedule, now));
     const due = ours.filter(({ nextFireTime }) => nextFireTime <= now);
-    const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
-    // Who holds an ended lease may be alive.
-    if (isLeaseLost) await keeper.runOnce();
+    const isLeaseLost = hasLostLease(seen, now);
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     const isAlarmDue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
@@ -285,4 +285,8 @@ export class Loop {
     // Something else is due by now than what the last step found to be gone.
     if (this.#staleAt <= now || now >= at) this.#isFruitless = false;
   }
+}
+
+function hasLostLease({ leaseEndsAt }: Seen, now: number): boolean {
+  return leaseEndsAt !== null && leaseEndsAt <= now;
 }
