@@ -1,4 +1,4 @@
-import type { NewJobRecord } from "../../src/records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryChains } from "../../src/stores/memory/chains.ts";
 import { Gate } from "../../src/stores/memory/gate.ts";
@@ -88,7 +88,7 @@ export const FLOWS: readonly Mutant[] = [
     "give",
     () =>
       (_, { record }) =>
-        record.runAt,
+        (record as JobRecord).runAt,
   ),
   store(
     "forgets a pause when it recovers a job",

@@ -214,7 +214,7 @@ export class JobModel {
   leaseEndsAt(observesSinceMs: number, areClocksRight: boolean, hasFarClock: boolean): number | null {
     let endsAt: number | null = null;
     for (const { lease, record } of this.#unfinished.values()) {
-      if (lease === null || (hasFarClock && lease.holder.options.isTicker)) continue;
+      if (lease === null || (hasFarClock && !lease.holder.isResident)) continue;
       const { holder, extendedAtMs } = lease;
       const beatMs = holder.leaseMs / 3;
       const seenMs = Math.max(holder.lastBeatMs, extendedAtMs, observesSinceMs) + beatMs;

@@ -14,7 +14,7 @@ interface Candidate extends HeapItem {
   readonly age: number | null;
 }
 
-export interface Slots {
+interface Slots {
   left: number;
 }
 

@@ -19,7 +19,7 @@ afterAll(async () => {
 const WAYS = {
   ...REDIS_WAYS,
   ...OLDER_REDIS_WAYS,
-  "by the path of its socket": () => byUrl(`unix://${server.socket}`),
+  "by the path of its socket": (_: string) => byUrl(`unix://${server.socket}`),
 };
 
 describe.each(Object.entries(WAYS))("RedisEventBroker %s keeps the contract:", (way, connect) => {

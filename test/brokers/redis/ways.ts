@@ -45,7 +45,7 @@ export async function byUrl(url: string): Promise<RedisWay> {
 
 function overIoredis(Class: typeof Redis | typeof Redis5): Connect {
   return async (url) => {
-    const client = new Class(url);
+    const client = new (Class as typeof Redis)(url);
     client.on("error", () => {});
     return wayOf({ client }, { renew: () => client.disconnect(true), end: () => client.disconnect() });
   };
@@ -53,7 +53,7 @@ function overIoredis(Class: typeof Redis | typeof Redis5): Connect {
 
 function overNodeRedis(create: typeof createClient | typeof createClient5): Connect {
   return async (url) => {
-    const client = create({ url });
+    const client = (create as typeof createClient)({ url });
     client.on("error", () => {});
     await client.connect();
     const renew = (): void => {

@@ -341,7 +341,7 @@ describe("a broker over a server", () => {
       make: async (given) => {
         listener = given;
         given.connected();
-        return { send: () => new Promise(() => {}), close: async () => {} };
+        return { send: () => new Promise(() => {}), ping: async () => {}, reconnect: () => {}, close: async () => {} };
       },
     });
     await broker.open();
@@ -365,6 +365,8 @@ describe("a broker over a server", () => {
             sent.push(...messages);
             return new Promise(() => {});
           },
+          ping: async () => {},
+          reconnect: () => {},
           close: async () => {},
         };
       },
