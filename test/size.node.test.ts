@@ -127,12 +127,12 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
 
   test.each([
     ["cron in Berlin", CRON, 44_900, 25_800],
-    ["a scheduler with the memory store", ticking("", "", "escapement"), 154_900, 132_200],
-    ["a scheduler in a Durable Object", OBJECT, 184_000, 164_800],
-    ["a scheduler with D1", D1, 184_000, 164_800],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 185_800, 166_600],
-    ["a scheduler with libSQL by a url", BY_URL, 187_100, 167_900],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 206_500, 187_300],
+    ["a scheduler with the memory store", ticking("", "", "escapement"), 154_900, 135_500],
+    ["a scheduler in a Durable Object", OBJECT, 188_500, 169_300],
+    ["a scheduler with D1", D1, 188_500, 169_300],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 190_400, 171_200],
+    ["a scheduler with libSQL by a url", BY_URL, 191_700, 172_500],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 211_100, 191_900],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);

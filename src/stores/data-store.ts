@@ -200,8 +200,8 @@ export interface DataStore extends AsyncDisposable {
    *    empty at `now`, because a wrong clock took its last token. If there is no room for a held job that is more
    *    urgent (of a higher priority) than one that was promoted and waits, the latter is held again, so that it makes
    *    room: before the acquisition, or in the next step. The acquisition of a job takes a token. Only promoted jobs
-   *    can be acquired. If the task is `fair`, the promoted jobs of one priority are acquired in turns over the keys. An
-   *    acquisition costs as much as without keys: it reads no held job. Each end, put-back, loss, cancellation and
+   *    can be acquired. If the task is `fair`, the promoted jobs of one priority are acquired in turns over the keys.
+   *    An acquisition costs as much as without keys: it reads no held job. Each end, put-back, loss, cancellation and
    *    change of a limit admits in its own commit or wakes the schedulers (`hasReady`); a token that comes later counts
    *    in `nextRunAt`.
    * 6. A look, whose answer is part of the report.
