@@ -111,6 +111,7 @@ export class FlowWorkload {
         const { id, createdAt } = await scheduler.addJob(taskId, job);
         this.#users.added(id);
         const pause = pauses[index] ?? 0;
+        // A host whose clock is ahead may have added it.
         if (pause === "end") await clock.sleep(Math.min(createdAt.epochMilliseconds, clock.now()) + forMs);
         else if (pause > 0) await clock.sleep(clock.now() + pause);
       }

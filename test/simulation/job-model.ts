@@ -454,7 +454,8 @@ export class JobModel {
     this.#same(`cancellations for ${caller.name}`, cancelRequested, report.cancelRequested);
     for (const job of this.#unfinished.values()) if (!named.has(job)) this.#giveUpOrphan(job, extension, caller);
     for (const { record, lease } of this.#unfinished.values()) {
-      const isOwn = lease?.holder === caller && settledStepId !== null && lease.stepId <= settledStepId;
+      const isOwn =
+        lease?.holder === caller && !lease.isOrphan && settledStepId !== null && lease.stepId <= settledStepId;
       if (isOwn && !extension.jobs.some(({ jobId }) => jobId === record.id) && (record.acquiredUntil ?? 0) > now) {
         this.#history.violate(`${caller.name} keeps the lease of job ${record.id}, which it does not run`);
       }
@@ -464,7 +465,7 @@ export class JobModel {
   /** What a step of this run leased whose answer is known, and that is not named, runs nowhere. */
   #giveUpOrphan(job: ModelJob, { now, schedulerId, incarnation, settledStepId }: LeaseExtension, caller: Caller): void {
     const { record, lease } = job;
-    if (lease === null || settledStepId === null || record.acquiredBy !== schedulerId) return;
+    if (lease === null || lease.isOrphan || settledStepId === null || record.acquiredBy !== schedulerId) return;
     if (lease.stepId > settledStepId || !lease.stepId.startsWith(incarnation)) return;
     this.#history.count("orphans given up");
     this.#history.trace(caller.name, `gives up job ${record.id} with fence ${record.fence}, which it does not run`);
@@ -746,7 +747,13 @@ export class JobModel {
     const { nowMs } = this.#history;
     const beatMs = holder.leaseMs / 3;
     const isBeating = holder.isResident && nowMs - holder.lastBeatMs < beatMs;
-    if (isBeating && !lease.isOrphan && caller.isResident && caller.lastTroubleMs < nowMs - 2 * beatMs) {
+    if (
+      isBeating &&
+      holder !== caller &&
+      !lease.isOrphan &&
+      caller.isResident &&
+      caller.lastTroubleMs < nowMs - 2 * beatMs
+    ) {
       this.#history.violate(`${text} was lost to ${caller.name} while it gives heartbeats`);
     }
     const isCalm = Math.max(holder.lastTroubleMs, caller.lastTroubleMs) < takenAtMs;

@@ -399,7 +399,8 @@ export class Stepper {
   ): StepRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
-    const recover = leaseEndsAt !== null && leaseEndsAt <= now;
+    // Whoever stops leaves it to others.
+    const recover = aheadMs !== null && leaseEndsAt !== null && leaseEndsAt <= now;
     const leaseEnds = recover ? (this.#parts.peers()?.leaseEnds(now) ?? []) : [];
     // The parts of a refused step have one id, by which a store knows what the step did to alarms.
     const isWhole = jobsMax !== null || aheadMs !== null;
