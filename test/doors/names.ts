@@ -254,6 +254,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JobResultFilter",
       "JobResultRecord",
       "JobResultSelection",
+      "JobRoom",
       "KeptJob",
       "KnownZoneRules",
       "LeaseEnd",
