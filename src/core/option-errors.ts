@@ -52,6 +52,21 @@ export function readingError(error: unknown, value: unknown, where: string, name
   return found === null ? error : optionError(where, found.path, cannotBeRead(found.cause), { cause: found.cause });
 }
 
+/** A copy of a list, whose holes are items too; null for a value that is no list, or is longer.
+ *  @throws {OptionsError} when the list or an item of it throws where it is read */
+export function listOf<T>(
+  value: readonly T[],
+  where: string,
+  path = "",
+  lengthMax: number = Number.POSITIVE_INFINITY,
+): readonly T[] | null {
+  try {
+    return Array.isArray(value) && value.length <= lengthMax ? Array.from<T>(value) : null;
+  } catch (cause) {
+    throw optionError(where, path, cannotBeRead(cause), { cause });
+  }
+}
+
 /** The problem of a value that throws where it is read. */
 export function cannotBeRead(cause: unknown): string {
   return `cannot be read: ${cause instanceof Error ? cut(cause.message) : shown(cause)}`;

@@ -15,6 +15,7 @@ import {
   MemoryDataStore,
   OptionsError,
   OrTrigger,
+  preloadZones,
   Scheduler,
   Temporal,
 } from "../../src/mod.ts";
@@ -1109,7 +1110,38 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => newInterval(throwing("minutes")),
     "IntervalTrigger: minutes cannot be read: gone",
   ],
+  ["a list of jobs that is a Proxy that throws", () => call("addJobs")(UNREADABLE), "addJobs() cannot be read: gone"],
+  ["jobs of a batch in a Proxy that throws", () => call("addBatch")(UNREADABLE), "addBatch() cannot be read: gone"],
+  ["parents in a Proxy that throws", () => addJob({ after: UNREADABLE }), "addJob(): after cannot be read: gone"],
+  ["types of events in a Proxy that throws", () => call("events")(UNREADABLE), "types cannot be read: gone"],
+  ["triggers in a Proxy that throws", () => create(OrTrigger)(UNREADABLE), "OrTrigger: triggers cannot be read: gone"],
+  [
+    "cron triggers in a Proxy that throws",
+    () => create(CronBatch)(UNREADABLE),
+    "CronBatch: triggers cannot be read: gone",
+  ],
+  [
+    "excluded dates in a Proxy that throws",
+    () => create(ExcludingTrigger)(minutely, UNREADABLE),
+    "ExcludingTrigger: excluded cannot be read: gone",
+  ],
+  [
+    "time zones in a Proxy that throws",
+    () => (preloadZones as Untyped)(UNREADABLE),
+    "preloadZones(): timeZones cannot be read: gone",
+  ],
+  [
+    "a type of events that is no text",
+    () => call("events")(7),
+    "types must be an event type, a list of them, or null; got 7",
+  ],
 ];
+
+const UNREADABLE: unknown = new Proxy([], {
+  get: () => {
+    throw new Error("gone");
+  },
+});
 
 function withHole(first: unknown): unknown[] {
   return Object.assign(new Array<unknown>(2), { 0: first });

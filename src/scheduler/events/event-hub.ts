@@ -1,6 +1,7 @@
 import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { isThenable, type Logger } from "../../core/logger.ts";
+import { listOf, mustBe, optionError } from "../../core/option-errors.ts";
 import { nearest } from "../../core/suggest.ts";
 import { EVENT_TYPES, type EventRecord, type EventType } from "../../records/events.ts";
 import { EventStream } from "./event-stream.ts";
@@ -299,7 +300,8 @@ export class EventHub {
 }
 
 function typeList<T extends EventType>(types: EventFilter<T>): readonly EventType[] {
-  const list: readonly EventType[] = types === null ? EVENT_TYPES : typeof types === "string" ? [types] : types;
+  const list = types === null ? EVENT_TYPES : typeof types === "string" ? [types] : listOf(types, "types");
+  if (list === null) throw optionError("types", "", mustBe("an event type, a list of them, or null", types));
   for (const type of list) {
     if (EVENT_TYPES.includes(type)) continue;
     const isEnd = /complete|fail|finish|done|success|error/i.test(type);

@@ -1,6 +1,6 @@
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
-import { optionError, takes } from "../../core/option-errors.ts";
+import { listOf, optionError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -67,25 +67,24 @@ export class JobVerbs {
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
-    if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
-      const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
-      throw optionError("addJobs()", "", message);
-    }
-    return this.#addRecords(await this.#newRecords(jobs as readonly NewJob[], "addJobs()"));
+    const where = "addJobs()";
+    const list = listOf(jobs, where, "", BULK_ADD_MAX);
+    if (list === null) throw optionError(where, "", takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs));
+    return this.#addRecords(await this.#newRecords(list, where));
   }
 
   async addBatch(jobs: readonly NewJob[], options: BatchOptions<NewJob>): Promise<{ jobs: Job[]; then: Job }> {
     const where = "addBatch()";
-    if (!Array.isArray(jobs) || jobs.length === 0 || jobs.length > PARENTS_MAX) {
-      const message = takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs);
-      throw optionError(where, "", message);
+    const list = listOf(jobs, where, "", PARENTS_MAX);
+    if (list === null || list.length === 0) {
+      throw optionError(where, "", takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs));
     }
     const { then } = checkBatchOptions(options, where);
     const { task, ...thenOptions } = checkThenJob(then, `${where}, then`);
-    const records = await this.#newRecords(jobs as readonly NewJob[], where);
+    const records = await this.#newRecords(list, where);
     const after = [...new Set([...(thenOptions.after ?? []), ...records.map(({ id }) => id)])];
     if (after.length > PARENTS_MAX) {
-      const message = `must name at most ${PARENTS_MAX - jobs.length} jobs besides the ${jobs.length} of the batch`;
+      const message = `must name at most ${PARENTS_MAX - list.length} jobs besides the ${list.length} of the batch`;
       throw optionError(`${where}, then`, "after", message);
     }
     const last = await this.#newRecord(task as Task, { ...thenOptions, after }, `${where}, then`);
