@@ -14,7 +14,7 @@ export interface JobResultRecord {
    *  the job by itself (`cancelled`, `abandoned`). */
   readonly startedAt: number | null;
   readonly finishedAt: number;
-  /** How many attempts the job had, the last one included. */
+  /** How many attempts the job had, the last one included if its handler was called. */
   readonly attempts: number;
   /** The serialized return value of a success; null when there is none to keep. */
   readonly returnValue: string | null;

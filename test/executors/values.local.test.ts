@@ -95,6 +95,25 @@ describe("A value arrives whole, or its job fails with a SerializationError and 
   });
 });
 
+test.each(PLACES)(
+  "a payload that its schema refuses has had no attempt, because no handler was called: %s",
+  async (place) => {
+    const executor = EXECUTORS[place](TASKS);
+    await using scheduler = new Scheduler({ logger: silentLogger, ...(executor && { executors: { executor } }) });
+    let times = 0;
+    // It takes the payload of the addition, and later refuses it.
+    const validate = (value: unknown) => (++times === 1 ? { value } : { issues: [{ message: "no such thing" }] });
+    const schema = { "~standard": { version: 1, vendor: "test", validate } } as const;
+    const options = { schema, retry: { maxAttempts: 2 } };
+    if (executor === undefined) scheduler.task("gets a URL", options, () => {});
+    else scheduler.task("gets a URL", { ...options, executor: "executor" });
+    await scheduler.start();
+    const job = await scheduler.addJob("gets a URL", { payload: 1 });
+    await expect(job.wait()).rejects.toMatchObject({ code: "payload" });
+    expect(await job.result()).toMatchObject({ attempts: 0, startedAt: null });
+  },
+);
+
 describe.each(["threads", "processes"] as const)("With handlers in %s,", (place) => {
   test("start() says what to do when the module lacks the serializer of the data store", async () => {
     const executor = EXECUTORS[place](OTHER_TASKS);
@@ -143,7 +162,7 @@ describe.each(["threads", "processes"] as const)("With handlers in %s,", (place)
         'what the schema of task "gets a URL" returned cannot be sent to its executor: ',
       ),
     });
-    // No handler has begun.
+    // No handler was called, as where a schema refuses a payload. Inline, where nothing is sent, one is called.
     expect((await job.result())?.attempts).toBe(0);
   });
 

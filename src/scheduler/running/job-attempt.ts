@@ -227,7 +227,6 @@ export class JobAttempt {
     } catch (error) {
       return { kind: "unreadable", error: asDeserializationError(error) };
     }
-    if (this.#executor.capacity === undefined) this.#startedAt = now;
     return { kind: "begun", payload };
   }
 
@@ -281,6 +280,8 @@ export class JobAttempt {
 
   #hand(payload: unknown): Promise<unknown> {
     this.#isHanded = true;
+    // Others say themselves when they begin the handler.
+    if (this.#executor.capacity === undefined) this.started();
     this.#call = new AttemptCall(this, payload, this.#env);
     return this.#executor.execute(this.#call);
   }
@@ -291,7 +292,6 @@ export class JobAttempt {
       this.#reject = reject;
       work.then(resolve, reject);
       if (this.#abort.reason !== null) this.#giveUpLater();
-      if (this.#startedAt !== null) this.#watchTimeout();
     });
   }
 

@@ -52,7 +52,7 @@ export class JobResult<R = unknown> {
   get expiresAt(): Temporal.Instant {
     return instantOf(this.#record.expiresAt);
   }
-  /** How many attempts the job had, the last one included. */
+  /** How many attempts the job had, the last one included if its handler was called. */
   get attempts(): number {
     return this.#record.attempts;
   }
