@@ -1,4 +1,4 @@
-import type { JobRecord, NewJobRecord } from "../../records/job.ts";
+import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../data-store.ts";
 import type { HeldBy } from "./admission.ts";
 import { statement } from "./batch.ts";
@@ -63,8 +63,7 @@ export class Additions {
 
   insertions(): SqlStatement[] {
     const insertions = [
-      ...(this.#freesKeys ? this.#freedKeys() : []),
-      ...this.#insertions(),
+      ...(this.#freesKeys ? this.#insertionsWithFreedKeys() : this.#insertions()),
       ...this.#wakes(),
       ...this.#stamps(),
       ...this.children.linking(),
@@ -72,10 +71,18 @@ export class Additions {
     return this.#repeated.length === 0 ? insertions : [...this.#isolations(), ...insertions];
   }
 
-  #freedKeys(): SqlStatement[] {
+  /** An addition of this batch, too, may have missed its start, and leaves its key to the next addition of the key. So
+   *  what was not inserted for that reason is inserted in another round, which does nothing to all others. */
+  #insertionsWithFreedKeys(): SqlStatement[] {
     const keyed = this.#rivalled.filter(({ idempotencyKey }) => idempotencyKey !== null);
     const rows = keyed.map(({ id, taskId, idempotencyKey, createdAt }) => [id, taskId, idempotencyKey, createdAt]);
-    return rowParameters(rows).map(({ text }) => statement(this.#statements.freeKeys, text));
+    const freeing = rowParameters(rows).map(({ text }) => statement(this.#statements.freeKeys, text));
+    const latest = Math.max(...keyed.map(({ createdAt }) => createdAt));
+    const missed = keyed.filter((job) => hasMissedStart(job, latest));
+    const isFollowed = ({ id, taskId, idempotencyKey }: NewJobRecord): boolean =>
+      keyed.some((job) => job.taskId === taskId && job.idempotencyKey === idempotencyKey && job.id !== id);
+    const rounds = 1 + missed.filter(isFollowed).length;
+    return Array.from({ length: rounds }, () => [...freeing, ...this.#insertions()]).flat();
   }
 
   /** The runs of jobs that repeat others may fall into skips of a later life of the schedule, where the runs of those

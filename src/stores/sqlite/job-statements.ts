@@ -87,15 +87,15 @@ export function jobStatements(names: TableNames): JobStatements {
       `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
       `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the rivals: existing jobs
-    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that has run already has no
-    // rival. Undoes the batch when a rival has missed its start and a key that freeKeys would free.
+    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that was added has no rival,
+    // whoever has its key by now. Undoes the batch when a rival has missed its start and a key that freeKeys would free.
     findRivals:
       `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place, ` +
       `${guardSql(`(${hasMissedKey}) IS NOT TRUE`)} AS guard ` +
       `FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
       `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
       `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
-      `WHERE j.id <> a.value->>0 AND NOT ${isStamped("a.value->>0")} ` +
+      `WHERE j.id <> a.value->>0 AND NOT ${isJob("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
       `AND NOT ${hasResult("a.value->>0")}`,
     // ?1 rows [id, place] of jobs that repeat others. Finds those that were not added, because the others have no
     // result, with the places of their rows.

@@ -245,6 +245,22 @@ export const missedStartCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "missed starts: of additions of one commit, too, one that has missed its start leaves its key to the next one",
+    async run({ open }) {
+      const late = { idempotencyKey: "key", createdAt: MISSED };
+      const jobs = [hurried(late), ...["b", "c", "d"].map((id) => makeJob({ ...late, id }))];
+      if (jobs[1] !== undefined) jobs[1] = { ...jobs[1], startDeadline: DEADLINE };
+      const ids = ["hurried", "b", "c", "c"];
+      const store = await open();
+      equal(idsOf((await store.addJobs(jobs)).map(({ job }) => job)), ids, "the answers to a call");
+      equal(idsOf((await store.addJobs(jobs)).map(({ job }) => job)), ids, "the answers to its repetition");
+      equal(await missedIds(store), ["b", "hurried"], "what ends");
+      const other = await open();
+      const { additions } = await step(other, { now: MISSED, jobs: null, additions: jobs });
+      equal(idsOf(additions.map(({ job }) => job)), ids, "the answers of a step");
+    },
+  },
+  {
     name: "missed starts: an addition to a burst gives its job another deadline, or none",
     async run({ open }) {
       const store = await open();
