@@ -31,8 +31,8 @@ export type {
 } from "./leases.ts";
 export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
 export type {
+  JobCapacity,
   JobQueue,
-  JobRoom,
   LookedSchedule,
   LookReport,
   LookRequest,

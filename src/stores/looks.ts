@@ -11,7 +11,7 @@ export interface JobQueue {
 }
 
 /** Which jobs a scheduler could run now, and how many. */
-export interface JobRoom {
+export interface JobCapacity {
   readonly queues: readonly JobQueue[];
   /** The most jobs to acquire in a step. */
   readonly limit: number;
@@ -26,7 +26,7 @@ export interface View {
   /** Identity of the scheduler. */
   readonly schedulerId: string;
   /** What the scheduler could run now; null for a scheduler that runs no jobs. */
-  readonly jobs: JobRoom | null;
+  readonly jobs: JobCapacity | null;
   /** Which schedules to show; null for a scheduler that fires none. */
   readonly schedules: ScheduleWindow | null;
 }

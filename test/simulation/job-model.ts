@@ -7,7 +7,7 @@ import type {
   CancelReport,
   JobAddition,
   JobRelease,
-  JobRoom,
+  JobCapacity,
   LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
@@ -1144,14 +1144,14 @@ interface Running {
 }
 
 /** Whether a job is of these queues, and its executor has room left. */
-function isOneOf({ queues }: JobRoom, left: ReadonlyMap<string, number>): (job: ModelJob) => boolean {
+function isOneOf({ queues }: JobCapacity, left: ReadonlyMap<string, number>): (job: ModelJob) => boolean {
   const names = new Set(queues.map(({ executor, taskId }) => `${executor} ${taskId}`));
   return ({ record: { executor, taskId } }) =>
     names.has(`${executor} ${taskId}`) && (left.get(executor) ?? Number.POSITIVE_INFINITY) > 0;
 }
 
 /** How many more jobs a step may acquire, by executor with a bound. */
-function leftOf({ bounds = new Map() }: JobRoom, acquired: readonly JobRecord[]): Map<string, number> {
+function leftOf({ bounds = new Map() }: JobCapacity, acquired: readonly JobRecord[]): Map<string, number> {
   const left = new Map(bounds);
   for (const { executor } of acquired) left.set(executor, (left.get(executor) ?? Number.POSITIVE_INFINITY) - 1);
   return left;

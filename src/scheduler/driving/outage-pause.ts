@@ -3,8 +3,8 @@ import { EscapementError } from "../../core/errors.ts";
 import { OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN } from "../../core/limits.ts";
 import type { Environment } from "../environment.ts";
 
-/** The last failure that each logger was told. */
-const told = new WeakMap<object, unknown>();
+/** The failure that each logger logged last. */
+const logged = new WeakMap<object, unknown>();
 
 /** Logs a failure, and waits before the next try. The wait is random between zero and a pause (full jitter); the pause
  *  doubles with every failure in a row. What fails with the very same error each time is logged once. */
@@ -17,9 +17,9 @@ export async function pauseAfterFailure(
 ): Promise<void> {
   const pauseMs = Math.min(OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN * 2 ** Math.min(failures, 20)) * random();
   const level = error instanceof EscapementError ? "warn" : "error";
-  const isTold = told.get(logger) === error;
-  told.set(logger, error);
-  if (!isTold)
+  if (logged.get(logger) !== error) {
     logger[level](`escapement: a step over ${name} failed and is repeated in ${Math.round(pauseMs)} ms`, error);
+  }
+  logged.set(logger, error);
   await sleepFor(clock, pauseMs, signal);
 }

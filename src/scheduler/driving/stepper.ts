@@ -431,7 +431,7 @@ export class Stepper {
     return {
       now,
       schedulerId: env.identity,
-      jobs: hasJobRole && jobsMax !== null ? runner.roomFor(jobsMax, timeoutMsMax) : null,
+      jobs: hasJobRole && jobsMax !== null ? runner.capacityFor(jobsMax, timeoutMsMax) : null,
       schedules: hasScheduleRole && aheadMs !== null ? { dueBy: now + aheadMs, ...window } : null,
     };
   }

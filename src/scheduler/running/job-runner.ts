@@ -6,7 +6,7 @@ import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
-import type { HeldJob, JobQueue, JobRoom, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
+import type { HeldJob, JobCapacity, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
 import type { JobContext } from "../scheduler-client.ts";
@@ -107,7 +107,7 @@ export class JobRunner {
   /** The jobs that this scheduler could run now, when `limit` more may run at all. An executor with less room than that
    *  has a bound, and one without room takes no part.
    *  @param timeoutMsMax as in {@link queuesWithin} */
-  roomFor(limit: number, timeoutMsMax?: number): JobRoom {
+  capacityFor(limit: number, timeoutMsMax?: number): JobCapacity {
     const queues = this.queuesWithin(timeoutMsMax);
     const bounds = new Map<string, number>();
     for (const [name, executor] of this.#executors) {
@@ -137,19 +137,12 @@ export class JobRunner {
 
   /** Those of leased jobs that their executors can begin: one may have lost a worker since the lease. */
   beginnable(jobs: readonly JobRecord[]): readonly JobRecord[] {
-    const free = new Map<string, number>();
-    const begins = ({ executor: name }: JobRecord): boolean => {
-      const executor = this.#options.executors[name];
-      if (executor?.capacity === undefined) return true;
-      const left = free.get(name) ?? this.#freeOf(name, executor);
-      free.set(name, left - 1);
+    const free = new Map(this.#executors.map(([name, executor]) => [name, this.#freeOf(name, executor)]));
+    return jobs.filter(({ executor }) => {
+      const left = free.get(executor) ?? Number.POSITIVE_INFINITY;
+      free.set(executor, left - 1);
       return left > 0;
-    };
-    return this.#hasCapacities ? jobs.filter(begins) : jobs;
-  }
-
-  get #hasCapacities(): boolean {
-    return this.#executors.some(([, { capacity }]) => capacity !== undefined);
+    });
   }
 
   /** How many more jobs an executor could begin, besides those that it is about to get. */

@@ -36,7 +36,7 @@ export class MemoryGates {
   }
 
   /** Empties the buckets from which a clock took tokens that is far ahead of this present. */
-  heedClock(now: number): void {
+  clampBuckets(now: number): void {
     const isBehind = now < this.#now - CLOCK_TOLERANCE_MS;
     if (isBehind || now > this.#now) this.#now = now;
     if (!isBehind) return;
@@ -45,7 +45,7 @@ export class MemoryGates {
       for (const gate of gates.values()) {
         // No gate is in a heap while its place there changes.
         this.#takeOut(gate);
-        gate.bucket.heedClock(now, rate);
+        gate.bucket.clamp(now, rate);
         this.#settle(gate);
       }
     }

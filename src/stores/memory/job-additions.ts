@@ -141,7 +141,7 @@ export class JobAdditions {
     }
     const opener = this.#windows.openerOf(job);
     if (opener !== null) {
-      if (this.#table.rivalOf(job) === undefined) this.#windows.heedClock(job);
+      if (this.#table.rivalOf(job) === undefined) this.#windows.clamp(job);
       return this.#standIn(opener, job);
     }
     const addition = this.#addUnlessRivalled(addedJob(job), metadata, children);

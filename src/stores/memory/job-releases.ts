@@ -49,7 +49,7 @@ export class JobReleases {
   }
 
   /** Takes back the leases that are no longer live. @param report gets the jobs */
-  recover(now: number, leaseEnds: readonly LeaseEnd[] = [], report: RecoveryNotes): void {
+  recover(now: number, leaseEnds: readonly LeaseEnd[], report: RecoveryNotes): void {
     for (const leaseEnd of leaseEnds) this.#leases.move(leaseEnd, now);
     for (let entry = this.#leases.first; entry !== undefined; entry = this.#leases.first) {
       if ((entry.record.acquiredUntil ?? 0) > now) break;

@@ -26,7 +26,7 @@ import { JobReleases } from "./job-releases.ts";
 import { JobTable } from "./job-table.ts";
 import { MemoryLeases } from "./leases.ts";
 import type { MemoryLedger } from "./ledger.ts";
-import { MemoryQueues, placesOf } from "./queues.ts";
+import { executorSlots, MemoryQueues } from "./queues.ts";
 import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
 import type { MemoryResults } from "./results.ts";
 import { BY_ID, BY_ID_BACKWARDS, type PageOrder, pageOf } from "./tables.ts";
@@ -173,7 +173,7 @@ export class MemoryJobs {
     }
     // Acquires nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leases.first?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
-    this.#gates.heedClock(now);
+    this.#gates.clampBuckets(now);
     this.#queues.makeDue(now);
     this.#queues.admit(now);
     const acquire = (entry: JobEntry): void => {
@@ -183,8 +183,8 @@ export class MemoryJobs {
     };
     // What is acquired may let others be admitted, which may be acquired too.
     let count: number;
-    const places = placesOf(jobs, acquired);
-    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire, places);
+    const byExecutor = executorSlots(jobs, acquired);
+    do count = this.#queues.take(jobs.queues, jobs.limit - acquired.length, acquire, byExecutor);
     while (this.#queues.admit(now) > 0 && count > 0);
     return acquired;
   }
@@ -204,14 +204,14 @@ export class MemoryJobs {
   /** @param acquired what the step that looks has acquired */
   see({ now, jobs }: View, acquired: readonly JobRecord[] = []): SeenJobs {
     if (jobs === null) return NOTHING_SEEN;
-    this.#gates.heedClock(now);
+    this.#gates.clampBuckets(now);
     this.#queues.makeDue(now);
     const deadline = this.table.nextToStart()?.record.startDeadline ?? null;
     return {
       nextRunAt: this.#queues.nextRunAt(now),
       nextMissAt: deadline === null ? null : deadline + 1,
       leaseEndsAt: this.#leases.first?.record.acquiredUntil ?? null,
-      hasReady: this.#queues.hasReady(jobs.queues, placesOf(jobs, acquired), now),
+      hasReady: this.#queues.hasReady(jobs.queues, executorSlots(jobs, acquired), now),
     };
   }
 

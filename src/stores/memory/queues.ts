@@ -1,6 +1,6 @@
 import { Heap, type HeapItem } from "../../core/heap.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { JobQueue, JobRoom } from "../data-store.ts";
+import type { JobCapacity, JobQueue } from "../data-store.ts";
 import { isFirst, type JobEntry } from "./gate.ts";
 import type { MemoryGates } from "./gates.ts";
 
@@ -8,8 +8,8 @@ import type { MemoryGates } from "./gates.ts";
 interface Candidate extends HeapItem {
   readonly ready: Heap<JobEntry>;
   readonly slots: Slots;
-  /** Those of the executor; null for one without a bound. */
-  readonly places: Slots | null;
+  /** How many more jobs of its executor may start. */
+  readonly ofExecutor: Slots;
   /** For a queue whose jobs have turns: the `runAt` of the first one, which counts for all of them among the queues. */
   readonly age: number | null;
 }
@@ -18,18 +18,20 @@ interface Slots {
   left: number;
 }
 
-/** How many more jobs a step may acquire, by executor; null where nothing is bounded. */
-export type Places = ReadonlyMap<string, Slots> | null;
+/** How many more jobs a step may acquire, by executor that has a bound. */
+export type ExecutorSlots = ReadonlyMap<string, Slots>;
+
+const UNBOUNDED: ExecutorSlots = new Map();
 
 /** @param acquired what the step has acquired */
-export function placesOf({ bounds }: JobRoom, acquired: readonly JobRecord[]): Places {
-  if (bounds === undefined) return null;
-  const places = new Map([...bounds].map(([executor, left]) => [executor, { left }]));
+export function executorSlots({ bounds }: JobCapacity, acquired: readonly JobRecord[]): ExecutorSlots {
+  if (bounds === undefined) return UNBOUNDED;
+  const byExecutor = new Map([...bounds].map(([executor, left]) => [executor, { left }]));
   for (const { executor } of acquired) {
-    const slots = places.get(executor);
+    const slots = byExecutor.get(executor);
     if (slots !== undefined) slots.left--;
   }
-  return places;
+  return byExecutor;
 }
 
 /** The jobs that wait. Delayed jobs are in one heap, by `runAt`. Ready jobs are in the heap of their queue, by the
@@ -104,10 +106,10 @@ export class MemoryQueues {
   }
 
   /** Whether there are jobs of these queues to acquire, or any to admit. */
-  hasReady(queues: readonly JobQueue[], places: Places, now: number): boolean {
+  hasReady(queues: readonly JobQueue[], byExecutor: ExecutorSlots, now: number): boolean {
     if (this.#gates.wakeAt <= now) return true;
     for (const { executor, taskId } of queues) {
-      if (isFull(places?.get(executor))) continue;
+      if ((byExecutor.get(executor)?.left ?? 1) <= 0) continue;
       const ready = this.#ready.get(executor)?.get(taskId);
       if (ready !== undefined && ready.size > 0 && this.#slotsOf(taskId) > 0) return true;
     }
@@ -116,18 +118,23 @@ export class MemoryQueues {
 
   /** Calls `lease` with at most `limit` jobs, in the order of acquisition. `lease` must move each job to another heap.
    *  Returns how many these are. */
-  take(queues: readonly JobQueue[], limit: number, lease: (entry: JobEntry) => void, places: Places = null): number {
+  take(
+    queues: readonly JobQueue[],
+    limit: number,
+    lease: (entry: JobEntry) => void,
+    byExecutor: ExecutorSlots = UNBOUNDED,
+  ): number {
     if (limit <= 0) return 0;
-    const candidates = this.#candidates(queues, places);
+    const candidates = this.#candidates(queues, byExecutor);
     let left = limit;
     while (left > 0) {
       const candidate = candidates.pop();
       if (candidate === undefined) return limit - left;
       const entry = candidate.ready.peek();
       // A job of another queue may have taken the last slot of the task or the executor in the meantime.
-      if (entry === undefined || candidate.slots.left <= 0 || isFull(candidate.places)) continue;
+      if (entry === undefined || candidate.slots.left <= 0 || candidate.ofExecutor.left <= 0) continue;
       candidate.slots.left--;
-      if (candidate.places !== null) candidate.places.left--;
+      candidate.ofExecutor.left--;
       left--;
       lease(entry);
       if (candidate.ready.size > 0) candidates.push(candidate);
@@ -139,7 +146,7 @@ export class MemoryQueues {
     moveTo(this.#readyHeap(entry.record.executor, entry.record.taskId), entry);
   }
 
-  #candidates(queues: readonly JobQueue[], places: Places): Heap<Candidate> {
+  #candidates(queues: readonly JobQueue[], byExecutor: ExecutorSlots): Heap<Candidate> {
     const candidates = new Heap<Candidate>(isFirstQueue);
     const slotsByTask = new Map<string, Slots>();
     const seen = new Set<Heap<JobEntry>>();
@@ -154,8 +161,8 @@ export class MemoryQueues {
       }
       const first = ready.peek();
       const age = first?.turn == null ? null : first.record.runAt;
-      const ofExecutor = places?.get(executor) ?? null;
-      if (slots.left > 0) candidates.push({ ready, slots, places: ofExecutor, age, heapIndex: -1 });
+      const ofExecutor = byExecutor.get(executor) ?? { left: Number.POSITIVE_INFINITY };
+      if (slots.left > 0) candidates.push({ ready, slots, ofExecutor, age, heapIndex: -1 });
     }
     return candidates;
   }
@@ -177,10 +184,6 @@ export class MemoryQueues {
     }
     return heap;
   }
-}
-
-function isFull(places: Slots | null | undefined): boolean {
-  return places != null && places.left <= 0;
 }
 
 /** The order of acquisition between queues: priority (higher first), `runAt`, turn, addition. */

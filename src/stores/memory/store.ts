@@ -153,7 +153,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { now, recover, schedulerId, sign, leaseEnds } = request;
+    const { now, recover, schedulerId, sign, leaseEnds = [] } = request;
     // Made before the first change, because reading the metadata may throw.
     const metadata = frozenMetadata(request.additions);
     this.#jobs.additions.checkParents(request.additions, request);

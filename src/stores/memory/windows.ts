@@ -24,7 +24,7 @@ export class Windows {
   }
 
   /** Lets the window of an addition last from the addition on, if a wrong clock opened the window. */
-  heedClock(job: NewJobRecord): void {
+  clamp(job: NewJobRecord): void {
     const { once, taskId, createdAt } = job;
     const window = once === undefined ? undefined : this.#byName.get(nameOf(taskId, once.kind, once.key));
     if (window === undefined || window.openedAt <= createdAt + CLOCK_TOLERANCE_MS) return;

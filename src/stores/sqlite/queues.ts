@@ -1,4 +1,4 @@
-import type { JobQueue, JobRoom } from "../data-store.ts";
+import type { JobCapacity, JobQueue } from "../data-store.ts";
 import type { SqlValue } from "./driver.ts";
 import { ACQUISITION_ARMS_MAX } from "./limits.ts";
 
@@ -13,7 +13,7 @@ export interface QueueParameters {
   readonly args: readonly SqlValue[];
 }
 
-export function queueParameters({ queues, bounds }: JobRoom): QueueParameters {
+export function queueParameters({ queues, bounds }: JobCapacity): QueueParameters {
   const unique = withoutRepetitions(queues);
   if (bounds !== undefined) {
     const rows = unique.map(({ executor, taskId }) => [executor, taskId, bounds.get(executor) ?? null]);

@@ -4,9 +4,9 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
   DataStore,
+  JobCapacity,
   JobQueue,
   JobRelease,
-  JobRoom,
   LeaseExtension,
   LeaseExtensionReport,
   LookReport,
@@ -237,7 +237,7 @@ function viewOf(fields: ViewFields): View {
   return {
     now,
     schedulerId: fields.by ?? "scheduler-a",
-    jobs: fields.jobs === null ? null : roomOf(fields),
+    jobs: fields.jobs === null ? null : capacityOf(fields),
     schedules:
       fields.schedules === undefined
         ? null
@@ -245,7 +245,7 @@ function viewOf(fields: ViewFields): View {
   };
 }
 
-function roomOf({ queues = [QUEUE], limit = 100, bounds }: ViewFields): JobRoom {
+function capacityOf({ queues = [QUEUE], limit = 100, bounds }: ViewFields): JobCapacity {
   return bounds === undefined ? { queues, limit } : { queues, limit, bounds: new Map(Object.entries(bounds)) };
 }
 
