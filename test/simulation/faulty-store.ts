@@ -302,7 +302,7 @@ export class FaultyStore implements contract.DataStore {
   #onCleanUp(report: contract.CleanupReport, now: number): void {
     this.#world.schedules.onCleanup(report, now);
     this.#world.gates.sawClock(now);
-    this.#world.jobs.windows.onCleanup(now);
+    this.#world.jobs.onCleanup(now);
   }
 
   /** @throws {RefusedError} */

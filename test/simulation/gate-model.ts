@@ -52,6 +52,11 @@ export class GateModel {
   sawClock(now: number): void {
     const { nowMs } = this.#history;
     this.#latestMs = Math.max(this.#latestMs, now);
+    for (const [gate, bucket] of this.#buckets) {
+      const empty = this.#emptyAt(gate, now);
+      // A look may empty the bucket, too, and the bucket of a key without jobs.
+      if (empty !== null && bucket.latest > empty.from) bucket.earliest = Math.min(bucket.earliest, empty.tat);
+    }
     const isFar = Math.abs(now - nowMs) > CLOCK_TOLERANCE_MS;
     if (isFar !== (this.#switches.length % 2 === 1)) this.#switches.push(nowMs);
     if (isFar) return;
@@ -134,17 +139,24 @@ export class GateModel {
 
   /** A step saw a job that is due, and a clock that is far ahead may have taken the last token of its key: then the
    *  bucket is empty, and no more. */
-  heedClock({ taskId }: JobRecord, gate: string | null, now: number): void {
-    const rate = this.#tasks.get(taskId)?.rateLimit;
+  clampBucket(gate: string | null, now: number): void {
     const bucket = gate === null ? undefined : this.#buckets.get(gate);
-    if (rate === undefined || bucket === undefined) return;
-    const empty = now * rate.limit + rate.burst * rate.perMs;
-    if (bucket.latest <= empty + CLOCK_TOLERANCE_MS * rate.limit) return;
+    const empty = gate === null ? null : this.#emptyAt(gate, now);
+    if (bucket === undefined || empty === null || bucket.latest <= empty.from) return;
     this.#history.count("buckets of wrong clocks");
     // Another clock, a little ahead, may have emptied it a moment ago.
     const aheadMs = Math.max(0, this.#history.nowMs + this.#aheadMs - now);
-    bucket.latest = empty + aheadMs * rate.limit;
-    bucket.earliest = Math.min(bucket.earliest, empty);
+    bucket.latest = empty.tat + aheadMs * empty.limit;
+    bucket.earliest = Math.min(bucket.earliest, empty.tat);
+  }
+
+  /** The `tat` of a bucket that is empty now, and the first one that only a wrong clock can have written. */
+  #emptyAt(gate: string, now: number): { readonly tat: number; readonly from: number; readonly limit: number } | null {
+    const rate = this.#tasks.get(gate.slice(0, gate.indexOf("/")))?.rateLimit;
+    if (rate === undefined) return null;
+    const { limit, burst, perMs } = rate;
+    const tat = now * limit + burst * perMs;
+    return { tat, from: tat + CLOCK_TOLERANCE_MS * limit, limit };
   }
 
   /** The first millisecond in which a key has a token, whatever the store forgot. */
@@ -165,7 +177,7 @@ export class GateModel {
     if (rate === undefined) return;
     const bucket = this.#buckets.get(gate) ?? { ...FULL, starts: [] };
     this.#buckets.set(gate, bucket);
-    this.heedClock(record, gate, now);
+    this.clampBucket(gate, now);
     const { limit, perMs } = rate;
     const { latest, earliest } = bucket;
     // Who takes a token in the first millisecond that has it takes it on time.

@@ -6,8 +6,8 @@ import type { TaskRecord } from "../../src/records/task.ts";
 import type {
   CancelReport,
   JobAddition,
-  JobRelease,
   JobCapacity,
+  JobRelease,
   LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,
@@ -104,6 +104,8 @@ export class JobModel {
   readonly #links = new LinkModel();
   readonly #turns: TurnModel;
   readonly windows = new WindowModel();
+  /** Jobs whose results a clean-up has removed, or nobody kept: by the clock that said so, they had expired. */
+  readonly #withoutResult = new Set<string>();
   /** Jobs that a limit held once, which may have changed since. */
   readonly #gated = new Set<string>();
   #ends: Ends = NO_ENDS;
@@ -208,20 +210,21 @@ export class JobModel {
 
   /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. Where a clock
    *  is wrong, that is known by the heartbeats: a lease after the last one was seen, and found out with the next one of
-   *  the observer. @param observesSinceMs since when the observer sees heartbeats, and nothing has troubled it
-   *  @param hasFarClock whether a clock was far ahead: it may have moved the leases of ticks, whose rows go soon after
-   *  them, so that nobody can say that they are dead */
-  leaseEndsAt(observesSinceMs: number, areClocksRight: boolean, hasFarClock: boolean): number | null {
+   *  the observer. The heartbeat of a tick goes with the next clean-up: then only the instant that its lease carries
+   *  says that the lease has ended, whichever clock wrote that instant.
+   *  @param observesSinceMs since when the observer sees heartbeats, and nothing has troubled it */
+  leaseEndsAt(observesSinceMs: number, areClocksRight: boolean): number | null {
     let endsAt: number | null = null;
     for (const { lease, record } of this.#unfinished.values()) {
-      if (lease === null || (hasFarClock && !lease.holder.isResident)) continue;
+      if (lease === null) continue;
       const { holder, extendedAtMs } = lease;
       const beatMs = holder.leaseMs / 3;
+      const carriedMs = record.acquiredUntil ?? 0;
       const seenMs = Math.max(holder.lastBeatMs, extendedAtMs, observesSinceMs) + beatMs;
       const until =
         areClocksRight && !holder.isAlive
-          ? Math.max(record.acquiredUntil ?? 0, extendedAtMs, observesSinceMs + 1.1 * beatMs)
-          : seenMs + holder.leaseMs + 2 * beatMs;
+          ? Math.max(carriedMs, extendedAtMs, observesSinceMs + 1.1 * beatMs)
+          : Math.max(holder.isResident ? 0 : carriedMs, seenMs + holder.leaseMs + 2 * beatMs);
       endsAt = Math.min(endsAt ?? until, until);
     }
     return endsAt;
@@ -307,6 +310,19 @@ export class JobModel {
   /** Whether somebody may have removed the result of a job that has ended. @param now by the clock of who asks */
   #mayBeGone({ result }: ModelJob, now: number): boolean {
     return (result?.expiresAt ?? 0) <= Math.max(this.#gates.latestMs, now);
+  }
+
+  onCleanup(now: number): void {
+    this.windows.onCleanup(now);
+    for (const { record, outcome, result } of this.#all.values()) {
+      if (outcome !== null && (result?.expiresAt ?? 0) <= now) this.#withoutResult.add(record.id);
+    }
+  }
+
+  /** Whether the result of a job has expired, by the clock of who asks, of who kept it, or of a clean-up. */
+  hasResultExpired(id: string, now: number): boolean {
+    const { outcome = null, result = null } = this.#all.get(id) ?? {};
+    return outcome !== null && (this.#withoutResult.has(id) || (result?.expiresAt ?? 0) <= now);
   }
 
   /** The store refused additions, which it may for the sake of parents alone. @param released jobs that the same step
@@ -806,7 +822,7 @@ export class JobModel {
     }
     if (isBlocked || report.acquired.length >= room.limit) return;
     for (const job of this.#unfinished.values()) {
-      if (this.#isWaiting(job)) this.#gates.heedClock(job.record, this.#gates.gateOf(job.record), now);
+      if (this.#isWaiting(job)) this.#gates.clampBucket(this.#gates.gateOf(job.record), now);
     }
     const next = this.#next(isMine, running, now);
     if (next !== null)
@@ -1069,6 +1085,7 @@ export class JobModel {
     this.#unfinished.delete(id);
     job.outcome = outcome;
     job.result = result;
+    if ((result?.expiresAt ?? 0) <= this.#now) this.#withoutResult.add(id);
     const { cancelled, freed } = this.#links.onEnd(id, outcome === "success");
     for (const childId of freed) {
       const child = this.#unfinished.get(childId);

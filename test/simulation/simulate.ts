@@ -197,7 +197,7 @@ class Simulation {
         history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);
       }
       const since = Math.max(process.startedAtMs, calmSince);
-      const leaseEndsAt = jobs.leaseEndsAt(since, areClocksRight, this.#world.hasFarClock);
+      const leaseEndsAt = jobs.leaseEndsAt(since, areClocksRight);
       if (role !== "scheduler" && isLate(leaseEndsAt)) {
         history.violate(`${process.name} leaves a job waiting whose lease ended at ${leaseEndsAt}`);
       }

@@ -1,7 +1,13 @@
 import { EscapementError, OptionsError } from "../../src/core/errors.ts";
 import { instantOf } from "../../src/core/temporal.ts";
 import type { Scheduler } from "../../src/mod.ts";
-import type { CatchUpOptions, JobOptions, ScheduleOptions } from "../../src/scheduler/options/options.ts";
+import { JOB_ADDED } from "../../src/scheduler/options/job-added.ts";
+import type {
+  CatchUpOptions,
+  JobOptions,
+  RunJobOptions,
+  ScheduleOptions,
+} from "../../src/scheduler/options/options.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { DateTrigger } from "../../src/triggers/date.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
@@ -46,8 +52,8 @@ export class Workload implements Users {
   /** Calls that wait for their answer. */
   readonly #calls = new Set<{ readonly process: SimulatedProcess; readonly what: string }>();
 
-  /** @param endMs no trigger fires after this */
-  /** @param hasFlow whether tasks have limits: a job that nobody can run keeps its place among those of its key */
+  /** @param endMs no trigger fires after this
+   *  @param hasFlow whether tasks have limits: a job that nobody can run keeps its place among those of its key */
   constructor(world: World, random: Random, tasks: readonly SimulatedTask[], endMs: number, hasFlow: boolean) {
     this.#hasFlow = hasFlow;
     this.#world = world;
@@ -144,11 +150,15 @@ export class Workload implements Users {
     const taskId = this.#taskId();
     const { idempotencyKey: _, ...options } = this.#jobOptions();
     this.attempt(process, "runJob", async (scheduler) => {
-      const value: unknown = await scheduler.runJob(taskId, options);
-      const { hasWrongClocks, hasFarClock, history } = this.#world;
-      // By a clock that is ahead, results have expired before they are read.
-      if (value === undefined && (hasWrongClocks || hasFarClock)) return;
-      if (typeof value !== "object") history.violate(`runJob() of ${taskId} resolved with ${value}`);
+      let id = "";
+      const onAdded = (jobId: string): void => {
+        id = jobId;
+      };
+      const value: unknown = await scheduler.runJob(taskId, { ...options, [JOB_ADDED]: onAdded } as RunJobOptions);
+      const { history, jobs } = this.#world;
+      // A clock that is ahead by more than results are kept has only the event of the job, which has no value.
+      if (value === undefined && jobs.hasResultExpired(id, process.clock.now())) history.count("results of the past");
+      else if (typeof value !== "object") history.violate(`runJob() of ${taskId} resolved with ${value}`);
     });
   }
 
