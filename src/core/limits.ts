@@ -213,9 +213,10 @@ export const ERROR_CAUSES_MAX = 8;
 export const ERROR_TEXT_LENGTH_MAX = 16_384;
 
 /** Most errors that are kept below a thrown one: its causes, and those of an `AggregateError`. And most own properties
- *  that are kept of each, and their length as JSON, in UTF-16 units. */
+ *  that are kept of each, how deep each is nested, and their length as JSON, in UTF-16 units. */
 export const ERRORS_KEPT_MAX = 16;
 export const ERROR_PROPERTIES_MAX = 32;
+export const ERROR_PROPERTY_DEPTH_MAX = 8;
 export const ERROR_PROPERTIES_LENGTH_MAX = 4096;
 
 /** Most failed attempts that are kept with a job, the newest ones, and the longest message and stack that are kept of

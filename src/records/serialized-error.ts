@@ -2,6 +2,7 @@ import {
   ERROR_CAUSES_MAX,
   ERROR_PROPERTIES_LENGTH_MAX,
   ERROR_PROPERTIES_MAX,
+  ERROR_PROPERTY_DEPTH_MAX,
   ERROR_TEXT_LENGTH_MAX,
   ERRORS_KEPT_MAX,
 } from "../core/limits.ts";
@@ -80,7 +81,7 @@ function ownProperties(thrown: object): Readonly<Record<string, unknown>> | unde
   let left = ERROR_PROPERTIES_LENGTH_MAX;
   for (const key of Object.keys(thrown).slice(0, ERROR_PROPERTIES_MAX)) {
     if (FIELDS.has(key)) continue;
-    const copy = jsonCopy(key, propertyOf(thrown, key), left);
+    const copy = jsonCopy(thrown, key, left);
     if (copy === null || (key === "code" && typeof copy.value === "string")) continue;
     left = copy.left;
     entries.push([storable(key), copy.value]);
@@ -88,35 +89,28 @@ function ownProperties(thrown: object): Readonly<Record<string, unknown>> | unde
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-function propertyOf(thrown: object, key: string): unknown {
+/** A copy of a property that is JSON, and how many characters are left then; null for a value that is no JSON, is too
+ *  long, or throws where it is read. Whatever the value is, no more is read of it than fits. */
+function jsonCopy(
+  thrown: object,
+  key: string,
+  left: number,
+): { readonly value: unknown; readonly left: number } | null {
   try {
-    return Reflect.get(thrown, key);
+    const [value, rest] = copyOf(Reflect.get(thrown, key), left - key.length, 0);
+    return rest < 0 ? null : { value, left: rest };
   } catch {
-    // Whoever wrote the getter did not think of it.
-    return undefined;
+    return null;
   }
 }
 
-/** A copy of a value that is JSON, and how many characters are left then; null for a value that is no JSON, or is too
- *  long. Whatever the value is, no more is read of it than fits. */
-function jsonCopy(
-  key: string,
-  value: unknown,
-  left: number,
-): { readonly value: unknown; readonly left: number } | null {
-  const [copy, rest] = copyOf(value, left - key.length, 0);
-  return rest < 0 ? null : { value: copy, left: rest };
-}
-
-/** Deepest nesting of a property. */
-const DEPTH_MAX = 8;
 const NO_JSON = [undefined, -1] as const;
 
 function copyOf(value: unknown, left: number, depth: number): readonly [unknown, number] {
   if (left < 0) return NO_JSON;
   if (typeof value === "string") return value.length > left ? NO_JSON : [storable(value), left - value.length];
   if (value === null || typeof value === "boolean" || Number.isFinite(value)) return [value, left - 8];
-  if (depth === DEPTH_MAX) return NO_JSON;
+  if (depth === ERROR_PROPERTY_DEPTH_MAX) return NO_JSON;
   if (Array.isArray(value)) {
     const copy: unknown[] = [];
     let rest = left - 2;

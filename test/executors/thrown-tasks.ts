@@ -17,6 +17,15 @@ export const THROWN: Readonly<Record<string, () => unknown>> = {
       big: "x".repeat(5000),
       at: new Date(0),
     }),
+  "an error with a property in which a getter throws": () =>
+    Object.assign(new Error("no"), {
+      status: 503,
+      request: {
+        get body(): never {
+          throw new Error("gone");
+        },
+      },
+    }),
   "an error of another realm": () => Object.assign(Object.create({ name: "RangeError" }), { message: "far", at: 5 }),
   "an AggregateError": () =>
     new AggregateError([new RangeError("one"), "two"], "both", { cause: Object.assign(new Error("why"), { n: 1 }) }),

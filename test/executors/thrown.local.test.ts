@@ -49,6 +49,7 @@ const SEEN: Readonly<Record<string, unknown>> = {
   null: { name: "Error", message: `${PREFIX}null` },
   "a symbol": { name: "Error", message: `${PREFIX}Symbol(s)` },
   "an error with properties": { name: "TypeError", message: "no", code: "E_NO", list: [1, { a: null }] },
+  "an error with a property in which a getter throws": { name: "Error", message: "no", status: 503 },
   "an error of another realm": { name: "RangeError", message: "far", at: 5 },
   "an AggregateError": {
     ...{ name: "AggregateError", message: "both", cause: { name: "Error", message: "why", n: 1 } },
