@@ -106,6 +106,12 @@ describe("a process that is lost is replaced, and its job says so:", () => {
     process.kill(pid, "SIGKILL");
   });
 
+  test("without an error that its module caught after all", async () => {
+    await using executor = await openExecutor();
+    const error = (await executor.execute(makeCall("catchesAll")).catch((thrown: unknown) => thrown)) as Error;
+    expect([error.message, error.cause]).toEqual([expect.stringMatching(/it exited with code 6$/), undefined]);
+  });
+
   test("when it ends its connection", async () => {
     await using executor = await openExecutor();
     expect(await failureOf(executor, makeCall("disconnect"))).toMatch(/^WorkerLostError: /);
