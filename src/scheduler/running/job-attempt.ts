@@ -227,7 +227,7 @@ export class JobAttempt {
     } catch (error) {
       return { kind: "unreadable", error: asDeserializationError(error) };
     }
-    if (this.#executor.capacity === undefined) this.#startedAt = now;
+    if (this.#executor.capacity === undefined) this.started();
     return { kind: "begun", payload };
   }
 
@@ -291,7 +291,6 @@ export class JobAttempt {
       this.#reject = reject;
       work.then(resolve, reject);
       if (this.#abort.reason !== null) this.#giveUpLater();
-      if (this.#startedAt !== null) this.#watchTimeout();
     });
   }
 
