@@ -80,7 +80,7 @@ function ownProperties(thrown: object): Readonly<Record<string, unknown>> | unde
   let left = ERROR_PROPERTIES_LENGTH_MAX;
   for (const key of Object.keys(thrown).slice(0, ERROR_PROPERTIES_MAX)) {
     if (FIELDS.has(key)) continue;
-    const copy = jsonCopy(key, propertyOf(thrown, key), left);
+    const copy = jsonCopy(thrown, key, left);
     if (copy === null || (key === "code" && typeof copy.value === "string")) continue;
     left = copy.left;
     entries.push([storable(key), copy.value]);
@@ -88,24 +88,20 @@ function ownProperties(thrown: object): Readonly<Record<string, unknown>> | unde
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-function propertyOf(thrown: object, key: string): unknown {
-  try {
-    return Reflect.get(thrown, key);
-  } catch {
-    // Whoever wrote the getter did not think of it.
-    return undefined;
-  }
-}
-
-/** A copy of a value that is JSON, and how many characters are left then; null for a value that is no JSON, or is too
- *  long. Whatever the value is, no more is read of it than fits. */
+/** A copy of a property that is JSON, and how many characters are left then; null for one that is no JSON, cannot be
+ *  read, or is too long. Whatever the property is, no more is read of it than fits. */
 function jsonCopy(
+  thrown: object,
   key: string,
-  value: unknown,
   left: number,
 ): { readonly value: unknown; readonly left: number } | null {
-  const [copy, rest] = copyOf(value, left - key.length, 0);
-  return rest < 0 ? null : { value: copy, left: rest };
+  try {
+    const [value, rest] = copyOf(Reflect.get(thrown, key), left - key.length, 0);
+    return rest < 0 ? null : { value, left: rest };
+  } catch {
+    // A getter throws, or a Proxy: whoever wrote it did not think of it.
+    return null;
+  }
 }
 
 /** Deepest nesting of a property. */
