@@ -100,6 +100,9 @@ async function control() {
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
     },
   });
+  // Not above, because the workers import this file too.
+  const { bundleImport } = await import("./lib/bundle-import.mjs");
+  const { randomFrom } = await bundleImport("test/chaos/random.ts");
   const random = randomFrom(Number(values.seed));
   const pick = (items) => items[Math.floor(random() * items.length)];
   const folder = mkdtempSync(join(tmpdir(), "escapement-pools-"));
@@ -187,15 +190,4 @@ async function control() {
   console.log(JSON.stringify({ ...counts, violations: violations.slice(0, 50) }, null, 2));
   console.log(`${violations.length} violations`);
   return violations.length === 0 ? 0 : 1;
-}
-
-/** mulberry32 (T. Ettinger). */
-function randomFrom(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -163,7 +163,7 @@ describe.each(Object.entries(WAYS))("a broker %s", (_, [kind, connect]) => {
     const atFirst = pings;
     for (let beat = 1; beat <= 3; beat++) {
       timers.advance(HEARTBEAT_MS);
-      await until(() => pings === atFirst + beat);
+      await until(() => pings >= atFirst + beat);
       await new Promise<void>((resolve) => timerHost.nextTurn(resolve));
     }
     expect([gaps, entries]).toEqual([0, []]);

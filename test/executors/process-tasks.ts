@@ -20,6 +20,16 @@ export const tasks: object = defineTasks({
       return new Promise(() => {});
     },
   },
+  catchesAll: {
+    handler: async () => {
+      const caught = new Promise((resolve) => process.once("uncaughtException", resolve));
+      setTimeout(() => {
+        throw new Error("not for nobody");
+      });
+      await caught;
+      process.exit(6);
+    },
+  },
   leavesChild: {
     handler: async (_: unknown, { progress }) => {
       const { pid = 0 } = spawn("sleep", ["60"], { stdio: "inherit" });

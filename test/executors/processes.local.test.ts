@@ -16,12 +16,13 @@ import { makeCall } from "./calls.ts";
 const ENTRY = new URL("../../src/executors/process/process-entry.ts", import.meta.url);
 const TASKS = new URL("./process-tasks.ts", import.meta.url);
 const PROGRAM = new URL("./process-program.ts", import.meta.url);
+const LONELY_PROGRAM = new URL("./lonely-program.ts", import.meta.url);
 /** How the present runtime runs a program. */
 const RUN = process.versions.deno === undefined ? [process.execPath] : [process.execPath, "run", "-A", "--cached-only"];
 
 let modules: WorkerModules;
 beforeAll(async () => {
-  modules = await workerModules(ENTRY, TASKS, PROGRAM);
+  modules = await workerModules(ENTRY, TASKS, PROGRAM, LONELY_PROGRAM);
 });
 afterAll(() => modules.remove());
 
@@ -104,6 +105,12 @@ describe("a process that is lost is replaced, and its job says so:", () => {
     expect(await failure).toMatch(/it exited with code 4/);
     expect(isRunning(pid)).toBe(true);
     process.kill(pid, "SIGKILL");
+  });
+
+  test("without an error that its module caught after all", async () => {
+    await using executor = await openExecutor();
+    const error = (await executor.execute(makeCall("catchesAll")).catch((thrown: unknown) => thrown)) as Error;
+    expect([error.message, error.cause]).toEqual([expect.stringMatching(/it exited with code 6$/), undefined]);
   });
 
   test("when it ends its connection", async () => {
@@ -216,6 +223,26 @@ test("close() leaves no process behind, whatever the processes do", async () => 
     expect.stringMatching(/^WorkerLostError: .* the ProcessExecutor was closed$/),
     expect.stringMatching(/^WorkerLostError: .* the ProcessExecutor was closed$/),
   ]);
+});
+
+describe("a program that has nothing to do but a job whose process is lost", () => {
+  const runs = (taskId: string): Child =>
+    new Child([...RUN, fileURLToPath(modules.url(LONELY_PROGRAM)), modules.url(TASKS), modules.url(ENTRY), taskId]);
+
+  test("learns of the loss, although the standard error of the process stays open", async () => {
+    const program = runs("leavesChild");
+    await program.prints(/ended: .*\n/);
+    process.kill(Number(/reports (.*)\n/.exec(program.output)?.[1]), "SIGKILL");
+    expect(await program.ended).toBe(0);
+    expect(program.output).toMatch(/ended: WorkerLostError: .* it exited with code 4/);
+  });
+
+  test("learns of the loss, although nobody reads its own standard error any more", async () => {
+    const program = runs("complains");
+    program.process.stderr?.destroy();
+    expect(await program.ended).toBe(0);
+    expect(program.output).toMatch(/ended: WorkerLostError: .*the disk is full/s);
+  });
 });
 
 test("processes end with a program that is killed, whatever they do", async () => {

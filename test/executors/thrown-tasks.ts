@@ -29,6 +29,15 @@ export const THROWN: Readonly<Record<string, () => unknown>> = {
   "an error of another realm": () => Object.assign(Object.create({ name: "RangeError" }), { message: "far", at: 5 }),
   "an AggregateError": () =>
     new AggregateError([new RangeError("one"), "two"], "both", { cause: Object.assign(new Error("why"), { n: 1 }) }),
+  "an error with a property that cannot be read": () =>
+    Object.assign(new Error("no"), {
+      status: 503,
+      request: {
+        get body(): never {
+          throw new Error("gone");
+        },
+      },
+    }),
   "a proxy that throws": () =>
     new Proxy(new Error("h"), {
       get: () => {

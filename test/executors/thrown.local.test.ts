@@ -27,12 +27,11 @@ const EXECUTORS = {
 /** What whoever awaits a job sees of its error: all but stacks. */
 function seen(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
-  const { name, message, cause, ...own } = thrown as Error & { readonly code?: unknown; readonly errors?: unknown };
-  const { code } = thrown as { readonly code?: unknown };
+  const { name, message, cause, code, ...own } = thrown as Error & { readonly code?: unknown };
   return {
-    ...{ name: thrown.name ?? name, message: thrown.message ?? message, ...own },
+    ...{ name, message, ...own },
     ...(code === undefined ? {} : { code }),
-    ...(thrown.cause === undefined ? {} : { cause: seen(thrown.cause ?? cause) }),
+    ...(cause === undefined ? {} : { cause: seen(cause) }),
     ...(thrown instanceof AggregateError ? { errors: thrown.errors.map(seen) } : {}),
   };
 }
@@ -58,6 +57,7 @@ const SEEN: Readonly<Record<string, unknown>> = {
       { name: "Error", message: "two" },
     ],
   },
+  "an error with a property that cannot be read": { name: "Error", message: "no", status: 503 },
   "a proxy that throws": { name: "Error", message: "an error that cannot be read was thrown" },
 };
 

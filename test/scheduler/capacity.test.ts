@@ -5,13 +5,13 @@ import { VirtualClock } from "../../src/testing/mod.ts";
 import { LookCountingStore } from "./counting-store.ts";
 import { heldHandler, recordingLogger, START, secondsOf, setUp } from "./support.ts";
 
-/** Runs so many handlers at once, each after its worker has started. */
+/** Runs so many handlers at once, each at once or after its worker has started. */
 class Pool implements JobExecutor {
   readonly #listeners = new Set<() => void>();
-  readonly #start: () => Promise<unknown>;
+  readonly #start: (() => Promise<unknown>) | undefined;
   #capacity: number;
 
-  constructor(capacity: number, start: () => Promise<unknown> = async () => {}) {
+  constructor(capacity: number, start?: () => Promise<unknown>) {
     this.#capacity = capacity;
     this.#start = start;
   }
@@ -38,7 +38,7 @@ class Pool implements JobExecutor {
   async execute(call: JobCall): Promise<unknown> {
     this.capacity--;
     try {
-      await this.#start();
+      if (this.#start !== undefined) await this.#start();
       call.started?.();
       return await call.invoke();
     } finally {
@@ -111,6 +111,20 @@ describe("a scheduler takes what its executors can begin", () => {
     await clock.settle();
     const result = await scheduler.getJobResult(id);
     expect([result?.outcome, secondsOf(result?.startedAt ?? null)]).toEqual(["success", 60]);
+  });
+
+  test.each([undefined, async () => {}])("keeps one timer for the timeout of an attempt, case %#", async (start) => {
+    const sleepersWith = async (options: { timeout?: string }): Promise<number> => {
+      const { scheduler, clock } = setUp({ executors: { pool: new Pool(1, start) } });
+      const { handler, held } = heldHandler();
+      scheduler.task("t", { executor: "pool", ...options }, handler);
+      await scheduler.start();
+      await scheduler.addJob("t");
+      await clock.settle();
+      expect(held).toHaveLength(1);
+      return clock.sleeperCount;
+    };
+    expect(await sleepersWith({ timeout: "PT10S" })).toBe((await sleepersWith({})) + 1);
   });
 
   test("takes a waiting job as soon as an executor says that it can begin more", async () => {

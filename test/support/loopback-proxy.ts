@@ -37,10 +37,9 @@ export class LoopbackProxy {
   }
 
   /** Carries nothing more over the present connections, and ends none of them, as a network that is gone. New ones are
-   *  served.
-   *  @param from number of the first connection that is meant, from 0 on, in the order in which they came */
-  silence(from = 0): void {
-    for (const [client, server] of this.#pairs.slice(from)) {
+   *  served. */
+  silence(): void {
+    for (const [client, server] of this.#pairs) {
       for (const [source, target] of [
         [client, server],
         [server, client],

@@ -28,6 +28,8 @@ export class ConnectionLink implements Link {
   readonly #listener: LinkListener;
   readonly #notifier: Notifier;
   #connection: Connection | null = null;
+  /** The second connection of the test of hearing, while that lasts. */
+  #probing: Connection | null = null;
   #isListening = false;
   /** Tries to connect since the last connection, and all of them. */
   #failures = 0;
@@ -65,6 +67,7 @@ export class ConnectionLink implements Link {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer();
+    this.#endProbe();
     await this.#connection?.close();
   }
 
@@ -101,6 +104,7 @@ export class ConnectionLink implements Link {
   async #testHearing(connection: Connection, target: Target, hasHeard: (probe: string) => boolean): Promise<void> {
     const probe = `escapement ${new IdGenerator().next(systemClock.now())}`;
     const other = new Connection(this.#postgres, target, { received: () => {}, ended: () => {} });
+    this.#probing = other;
     try {
       await connection.listen(probe);
       await other.run(`notify "${probe}"`);
@@ -112,14 +116,21 @@ export class ConnectionLink implements Link {
     } catch {
       // The next connection is tested.
     } finally {
-      other.close().catch(() => {});
+      this.#endProbe();
     }
+  }
+
+  /** Also called when the link is lost or closed, because a server that hangs never ends the test. */
+  #endProbe(): void {
+    this.#probing?.close().catch(() => {});
+    this.#probing = null;
   }
 
   #lost(reason: unknown): void {
     if (this.#isClosed) return;
     this.#isListening = false;
     this.#stopTimer();
+    this.#endProbe();
     this.#connection?.close().catch(() => {});
     this.#connection = null;
     this.#failures++;

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { startBackgroundTimer } from "../../core/background-timer.ts";
+import { timerHost } from "../../core/timer-host.ts";
 import { missingEntryAdvice } from "../remote/missing-entry.ts";
 import type { ToWorker } from "../remote/remote-call.ts";
 import type { ChannelListener, LostReason, WorkerChannel } from "../remote/worker-channel.ts";
@@ -46,7 +47,7 @@ export class ProcessChannel implements WorkerChannel {
     this.#gone = new Promise((resolve) => {
       this.#child.once("exit", (code, signal) => {
         const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
-        this.#lost(this.#saidAll().then(() => this.#reasonOf(how, signal, missingEntryAdvice(entry, existsSync))));
+        if (!this.#isOver) this.#lost(this.#reasonOf(how, signal, missingEntryAdvice(entry, existsSync)));
         resolve();
       });
       this.#child.on("error", (error) => {
@@ -61,7 +62,7 @@ export class ProcessChannel implements WorkerChannel {
 
   send(messages: readonly ToWorker[]): void {
     // That a process has ended, or was never started, is told by an event.
-    if (!this.#isOver && this.#child.connected) this.#child.send({ escapement: [...messages] }, ignore);
+    if (!this.#isOver && this.#child.connected) this.#child.send({ escapement: messages }, ignore);
   }
 
   ref(): void {
@@ -81,24 +82,26 @@ export class ProcessChannel implements WorkerChannel {
     return this.#gone;
   }
 
-  /** What the process writes to its standard error goes where this program's goes, and the last of it is kept. */
+  /** What the process writes to its standard error goes where this program's goes, and the last of it is kept. The
+   *  next part is read when this one has left, so that a process that writes much waits, and fills no memory here. */
   #passOnErrors(): void {
     const { stderr } = this.#child;
     if (stderr === null) return;
     stderr.setEncoding("utf8");
     stderr.on("data", (text: string) => {
       this.#lastLines.add(text);
-      process.stderr.write(text);
+      stderr.pause();
+      writeError(text, () => stderr.resume());
     });
     // A pipe is a socket, which would keep this program alive.
     if ("unref" in stderr && typeof stderr.unref === "function") stderr.unref();
   }
 
   /** Resolves when all that the process said has arrived. Not much later than its end, because processes of its own may
-   *  live on with its standard error. */
+   *  live on with its standard error. The timer keeps this program alive, because its calls are not settled yet. */
   #saidAll(): Promise<void> {
     return new Promise((resolve) => {
-      const stop = startBackgroundTimer(resolve, LAST_WORDS_MS);
+      const stop = timerHost.startTimer(resolve, LAST_WORDS_MS);
       this.#child.once("close", () => {
         stop();
         resolve();
@@ -106,7 +109,8 @@ export class ProcessChannel implements WorkerChannel {
     });
   }
 
-  #reasonOf(how: string, signal: string | null, advice: string): LostReason {
+  async #reasonOf(how: string, signal: string | null, advice: string): Promise<LostReason> {
+    await this.#saidAll();
     const isFull = this.#lastLines.tellsOfMemory;
     const why = isFull ? ", because it reached its memory limit" : signal === "SIGKILL" ? KILLED : "";
     const lines = String(this.#lastLines);
@@ -132,5 +136,15 @@ const KILLED = ", by somebody's kill -9, or by a system without memory";
 
 /** How long a process may live after its connection. */
 const DISCONNECTED_MS = 1000;
+
+/** Writes to this program's standard error. @param done called when the text has left, or cannot leave */
+function writeError(text: string, done: () => void): void {
+  const { stderr } = process;
+  stderr.write(text, (error) => {
+    // Whoever read it may be gone (EPIPE). An event says so again, and would end this program.
+    if (error && stderr.listenerCount("error") === 0) stderr.once("error", ignore);
+    done();
+  });
+}
 
 const ignore = (): void => {};

@@ -10,8 +10,10 @@ const server = new TaskServer(importedModule, (messages) => {
 });
 process.on("message", (data) => server.receive(data));
 
-// Its end is told by the runtime, and its reason here.
-process.on("uncaughtExceptionMonitor", (error) => server.crashes(error));
+// Its end is told by the runtime, and its reason here. A handler's module may catch what nobody else does.
+process.on("uncaughtExceptionMonitor", (error) => {
+  if (process.listenerCount("uncaughtException") === 0) server.crashes(error);
+});
 // Nobody waits for its jobs any more.
 process.on("disconnect", () => process.exit());
 // Ctrl-C goes to all processes of the terminal, and a service manager may do the same. The scheduler decides how long

@@ -1,6 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import type { OpenOptions } from "../../core/open-options.ts";
-import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import type { ExecutorOpenOptions, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { Tally } from "./tally.ts";
 
 /** An executor whose attempts are counted and timed. */
@@ -27,7 +26,7 @@ export class WatchedExecutor implements JobExecutor {
     return this.#executor.onCapacity?.(listener) ?? (() => {});
   }
 
-  open(options?: OpenOptions): Promise<void> {
+  open(options?: ExecutorOpenOptions): Promise<void> {
     return this.#executor.open(options);
   }
 

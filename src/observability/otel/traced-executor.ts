@@ -2,9 +2,8 @@ import { type Attributes, context, ROOT_CONTEXT, type Span, SpanKind, type Trace
 import { type Clock, sleepFor } from "../../core/clock.ts";
 import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
 import { ABORT_GRACE_MS } from "../../core/limits.ts";
-import type { OpenOptions } from "../../core/open-options.ts";
 import { instantText } from "../../core/temporal.ts";
-import type { JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import type { ExecutorOpenOptions, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { messagingAttributes } from "./messaging.ts";
 import type { RecentRuns } from "./recent-runs.ts";
@@ -41,7 +40,7 @@ export class TracedExecutor implements JobExecutor {
     return this.#executor.onCapacity?.(listener) ?? (() => {});
   }
 
-  open(options?: OpenOptions): Promise<void> {
+  open(options?: ExecutorOpenOptions): Promise<void> {
     return this.#executor.open(options);
   }
 

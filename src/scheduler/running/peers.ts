@@ -26,7 +26,7 @@ export class Peers {
   /** When another one said that it had started. */
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #warnedAt = new Map<string, number>();
-  #hasWarnedOfTwin = false;
+  #hasWarnedOfDuplicate = false;
 
   constructor(env: Environment) {
     this.#env = env;
@@ -58,7 +58,7 @@ export class Peers {
       );
       peers.set(incarnation, { heartbeat, liveUntil, deadFrom: now + itsLeaseMs, endedAt: Number.NEGATIVE_INFINITY });
       this.#compareClocks(heartbeat, known === undefined || isSame ? Number.NEGATIVE_INFINITY : before, now);
-      if (known !== undefined && !isSame) this.#warnOfTwin(heartbeat);
+      if (known !== undefined && !isSame) this.#warnOfDuplicate(heartbeat);
     }
     this.#peers = peers;
   }
@@ -126,9 +126,9 @@ export class Peers {
   }
 
   /** Another run of the same identity may have died a moment ago. One that gives another heartbeat has not. */
-  #warnOfTwin({ identity, isResident }: Heartbeat): void {
-    if (identity !== this.#env.identity || !isResident || this.#hasWarnedOfTwin) return;
-    this.#hasWarnedOfTwin = true;
+  #warnOfDuplicate({ identity, isResident }: Heartbeat): void {
+    if (identity !== this.#env.identity || !isResident || this.#hasWarnedOfDuplicate) return;
+    this.#hasWarnedOfDuplicate = true;
     this.#env.logger.warn(
       `escapement: another scheduler with the identity "${identity}" is alive: neither takes over what the other ` +
         "leaves when it dies; give each its own identity, or stop the old one before the new one starts",
