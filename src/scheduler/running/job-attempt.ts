@@ -12,6 +12,7 @@ import {
 import type { RandomSource } from "../../core/ids.ts";
 import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, WORKER_END_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
+import { capacityOf } from "../../executors/capacity.ts";
 import type { CallTexts, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
@@ -227,7 +228,7 @@ export class JobAttempt {
     } catch (error) {
       return { kind: "unreadable", error: asDeserializationError(error) };
     }
-    if (this.#executor.capacity === undefined) this.#startedAt = now;
+    if (capacityOf(this.#executor) === undefined) this.#startedAt = now;
     return { kind: "begun", payload };
   }
 
