@@ -57,6 +57,8 @@ const SEEN: Readonly<Record<string, unknown>> = {
       { name: "Error", message: "two" },
     ],
   },
+  "an error whose getters throw": { name: "Error", message: "kept", at: 5 },
+  "an error whose name is a symbol": { name: "Symbol(n)", message: "kept", at: 5 },
   "a proxy that throws": { name: "Error", message: "an error that cannot be read was thrown" },
 };
 
