@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type Duration, toDurationMs } from "./duration.ts";
 import { EscapementError, type Issue, OptionsError } from "./errors.ts";
-import { DURATION_MS_MAX } from "./limits.ts";
+import { DURATION_MS_MAX, ISSUES_MAX } from "./limits.ts";
 import { once } from "./once.ts";
 import {
   canHoldOptions,
@@ -122,15 +122,22 @@ function defaultsOf(schema: v.GenericSchema): Readonly<Record<string, unknown>> 
 }
 
 function issuesOf(found: readonly v.BaseIssue<unknown>[], schema: v.GenericSchema, hints: Hints): Issue[] {
-  const issues = found.flatMap((issue) => {
-    const path = (issue.path ?? []).map(({ key }) => String(key));
-    if (issue.type !== "strict_object") return { path: path.join("."), message: issue.message };
-    if (issue.expected === "never") return unknownOptions(path.slice(0, -1), issue, schema, hints);
-    if (issue.expected?.startsWith('"') === true) return missingOption(path, schema);
-    return { path: path.join("."), message: issue.message };
-  });
-  // Only the first problem of each value counts: for example, a number can be neither whole nor in range.
-  return issues.filter(({ path }, index) => issues.findIndex((other) => other.path === path) === index);
+  const issues = new Map<string, Issue>();
+  for (const issue of found) {
+    // Only the first problem of each value counts: for example, a number can be neither whole nor in range.
+    for (const one of issuesOfOne(issue, schema, hints)) if (!issues.has(one.path)) issues.set(one.path, one);
+    if (issues.size >= ISSUES_MAX) break;
+  }
+  return [...issues.values()].slice(0, ISSUES_MAX);
+}
+
+function issuesOfOne(issue: v.BaseIssue<unknown>, schema: v.GenericSchema, hints: Hints): Issue[] {
+  const path = (issue.path ?? []).map(({ key }) => String(key));
+  if (issue.type === "strict_object" && issue.expected === "never") {
+    return unknownOptions(path.slice(0, -1), issue, schema, hints);
+  }
+  if (issue.type === "strict_object" && issue.expected?.startsWith('"') === true) return [missingOption(path, schema)];
+  return [{ path: path.join("."), message: issue.message }];
 }
 
 function missingOption(path: readonly string[], schema: v.GenericSchema): Issue {
@@ -139,7 +146,7 @@ function missingOption(path: readonly string[], schema: v.GenericSchema): Issue 
   return { path: path.join("."), message: rule === undefined ? "is missing" : `is missing; it ${rule}` };
 }
 
-/** All unknown names of an object. (valibot names only the first.) */
+/** The unknown names of an object, as many as an error lists. (valibot names only the first.) */
 function unknownOptions(
   path: readonly string[],
   issue: v.BaseIssue<unknown>,
@@ -151,6 +158,7 @@ function unknownOptions(
   const issues: Issue[] = [];
   for (const name in given) {
     if (known.includes(name)) continue;
+    if (issues.length === ISSUES_MAX) break;
     // The object's own options come first, before those of other calls. An object within it has names of its own, so
     // that the hints do not apply there.
     const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));

@@ -208,6 +208,9 @@ export const OUTAGE_PAUSE_MS_MAX = 10_000;
 export const TOMBSTONE_MS = 600_000;
 export const TOMBSTONES_MAX = 2000;
 
+/** Most problems that the error of wrong options lists: each costs time, and who sends options may be a stranger. */
+export const ISSUES_MAX = 50;
+
 /** Longest chain of causes that is kept with an error, and longest text of each field of an error, in UTF-16 units. */
 export const ERROR_CAUSES_MAX = 8;
 export const ERROR_TEXT_LENGTH_MAX = 16_384;

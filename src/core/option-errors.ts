@@ -1,4 +1,5 @@
 import { EscapementError, type Issue, OptionsError } from "./errors.ts";
+import { ISSUES_MAX } from "./limits.ts";
 import { nearest } from "./suggest.ts";
 
 // The messages of wrong options. Each names the call, the path, what the value must be, what it is, and what to do.
@@ -26,7 +27,10 @@ export function optionsError(where: string, issues: readonly Issue[], options?: 
   const message =
     first !== undefined && issues.length === 1
       ? `${where}${first.path === "" ? " " : ": "}${sentenceOf(first)}`
-      : [`${where}: ${issues.length} problems`, ...issues.map(sentenceOf)].join("\n- ");
+      : [
+          `${where}: ${issues.length < ISSUES_MAX ? "" : "at least "}${issues.length} problems`,
+          ...issues.map(sentenceOf),
+        ].join("\n- ");
   return new OptionsError(message, issues, options);
 }
 

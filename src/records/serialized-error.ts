@@ -45,15 +45,14 @@ export function shownError({ name, message, code, cause, errors }: SerializedErr
 function serialized(thrown: unknown, depth: number, budget: { left: number }): SerializedError {
   try {
     if (typeof thrown !== "object" || thrown === null) return { name: "Error", message: clip(textOf(thrown)) };
-    const { name, message, stack, code, cause, errors } = thrown as Partial<Record<keyof SerializedError, unknown>>;
-    const properties = ownProperties(thrown);
+    const field = (key: keyof SerializedError): unknown => unlessThrown(() => Reflect.get(thrown, key));
+    const [name, message, stack, code, cause] = FIELDS_READ.map(field);
+    const properties = unlessThrown(() => ownProperties(thrown));
     const keeps = (): boolean => depth < ERROR_CAUSES_MAX && budget.left-- > 0;
     const keptCause = cause !== undefined && keeps() ? serialized(cause, depth + 1, budget) : undefined;
-    const keptErrors = Array.isArray(errors)
-      ? errors.slice(0, ERRORS_KEPT_MAX).flatMap((one) => (keeps() ? [serialized(one, depth + 1, budget)] : []))
-      : [];
+    const keptErrors = errorsOf(thrown).flatMap((one) => (keeps() ? [serialized(one, depth + 1, budget)] : []));
     return {
-      name: name === undefined ? "Error" : clip(String(name)),
+      name: clip(unlessThrown(() => (name === undefined ? undefined : String(name))) ?? "Error"),
       message: clip(message === undefined ? textOf(thrown, properties) : String(message)),
       ...(typeof stack === "string" ? { stack: clip(stack) } : {}),
       ...(typeof code === "string" ? { code: clip(code) } : {}),
@@ -73,15 +72,25 @@ function textOf(thrown: unknown, properties?: SerializedError["properties"]): st
   return `a value that is no error was thrown: ${shown === "" ? '""' : shown}`;
 }
 
+const FIELDS_READ = ["name", "message", "stack", "code", "cause"] as const;
+
 /** What the other fields say. */
 const FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause", "errors"]);
+
+function errorsOf(thrown: object): readonly unknown[] {
+  const errors = unlessThrown(() => {
+    const list: unknown = Reflect.get(thrown, "errors");
+    return Array.isArray(list) ? list.slice(0, ERRORS_KEPT_MAX) : [];
+  });
+  return errors ?? [];
+}
 
 function ownProperties(thrown: object): Readonly<Record<string, unknown>> | undefined {
   const entries: [string, unknown][] = [];
   let left = ERROR_PROPERTIES_LENGTH_MAX;
   for (const key of Object.keys(thrown).slice(0, ERROR_PROPERTIES_MAX)) {
     if (FIELDS.has(key)) continue;
-    const copy = jsonCopy(thrown, key, left);
+    const copy = unlessThrown(() => jsonCopy(key, Reflect.get(thrown, key), left)) ?? null;
     if (copy === null || (key === "code" && typeof copy.value === "string")) continue;
     left = copy.left;
     entries.push([storable(key), copy.value]);
@@ -89,19 +98,24 @@ function ownProperties(thrown: object): Readonly<Record<string, unknown>> | unde
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** A copy of a property that is JSON, and how many characters are left then; null for a value that is no JSON, is too
- *  long, or throws where it is read. Whatever the value is, no more is read of it than fits. */
+/** What `read` returns; undefined when it throws, because whoever wrote a getter or a Proxy did not think of it. */
+function unlessThrown<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A copy of a value that is JSON, and how many characters are left then; null for a value that is no JSON, or is too
+ *  long. Whatever the value is, no more is read of it than fits. */
 function jsonCopy(
-  thrown: object,
   key: string,
+  value: unknown,
   left: number,
 ): { readonly value: unknown; readonly left: number } | null {
-  try {
-    const [value, rest] = copyOf(Reflect.get(thrown, key), left - key.length, 0);
-    return rest < 0 ? null : { value, left: rest };
-  } catch {
-    return null;
-  }
+  const [copy, rest] = copyOf(value, left - key.length, 0);
+  return rest < 0 ? null : { value: copy, left: rest };
 }
 
 const NO_JSON = [undefined, -1] as const;

@@ -230,6 +230,24 @@ describe("a value in a message", () => {
   });
 });
 
+test("lists 50 problems at most, at once, however many there are", () => {
+  const many = checker(v.strictObject({ list: v.array(v.string()) }));
+  const wrong = { list: new Array(100_000).fill(1) };
+  const names = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`name${index}`, 1]));
+  for (const value of [wrong, { list: [], ...names }]) {
+    const startedAt = performance.now();
+    let error: unknown;
+    try {
+      many(value, "call()");
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect((error as OptionsError).issues).toHaveLength(50);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^call\(\): at least 50 problems\n/) });
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  }
+});
+
 test("the error of one problem of the whole goes on after the call", () => {
   const error = optionsError("call()", [{ path: "", message: "takes nothing" }]);
   expect(error).toMatchObject({ message: "call() takes nothing", issues: [{ path: "", message: "takes nothing" }] });

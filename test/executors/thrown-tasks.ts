@@ -1,5 +1,9 @@
 import { defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
 
+function gate(get: () => never): PropertyDescriptor {
+  return { get, enumerable: true };
+}
+
 /** What handlers may throw, by task. */
 export const THROWN: Readonly<Record<string, () => unknown>> = {
   "an object with a message and a code": () => ({ message: "out of stock", code: "E_STOCK", status: 503 }),
@@ -38,6 +42,15 @@ export const THROWN: Readonly<Record<string, () => unknown>> = {
         },
       },
     }),
+  "an error whose getters throw": () => {
+    const refuse = (): never => {
+      throw new Error("trap");
+    };
+    const error = Object.assign(new TypeError("kept"), { inner: Object.defineProperty({}, "x", gate(refuse)), at: 5 });
+    for (const key of ["stack", "name", "code", "cause", "errors"]) Object.defineProperty(error, key, gate(refuse));
+    return error;
+  },
+  "an error whose name is a symbol": () => Object.assign(new Error("kept"), { name: Symbol("n"), at: 5 }),
   "a proxy that throws": () =>
     new Proxy(new Error("h"), {
       get: () => {

@@ -58,6 +58,8 @@ const SEEN: Readonly<Record<string, unknown>> = {
     ],
   },
   "an error with a property that cannot be read": { name: "Error", message: "no", status: 503 },
+  "an error whose getters throw": { name: "Error", message: "kept", at: 5 },
+  "an error whose name is a symbol": { name: "Symbol(n)", message: "kept", at: 5 },
   "a proxy that throws": { name: "Error", message: "an error that cannot be read was thrown" },
 };
 

@@ -171,6 +171,38 @@ describe("a scheduler takes what its executors can begin", () => {
     expect(held[0]?.context.attempt).toBe(1);
   });
 
+  const boom = (): number => {
+    throw new Error("boom");
+  };
+  test.each([
+    ["NaN", () => Number.NaN, "is NaN"],
+    ["below zero", () => -1, "is -1"],
+    ["an object", () => ({}) as number, "is a value of type object"],
+    ["a bigint", () => 2n as unknown as number, "is a value of type bigint"],
+    ["an error", boom, "threw when it was read"],
+  ])("leases nothing for an executor whose capacity is %s, says so once, and runs others", async (_, read, what) => {
+    const pool = Object.defineProperty(new Pool(1), "capacity", { get: read });
+    const { scheduler, clock, store, log } = setUp({ executors: { pool } });
+    scheduler.task("t", { executor: "pool" }, () => {});
+    const inline = scheduler.task("inline", () => "done");
+    await scheduler.start();
+    await scheduler.addJob("t");
+    const job = await scheduler.addJob(inline);
+    await clock.advance("PT10S");
+    expect([await untouched(store), (await scheduler.getJobResult(job.id))?.outcome]).toEqual([1, "success"]);
+    expect(log.filter(({ message }) => message.includes(`the capacity of executor "pool" ${what}`))).toHaveLength(1);
+  });
+
+  test("rounds down a capacity that is no whole number", async () => {
+    const { scheduler, clock } = setUp({ executors: { pool: new Pool(1.5) } });
+    const { handler, held } = heldHandler();
+    scheduler.task("t", { executor: "pool", maxRunningJobs: null }, handler);
+    await scheduler.start();
+    await scheduler.addJobs(Array.from({ length: 5 }, () => ({ task: "t" })));
+    await clock.settle();
+    expect(held).toHaveLength(1);
+  });
+
   test("listens to its executors no longer than it runs", async () => {
     const pool = new Pool(1);
     const { scheduler } = setUp({ executors: { pool } });

@@ -12,6 +12,7 @@ import {
 import type { RandomSource } from "../../core/ids.ts";
 import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, WORKER_END_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
+import { capacityOf } from "../../executors/capacity.ts";
 import type { CallTexts, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
@@ -281,7 +282,7 @@ export class JobAttempt {
   #hand(payload: unknown): Promise<unknown> {
     this.#isHanded = true;
     // Others say themselves when they begin the handler.
-    if (this.#executor.capacity === undefined) this.started();
+    if (capacityOf(this.#executor) === undefined) this.started();
     this.#call = new AttemptCall(this, payload, this.#env);
     return this.#executor.execute(this.#call);
   }

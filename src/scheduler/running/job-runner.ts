@@ -1,4 +1,5 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
+import { capacityOf } from "../../executors/capacity.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseGuard } from "../../executors/lease-guard.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -57,6 +58,8 @@ export class JobRunner {
   readonly #givenBack = new Map<string, boolean>();
 
   readonly #executors: readonly (readonly [name: string, executor: JobExecutor])[];
+  /** Executors whose capacity is no number, as the log knows. */
+  readonly #wrongCapacities = new Set<string>();
   readonly #suspects: SuspectLine;
   readonly #attemptEnv: AttemptEnvironment;
 
@@ -146,11 +149,21 @@ export class JobRunner {
   }
 
   /** How many more jobs an executor could begin, besides those that it is about to get. */
-  #freeOf(name: string, { capacity }: JobExecutor): number {
+  #freeOf(name: string, executor: JobExecutor): number {
+    const capacity = capacityOf(executor, (what, cause) => this.#tellWrongCapacity(name, what, cause));
     if (capacity === undefined) return Number.POSITIVE_INFINITY;
     let free = capacity;
     for (const { isHanded, job } of this.#running.values()) if (!isHanded && job.executor === name) free--;
     return Math.max(0, free);
+  }
+
+  #tellWrongCapacity(name: string, what: string, cause: unknown): void {
+    if (this.#wrongCapacities.has(name)) return;
+    this.#wrongCapacities.add(name);
+    const text =
+      `escapement: the capacity of executor "${name}" ${what}, so that its jobs wait; it must be a number from 0 up, ` +
+      "how many more jobs the executor could begin now, or undefined for no bound";
+    this.#options.env.logger.error(text, ...(cause === undefined ? [] : [cause]));
   }
 
   get #isStuck(): boolean {
