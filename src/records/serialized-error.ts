@@ -68,7 +68,8 @@ function serialized(thrown: unknown, depth: number, budget: { left: number }): S
 /** What is said of a value without a message. A text says something by itself. */
 function textOf(thrown: unknown, properties?: SerializedError["properties"]): string {
   if (typeof thrown === "string" && thrown !== "") return thrown;
-  const shown = properties === undefined ? String(thrown) : JSON.stringify(properties);
+  const said = Array.isArray(thrown) ? Object.values(properties ?? {}) : properties;
+  const shown = said === undefined ? String(thrown) : JSON.stringify(said);
   return `a value that is no error was thrown: ${shown === "" ? '""' : shown}`;
 }
 

@@ -1,4 +1,7 @@
+import * as v from "valibot";
+import { type Checker, checker, hasMethods, says } from "../core/check.ts";
 import { DeserializationError, SerializationError } from "../core/errors.ts";
+import { optionError, takes } from "../core/option-errors.ts";
 import type { Serializer } from "./serializer.ts";
 
 /** The two functions of the package `devalue` that {@link DevalueSerializer} is made of. */
@@ -30,7 +33,12 @@ export class DevalueSerializer implements Serializer {
   readonly #devalue: DevalueFunctions;
   readonly #options: DevalueOptions;
 
+  /** @throws {OptionsError} when these are not the functions of `devalue`, or an option is unknown or no function */
   constructor(devalue: DevalueFunctions, options: DevalueOptions = {}) {
+    if (!hasMethods(devalue, ["stringify", "parse"])) {
+      throw optionError(WHERE, "", takes("the package devalue", devalue, 'write import * as devalue from "devalue"'));
+    }
+    checkOptions(options, WHERE);
     this.#devalue = devalue;
     this.#options = options;
   }
@@ -42,7 +50,15 @@ export class DevalueSerializer implements Serializer {
       // devalue's errors have the path to the value, for example `.a[0].b`.
       const path = cause instanceof Error && "path" in cause && typeof cause.path === "string" ? cause.path : "";
       const place = path === "" ? "the top level" : path.replace(/^\./, "");
-      throw new SerializationError(`the value at ${place} cannot be serialized: ${messageOf(cause)}`, { cause });
+      const refused = cause instanceof Error && "value" in cause ? cause.value : undefined;
+      const advice =
+        typeof refused === "object" && refused !== null
+          ? `; it is of class ${refused.constructor?.name}: pass its data, or give the DevalueSerializer reducers ` +
+            "and revivers for the class"
+          : "";
+      throw new SerializationError(`the value at ${place} cannot be serialized: ${messageOf(cause)}${advice}`, {
+        cause,
+      });
     }
   }
 
@@ -50,10 +66,24 @@ export class DevalueSerializer implements Serializer {
     try {
       return this.#devalue.parse(text, this.#options.revivers);
     } catch (cause) {
-      throw new DeserializationError(`the stored text was not written by devalue: ${messageOf(cause)}`, { cause });
+      const isTemporal = cause instanceof ReferenceError && cause.message.includes("Temporal");
+      const problem = isTemporal
+        ? 'the stored text has a Temporal object, and this runtime has no Temporal: import "temporal-polyfill/global"'
+        : `the stored text was not written by devalue: ${messageOf(cause)}`;
+      throw new DeserializationError(problem, { cause });
     }
   }
 }
+
+const WHERE = "new DevalueSerializer()";
+
+const checkOptions: Checker<unknown> = checker(
+  () => {
+    const byName = v.optional(v.record(v.string(), v.function(says("a function")), says("an object of functions")));
+    return v.strictObject({ reducers: byName, revivers: byName });
+  },
+  { synonyms: { reducer: "reducers", reviver: "revivers" } },
+);
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -25,7 +25,7 @@ export class JSONSerializer implements Serializer {
     const path = (problem.path ?? []).reverse().join("").replace(/^\./, "");
     throw new SerializationError(
       `${problem.what} at ${path === "" ? "the top level" : path} cannot be carried as JSON without loss; ` +
-        "convert it, or give the data store a DevalueSerializer",
+        (problem.advice ?? "convert it, or give the data store a DevalueSerializer"),
     );
   }
 
@@ -42,7 +42,13 @@ interface Problem {
   readonly what: string;
   /** The steps to the refused value, the last one first; null where they say nothing. */
   readonly path: string[] | null;
+  /** What to do, where a `DevalueSerializer` alone would refuse the value too. */
+  readonly advice?: string | undefined;
 }
+
+const CLASS_ADVICE =
+  "pass its data, or give the data store a DevalueSerializer with reducers and revivers for the class";
+const CODE_ADVICE = "leave it out, or pass data in its place";
 
 /** @param parents the objects around the value, outermost first */
 function findProblem(value: unknown, parents: object[]): Problem | null {
@@ -55,12 +61,12 @@ function findProblem(value: unknown, parents: object[]): Problem | null {
     case "object":
       return value === null ? null : findObjectProblem(value, parents);
     default:
-      return problemOf(`a value of type ${typeof value}`);
+      return problemOf(`a value of type ${typeof value}`, /^[fs]/.test(typeof value) ? CODE_ADVICE : undefined);
   }
 }
 
-function problemOf(what: string): Problem {
-  return { what, path: [] };
+function problemOf(what: string, advice?: string): Problem {
+  return { what, path: [], advice };
 }
 
 function findObjectProblem(value: object, parents: object[]): Problem | null {
@@ -87,9 +93,11 @@ function findItemProblem(items: readonly unknown[], parents: object[]): Problem 
 
 function findPropertyProblem(value: object, parents: object[]): Problem | null {
   if (Object.getPrototypeOf(value) !== null && !isOfClass(value, Object.prototype, 1)) {
-    return problemOf(`an object of class ${classOf(value)}`);
+    // Dates, maps, URLs and such have a tag of their own.
+    const isOwnClass = /Object|Error/.test(Object.prototype.toString.call(value));
+    return problemOf(`an object of class ${classOf(value)}`, isOwnClass ? CLASS_ADVICE : undefined);
   }
-  if (Object.getOwnPropertySymbols(value).length > 0) return problemOf("a property whose key is a symbol");
+  if (Object.getOwnPropertySymbols(value).length > 0) return problemOf("a property whose key is a symbol", CODE_ADVICE);
   for (const [key, item] of Object.entries(value)) {
     const problem = item === undefined ? null : findProblem(item, parents);
     if (problem === null) continue;

@@ -9,6 +9,7 @@ export const THROWN: Readonly<Record<string, () => unknown>> = {
   "an object with a message and a code": () => ({ message: "out of stock", code: "E_STOCK", status: 503 }),
   "an object with a number as its code": () => ({ message: "no", code: 42 }),
   "an object without a message": () => ({ why: "x" }),
+  "a list": () => [1, { a: 2 }],
   "a text": () => "out of stock",
   "a number": () => 7,
   undefined: () => undefined,

@@ -42,6 +42,7 @@ const SEEN: Readonly<Record<string, unknown>> = {
   "an object with a message and a code": { name: "Error", message: "out of stock", code: "E_STOCK", status: 503 },
   "an object with a number as its code": { name: "Error", message: "no", code: 42 },
   "an object without a message": { name: "Error", message: `${PREFIX}{"why":"x"}`, why: "x" },
+  "a list": { name: "Error", message: `${PREFIX}[1,{"a":2}]`, 0: 1, 1: { a: 2 } },
   "a text": { name: "Error", message: "out of stock" },
   "a number": { name: "Error", message: `${PREFIX}7` },
   undefined: { name: "Error", message: `${PREFIX}undefined` },

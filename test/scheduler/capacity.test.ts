@@ -57,6 +57,22 @@ async function untouched(store: MemoryDataStore): Promise<number> {
   return items.filter(({ fence }) => fence === 0).length;
 }
 
+describe("a scheduler refuses to start", () => {
+  test.each<[string, object, string]>([
+    ["no number", { capacity: "2", onCapacity: () => () => {} }, 'how many more jobs it could begin now; got "2"'],
+    ["NaN", { capacity: Number.NaN, onCapacity: () => () => {} }, "how many more jobs it could begin now; got NaN"],
+    ["told once", { capacity: 2, onCapacity: undefined }, "onCapacity is missing; it has to call a listener each time"],
+  ])("with an executor whose capacity is %s", async (_, parts, message) => {
+    const pool = new Pool(1);
+    for (const [name, value] of Object.entries(parts)) Object.defineProperty(pool, name, { value });
+    const { scheduler } = setUp({ executors: { pool } });
+    scheduler.task("t", { executor: "pool" }, () => {});
+    const starting = scheduler.start();
+    await expect(starting).rejects.toMatchObject({ code: "options", message: expect.stringContaining(message) });
+    await expect(starting).rejects.toThrow('executor "pool": ');
+  });
+});
+
 describe("a scheduler takes what its executors can begin", () => {
   test("leases no more jobs than the executor can begin, and the next when one has ended", async () => {
     const { scheduler, clock, store } = setUp({ executors: { pool: new Pool(2) } });

@@ -59,7 +59,10 @@ describe("an attempt whose worker is lost", () => {
     const { id } = await scheduler.addJob(task);
     await clock.advance("PT10M");
     expect(runs).toBe(maxRecoveries + 1);
-    expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "abandoned", attempts: maxRecoveries + 1 });
+    const result = await scheduler.getJobResult(id);
+    expect(result).toMatchObject({ outcome: "abandoned", attempts: maxRecoveries + 1 });
+    const times = maxRecoveries === 0 ? "once" : "3 times";
+    expect(() => result?.unwrap()).toThrow(`was lost with its process ${times}, and is given up (see maxRecoveries)`);
   });
 
   test("ends as the abort says that made the executor end the worker", async () => {

@@ -331,7 +331,8 @@ const MISTAKES: readonly Mistake[] = [
     () => add({ payload: { cb: () => {} } }),
     SerializationError,
     "serialization",
-    `${notStored} a value of type function at cb ${lossless}`,
+    `${notStored} a value of type function at cb cannot be carried as JSON without loss; ` +
+      "leave it out, or pass data in its place",
   ],
   [
     "a payload with undefined in a list",

@@ -60,6 +60,22 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "updateSchedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
   ],
   [
+    "schedule({ retries })",
+    () => call("schedule")("id", minutely, { retries: 3 }, () => {}),
+    "schedule(): retries is no option here; write { retry: { maxAttempts: ... } }",
+  ],
+  [
+    "schedule({ backoff })",
+    () => call("schedule")("id", minutely, { backoff: "1s" }, () => {}),
+    'schedule(): backoff is no option here; write { retry: { maxAttempts: ..., backoff: { initial: "1s" } } }',
+  ],
+  [
+    "addJob({ misfireGraceTime })",
+    () => addJob({ misfireGraceTime: "5m" }),
+    "addJob(): misfireGraceTime is no option here; it counts for jobs of schedules; " +
+      "write { startDeadline: new Date(Date.now() + milliseconds) }",
+  ],
+  [
     "schedule({ maxCatchUp })",
     () => call("schedule")("id", minutely, { maxCatchUp: 3 }, () => {}),
     "schedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",

@@ -127,6 +127,22 @@ describe("a stop in an outage", () => {
     const results = await store.getJobResults({ limit: 100, cursor: null }, clock.now());
     expect(results.items.length).toBe(jobs.length);
   });
+
+  test("says once that an outcome could not be recorded, however often it tried", async () => {
+    const { scheduler, store, clock, log } = setUp();
+    const { handler, held } = heldHandler();
+    const task = scheduler.task("t", handler);
+    await scheduler.start();
+    await scheduler.addJob(task);
+    await clock.settle();
+    store.step = () => Promise.reject(new StoreUnavailableError("down"));
+    const stop = watchStop(scheduler, clock);
+    await clock.settle();
+    for (const { finish } of held) finish();
+    await clock.advanceTo(new Date(SETTLED_BY));
+    expect(stop.endedAt).not.toBeNull();
+    expect(log.filter(({ message }) => message.includes("the last outcomes are not recorded yet")).length).toBe(1);
+  });
 });
 
 describe("a stop without a drain", () => {

@@ -1,5 +1,5 @@
 import * as devalue from "devalue";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { DevalueSerializer, MemoryDataStore } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { setUp } from "../scheduler/support.ts";
@@ -42,6 +42,44 @@ describe("DevalueSerializer", () => {
     );
     expect(() => serializer.serialize({ a: [{ f: () => {} }] })).toThrow("a[0].f");
     expect(() => serializer.serialize(() => {})).toThrow("the top level");
+  });
+
+  test("names the class that it cannot carry, and says what to do", () => {
+    expect(() => serializer.serialize({ price: new Money(5n) })).toThrow(
+      "the value at price cannot be serialized: Cannot stringify arbitrary non-POJOs; it is of class Money: " +
+        "pass its data, or give the DevalueSerializer reducers and revivers for the class",
+    );
+  });
+
+  test("says that a Temporal object needs a Temporal that is global", () => {
+    const read = (): unknown => {
+      vi.stubGlobal("Temporal", undefined);
+      Reflect.deleteProperty(globalThis, "Temporal");
+      try {
+        return serializer.deserialize('[["Temporal.Instant","1970-01-01T00:00:00Z"]]');
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    };
+    expect(read).toThrow(
+      'the stored text has a Temporal object, and this runtime has no Temporal: import "temporal-polyfill/global"',
+    );
+  });
+
+  test.each<[unknown, unknown, string]>([
+    [undefined, {}, 'takes the package devalue; got undefined: write import * as devalue from "devalue"'],
+    [devalue.stringify, {}, "takes the package devalue; got the function stringify"],
+    [devalue, { reducer: {} }, 'reducer is no option; did you mean "reducers"?'],
+    [devalue, { revivers: { Money: 5 } }, "revivers.Money must be a function; got 5"],
+  ])("refuses %o with the options %o", (functions, options, message) => {
+    const make = (): unknown => Reflect.construct(DevalueSerializer, [functions, options]);
+    expect(make).toThrow(expect.objectContaining({ code: "options", message: expect.stringContaining(message) }));
+  });
+
+  test("is what a store advises whom it gets devalue itself from", () => {
+    const make = (given: unknown): unknown => Reflect.construct(MemoryDataStore, [{ serializer: given }]);
+    expect(() => make(devalue)).toThrow("write new DevalueSerializer(devalue)");
+    expect(() => make(JSON)).toThrow("leave it out, because JSON is the default");
   });
 
   test("refuses text that it did not write", () => {

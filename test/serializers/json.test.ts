@@ -49,6 +49,16 @@ describe("JSONSerializer", () => {
     expect(() => json.serialize(value)).toThrow(text);
   });
 
+  test.each<[string, unknown, string]>([
+    ["what devalue carries", new Date(0), "convert it, or give the data store a DevalueSerializer"],
+    ["an instance of a class", new Point(), "pass its data, or give the data store a DevalueSerializer with reducers"],
+    ["an error", new TypeError("no"), "pass its data, or give the data store a DevalueSerializer with reducers"],
+    ["a function", () => {}, "leave it out, or pass data in its place"],
+    ["a symbol", Symbol("s"), "leave it out, or pass data in its place"],
+  ])("says of %s what to do", (_, value, advice) => {
+    expect(() => json.serialize(value)).toThrow(advice);
+  });
+
   test("refuses what cannot be read, such as a getter or a Proxy that throws", () => {
     const getter = {
       get at(): never {

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 /** Most characters of an output that are remembered, most lines of them that are shown, and the length of a line and of
  *  all of them. */
 const KEPT_MAX = 16_384;
@@ -23,7 +25,10 @@ export class LastLines {
 
   /** The last lines that say something; empty for none. */
   toString(): string {
-    const lines = this.#text.split(/\r?\n/).filter((line) => !NOISE.test(line));
+    // Deno colours what it says of an error, into a pipe too.
+    const lines = stripVTControlCharacters(this.#text)
+      .split(/\r?\n/)
+      .filter((line) => !NOISE.test(line));
     const shown = lines.slice(-LINES_MAX).map((line) => line.slice(0, LINE_LENGTH_MAX));
     return shown.join("\n").slice(-SHOWN_MAX);
   }

@@ -499,17 +499,19 @@ export class Engine {
   /** Records the last outcomes, and gives back jobs that are leased but will not run. */
   async #settle(limits: StopLimits): Promise<void> {
     const { clock, logger } = this.#parts.env;
-    for (let left = STOP_FLUSH_TRIES; this.#stepper.hasCargo && left > 0 && !limits.isOver; ) {
+    const failures: unknown[] = [];
+    while (this.#stepper.hasCargo && failures.length < STOP_FLUSH_TRIES && !limits.isOver) {
       try {
         await this.#stepper.settle(clock.now());
       } catch (error) {
-        left--;
-        logger.warn(
-          "escapement: the last outcomes are not recorded yet; their jobs run again when the leases end",
-          error,
-        );
+        failures.push(error);
       }
     }
+    if (failures.length === 0 || !this.#stepper.hasCargo) return;
+    logger.warn(
+      "escapement: the last outcomes are not recorded yet; their jobs run again when the leases end",
+      failures.at(-1),
+    );
   }
 
   /** Tells the store that this scheduler no longer lives. */

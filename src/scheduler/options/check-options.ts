@@ -129,8 +129,10 @@ function elsewhereOrPayload(known: readonly string[]): (name: string) => string 
 /** The same, with words of other libraries for a job that is added once. */
 function jobElsewhere(known: readonly string[]): (name: string) => string | null {
   const orPayload = elsewhereOrPayload(known);
-  return (name) =>
-    /^(is)?_?(unique|singleton)$/i.test(name) ? 'write { idempotencyKey: ..., uniqueFor: "1h" }' : orPayload(name);
+  return (name) => {
+    if (/^(is)?_?(unique|singleton)$/i.test(name)) return 'write { idempotencyKey: ..., uniqueFor: "1h" }';
+    return isSameWord(name, "misfireGraceTime") ? DEADLINE_ADVICE : orPayload(name);
+  };
 }
 
 /** Advice for a part of a trigger that was passed as an option of the schedule. */
@@ -188,8 +190,15 @@ const SCHEDULE_SYNONYMS = {
   kwargs: "payload",
 };
 
+/** The grace time of the task would do nothing for a job that is added. */
+const DEADLINE_ADVICE = "it counts for jobs of schedules; write { startDeadline: new Date(Date.now() + milliseconds) }";
 const RETRY_ADVICE = "write { retry: { maxAttempts: ... } }";
 const BACKOFF_ADVICE = 'write { retry: { maxAttempts: ..., backoff: { initial: "1s" } } }';
+/** Advice for a part of `retry` that stands beside it. */
+function retryAdvice(name: string): string | null {
+  if (name === "backoff") return BACKOFF_ADVICE;
+  return /^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : null;
+}
 const LIMIT_ADVICE = "maxRunningJobs is how many run at once, and rateLimit: { limit, per } how many start in a time";
 const SINGLETON_ADVICE =
   "maxRunningJobs: 1, the default, lets one job run at once, and addJob(task, { idempotencyKey }) adds one";
@@ -230,10 +239,9 @@ export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(s
 export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.taskSettingsSchema, {
   instead: taskAdvice,
   elsewhere: (name) => {
-    if (name === "backoff") return BACKOFF_ADVICE;
     if (name === "limit") return LIMIT_ADVICE;
     if (name === "singleton") return SINGLETON_ADVICE;
-    return /^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : elsewhere(name);
+    return retryAdvice(name) ?? elsewhere(name);
   },
   within: (path, name) =>
     path === "rateLimit" && name === "key" ? "the rate counts for each concurrencyKey of the task" : null,
@@ -265,7 +273,7 @@ export const checkScheduledTask: Checker<unknown> = checker(schemas.scheduledTas
   elsewhere: (name) =>
     name === "id"
       ? "the id comes first: schedule(id, trigger, options, handler)"
-      : elsewhereThanSchedule(namesOf(schemas.scheduledTaskSchema()))(name),
+      : (retryAdvice(name) ?? elsewhereThanSchedule(namesOf(schemas.scheduledTaskSchema()))(name)),
   synonyms: SCHEDULE_SYNONYMS,
 });
 /** Names of the options of `schedule` that are settings of the task. */

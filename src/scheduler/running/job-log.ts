@@ -7,7 +7,7 @@ import type { JobOutcome } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { storedError } from "../views/job-error.ts";
+import { lostText, storedError } from "../views/job-error.ts";
 
 interface JobFacts {
   readonly jobId: string;
@@ -209,7 +209,7 @@ const TEXTS = {
   success: (attempts: number) => `has ended (attempt ${attempts})`,
   error: (attempts: number) => `failed (attempt ${attempts})`,
   deserializationFailed: () => "never runs, because its payload cannot be read",
-  abandoned: (attempts: number) => `was lost with its process ${times(attempts)}, and is given up (see maxRecoveries)`,
+  abandoned: lostText,
   missedStartDeadline: () => "was not started before its deadline, and never runs",
   cancelled: () => "was cancelled",
 };
@@ -217,8 +217,4 @@ const TEXTS = {
 function nameOf({ jobId, taskId, scheduleId }: JobFacts): string {
   const schedule = scheduleId === null ? "" : ` (schedule "${scheduleId}")`;
   return `escapement: job ${jobId} of task "${taskId}"${schedule}`;
-}
-
-function times(count: number): string {
-  return ["never", "once", "twice"][count] ?? `${count} times`;
 }

@@ -204,9 +204,11 @@ export class TaskRegistry {
   }
 
   /** For a scheduler that runs jobs, once its executors are open. @throws {HandlerLookupError} when neither the
-   *  scheduler nor the executor of a task has a handler for the task */
+   *  scheduler nor the executor of a task has a handler for the task
+   *  @throws {OptionsError} when an executor has a capacity by which none of its jobs would ever start */
   assertHandlers(): void {
     for (const task of this.#byId.values()) this.#assertHandler(task);
+    for (const [name, executor] of Object.entries(this.#executors)) assertCapacity(name, executor);
   }
 
   #assertHandler(task: RegisteredTask): void {
@@ -392,4 +394,15 @@ function declared(record: TaskRecord, version: number | undefined): TaskRecord {
   const { overlap: _, ...known } = record;
   const declaration = textHash(JSON.stringify(record.overlap === "queue" ? known : record));
   return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
+}
+
+function assertCapacity(name: string, executor: JobExecutor): void {
+  const { capacity } = executor;
+  if (capacity === undefined) return;
+  const where = `executor "${name}"`;
+  if (typeof capacity !== "number" || Number.isNaN(capacity)) {
+    throw optionError(where, "capacity", mustBe("how many more jobs it could begin now", capacity));
+  }
+  if (typeof executor.onCapacity === "function") return;
+  throw optionError(where, "onCapacity", "is missing; it has to call a listener each time the capacity has grown");
 }

@@ -35,7 +35,7 @@ export function errorFromRecord(result: EndedFacts): Error {
     case "missedStartDeadline":
       return new JobDeadlineMissedError(`${job} was not started before its deadline`, cause);
     case "abandoned":
-      return new JobAbandonedError(`${job} was lost with its process ${result.attempts} times and given up`, cause);
+      return new JobAbandonedError(`${job} ${lostText(result.attempts)}`, cause);
     case "deserializationFailed":
       return new DeserializationError(
         `the payload of ${job} cannot be read: ${result.error?.message ?? "unknown reason"}`,
@@ -47,6 +47,12 @@ export function errorFromRecord(result: EndedFacts): Error {
     default:
       return result.outcome satisfies never;
   }
+}
+
+/** What is said of a job that was lost too often. */
+export function lostText(attempts: number): string {
+  const times = ["never", "once", "twice"][attempts] ?? `${attempts} times`;
+  return `was lost with its process ${times}, and is given up (see maxRecoveries)`;
 }
 
 /** An error object with all that a record of the store has of an error. */

@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { type Checker, checker, implementing } from "../../core/check.ts";
+import { type Checker, checker } from "../../core/check.ts";
 import { isPlain, shown } from "../../core/option-errors.ts";
+import { serializerOption } from "../../serializers/option.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { LedgerLimits } from "../ledger.ts";
 import { ledgerOption } from "../ledger-options.ts";
@@ -12,7 +13,7 @@ interface CheckedOptions {
 
 const optionsSchema: v.GenericSchema<unknown, CheckedOptions> = v.strictObject({
   ledger: ledgerOption,
-  serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"])),
+  serializer: v.optional(serializerOption),
 });
 
 export const checkMemoryOptions: Checker<CheckedOptions> = checker(optionsSchema, {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { durationMs, implementing, objectOf, says, trueOrFalse, wholeNumber } from "../../core/check.ts";
+import { durationMs, objectOf, says, trueOrFalse, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
+import { serializerOption } from "../../serializers/option.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { LedgerLimits } from "../ledger.ts";
 import { type LedgerOptions, ledgerOption } from "../ledger-options.ts";
@@ -112,7 +113,7 @@ export const SHARED_ENTRIES: {
   readonly ledger: typeof ledgerOption;
 } = {
   tablePrefix: v.optional(tablePrefix, "escapement_"),
-  serializer: v.optional(implementing<Serializer>("a Serializer", ["serialize", "deserialize"]), undefined),
+  serializer: v.optional(serializerOption, undefined),
   reset: v.optional(trueOrFalse, false),
   retry: v.optional(retry, {}),
   ledger: ledgerOption,

@@ -1,0 +1,13 @@
+import type * as v from "valibot";
+import { hasMethods, implementing } from "../core/check.ts";
+import type { Serializer } from "./serializer.ts";
+
+/** The schema of the option `serializer` of stores. */
+export const serializerOption: v.GenericSchema<Serializer> = implementing<Serializer>(
+  "a Serializer",
+  ["serialize", "deserialize"],
+  (value) => {
+    if (value === JSON) return "leave it out, because JSON is the default";
+    return hasMethods(value, ["stringify", "parse"]) ? "write new DevalueSerializer(devalue)" : null;
+  },
+);
