@@ -26,20 +26,19 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { settleOrphans, nextOrphans, captureForgotten, wakeForgotten, removeIdle } = this.#statements;
+    const { settleOrphans, nextOrphans, wakeForgotten, removeIdle } = this.#statements;
     const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
     return [
       ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
       statement(countChanges),
-      statement(removeExhausted, now, limit),
+      statement(removeExhausted, limit),
       statement(removeStamps, now - TOMBSTONE_MS),
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
       statement(removeWindows, now - TOMBSTONE_MS, limit),
       statement(countChanges),
       statement(settleOrphans, ...orphans),
       statement(nextOrphans, ...orphans),
-      statement(captureForgotten, limit),
       statement(wakeForgotten, now),
       statement(removeIdle, now, limit),
       ...this.#visits(now, limit),
@@ -65,7 +64,7 @@ export class CleanUp {
 
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
-    const [, expired, exhausted, , , , windows, , [last] = [], , , , , , trimmed, , , visits] =
+    const [, expired, exhausted, , , , windows, , [last] = [], , , , , trimmed, , , visits] =
       this.#changes?.seen(results) ?? results;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = numberOrNull(trimmed, "changes") ?? 0;
