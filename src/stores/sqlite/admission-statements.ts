@@ -80,7 +80,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
         `LEFT JOIN ${tasks} t ON t.id = j.task_id WHERE j.seq IN (${due}) AND ${keyOf("j", "t.own_key")} IS NOT NULL`,
     ),
     // ?1 now. Yields a row per job, with the `seq` of those that are now held. A job that waited when its task got
-    // limits, or lost them, or that a process of an earlier version added, gets its key here.
+    // limits, or lost them, gets its key here.
     promoteAware:
       `UPDATE ${jobs} SET concurrency_key = ${keyOf(jobs, ownKeyOf(names))}, ` +
       `state = CASE WHEN ${keyOf(jobs, ownKeyOf(names))} IS NULL THEN ${ready} ELSE ${held} END ` +

@@ -58,9 +58,6 @@ export const RECOVERIES_PER_STEP_MAX = 1000;
 export const DESCENDANTS_PER_STEP_MAX = 1000;
 export const SETTLED_LINKS_PER_STEP_MAX = 2000;
 
-/** Links whose parents one clean-up looks up. Each costs some microseconds. */
-export const ORPHANS_PER_CLEANUP_MAX = 10_000;
-
 /** How long a store that knows of nothing that can be overdue does not ask again, in milliseconds: others may have
  *  added a schedule that expects something. */
 export const ALARMS_UNASKED_MS_MAX = 10_000;
