@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Scheduler, StoreUnavailableError } from "../../src/mod.ts";
-import { Connection } from "../../src/stores/sqlite/connection.ts";
-import { migrate } from "../../src/stores/sqlite/migrations.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema.ts";
+import { MIGRATIONS } from "../../src/stores/sqlite/schema.ts";
 import { add, look, makeSchedule, makeTask, step, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { CountingDriver } from "../support/counting-driver.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -55,7 +53,7 @@ test("a look finds out on its way that the schema is up to date, and what comes 
   });
 });
 
-test("calls that come together make the tables of all versions once, in one write", async () => {
+test("calls that come together make the tables once, in one write", async () => {
   await withStore(async (store, driver) => {
     await Promise.all([store.getTasks(), store.getJob("job"), store.getSchedule("schedule")]);
     // The version is read before and after the write. There is no table of versions at first.
@@ -90,17 +88,20 @@ test("a scheduler refuses a newer schema at its start, and at a tick", async () 
   }
 });
 
-test("a look at a database of an earlier version brings it up to date, and then shows what is in it", async () => {
+test("a database from before the first release is refused, and left as it is", async () => {
   await withDriver(LIBSQL, file, async (driver) => {
-    const connection = new Connection(driver, { where: "the test", random: Math.random, timeoutMs: 1000 });
-    await migrate(connection, tableNames("escapement_"), MIGRATIONS.slice(0, 1), T0);
-    await rowsOf(driver, "INSERT INTO escapement_tasks VALUES ('task', NULL, '{}')");
+    await rowsOf(driver, "CREATE TABLE escapement_schema (version INTEGER /* escapement schema versions */)");
+    await rowsOf(driver, "INSERT INTO escapement_schema VALUES (6)");
+    await rowsOf(driver, "CREATE TABLE escapement_tasks (id TEXT)");
   });
-  await withStore(async (store) => {
-    expect((await look(store, { schedules: {} })).due).toEqual([]);
-    expect((await store.getTasks()).map(({ id }) => id)).toEqual(["task"]);
+  await withStore(async (store, driver) => {
+    for (const [, call] of FIRST_CALLS) {
+      const failure = await call(store).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(StoreUnavailableError);
+      expect(String(failure)).toMatch(/before its first release.*another one or another tablePrefix/);
+    }
+    expect(driver.trips.writes).toBe(0);
   });
-  expect(await versions()).toEqual(VERSIONS);
 });
 
 test("a store that is closed and opened again checks again", async () => {

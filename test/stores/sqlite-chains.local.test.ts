@@ -182,47 +182,6 @@ describe("an answer that is lost", () => {
   });
 });
 
-describe("a process that knows no chains", () => {
-  /** Ends a job as such a process does. */
-  async function endElsewhere(id: string): Promise<void> {
-    await driver.execute({ sql: "DELETE FROM escapement_jobs WHERE id = ?1", args: [id] });
-  }
-
-  test("may end a parent: the clean-up finds the children that wait for it", async () => {
-    await store.addJobs(makeJobs(3));
-    const [kept = makeJob(), gone = makeJob(), unfinished = makeJob()] = (await take(store)).acquired;
-    await store.addJobs([
-      childOf([kept.id], { id: "a" }),
-      childOf([gone.id], { id: "b" }),
-      childOf([gone.id], { id: "c", onParentFailure: "run" }),
-      childOf([unfinished.id], { id: "d" }),
-    ]);
-    await driver.execute({
-      sql:
-        "INSERT INTO escapement_results (job_id, task_id, outcome, expires_at, details) " +
-        "VALUES (?1, 'task', 'success', ?2, '{}')",
-      args: [kept.id, T0 + 9],
-    });
-    await endElsewhere(kept.id);
-    await endElsewhere(gone.id);
-    expect((await look(store)).hasReady).toBe(false);
-    await store.cleanup({ now: T0, limit: 10 });
-    expect((await look(store)).hasReady).toBe(true);
-    const report = await step(store);
-    expect(settledBy(report)).toEqual({ promoted: ["a", "c"], cancelled: ["b"] });
-    expect(idsOf(report.acquired)).toEqual(["a", "c"]);
-    expect((await store.getJob("d"))?.heldBy).toBe("parents");
-  });
-
-  test("may end a child: the end of its parents removes what is left", async () => {
-    const parent = await leasedJob(store, { id: "parent" });
-    await store.addJobs([childOf(["parent"])]);
-    await endElsewhere("child");
-    expect(settledBy(await release(store, [finish(parent)]))).toEqual({ promoted: [], cancelled: [] });
-    expect(await driver.count("links")).toBe(0);
-  });
-});
-
 describe("a prepared job with parents", () => {
   async function addPrepared(job: JobRecord): Promise<void> {
     await driver.batch(await store.prepareAddition(job));

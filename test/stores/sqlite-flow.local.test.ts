@@ -107,8 +107,7 @@ async function gates(): Promise<unknown[]> {
 }
 
 describe("a database without flow control", () => {
-  const isAboutGates = (sql: string): boolean =>
-    /escapement_gates|SET.* due_at|turn/.test(sql.replace("AS has_flow", ""));
+  const isAboutGates = (sql: string): boolean => /escapement_gates|\bturn = /.test(sql.replace("AS has_flow", ""));
 
   test("is stepped by as many statements as before, of which only the look asks for gates", async () => {
     await store.putTasks([makeTask()]);
@@ -123,7 +122,7 @@ describe("a database without flow control", () => {
     const releasing = await database.sentBy(() => step(store, { releases: held.map((job) => finish(job)) }));
     expect(releasing.length).toBe(6);
     const taking = await database.sentBy(() => take(store));
-    expect(taking.length).toBe(8);
+    expect(taking.length).toBe(7);
     for (const sent of [acquiring, releasing, taking]) {
       expect([sent.slice(0, -1).filter(isAboutGates), sent.filter((sql) => sql.includes("has_flow")).length]).toEqual([
         [],
@@ -163,18 +162,6 @@ describe("a task with limits", () => {
     }
     expect(new Set(counts.filter((_, place) => place % 2 === 0)).size).toBe(1);
     expect(new Set(counts.filter((_, place) => place % 2 === 1)).size).toBe(1);
-  });
-
-  test("has 0 as its limit for processes of earlier versions, and its own for people", async () => {
-    const columns = "SELECT max_running_jobs, running_limit, limited FROM escapement_tasks";
-    await store.putTasks([makeTask({ maxRunningJobs: 7, fair: true })]);
-    expect(await database.rows(columns)).toEqual([{ max_running_jobs: 0, running_limit: 7, limited: 1 }]);
-    await store.pauseTask({ taskId: "task", key: null, paused: true, now: T0 });
-    await store.putTasks([makeTask({ maxRunningJobs: 7 })]);
-    expect(await database.rows(columns)).toEqual([{ max_running_jobs: 0, running_limit: 7, limited: 1 }]);
-    expect((await store.getTask("task"))?.maxRunningJobs).toBe(7);
-    await store.pauseTask({ taskId: "task", key: null, paused: false, now: T0 });
-    expect(await database.rows(columns)).toEqual([{ max_running_jobs: 7, running_limit: 7, limited: 0 }]);
   });
 
   test("leaves no trace of turns in what people see, nor a forgotten gate", async () => {
@@ -345,7 +332,7 @@ describe("a store that has seen keys alone", () => {
   });
 
   test("keeps no account of tokens and turns, nor asks when the next token comes", async () => {
-    const isAboutRates = (sql: string): boolean => /\btat\b|\bturn\b|rate_limit|min\(wake_at\)/.test(sql);
+    const isAboutRates = (sql: string): boolean => /\btat\b|\bturn = |rate_limit|min\(wake_at\)/.test(sql);
     await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
     let held: readonly JobRecord[] = [];
     const acquiring = await database.sentBy(async () => {
@@ -400,37 +387,7 @@ describe("a store that has seen keys alone", () => {
   });
 });
 
-describe("jobs that a process of an earlier version added", () => {
-  test("are admitted when they become due, and when the limits of their task change", async () => {
-    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
-    await store.addJobs([makeJob({ id: "delayed", runAt: T0 + 5 })]);
-    await database.rows("UPDATE escapement_jobs SET concurrency_key = NULL");
-    await take(store, { now: T0 + 5, limit: 0 });
-    expect((await store.getJob("delayed"))?.heldBy).toBeUndefined();
-    expect(await database.rows("SELECT concurrency_key FROM escapement_jobs")).toEqual([{ concurrency_key: "" }]);
-    await store.addJobs([makeJob({ id: "ready" })]);
-    await database.rows("UPDATE escapement_jobs SET concurrency_key = NULL, state = 1");
-    await store.putTasks([makeTask()]);
-    await store.putTasks([makeTask({ rateLimit: { limit: 2, perMs: 1000, burst: 1 } })]);
-    expect((await take(store, { now: T0 + 5 })).acquired.length).toBe(1);
-  });
-});
-
-describe("ready jobs that were added without the key of their task", () => {
-  /** What a process of an earlier version does. */
-  async function addAsEarlier(...ids: string[]): Promise<void> {
-    const details = JSON.stringify({ createdAt: T0, resultExpirationMs: 86_400_000, maxRecoveries: 3 });
-    for (const id of ids) {
-      await database.rows(
-        "INSERT INTO escapement_jobs (id, task_id, executor, priority, run_at, state, fence, failed_attempts, " +
-          "recoveries, cancel_requested, details) VALUES (?1, 'task', 'inline', 0, ?2, 1, 0, 0, 0, 0, ?3)",
-        id,
-        T0,
-        details,
-      );
-    }
-  }
-
+describe("ready jobs that a process added which had not seen the limits of their task", () => {
   /** What a process does that has seen a database without flow control. */
   async function addAsStale(...ids: string[]): Promise<void> {
     const sent = await database.sentBy(() => stale.addJobs(ids.map((id) => makeJob({ id }))));
@@ -469,23 +426,18 @@ describe("ready jobs that were added without the key of their task", () => {
     await look(stale);
   });
 
-  const adders = [
-    { who: "a process of an earlier version", addWith: addAsEarlier },
-    { who: "a process that has not seen the limit yet", addWith: addAsStale },
-  ];
-
-  test.each(adders)("by $who obey a rate, and none is forgotten", async ({ addWith }) => {
+  test("obey a rate, and none is forgotten", async () => {
     await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
-    await addWith("a", "b", "c", "d", "e");
+    await addAsStale("a", "b", "c", "d", "e");
     await store.addJobs([makeJob({ id: "f" })]);
     expect((await look(store)).hasReady).toBe(true);
     expect(await drained()).toEqual([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]);
     expect(await database.rows("SELECT tat / 1000 AS n FROM escapement_gates")).toEqual([{ n: T0 / 1000 + 6 }]);
   });
 
-  test.each(adders)("by $who obey a rate in a step that is repeated", async ({ addWith }) => {
+  test("obey a rate in a step that is repeated", async () => {
     await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 2 } })]);
-    await addWith("a", "b", "c");
+    await addAsStale("a", "b", "c");
     const first = await take(store, { stepId: "one" });
     const again = await take(store, { stepId: "one", isRepetition: true });
     expect([first, again].map(({ acquired }) => acquired.map(({ id }) => id))).toEqual([
@@ -496,29 +448,28 @@ describe("ready jobs that were added without the key of their task", () => {
     expect(await taken(store, { now: T0 + 1000 })).toEqual(["c"]);
   });
 
-  test.each(adders)("by $who obey a rate where a worker asks many queues", async ({ addWith }) => {
+  test("obey a rate where a worker asks many queues", async () => {
     await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
-    await addWith("a", "b");
+    await addAsStale("a", "b");
     const queues = [QUEUE, ...Array.from({ length: 9 }, (_, index) => ({ ...QUEUE, taskId: `other ${index}` }))];
     expect(await taken(store, { queues })).toEqual(["a"]);
     expect(await taken(store, { queues, now: T0 + 1000 })).toEqual(["b"]);
   });
 
-  test.each(adders)("by $who take turns with the keys of a fair task", async ({ addWith }) => {
+  test("take turns with the keys of a fair task", async () => {
     await store.putTasks([makeTask({ fair: true })]);
     await store.addJobs(["k 1", "k 2", "k 3"].map((id) => keyed(id, "k")));
-    await addWith("own 1", "own 2", "own 3");
+    await addAsStale("own 1", "own 2", "own 3");
     expect(await oneByOne()).toEqual(["k 1", "own 1", "k 2", "own 2", "k 3", "own 3"]);
   });
 
-  test.each(adders)("by $who are found by the clean-up behind the turns of a fair task", async ({ addWith }) => {
+  test("get their turns at once, however many jobs of a fair task have theirs", async () => {
     await store.putTasks([makeTask({ fair: true })]);
     const keys = ["k", "l", "m", "n"];
     for (const key of keys) await store.addJobs(makeJobs(16).map(({ id }) => keyed(`${key} ${id.slice(-2)}`, key)));
     await take(store, { queues: [{ ...QUEUE, executor: "none" }] });
-    await addWith("own 1", "own 2");
+    await addAsStale("own 1", "own 2");
     expect(await taken(store, { limit: 1 })).toEqual(["k 00"]);
-    await store.cleanup({ now: T0, limit: 10 });
     const order = await oneByOne();
     expect(order.slice(0, 8)).toEqual(["l 00", "m 00", "n 00", "own 1", "k 01", "l 01", "m 01", "n 01"]);
     expect(order.length).toBe(4 * 16 + 1);

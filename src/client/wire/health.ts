@@ -41,9 +41,8 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
         }),
       ),
       backloggedSchedules: v.array(v.object({ scheduleId: text(), taskId: text(), unfinished: number() })),
-      // Routers of earlier versions do not say it.
-      overdueOccurrences: v.optional(v.array(overdue()), []),
-      overdueCount: v.optional(number(), 0),
+      overdueOccurrences: v.array(overdue()),
+      overdueCount: number(),
     }),
     v.transform(({ identity, checkedAt, isStoreReached, storeError, ...facts }) => {
       const { oldestDueJob, oldestDueSchedule, backlog: tasks, pausedTasks: pauses, ...same } = facts;

@@ -28,9 +28,8 @@ export const scheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts> = onc
       resultExpirationTime: duration(),
       overlap: oneOf(RUN_OVERLAP_POLICIES),
       concurrencyKey: orNull(text()),
-      // Routers of earlier versions do not say it.
-      expectStartWithin: v.optional(orNull(duration()), null),
-      expectFinishWithin: v.optional(orNull(duration()), null),
+      expectStartWithin: orNull(duration()),
+      expectFinishWithin: orNull(duration()),
       skippedCount: number(),
       metadata: metadata(),
       paused: flag(),

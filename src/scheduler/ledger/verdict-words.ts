@@ -190,7 +190,7 @@ function attemptsText(count: number): string {
 const LEDGER_TEXTS = {
   notKept: "the store kept no ledger of that time.",
   removed: "the clean-up has removed the entry.",
-  unknown: "the ledger has no entry, as after a job that a program of an earlier version finished.",
+  unknown: "the ledger has no entry, as after a job that a process without a ledger finished.",
 } as const;
 
 /** What to change, so that it does not happen again; null when nothing went wrong. */

@@ -119,10 +119,8 @@ export class UnclaimedJobs {
     if (heldBy === "parents") return true;
     if (await this.#isPaused(taskId, concurrencyKey)) return true;
     const alive = await store.getSchedulers(clock.now());
-    // Of a scheduler of an earlier version it is unknown what it runs. Every other has an executor.
     return alive.some(
-      ({ role, tasks, executors }) =>
-        role !== "scheduler" && (executors.length === 0 || (tasks.includes(taskId) && executors.includes(executor))),
+      ({ role, tasks, executors }) => role !== "scheduler" && tasks.includes(taskId) && executors.includes(executor),
     );
   }
 

@@ -151,8 +151,6 @@ export class SchedulerHealth {
   /** Ids of the tasks that have jobs waiting, and that no living scheduler runs. */
   get unhandledTasks(): readonly string[] {
     const workers = (this.#store?.schedulers ?? []).filter(({ role }) => role !== "scheduler");
-    // Of a scheduler of an earlier version it is unknown what it runs. Every other has an executor.
-    if (workers.some(({ executors }) => executors.length === 0)) return [];
     const handled = new Set(workers.flatMap(({ tasks }) => tasks));
     return this.backlog
       .filter(({ taskId, waiting }) => waiting > 0 && !handled.has(taskId))

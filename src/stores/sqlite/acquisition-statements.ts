@@ -7,10 +7,9 @@ import {
   DUE_DELAYED_SEEN_MAX,
   FAR_FUTURE_MS,
   PROMOTIONS_PER_STEP_MAX,
-  TURNS_END,
 } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
-import { jobAsJson, runningLimit, sizeInBytes } from "./rows.ts";
+import { jobAsJson, sizeInBytes } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
@@ -90,7 +89,7 @@ function acquire(names: TableNames, flow: FlowControl, boundsBytes: boolean, for
 
 /** Between tasks the age of the jobs counts, see `ageOf`. */
 function orderOf(flow: FlowControl, alias = ""): string {
-  const columns = ["priority DESC", ...(flow === "all" ? ["age"] : []), "run_at", "seq"];
+  const columns = ["priority DESC", ...(flow === "all" ? ["age", "turn"] : []), "run_at", "seq"];
   return columns.map((column) => `${alias}${column}`).join(", ");
 }
 
@@ -109,29 +108,37 @@ function candidatesByBytes({ jobs }: TableNames, candidates: string, order: stri
 }
 
 function candidatesOfFew(names: TableNames, count: number, flow: FlowControl): string {
+  const kept = columnsOf(flow);
   const arms = fewQueues(count).map(({ taskId, executor }) => {
-    const age = flow === "all" ? `, ${ageOf(names, "run_at", readyIn(taskId, executor))} AS age` : "";
+    const age = flow === "all" ? `, turn, ${ageOf(names, "", readyIn(taskId, executor))} AS age` : "";
     return (
       `SELECT * FROM (SELECT seq, priority, run_at${age} FROM ${names.jobs} WHERE ${readyIn(taskId, executor)} ` +
-      `ORDER BY priority DESC, run_at, seq LIMIT max(0, min(?2, ${freeSlots(names, taskId, flow)})))`
+      `ORDER BY ${IN_QUEUE} LIMIT max(0, min(?2, ${freeSlots(names, taskId, flow)})))`
     );
   });
-  return `SELECT seq, priority, run_at${flow === "all" ? ", age" : ""} FROM (${arms.join(" UNION ALL ")})`;
+  return `SELECT ${kept} FROM (${arms.join(" UNION ALL ")})`;
+}
+
+/** The order of the jobs of one queue and priority. Only those of fair tasks have turns. */
+const IN_QUEUE = "priority DESC, turn, run_at, seq";
+
+/** What candidates are put in order by. */
+function columnsOf(flow: FlowControl): string {
+  return flow === "all" ? "seq, priority, run_at, turn, age" : "seq, priority, run_at";
 }
 
 /** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a turn of a fair
- *  task count as due when the first of their queue was. */
-function ageOf({ jobs }: TableNames, runAt: string, isInQueue: string): string {
-  const first = `SELECT coalesce(due_at, run_at) FROM ${jobs} WHERE ${isInQueue} ORDER BY priority DESC, run_at, seq`;
-  return `CASE WHEN ${runAt} < ${TURNS_END} THEN (${first} LIMIT 1) ELSE ${runAt} END`;
+ *  task count as due when the first of their queue was. `job` is the alias of the job's row, with a dot, or empty. */
+function ageOf({ jobs }: TableNames, job: string, isInQueue: string): string {
+  const first = `SELECT run_at FROM ${jobs} WHERE ${isInQueue} ORDER BY ${IN_QUEUE} LIMIT 1`;
+  return `CASE WHEN ${job}turn IS NOT NULL THEN (${first}) ELSE ${job}run_at END`;
 }
 
 function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowControl, stepId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const isInQueue = readyIn("q.task_id", "q.executor");
-  const age = flow === "all" ? `, ${ageOf(names, "j.run_at", isInQueue)} AS age` : "";
-  const kept = flow === "all" ? "seq, priority, run_at, age" : "seq, priority, run_at";
+  const age = flow === "all" ? `, j.turn, ${ageOf(names, "j.", isInQueue)} AS age` : "";
   // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
   // acquired.
   const places = isBounded ? ", q.executor, q.bound" : "";
@@ -139,13 +146,12 @@ function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowControl,
   const arm = (slots: string, limit: string): string =>
     `SELECT j.seq, j.priority, j.run_at${age}, q.task_id, q.free${places} FROM q CROSS JOIN ${jobs} j ` +
     `WHERE ${free} ${slots} ` +
-    `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${isInQueue} ` +
-    `ORDER BY priority DESC, run_at, seq LIMIT ${limit})`;
+    `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${isInQueue} ORDER BY ${IN_QUEUE} LIMIT ${limit})`;
   const queues = manyQueues(names, form, flow, stepId);
   const first = (rows: string, of: string, order: string, most: string): string =>
-    `SELECT ${kept}${isBounded ? ", executor, bound" : ""} FROM (SELECT *, ` +
+    `SELECT ${columnsOf(flow)}${isBounded ? ", executor, bound" : ""} FROM (SELECT *, ` +
     `row_number() OVER (PARTITION BY ${of} ORDER BY ${order}) AS place FROM ${rows}) WHERE place <= ${most}`;
-  const ofTasks = first("candidates", "task_id", "priority DESC, run_at, seq", "free");
+  const ofTasks = first("candidates", "task_id", flow === "all" ? IN_QUEUE : "priority DESC, run_at, seq", "free");
   return (
     `WITH ${queues}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
     (isBounded ? first(`(${ofTasks})`, "executor", orderOf(flow), "bound") : ofTasks)
@@ -225,9 +231,12 @@ function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: FlowContro
 
 /** How many jobs of a task may run, as those see it who heed so much: none where they would have to heed more. */
 function limitOf(table: string, flow: FlowControl): string {
-  if (flow === "none") return `${table}.max_running_jobs`;
-  const isClosed = `${table}.paused = 1${flow === "keys" ? ` OR ${table}.own_key IS NOT NULL` : ""}`;
-  return `CASE WHEN ${isClosed} THEN 0 ELSE ${runningLimit(table)} END`;
+  const isClosed = {
+    none: `${table}.limited = 1`,
+    keys: `${table}.paused = 1 OR ${table}.own_key IS NOT NULL`,
+    all: `${table}.paused = 1`,
+  };
+  return `CASE WHEN ${isClosed[flow]} THEN 0 ELSE ${table}.max_running_jobs END`;
 }
 
 /** A job that was once found to be due stays ready, even for a scheduler whose clock is behind. */

@@ -18,7 +18,6 @@ import {
   FAIR_PROMOTED_MAX,
   GATES_PER_STATEMENT_MAX,
   PROMOTIONS_PER_STEP_MAX,
-  TURNS_START,
 } from "./limits.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -66,12 +65,10 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   const admitted = "RETURNING seq, id, task_id, schedule_id, concurrency_key";
   // What a step acquired: ?1 now, ?2 schedulerId, ?3 stepId.
   const acquired = `state = ${leased} AND acquired_until > ?1 AND acquisition_id = ?3 AND acquired_by = ?2`;
-  // A job that a process of an earlier version has put back has no turn.
-  const turnOf = (job: string): string => `CASE WHEN ${job}.due_at IS NOT NULL THEN ${job}.run_at END`;
   // Read from the jobs, so that a job that is held again gives its turn back to its key.
   const promotedTurn =
-    `CASE WHEN r.fair = 1 THEN coalesce((SELECT max(${turnOf(jobs)}) FROM ${jobs} WHERE task_id = r.task_id ` +
-    `AND concurrency_key = r.key AND state = ${ready}) - ${TURNS_START} + 1, 0) ELSE 0 END`;
+    `CASE WHEN r.fair = 1 THEN coalesce((SELECT max(turn) FROM ${jobs} WHERE task_id = r.task_id ` +
+    `AND concurrency_key = r.key AND state = ${ready}) + 1, 0) ELSE 0 END`;
   // The first instant at which there is a token more than promoted jobs.
   const nextToken = "(r.tat - (r.rate_burst - r.waiting - 1) * r.rate_per + r.rate_limit - 1) / r.rate_limit";
 
@@ -83,7 +80,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
         `LEFT JOIN ${tasks} t ON t.id = j.task_id WHERE j.seq IN (${due}) AND ${keyOf("j", "t.own_key")} IS NOT NULL`,
     ),
     // ?1 now. Yields a row per job, with the `seq` of those that are now held. A job that waited when its task got
-    // limits, or lost them, or that a process of an earlier version added, gets its key here.
+    // limits, or lost them, gets its key here.
     promoteAware:
       `UPDATE ${jobs} SET concurrency_key = ${keyOf(jobs, ownKeyOf(names))}, ` +
       `state = CASE WHEN ${keyOf(jobs, ownKeyOf(names))} IS NULL THEN ${ready} ELSE ${held} END ` +
@@ -94,11 +91,11 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // ones, as many as have to make room. Precedes admit, which promotes the others: so no job makes room for one that
     // is as urgent, and it ends.
     demote:
-      `UPDATE ${jobs} SET state = ${held}, run_at = coalesce(due_at, run_at), due_at = NULL WHERE seq IN (` +
+      `UPDATE ${jobs} SET state = ${held}, turn = NULL WHERE seq IN (` +
       `WITH ${wokenRooms(names)}, urgent AS MATERIALIZED (SELECT r.task_id, r.key, max(r.room, 0) AS room, ` +
       `${topPriority(names, "r")} AS top FROM rooms r WHERE NOT r.is_paused AND r.room < ${ADMISSIONS_PER_KEY_MIN}), ` +
       "ranked AS (SELECT j.seq, u.room + row_number() OVER " +
-      "(PARTITION BY u.task_id, u.key ORDER BY j.priority, j.run_at DESC, j.seq DESC) AS place, " +
+      "(PARTITION BY u.task_id, u.key ORDER BY j.priority, j.turn DESC, j.run_at DESC, j.seq DESC) AS place, " +
       `(SELECT count(*) FROM (SELECT 1 FROM ${heldOf(jobs, "u")} AND priority > j.priority ` +
       `LIMIT ${2 * ADMISSIONS_PER_KEY_MIN})) AS higher FROM urgent u CROSS JOIN ${jobs} j ON j.task_id = u.task_id ` +
       `AND j.concurrency_key = u.key AND j.state = ${ready} WHERE j.priority < u.top) ` +
@@ -107,8 +104,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // start-time fair queueing (Goyal, Vin and Cheng, 1996): no turn is earlier than the last that was taken, so that a
     // key that was idle has nothing to catch up.
     admit:
-      `UPDATE ${jobs} SET state = ${ready}, due_at = CASE WHEN p.fair = 1 THEN run_at END, ` +
-      `run_at = CASE WHEN p.fair = 1 THEN ${TURNS_START} + p.turn ELSE run_at END ` +
+      `UPDATE ${jobs} SET state = ${ready}, turn = CASE WHEN p.fair = 1 THEN p.turn END ` +
       `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, ` +
       `max(r.turn, r.round, ${promotedTurn}) + e.key AS turn ` +
       `FROM rooms r CROSS JOIN json_each(${next("SELECT count(*) FROM rooms")}) e ` +
@@ -121,15 +117,15 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       "ELSE max(coalesce(tat, 0), CAST(?1 AS INTEGER) * a.rate_limit) + a.n * a.rate_per END, " +
       "turn = CASE WHEN a.fair = 1 THEN max(turn, coalesce(a.next, turn)) ELSE turn END, " +
       `wake_at = min(coalesce(wake_at, ${wokenAt("?1")}), ${wokenAt("?1")}) ` +
-      `FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(${turnOf("j")}) - ${TURNS_START} + 1 AS next, ` +
+      `FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.turn) + 1 AS next, ` +
       `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
       `WHERE ${acquired} AND +j.concurrency_key IS NOT NULL AND (t.rate_limit IS NOT NULL OR t.fair = 1) ` +
       "GROUP BY j.task_id, j.concurrency_key) a " +
       `WHERE ${gates}.task_id = a.task_id AND ${gates}.key = a.concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId
     takeTurns:
-      `UPDATE ${tasks} SET turn = max(turn, a.last) FROM (SELECT task_id, max(run_at) - ${TURNS_START} AS last ` +
-      `FROM ${jobs} WHERE ${acquired} AND due_at IS NOT NULL GROUP BY task_id) a WHERE ${tasks}.id = a.task_id`,
+      `UPDATE ${tasks} SET turn = max(turn, a.last) FROM (SELECT task_id, max(turn) AS last ` +
+      `FROM ${jobs} WHERE ${acquired} AND turn IS NOT NULL GROUP BY task_id) a WHERE ${tasks}.id = a.task_id`,
     // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays
     // woken, and so does one that has jobs to demote. It keeps what `rooms` made of the `tat` of a wrong clock.
     settle:

@@ -32,8 +32,6 @@ export interface ChainStatements {
   readonly freeChildren: string;
   readonly unlinkFreed: string;
   readonly unlinkOthers: string;
-  readonly settleOrphans: string;
-  readonly nextOrphans: string;
 }
 
 /** A comment before each statement lists its arguments. */
@@ -145,19 +143,6 @@ export function chainStatements(names: TableNames): ChainStatements {
     unlinkOthers:
       `DELETE FROM ${links} WHERE (parent_id, child_id) IN (SELECT w.parent_id, w.child_id FROM ${settled} ` +
       `WHERE NOT ${cancelsBy("w")} AND NOT ${isFree("w.child_id")})`,
-
-    // ?1 and ?2 the parent and the child of the link to start after, ?3 limit. Settles open links whose parent is gone,
-    // because a process of an earlier version, which knows no links, has ended it.
-    settleOrphans:
-      `UPDATE ${links} SET outcome = ` +
-      `coalesce((SELECT outcome FROM ${results} WHERE job_id = parent_id), 'abandoned') ` +
-      `WHERE (parent_id, child_id) IN (SELECT parent_id, child_id FROM ${links} ` +
-      "WHERE (parent_id, child_id) > (?1, ?2) ORDER BY parent_id, child_id LIMIT +?3) " +
-      `AND outcome IS NULL AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = parent_id)`,
-    // the arguments of settleOrphans. The link to start after next time; none at the end.
-    nextOrphans:
-      `SELECT parent_id, child_id FROM ${links} WHERE (parent_id, child_id) > (?1, ?2) ` +
-      "ORDER BY parent_id, child_id LIMIT 1 OFFSET ?3 - 1",
   };
 }
 

@@ -51,7 +51,7 @@ function kindOf(kind: string): ScheduleChangeRecord["kind"] {
   return SCHEDULE_CHANGE_KINDS.find((one) => one === kind) ?? "changed";
 }
 
-/** The state reads as the schedule did, also where its row was damaged, or was written by an earlier version. */
+/** The state reads as the schedule did, also where its row was damaged. */
 function toState(json: unknown): ScheduleState | null {
   const stored = fieldsOf(json as StoredState, {});
   const { trigger, nextFireTime, paused, taskId, settings: written, metadata } = stored;

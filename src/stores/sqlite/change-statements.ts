@@ -1,7 +1,7 @@
 import { CHANGES_KEPT_MAX } from "../../core/limits.ts";
+import { SCHEDULE_SETTINGS } from "../schedule-settings.ts";
 import { enterParts, isOf, skipVerdict } from "./entries.ts";
 import { rowAsJson, validJson } from "./rows.ts";
-import { STORED_SETTINGS } from "./schedule-rows.ts";
 import { exhaustedSchedules } from "./schedule-statements.ts";
 import { REMOVED, type TableNames } from "./schema.ts";
 
@@ -83,7 +83,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // ?1 id, ?2 at, ?3 by, ?4 expected fence or null, ?5 stamp. Runs before updateSchedule, under its condition.
     noteUpdate:
       `INSERT INTO ${changes} (${columns}) SELECT -1, s.id, ?2, ?3, '', ${ofStored} FROM ${schedules} s ` +
-      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4) AND s.acquisition_id IS NOT ?5",
+      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4) AND s.changed_by IS NOT ?5",
     // ?1 id, ?2 at, ?3 by. Runs before removeSchedule.
     noteRemoval:
       `INSERT INTO ${changes} (${columns}) SELECT -1, s.id, ?2, ?3, 'removed', ${ofStored} FROM ${schedules} s ` +
@@ -122,11 +122,11 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `p.former IS NOT NULL AND s.id IS NOT NULL AND p.latter IS NOT ${payload("s")} AS pays ${begun}) f ` +
       "WHERE c.seq < 0 AND c.seq = f.place",
 
-    // the arguments of removeExhausted, which it precedes
+    // ?1 now, ?2 the limit of removeExhausted, which it precedes
     noteExhausted:
       `INSERT INTO ${changes} (schedule_id, at, kind, former, effective_from) SELECT s.id, ?1, 'removed', ` +
       `${stateAsJson("s")}, ${effectiveFrom("NULL", "s.last_fire_time", "?1")} ` +
-      `FROM (${exhaustedSchedules(names)}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
+      `FROM (${exhaustedSchedules(names, "?2")}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
 
     // ?1 task id, ?2 whether to pause, ?3 at, ?4 by. Runs before pauseTask.
     noteTaskPause:
@@ -172,7 +172,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
 
 /** SQL of the state of a schedule, as a JSON object. No damaged row makes it fail. */
 export function stateAsJson(table: string): string {
-  const settings = STORED_SETTINGS.map((name) => `'"${name}":' || coalesce(v->'${name}', 'null')`);
+  const settings = SCHEDULE_SETTINGS.map((name) => `'"${name}":' || coalesce(v->'${name}', 'null')`);
   return (
     `json_object('trigger', CAST(${table}.trigger_json AS TEXT), ` +
     `'nextFireTime', ${instant(`${table}.next_fire_time`)}, 'paused', ${table}.paused = 1, ` +

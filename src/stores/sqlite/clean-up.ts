@@ -4,19 +4,15 @@ import type { LedgerLimits } from "../ledger.ts";
 import { statement } from "./batch.ts";
 import { ChangeRetention } from "./change-retention.ts";
 import type { Row, SqlStatement } from "./driver.ts";
-import { BOOK_DAILY_VISIT_MS, BOOK_HOURLY_VISIT_MS, ORPHANS_PER_CLEANUP_MAX } from "./limits.ts";
+import { BOOK_DAILY_VISIT_MS, BOOK_HOURLY_VISIT_MS } from "./limits.ts";
 import { idsOf, numberOrNull } from "./rows.ts";
 import type { Statements } from "./statements.ts";
-
-const FIRST_LINK: readonly [string, string] = Object.freeze(["", ""]);
 
 /** The clean-up of a `SqlDataStore`: a write of its own, or a part of a step. */
 export class CleanUp {
   readonly #statements: Statements;
   readonly #ledger: LedgerLimits | null;
   readonly #changes: ChangeRetention | null;
-  /** The link after which the next clean-up looks for parents that are gone. */
-  #orphansAfter: readonly [parentId: string, childId: string] = FIRST_LINK;
 
   constructor(statements: Statements, ledger: LedgerLimits | null) {
     this.#statements = statements;
@@ -26,20 +22,16 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { settleOrphans, nextOrphans, captureForgotten, wakeForgotten, removeIdle } = this.#statements;
-    const orphans = [...this.#orphansAfter, ORPHANS_PER_CLEANUP_MAX] as const;
+    const { wakeForgotten, removeIdle } = this.#statements;
     return [
       ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
       statement(countChanges),
-      statement(removeExhausted, now, limit),
+      statement(removeExhausted, limit),
       statement(removeStamps, now - TOMBSTONE_MS),
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
       statement(removeWindows, now - TOMBSTONE_MS, limit),
       statement(countChanges),
-      statement(settleOrphans, ...orphans),
-      statement(nextOrphans, ...orphans),
-      statement(captureForgotten, limit),
       statement(wakeForgotten, now),
       statement(removeIdle, now, limit),
       ...this.#visits(now, limit),
@@ -65,12 +57,10 @@ export class CleanUp {
 
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
-    const [, expired, exhausted, , , , windows, , [last] = [], , , , , , trimmed, , , visits] =
-      this.#changes?.seen(results) ?? results;
+    const [, expired, exhausted, , , , windows, , , , , trimmed, , , visits] = this.#changes?.seen(results) ?? results;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = numberOrNull(trimmed, "changes") ?? 0;
     const hasMore = numberOrNull(visits, "has_more") === 1;
-    this.#orphansAfter = last === undefined ? FIRST_LINK : [String(last.parent_id), String(last.child_id)];
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),

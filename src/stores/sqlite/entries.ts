@@ -82,7 +82,7 @@ export function skipVerdict(verdict: SkipVerdict): number {
 }
 
 /** The books of jobs, as what follows `CROSS JOIN`. Jobs that no fire time made have none, nor have those of schedules
- *  that a process of an earlier version added. The columns have names of their own, so that conditions on the jobs need
+ *  that a store with `ledger: false` added. The columns have names of their own, so that conditions on the jobs need
  *  no alias. */
 export function booksOf({ books }: TableNames): string {
   return (

@@ -100,14 +100,14 @@ function countsByTask({ jobs }: TableNames): string {
 }
 
 /**
- * The index of ready jobs has their `run_at` behind task, executor and priority. So the oldest job of each combination
+ * The index of ready jobs has their turn and `run_at` behind task, executor and priority. So the oldest job of each combination
  * of these is the first of the combination, and from each combination one search leads to the next. That of held jobs
  * has it behind task, concurrency key and priority; every task that has held jobs has gates.
  */
 function oldestDueJob({ jobs, gates }: TableNames): string {
   const first = (condition: string): string =>
     `(SELECT seq FROM ${jobs} WHERE state = ${ready} AND ${condition} ` +
-    "ORDER BY task_id, executor, priority DESC, run_at, seq LIMIT 1)";
+    "ORDER BY task_id, executor, priority DESC, turn, run_at, seq LIMIT 1)";
   const next = [
     "task_id = j.task_id AND executor = j.executor AND priority < j.priority",
     "task_id = j.task_id AND executor > j.executor",
@@ -122,8 +122,7 @@ function oldestDueJob({ jobs, gates }: TableNames): string {
   ];
   const nextTask = (after: string): string =>
     `(SELECT task_id FROM ${gates} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
-  const runAt = "coalesce(j.due_at, j.run_at)";
-  const oldest = `SELECT j.id, j.task_id, ${runAt} AS run_at FROM ${jobs} j`;
+  const oldest = `SELECT j.id, j.task_id, j.run_at FROM ${jobs} j`;
   return (
     // The last task is null, and stands for the jobs that are ready.
     `WITH RECURSIVE gated (id) AS (SELECT ${nextTask("''")} ` +
@@ -135,15 +134,15 @@ function oldestDueJob({ jobs, gates }: TableNames): string {
     "SELECT json_group_array(json_array(id, task_id, run_at)) FROM (SELECT id, task_id, run_at FROM (" +
     `SELECT * FROM (${oldest} WHERE j.state = ${delayed} AND j.run_at <= ?1 ` +
     "ORDER BY j.run_at LIMIT 1) UNION ALL " +
-    `SELECT j.id, j.task_id, ${runAt} AS run_at FROM heads h ` +
-    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE ${runAt} <= ?1) ORDER BY run_at LIMIT 1)`
+    `SELECT j.id, j.task_id, j.run_at FROM heads h ` +
+    `CROSS JOIN ${jobs} j ON j.seq = h.seq WHERE j.run_at <= ?1) ORDER BY run_at LIMIT 1)`
   );
 }
 
 function oldestDueSchedule({ schedules }: TableNames): string {
   return (
     "SELECT json_group_array(json_array(id, task_id, next_fire_time)) FROM (" +
-    `SELECT id, task_id, next_fire_time FROM ${schedules} WHERE paused = 0 AND acquired_until IS NULL ` +
+    `SELECT id, task_id, next_fire_time FROM ${schedules} WHERE paused = 0 ` +
     "AND next_fire_time IS NOT NULL AND next_fire_time <= ?1 ORDER BY next_fire_time, id LIMIT 1)"
   );
 }
@@ -152,7 +151,7 @@ function oldestDueSchedule({ schedules }: TableNames): string {
 function scheduleCounts({ schedules }: TableNames): string {
   const count = (condition: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${schedules} WHERE ${condition} LIMIT ${INSPECTED_SCHEDULES_MAX}))`;
-  const isActive = "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL";
+  const isActive = "paused = 0 AND next_fire_time IS NOT NULL";
   // Each has a range, because a statement without one would read like a scan of the whole table.
   const counts = [
     count(`${isActive} AND next_fire_time > -1e18`),

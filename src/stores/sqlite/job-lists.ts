@@ -35,7 +35,6 @@ export function jobWalkOf(filter: JobFilter): [name: string, boolean] {
  */
 export function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
   const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${held} THEN 'held' ELSE 'queued' END`;
-  const runAt = "coalesce(t.due_at, t.run_at)";
   const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
   const list = {
     table: jobs,
@@ -43,7 +42,7 @@ export function jobLists({ jobs }: TableNames): Readonly<Record<string, string>>
     record: jobAsJson("t"),
     isTaken:
       `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.schedule_id = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
-      `AND (?7 IS NULL OR ${runAt} >= ?7) AND (?8 IS NULL OR ${runAt} < ?8) ` +
+      `AND (?7 IS NULL OR t.run_at >= ?7) AND (?8 IS NULL OR t.run_at < ?8) ` +
       `AND ${foundIn(
         "?9",
         texts.map((column) => `t.${column}`),

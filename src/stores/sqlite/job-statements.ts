@@ -57,7 +57,7 @@ const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function jobStatements(names: TableNames): JobStatements {
-  const { jobs, tasks, steps, incarnations } = names;
+  const { jobs, tasks, steps, schedulers } = names;
   const record = `${jobAsJson(jobs)} AS record`;
   const { isJob, hasResult, isStamped } = tracesOf(names);
   const hasMissedKey = `j.idempotency_key = a.value->>1 AND ${hasMissedStart("a.value->>6", "j")}`;
@@ -125,7 +125,7 @@ export function jobStatements(names: TableNames): JobStatements {
     giveUpStrays:
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN concurrency_key IS NULL THEN ${ready} ELSE ${delayed} END, ` +
-      "run_at = coalesce(due_at, run_at), due_at = NULL, " +
+      "turn = NULL, " +
       "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
       "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
@@ -134,18 +134,18 @@ export function jobStatements(names: TableNames): JobStatements {
     // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
     // alive, ?8 now
     keepAlive:
-      `INSERT OR REPLACE INTO ${incarnations} (identity, incarnation, role, resident, tasks, executors, alive_until, ` +
+      `INSERT OR REPLACE INTO ${schedulers} (identity, incarnation, role, resident, tasks, executors, alive_until, ` +
       "heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     // ?1 incarnation. Whoever signs off says that it is alive until now.
     getHeartbeats:
-      `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${incarnations} ` +
+      `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${schedulers} ` +
       "WHERE alive_until > 0 AND incarnation <> ?1 AND alive_until > heartbeat_at " +
       `ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
     // ?1 identity, ?2 incarnation
-    forgetOthers: `DELETE FROM ${incarnations} WHERE identity = ?1 AND incarnation <> ?2`,
+    forgetOthers: `DELETE FROM ${schedulers} WHERE identity = ?1 AND incarnation <> ?2`,
     // ?1 now
     getSchedulers:
-      `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${incarnations} ` +
+      `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${schedulers} ` +
       "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
     ...windowStatements(names, { anyJobs, fromRows, rowLength: NEW_JOB_ROW_LENGTH }),
   };

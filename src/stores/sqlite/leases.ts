@@ -101,7 +101,7 @@ export class SqliteLeases {
         isAware: true,
       }),
     );
-    batch.add([statement(this.#statements.giveUpSchedules, schedulerId), ...signOfLife(this.#statements, surrender)]);
+    batch.add(signOfLife(this.#statements, surrender));
     const settled = batch.add(hasParents ? settling(this.#statements, now) : []);
     const heartbeats = batch.add([statement(this.#statements.getHeartbeats, surrender.incarnation)]);
     const results = await this.#connection.write(() => batch.statements);

@@ -7,13 +7,11 @@ export const MAY_ALARM: string =
   "coalesce(expect_start, expect_finish) IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL " +
   "AND alarmed IS NOT 2 * next_fire_time + 1";
 
-type Names = Readonly<
-  Record<"schedules" | "jobs" | "books" | "occurrences" | "changes" | "lives" | "alarms" | "zoneRules", string>
->;
+type Names = Readonly<Record<"books" | "occurrences" | "changes" | "lives" | "alarms" | "zoneRules", string>>;
 
-/** The tables of the ledger, and what schedules have had since: version 6 of the schema. */
+/** The tables of the ledger. */
 export function keepLedger(names: Names): string[] {
-  const { schedules, jobs, books, occurrences, changes, lives, alarms, zoneRules } = names;
+  const { books, occurrences, changes, lives, alarms, zoneRules } = names;
   return [
     // A number for each schedule that the ledger knows, so that its rows are narrow. It outlives the schedule. `since`:
     // from when on the ledger has all fire times. `visit_at`: when the clean-up looks at it again. `reopened`: whether
@@ -26,8 +24,6 @@ export function keepLedger(names: Names): string[] {
       reopened INTEGER NOT NULL DEFAULT 0
     )`,
     `CREATE INDEX ${books}_visit ON ${books} (visit_at)`,
-    `INSERT INTO ${books} (schedule_id, since, visit_at) ` +
-      `SELECT id, max(created_at, coalesce(last_fire_time + 1, created_at)), 0 FROM ${schedules}`,
 
     // A run has `run`, and as `verdict` its outcome. A skip has `until`. `run` is one text, see `runText`, because each
     // column costs every job that ends. The key begins with the shelf of the book, so that the runs of one commit fall
@@ -73,18 +69,6 @@ export function keepLedger(names: Names): string[] {
     ) WITHOUT ROWID`,
     `CREATE INDEX ${lives}_until ON ${lives} (until)`,
 
-    // Until when catch-up has spread the jobs of the schedule.
-    `ALTER TABLE ${schedules} ADD COLUMN pace_until INTEGER`,
-
-    // Within how many milliseconds after a fire time a run is to start and to end.
-    `ALTER TABLE ${schedules} ADD COLUMN expect_start INTEGER`,
-    `ALTER TABLE ${schedules} ADD COLUMN expect_finish INTEGER`,
-    // Twice the next fire time for which an alarm was raised before there was a job; one more if no other is to come.
-    `ALTER TABLE ${schedules} ADD COLUMN alarmed INTEGER`,
-    `CREATE INDEX ${schedules}_alarm ON ${schedules} (${UNMADE_ALARM_AT}) WHERE ${MAY_ALARM}`,
-    // When somebody has to look whether the job has started, or has ended; null for never.
-    `ALTER TABLE ${jobs} ADD COLUMN alarm_at INTEGER`,
-    `CREATE INDEX ${jobs}_alarm ON ${jobs} (alarm_at) WHERE alarm_at IS NOT NULL`,
     // The alarms that are open, and those that were resolved a moment ago. `follows`: the fire time whose job counts.
     // `raised_by` and `resolved_by` are steps.
     `CREATE TABLE ${alarms} (
@@ -105,9 +89,6 @@ export function keepLedger(names: Names): string[] {
     `CREATE INDEX ${alarms}_open ON ${alarms} (schedule_id, at, kind) WHERE resolved_at IS NULL`,
     `CREATE INDEX ${alarms}_resolved ON ${alarms} (resolved_at) WHERE resolved_at IS NOT NULL`,
 
-    // The time zone rules by which the next fire time was computed.
-    `ALTER TABLE ${schedules} ADD COLUMN zone_rules TEXT`,
-    `CREATE INDEX ${schedules}_zone_rules ON ${schedules} (zone_rules, id) WHERE zone_rules IS NOT NULL`,
     // Which rules of a zone the store has seen, and since when.
     `CREATE TABLE ${zoneRules} (
       zone TEXT NOT NULL,

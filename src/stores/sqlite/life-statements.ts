@@ -9,7 +9,7 @@ export interface LifeStatements {
   readonly removeLives: string;
 }
 
-export function lifeStatements({ lives, incarnations }: TableNames): LifeStatements {
+export function lifeStatements({ lives, schedulers }: TableNames): LifeStatements {
   const columns = ["CAST(identity AS TEXT)", "CAST(role AS TEXT)", "resident = 1", "since + 0", "until + 0"];
   return {
     // Follows keepAlive. ?1 identity, ?2 now, ?3 aliveUntil, ?4 role, ?5 whether it is resident, ?6 task ids, ?7 how
@@ -19,7 +19,7 @@ export function lifeStatements({ lives, incarnations }: TableNames): LifeStateme
     extendLife:
       `INSERT INTO ${lives} (identity, since, until, role, resident, tasks) SELECT ?1, coalesce(since, ?2), ` +
       "max(coalesce(since, ?2), ?2, " +
-      `coalesce((SELECT max(alive_until) FROM ${incarnations} WHERE identity = ?1), ?3)), ` +
+      `coalesce((SELECT max(alive_until) FROM ${schedulers} WHERE identity = ?1), ?3)), ` +
       "?4, ?5, ?6 FROM (SELECT (SELECT " +
       "CASE WHEN until >= ?2 - CASE WHEN resident = 0 AND ?3 > ?2 THEN ?7 ELSE 0 END THEN since END " +
       `FROM ${lives} WHERE identity = ?1 ORDER BY since DESC LIMIT 1) AS since) WHERE since IS NOT NULL OR ?3 > ?2 ` +

@@ -58,9 +58,6 @@ export const RECOVERIES_PER_STEP_MAX = 1000;
 export const DESCENDANTS_PER_STEP_MAX = 1000;
 export const SETTLED_LINKS_PER_STEP_MAX = 2000;
 
-/** Links whose parents one clean-up looks up. Each costs some microseconds. */
-export const ORPHANS_PER_CLEANUP_MAX = 10_000;
-
 /** How long a store that knows of nothing that can be overdue does not ask again, in milliseconds: others may have
  *  added a schedule that expects something. */
 export const ALARMS_UNASKED_MS_MAX = 10_000;
@@ -127,9 +124,6 @@ export const INSPECTED_QUEUES_MAX = 10_000;
 /** Most schedules of each state that an inspection counts, because databases that bill count each as a row read. */
 export const INSPECTED_SCHEDULES_MAX = 10_000;
 
-/** Queues and priorities of tasks with a rate or turns in which one clean-up looks for jobs without a key. */
-export const CAPTURED_QUEUES_MAX = 1000;
-
 /** Most waiting jobs of a task that an inspection counts; it then says that there are so many. Counting them takes half
  *  a millisecond, and nobody needs to know how long such a queue is to the job. */
 export const INSPECTED_JOBS_MAX = 10_000;
@@ -156,10 +150,6 @@ export const FAIR_PROMOTED_MAX = 16;
 /** How far in the past the `wake_at` of a gate is that is to be looked at at once, in milliseconds. So it is in the
  *  past for a scheduler whose clock is behind, too, and the gate that was woken first is the first. */
 export const WOKEN_AGO_MS = 1_000_000_000_000;
-
-/** Where the turns of fair tasks begin and end, when they stand in the place of instants. No job is due so early. */
-export const TURNS_START = -8_000_000_000_000_000;
-export const TURNS_END = -7_000_000_000_000_000;
 
 /** More jobs than any key may run. */
 export const UNLIMITED = 1_000_000_000;

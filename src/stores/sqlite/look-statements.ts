@@ -5,7 +5,6 @@ import { alarmColumns } from "./alarm-statements.ts";
 import type { FlowControl } from "./awareness.ts";
 import { FAR_FUTURE_MS } from "./limits.ts";
 import { type QueueForm, queueParameterCount } from "./queues.ts";
-import { runningLimit } from "./rows.ts";
 import { lookedScheduleAsJson } from "./schedule-rows.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
 import { zoneRulesTexts } from "./zone-rules-statements.ts";
@@ -35,8 +34,7 @@ export interface LookForm {
  *   `has_flow`, what flow control the database needs (see `flowOf`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
- * - `free_at`, the earliest end of a lease that a process of schema version 1 took on a schedule, and the
- *   `alarmColumns`;
+ * - the `alarmColumns`;
  * - `stale_task_ids`, a JSON array;
  * - `has_expired`, whether a clean-up would remove results or windows, or visit books of the ledger;
  * - `zone_rules`, a JSON array of the texts that schedules have.
@@ -59,9 +57,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   if (form.schedules) {
     columns.push(...scheduleColumns(names, parameters(4)));
   }
-  if (form.queues !== null || form.schedules) {
-    columns.push(`(${earliestScheduleLease(names)}) AS free_at`, ...(form.alarms ? alarmColumns(names) : []));
-  }
+  if (form.alarms && (form.queues !== null || form.schedules)) columns.push(...alarmColumns(names));
   if (form.tasks) {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
@@ -116,7 +112,7 @@ function isInstant(column: string): string {
   return `${column} <= ${FAR_FUTURE_MS}`;
 }
 
-const IS_WAITING = "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL";
+const IS_WAITING = "paused = 0 AND next_fire_time IS NOT NULL";
 
 /** The page of schedules that begins after `afterTime` and `afterId`, and the first fire time later than `dueBy`. */
 function scheduleColumns(names: TableNames, window: readonly string[]): string[] {
@@ -134,16 +130,12 @@ function scheduleColumns(names: TableNames, window: readonly string[]): string[]
   ];
 }
 
-function earliestScheduleLease({ schedules }: TableNames): string {
-  return `SELECT min(acquired_until) FROM ${schedules} WHERE ${isInstant("acquired_until")}`;
-}
-
 /** Of the tasks in the rows of `taskRow`, the ids of those that are stale, see `isStaleTask`. */
 function staleTasks({ tasks }: TableNames, rows: string): string {
   return (
     `SELECT json_group_array(e.value->>0) FROM json_each(${rows}) e LEFT JOIN ${tasks} t ON t.id = e.value->>0 ` +
     `WHERE t.id IS NULL OR t.declaration IS ${REMOVED} OR CASE WHEN e.value->>3 IS NULL ` +
-    `THEN ${runningLimit("t")} IS NOT e.value->>1 OR t.details IS NOT e.value->>2 ` +
+    `THEN t.max_running_jobs IS NOT e.value->>1 OR t.details IS NOT e.value->>2 ` +
     "ELSE t.declaration IS NOT e.value->>3 " +
     `OR coalesce(t.version, ${NO_VERSION}) < coalesce(e.value->>4, ${NO_VERSION}) END`
   );

@@ -78,7 +78,6 @@ export class Looks {
   seen({ now, schedules }: View, rows: readonly Row[]): Seen {
     const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
     const nextFireAt = numberOrNull(rows, "next_fire_at");
-    const leaseEnds = ["next_lease_end", "free_at"].map((column) => numberOrNull(rows, column));
     const nextAt = numberOrNull(rows, "alarm_at");
     const isOpen = openAlarms(rows) > 0;
     if (rows[0]?.open_alarms !== undefined) {
@@ -89,7 +88,7 @@ export class Looks {
       ...(schedules === null ? { due, nextFireAt } : this.#pages.page(due, schedules, nextFireAt)),
       nextRunAt: numberOrNull(rows, "next_run_at"),
       nextMissAt: numberOrNull(rows, "next_miss_at"),
-      leaseEndsAt: earliest(leaseEnds),
+      leaseEndsAt: numberOrNull(rows, "next_lease_end"),
       // A step is needed to settle links too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasSettledLinks(rows),
       ...(nextAt === null && !isOpen ? {} : { alarms: { nextAt, isOpen } }),
@@ -140,9 +139,4 @@ export function comparableTasks(tasks: readonly TaskRecord[]): [fitting: TaskRec
   let count = tasks.length;
   while (count > 0 && !fits(JSON.stringify(tasks.slice(0, count).map(taskRow)))) count = Math.floor(count / 2);
   return [tasks.slice(0, count), tasks.slice(count)];
-}
-
-function earliest(instants: readonly (number | null)[]): number | null {
-  const known = instants.filter((instant) => instant !== null);
-  return known.length === 0 ? null : Math.min(...known);
 }

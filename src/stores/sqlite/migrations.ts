@@ -2,15 +2,21 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlStatement } from "./driver.ts";
 import { numberOrNull } from "./rows.ts";
-import { createSchemaTable, type Migration, SCHEMA_TABLE_MARK, type TableNames } from "./schema.ts";
+import {
+  createSchemaTable,
+  type Migration,
+  SCHEMA_TABLE_MARK,
+  type TableNames,
+  UNRELEASED_TABLE_MARK,
+} from "./schema.ts";
 
 /**
  * Brings the schema up to date, one atomic step per version, because a step may take long where there are many rows. An
  * empty database gets all versions in one step. Several processes may do so at once: each version begins with its row,
  * which only one process can insert. The steps of the other processes are undone, and these processes look again.
  *
- * @throws {StoreUnavailableError} when the schema is newer than this library, or when a table with a name that we need
- *   belongs to someone else
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or older than its first release, or when a
+ *   table with a name that we need belongs to someone else
  */
 export async function migrate(
   connection: Connection,
@@ -83,8 +89,14 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
   });
   const definitions = new Map(found.map((row) => [String(row.name).toLowerCase(), String(row.sql)]));
   if (definitions.size === 0) return 0;
-  const isOurs = definitions.get(names.schema.toLowerCase())?.includes(SCHEMA_TABLE_MARK) === true;
-  if (!isOurs) {
+  const ofSchema = definitions.get(names.schema.toLowerCase()) ?? "";
+  if (ofSchema.includes(UNRELEASED_TABLE_MARK)) {
+    throw new StoreUnavailableError(
+      `the tables ${names.schema} and others were made by this library before its first release, and no release reads ` +
+        "them: delete the database, or use another one or another tablePrefix",
+    );
+  }
+  if (!ofSchema.includes(SCHEMA_TABLE_MARK)) {
     const foreign = [...definitions.keys()].join(", ");
     throw new StoreUnavailableError(
       `the database has a table that this library did not make under a name that it needs (${foreign}): choose ` +

@@ -35,8 +35,7 @@ export function planStatements(names: TableNames): PlanStatements {
   // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
   // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
-    "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0 " +
-    "AND +s.acquired_until IS NULL";
+    "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0";
   const details = validJson("s.details");
   const place = placeOf("b.seq");
   const { delayed, ready, leased } = JOB_STATE;
@@ -159,21 +158,21 @@ export function planStatements(names: TableNames): PlanStatements {
     commitPlans:
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
       "paused = r.value->>5, pace_until = r.value->>7, fence = s.fence + 1, " +
-      "acquired_by = CASE WHEN r.value->>6 THEN ?4 END, " +
-      `acquisition_id = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+      "preferred_scheduler = CASE WHEN r.value->>6 THEN ?4 END, " +
+      `changed_by = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
     // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;
     // `existing`, the places (in ?2) of the jobs that exist.
     confirmPlans:
       "SELECT changes() AS changes, " +
       `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-      "WHERE s.fence = (r.value->>1) + 1 AND s.acquisition_id = ?3) AS committed, " +
+      "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?3) AS committed, " +
       `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
     // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 stepId. Yields rows [place in ?1, note] of the plans that
     // any try of the step committed.
     readOverlaps:
       "SELECT json_group_array(json_array(r.key, json(s.overlap_note))) AS overlaps " +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-      "WHERE s.fence = (r.value->>1) + 1 AND s.acquisition_id = ?2",
+      "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?2",
   };
 }

@@ -34,8 +34,6 @@ export interface RecoveryStatements {
   readonly noteMissed: string;
   readonly unlinkMissed: string;
   readonly removeMissed: string;
-  readonly freeSchedules: string;
-  readonly giveUpSchedules: string;
   readonly stampCancel: string;
   readonly readStamp: string;
   readonly requestCancel: string;
@@ -47,11 +45,11 @@ export interface RecoveryStatements {
 }
 
 export function recoveryStatements(names: TableNames): RecoveryStatements {
-  const { jobs, schedules, results, incarnations, steps, links } = names;
+  const { jobs, results, schedulers, steps, links } = names;
   // The steps of an incarnation begin with its name.
   const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
   const isOfTheDead =
-    `NOT EXISTS (SELECT 1 FROM ${incarnations} i WHERE i.identity = acquired_by AND i.alive_until > ?3 ` +
+    `NOT EXISTS (SELECT 1 FROM ${schedulers} i WHERE i.identity = acquired_by AND i.alive_until > ?3 ` +
     "AND substr(acquisition_id, 1, length(i.incarnation)) = i.incarnation)";
   // Those who do not heed flow control leave jobs that need it to others, and to their own next step.
   const lostJobs = (isAware: boolean, limit = "+?5"): string =>
@@ -73,11 +71,6 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const isLeased = `id = ?1 AND state = ${leased}`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
   const hasNoChildren = guardSql("has_children = 0");
-  /** Ends leases of schedules, which only processes of schema version 1 take. The fence grows, so that plans made under
-   *  these leases no longer count. */
-  const freeSchedules =
-    `UPDATE ${schedules} SET acquired_by = NULL, acquired_until = NULL, acquisition_id = NULL, ` +
-    "fence = fence + 1 WHERE";
 
   const keepLost = (isAware: boolean): string =>
     `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
@@ -93,7 +86,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     `${removeLostJobs(isAware)} RETURNING ${endedRecord}, ${hasNoChildren} AS guard`;
   const keyed = `CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${held} END`;
   const putBackLost = (isAware: boolean): string =>
-    `UPDATE ${jobs} SET state = ${isAware ? `${keyed}, run_at = coalesce(due_at, run_at), due_at = NULL` : ready}, ` +
+    `UPDATE ${jobs} SET state = ${isAware ? `${keyed}, turn = NULL` : ready}, ` +
     `recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
     "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
     `WHERE ${lostJobs(isAware)} AND NOT ${isForGood} ` +
@@ -139,10 +132,6 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     unlinkMissed:
       `DELETE FROM ${links} WHERE child_id IN ` + `(SELECT id FROM ${jobs} WHERE ${missedJobs} AND state = ${blocked})`,
     removeMissed: `DELETE FROM ${jobs} WHERE ${missedJobs} RETURNING ${endedRecord}`,
-    // ?1 now
-    freeSchedules: `${freeSchedules} acquired_until <= ?1`,
-    // ?1 schedulerId
-    giveUpSchedules: `${freeSchedules} acquired_until > 0 AND acquired_by = ?1`,
 
     // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
     stampCancel:
@@ -186,7 +175,7 @@ export function endedResult(jobs: string, outcome: string, now: string): string 
   return (
     `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
     `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
-    `'finishedAt', CAST(${now} AS INTEGER), 'retryOf', ${detail("retryOf")}, ` +
+    `'retryOf', ${detail("retryOf")}, ` +
     "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
     `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
     `FROM ${jobs}`

@@ -44,7 +44,7 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
     `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ` +
     `${isAware ? `WHEN concurrency_key IS NOT NULL THEN ${held} ` : ""}ELSE ${ready} END, ` +
-    `run_at = coalesce(r.value->>2, ${isAware ? "due_at, run_at), due_at = NULL" : "run_at)"}, ` +
+    `run_at = coalesce(r.value->>2, run_at), ${isAware ? "turn = NULL, " : ""}` +
     "failed_attempts = coalesce(r.value->>3, failed_attempts), " +
     "attempt_history = coalesce(r.value->>5, attempt_history), " +
     "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +

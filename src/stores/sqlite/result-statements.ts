@@ -1,7 +1,7 @@
 import type { JobResultSelection } from "../data-store.ts";
 import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
 import { resultAsJson } from "./rows.ts";
-import { FINISHED_AT, type TableNames } from "./schema.ts";
+import type { TableNames } from "./schema.ts";
 import { foundIn, type Walk, walkStatement } from "./walks.ts";
 
 /** The statements about results, and those of the clean-up. */
@@ -39,12 +39,12 @@ export function resultIndexOf({ taskId, scheduleId, outcome }: JobResultSelectio
   return taskId === undefined ? "all" : "task";
 }
 
-export function resultStatements({ results, steps, incarnations }: TableNames): ResultStatements {
+export function resultStatements({ results, steps, schedulers }: TableNames): ResultStatements {
   const select = `SELECT ${resultAsJson(results)} AS record`;
   // ?1 finishedAfter, ?2 finishedBefore, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null
   const matching = (condition: string): string =>
     `FROM ${results} WHERE ${condition} ` +
-    `AND ${FINISHED_AT} >= ?1 AND ${FINISHED_AT} < ?2 ` +
+    `AND finished_at >= ?1 AND finished_at < ?2 ` +
     "AND (?3 IS NULL OR task_id = ?3) AND (?4 IS NULL OR schedule_id = ?4) AND (?5 IS NULL OR outcome = ?5)";
   return {
     // ?1 job id, ?2 now
@@ -59,7 +59,7 @@ export function resultStatements({ results, steps, incarnations }: TableNames): 
       Object.entries(INDEXES).map(([name, condition]) => [
         name,
         `DELETE FROM ${results} WHERE rowid IN (SELECT rowid ${matching(condition)} ` +
-          `ORDER BY ${FINISHED_AT}, rowid LIMIT +?6)`,
+          `ORDER BY finished_at, rowid LIMIT +?6)`,
       ]),
     ),
     // ?1 now, ?2 limit
@@ -73,7 +73,7 @@ export function resultStatements({ results, steps, incarnations }: TableNames): 
       `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
       `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
     // ?1 the instant up to which resident schedulers are removed, ?2 now
-    removeDead: `DELETE FROM ${incarnations} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
+    removeDead: `DELETE FROM ${schedulers} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
   };
 }
 
@@ -98,9 +98,9 @@ function resultLists(results: string): Readonly<Record<string, string>> {
     const [sign, order] = isBackwards ? ["<", "DESC"] : [">", "ASC"];
     return {
       rows:
-        `SELECT rowid AS seq, ${FINISHED_AT} AS at FROM ${results} WHERE ${condition} AND ${FINISHED_AT} >= ?6 ` +
-        `AND ${FINISHED_AT} < ?7 AND (${FINISHED_AT} ${sign} ?8 OR ${FINISHED_AT} = ?8 AND rowid ${sign} ?9) ` +
-        `ORDER BY ${FINISHED_AT} ${order}, rowid ${order}`,
+        `SELECT rowid AS seq, finished_at AS at FROM ${results} WHERE ${condition} AND finished_at >= ?6 ` +
+        `AND finished_at < ?7 AND (finished_at ${sign} ?8 OR finished_at = ?8 AND rowid ${sign} ?9) ` +
+        `ORDER BY finished_at ${order}, rowid ${order}`,
       place: ["at", "seq"],
       isBackwards,
     };

@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "./limits.ts";
 import { readPage } from "./pages.ts";
 import { resultIndexOf } from "./result-statements.ts";
-import { fieldsOf, jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
+import { jsonRecords, numberOrNull, type ResultRow, toResult } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** The results of a `SqlDataStore`, and its cleaning. */
@@ -90,12 +90,8 @@ interface Placed {
 }
 
 function placed(row: ResultRow): Placed {
-  const [[, , , , expiresAt, place, finishedAt], details] = row;
-  return {
-    result: toResult(row),
-    // The same as `FINISHED_AT` in SQL.
-    cursor: resultCursor({ finishedAt: finishedAt ?? fieldsOf(details, {}).finishedAt ?? expiresAt, place }),
-  };
+  const [, , , , , place, finishedAt] = row[0];
+  return { result: toResult(row), cursor: resultCursor({ finishedAt, place }) };
 }
 
 /** The arguments ?1 to ?5 of `removeResults`. */

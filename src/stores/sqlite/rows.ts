@@ -42,15 +42,15 @@ export function resultAsJson(table: string): string {
 }
 
 export function taskAsJson(table: string): string {
-  const limit = `${runningLimit(table)} + 0`;
   const [id, declaration] = ["id", "declaration"].map((column) => readableColumn(table, column));
-  const columns = [id ?? "", limit, declaration ?? "", `${table}.version + 0`, `${table}.paused + 0`];
+  const columns = [
+    id ?? "",
+    `${table}.max_running_jobs + 0`,
+    declaration ?? "",
+    `${table}.version + 0`,
+    `${table}.paused + 0`,
+  ];
   return rowAsJson(null, columns, [validJson(`${table}.details`)]);
-}
-
-/** SQL of the `maxRunningJobs` that was put. */
-export function runningLimit(table: string): string {
-  return `CASE WHEN ${table}.limited = 1 THEN ${table}.running_limit ELSE ${table}.max_running_jobs END`;
 }
 
 /**
@@ -97,7 +97,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "finished_at",
   "rowid",
   "state",
-  "due_at",
+  "turn",
 ]);
 
 /** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,
@@ -142,7 +142,7 @@ const JOB_COLUMNS = [
   "started_fence",
   "state",
   "concurrency_key",
-  "due_at",
+  "turn",
 ];
 
 /** What {@link jobAsJson} and {@link endedJobAsJson} yield. */
@@ -164,8 +164,8 @@ export type JobRow = [
   startedFence: number,
   state: number,
   concurrencyKey: string | null,
-  /** The job's true `runAt`; null where `runAt` is true. */
-  dueAt: number | null,
+  /** See the column `turn`. */
+  turn: number | null,
   /** As JSON, or the details that matter; null for a BLOB. */
   details: string | null | Partial<JobRecord>,
   attemptHistory?: string | null,
@@ -182,9 +182,9 @@ export type ResultRow = [
     expiresAt: number,
     /** Of the row, not of the record: what tells apart the results of one instant. */
     rowid: number,
-    finishedAt: number | null,
+    finishedAt: number,
   ],
-  Omit<Partial<JobResultRecord>, "job" | "attemptHistory" | "progress" | "retryOf"> & {
+  Omit<Partial<JobResultRecord>, "finishedAt" | "job" | "attemptHistory" | "progress" | "retryOf"> & {
     readonly job?: Partial<KeptJob>;
     readonly attemptHistory?: JobResultRecord["attemptHistory"] | null;
     readonly progress?: JobProgress | null;
@@ -297,7 +297,12 @@ function isEmpty(metadata: Metadata): boolean {
 
 /** Sorts jobs that a step leased in the order of acquisition. */
 export function inOrder(rows: JobRow[]): JobRow[] {
-  return rows.sort((a, b) => b[4] - a[4] || a[5] - b[5] || (a[21] ?? 0) - (b[21] ?? 0));
+  return rows.sort((a, b) => b[4] - a[4] || turnOf(a) - turnOf(b) || a[5] - b[5] || (a[21] ?? 0) - (b[21] ?? 0));
+}
+
+/** The turn of a job of a fair task; that of all others comes after every turn. */
+function turnOf(row: JobRow): number {
+  return row[17] ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** What holds a job in this state; undefined for nothing. */
@@ -342,10 +347,9 @@ export function toJob(row: JobRow): JobRecord {
   if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
   const heldBy = heldByOf(row[15]);
   if (heldBy !== undefined) job.heldBy = heldBy;
-  const [concurrencyKey, dueAt] = [row[16], row[17]];
+  const concurrencyKey = row[16];
   // The stores' key of jobs without a key is empty.
   if (concurrencyKey !== null && concurrencyKey !== "") job.concurrencyKey = concurrencyKey;
-  if (dueAt !== null) job.runAt = dueAt;
   // Nearly no job has either.
   const attemptHistory = jsonOrUndefined<AttemptRecord[]>(row[19]);
   if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
@@ -381,7 +385,7 @@ export function resultDetails(result: JobResultRecord): string {
     member("progress", result.progress) +
     member("retryOf", result.retryOf);
   const fireTime = member("scheduledFireTime", result.scheduledFireTime);
-  return `{"finishedAt":${result.finishedAt}${ofRun}${fireTime}${outcome}${kept}}`;
+  return `{${`${ofRun}${fireTime}${outcome}${kept}`.slice(1)}}`;
 }
 
 /** What nearly all jobs have is left out. */
@@ -426,7 +430,7 @@ export function toResult([columns, stored]: ResultRow): JobResultRecord {
     scheduledFireTime: details.scheduledFireTime ?? null,
     outcome: columns[3],
     startedAt: details.startedAt ?? null,
-    finishedAt: details.finishedAt ?? columns[6] ?? 0,
+    finishedAt: columns[6],
     attempts: details.attempts ?? 0,
     returnValue: details.returnValue ?? null,
     error: details.error ?? null,

@@ -13,19 +13,18 @@ const BY_ID: Readonly<Record<string, string>> = {
   ended: "next_fire_time IS NULL AND ",
 };
 
-/** The kinds of schedules, each with an index. The index of those that wait leaves out the schedules that a process of
- *  version 1 leases. No index has the paused ones in the order of their fire times, because they are few. */
+/** The kinds of schedules, each with an index. No index has the paused ones in the order of their fire times, because
+ *  they are few. */
 const KINDS = {
-  waiting: "paused = 0 AND acquired_until IS NULL AND next_fire_time IS NOT NULL",
-  leased: "acquired_until IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL",
+  waiting: "paused = 0 AND next_fire_time IS NOT NULL",
   paused: "paused = 1 AND id > '' AND next_fire_time IS NOT NULL",
   ended: "next_fire_time IS NULL",
 } as const;
 
 /** The walks in the order of fire times. */
 const BY_TIME: Readonly<Record<string, readonly (keyof typeof KINDS)[]>> = {
-  all: ["waiting", "leased", "paused", "ended"],
-  active: ["waiting", "leased"],
+  all: ["waiting", "paused", "ended"],
+  active: ["waiting"],
   paused: ["paused"],
   ended: ["ended"],
 };

@@ -33,13 +33,7 @@ type Columns = [
   zoneRules: string | null,
 ];
 
-type Details = Partial<
-  Omit<ScheduleRecord, "metadata" | "catchUp"> & {
-    readonly catchUp: Partial<CatchUp> | null;
-    /** What was `catchUp.maxCount` in rows that were written before. */
-    readonly maxCatchUp: number | null;
-  }
->;
+type Details = Partial<Omit<ScheduleRecord, "metadata" | "catchUp"> & { readonly catchUp: Partial<CatchUp> | null }>;
 
 /** The columns that no planner needs. */
 const OTHER_COLUMNS = ["skipped_count", "declaration", "version"];
@@ -67,9 +61,9 @@ export function scheduleAsJson(table: string): string {
 }
 
 /** The same SQL as {@link scheduleAsJson}, but without payload, metadata and name. `now` is the SQL of the present. */
-export function lookedScheduleAsJson({ incarnations }: TableNames, table: string, now: string): string {
+export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
   const favourite =
-    `(SELECT CAST(c.identity AS TEXT) FROM ${incarnations} c WHERE c.identity = ${table}.acquired_by ` +
+    `(SELECT CAST(c.identity AS TEXT) FROM ${schedulers} c WHERE c.identity = ${table}.preferred_scheduler ` +
     `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
@@ -106,16 +100,11 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
 
 /** The fields that live in `details`. A field that is null is left out, and reads back as null. */
 export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof Details, unknown>> {
-  const { payload, catchUp } = schedule;
   return {
-    payload,
+    payload: schedule.payload,
     ...Object.fromEntries(SCHEDULE_SETTINGS.map((name) => [name, schedule[name]])),
-    maxCatchUp: catchUp === undefined ? undefined : null,
   };
 }
-
-/** The fields of `details` that are settings, which a state of the schedule tells. */
-export const STORED_SETTINGS: readonly string[] = Object.freeze([...SCHEDULE_SETTINGS, "maxCatchUp"]);
 
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});
@@ -162,7 +151,7 @@ function planned(
     coalesce: details.coalesce ?? "latest",
     misfireGraceMs: details.misfireGraceMs ?? null,
     maxJitterMs: details.maxJitterMs ?? 0,
-    catchUp: catchUpOf(details),
+    catchUp: catchUpOf(details.catchUp),
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
     overlap: details.overlap ?? "queue",
@@ -176,10 +165,8 @@ function planned(
   };
 }
 
-function catchUpOf({ catchUp, maxCatchUp = null }: Details): CatchUp | null {
-  if (catchUp === undefined || catchUp === null) {
-    return maxCatchUp === null ? null : { maxAgeMs: null, maxCount: maxCatchUp, paceMs: null };
-  }
+function catchUpOf(catchUp: Details["catchUp"]): CatchUp | null {
+  if (catchUp === undefined || catchUp === null) return null;
   const { maxAgeMs = null, maxCount = null, paceMs = null } = catchUp;
   return { maxAgeMs, maxCount, paceMs };
 }

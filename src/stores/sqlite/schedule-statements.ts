@@ -36,9 +36,6 @@ export interface ScheduleStatements {
 export function scheduleStatements(names: TableNames): ScheduleStatements {
   const { schedules } = names;
   const record = `${scheduleAsJson(schedules)} AS record`;
-  // A change ends the lease that a process of schema version 1 holds. It keeps the favourite, which is an `acquired_by`
-  // without an `acquired_until`.
-  const endLease = "acquired_by = CASE WHEN acquired_until IS NULL THEN acquired_by END, acquired_until = NULL";
   // ?1 rows [id, trigger, createdAt], ?2 whether the fate of an earlier try is unknown. Finds the first row, in order,
   // whose id is in use. With ?2, a stored schedule with the same trigger and createdAt does not count, because the
   // earlier try added it.
@@ -77,7 +74,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     `task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, ${setPause}` +
     "metadata = excluded.metadata, details = excluded.details, declaration = excluded.declaration, " +
     "expect_start = excluded.expect_start, expect_finish = excluded.expect_finish, " +
-    `version = excluded.version, fence = fence + 1, ${endLease}, acquisition_id = NULL${condition}`;
+    `version = excluded.version, fence = fence + 1, changed_by = NULL${condition}`;
   const replacements = (condition = ""): ReplacementStatements => ({
     keepingPause: replace("", condition),
     settingPause: replace(
@@ -112,7 +109,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     // ?1 id
     getSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
     // ?1 id, ?2 stamp
-    getStampedSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND acquisition_id = ?2`,
+    getStampedSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND changed_by = ?2`,
     getSchedules: scheduleLists(names),
 
     // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp, ?5 when the change is made, or null. A
@@ -125,22 +122,21 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
       `${alarmedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
       `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
-      `fence = fence + 1, ${endLease}, acquisition_id = ?4 ` +
-      "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND acquisition_id IS NOT ?4",
+      `fence = fence + 1, changed_by = ?4 ` +
+      "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
     // ?1 id
     removeSchedule: `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
     // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
     openGates: wakeGates(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
-    // ?1 now, ?2 limit. Columns of the answer: id
-    removeExhausted: `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names)}) RETURNING id`,
+    // ?1 limit. Columns of the answer: id
+    removeExhausted: `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
   };
 }
 
-/** SQL that selects the `seq` of the schedules that are at an end. ?1 now, ?2 limit. */
-export function exhaustedSchedules({ schedules, jobs }: TableNames): string {
+/** SQL that selects the `seq` of the schedules that are at an end; `limit` is SQL too. */
+export function exhaustedSchedules({ schedules, jobs }: TableNames, limit: string): string {
   return (
     `SELECT seq FROM ${schedules} s WHERE next_fire_time IS NULL AND id > '' ` +
-    "AND (acquired_until IS NULL OR acquired_until <= ?1) " +
-    `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT +?2`
+    `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT +${limit}`
   );
 }

@@ -104,7 +104,6 @@ export class StepBatch {
     if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
     const recovered = batch.add(this.#recovery(statements, settlesAll));
     const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
-    if (request.recover) batch.add([statement(statements.freeSchedules, request.now)]);
     batch.add(this.#additions.insertions());
     const rivals = batch.add(this.#additions.search());
     batch.add(this.#plans.commits(settlesAll));

@@ -1,7 +1,7 @@
 import { NO_VERSION } from "../task-declarations.ts";
 import { wakeGates } from "./gate-sql.ts";
 import { PAUSES_MAX } from "./limits.ts";
-import { runningLimit, taskAsJson } from "./rows.ts";
+import { taskAsJson } from "./rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
 
 const { ready, held } = JOB_STATE;
@@ -36,12 +36,9 @@ export function taskStatements(names: TableNames): TaskStatements {
   const relimited = `json_each(?1) e CROSS JOIN ${tasks} t ON t.id = e.value`;
   const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
   const wakeUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
-  const toHeld = `state = ${held}, run_at = coalesce(due_at, run_at), due_at = NULL`;
+  const toHeld = `state = ${held}, turn = NULL`;
   const isLimited = "(max_running_per_key IS NOT NULL OR rate_limit IS NOT NULL OR fair = 1)";
-  /** Columns of a task that is paused, or not. The other columns read as they were before. */
-  const setPaused = (paused: string): string =>
-    `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited}), running_limit = ${runningLimit(tasks)}, ` +
-    `max_running_jobs = CASE WHEN ${paused} = 1 OR ${isLimited} THEN 0 ELSE ${runningLimit(tasks)} END`;
+  const setPaused = (paused: string): string => `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited})`;
 
   return {
     // ?1 ids
@@ -60,7 +57,7 @@ export function taskStatements(names: TableNames): TaskStatements {
       "THEN (tat - (t.former->>2)) / (t.former->>1) * t.rate_limit + t.rate_per END " +
       `FROM ${relimited} WHERE t.former IS NOT NULL AND ${gates}.task_id = t.id`,
     rekeyJobs:
-      `UPDATE ${jobs} SET concurrency_key = t.own_key, run_at = coalesce(due_at, run_at), due_at = NULL, ` +
+      `UPDATE ${jobs} SET concurrency_key = t.own_key, turn = NULL, ` +
       `state = CASE WHEN state = ${held} AND t.own_key IS NULL THEN ${ready} ELSE state END FROM ${relimited} ` +
       `WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND ${jobs}.task_id = t.id ` +
       `AND coalesce(${jobs}.concurrency_key, '') = ''`,
@@ -121,19 +118,15 @@ function putTasks(tasks: string): string {
   const isRelimited = LIMITS.map((column) => `${tasks}.${column} IS NOT excluded.${column}`).join(" OR ");
   const former = ["own_key", "rate_limit", "rate_per", "rate_burst"].map((column) => `${tasks}.${column}`).join(", ");
   const columns = [
-    ...["details", "running_limit", ...LIMITS].map((column) => replaced(column)),
+    ...["details", "max_running_jobs", ...LIMITS].map((column) => replaced(column)),
     replaced("limited", `max(excluded.limited, ${tasks}.paused)`),
-    replaced(
-      "max_running_jobs",
-      `CASE WHEN excluded.limited = 1 OR ${tasks}.paused = 1 THEN 0 ELSE excluded.running_limit END`,
-    ),
     `former = CASE WHEN ${isReplaced} AND (${isRelimited}) THEN coalesce(${tasks}.former, json_array(${former})) ` +
       `ELSE ${tasks}.former END`,
   ];
   return (
-    `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version, running_limit, limited, ` +
-    `${LIMITS.join(", ")}, former) SELECT value->>0, CASE WHEN value->>5 IS NULL THEN value->>1 ELSE 0 END, ` +
-    "value->>2, value->>3, value->>4, value->>1, coalesce(value->>5, 0), value->>6, value->>7, value->>8, value->>9, " +
+    `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version, limited, ` +
+    `${LIMITS.join(", ")}, former) SELECT value->>0, value->>1, ` +
+    "value->>2, value->>3, value->>4, coalesce(value->>5, 0), value->>6, value->>7, value->>8, value->>9, " +
     "coalesce(value->>10, 0), value->>11, CASE WHEN value->>5 = 1 THEN '[]' END FROM json_each(?1) WHERE true " +
     `ON CONFLICT (id) DO UPDATE SET ${columns.join(", ")}, ` +
     `declaration = CASE WHEN ${isEdit} THEN nullif(${tasks}.declaration, ${REMOVED}) ` +

@@ -127,7 +127,7 @@ function joined(jobs: string): string {
   return (
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
     `debounced_by = excluded.debounced_by, start_deadline = excluded.start_deadline, ` +
-    `due_at = NULL, run_at = ${runAt}, ` +
+    `turn = NULL, run_at = ${runAt}, ` +
     `details = json_patch(excluded.details, ${kept}), ` +
     // A job with a key that is due is delayed too: then the next step that heeds flow control holds it at its gate.
     `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +
