@@ -138,7 +138,7 @@ describe("a stop in an outage", () => {
     store.step = () => Promise.reject(new StoreUnavailableError("down"));
     const stop = watchStop(scheduler, clock);
     await clock.settle();
-    for (const { finish } of held) finish();
+    for (const { finish } of held) finish("done");
     await clock.advanceTo(new Date(SETTLED_BY));
     expect(stop.endedAt).not.toBeNull();
     expect(log.filter(({ message }) => message.includes("the last outcomes are not recorded yet")).length).toBe(1);
