@@ -4,6 +4,14 @@ import { ProcessExecutor } from "../../src/executors/process/mod.ts";
 import { LeaseThread, WorkerExecutor } from "../../src/executors/worker/mod.ts";
 
 const module = new URL("file:///tasks.js");
+const unreadable = new Proxy(
+  {},
+  {
+    getPrototypeOf: () => {
+      throw new Error("gone");
+    },
+  },
+);
 
 // People write what they know of other pools. These are the messages that they get.
 test.each<[string, new (options: never) => object, unknown, string]>([
@@ -60,6 +68,7 @@ test.each<[string, new (options: never) => object, unknown, string]>([
     { module, resourceLimits: {} },
     ': resourceLimits is no option here; processes take execArgv: ["--max-old-space-size=512"] on Node and Deno',
   ],
+  ["what cannot be read", WorkerExecutor, unreadable, "cannot be read: gone"],
   ["the url of a lease thread alone", LeaseThread, module, "takes { module }; got a URL: write { module: url }"],
   [
     "the store of a lease thread",

@@ -1122,6 +1122,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "addJob() cannot be read: gone",
   ],
   [
+    "a definition of a task whose getter throws",
+    () => (defineTasks as Untyped)({ mail: throwing("handler") }),
+    "defineTasks(): mail.handler cannot be read: gone",
+  ],
+  [
     "an option of a trigger whose getter throws",
     () => newInterval(throwing("minutes")),
     "IntervalTrigger: minutes cannot be read: gone",

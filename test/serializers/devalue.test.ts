@@ -66,12 +66,12 @@ describe("DevalueSerializer", () => {
     );
   });
 
-  test.each<[unknown, unknown, string]>([
-    [undefined, {}, 'takes the package devalue; got undefined: write import * as devalue from "devalue"'],
-    [devalue.stringify, {}, "takes the package devalue; got the function stringify"],
-    [devalue, { reducer: {} }, 'reducer is no option; did you mean "reducers"?'],
-    [devalue, { revivers: { Money: 5 } }, "revivers.Money must be a function; got 5"],
-  ])("refuses %o with the options %o", (functions, options, message) => {
+  test.each<[string, unknown, unknown, string]>([
+    ["nothing", undefined, {}, 'takes the package devalue; got undefined: write import * as devalue from "devalue"'],
+    ["one function of it", devalue.stringify, {}, "takes the package devalue; got the function stringify"],
+    ["an unknown option", devalue, { reducer: {} }, 'reducer is no option; did you mean "reducers"?'],
+    ["a reviver that is none", devalue, { revivers: { Money: 5 } }, "revivers.Money must be a function; got 5"],
+  ])("refuses %s with what to do", (_, functions, options, message) => {
     const make = (): unknown => Reflect.construct(DevalueSerializer, [functions, options]);
     expect(make).toThrow(expect.objectContaining({ code: "options", message: expect.stringContaining(message) }));
   });

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { checker, objectOf, textUpTo, wholeNumber } from "../../core/check.ts";
-import { isPlain, optionError } from "../../core/option-errors.ts";
+import { isPlain, optionError, readingError } from "../../core/option-errors.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
 import {
   poolSettings,
@@ -49,10 +49,17 @@ export interface WorkerSettings {
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkWorkerOptions(options: WorkerExecutorOptions | WebWorkerExecutorOptions): WorkerSettings {
-  if (isPlain(options) && "worker" in options)
-    throw optionError(WHERE, "worker", "is for browsers; on Node, Deno and Bun, pass module");
+  if (isOfBrowsers(options)) throw optionError(WHERE, "worker", "is for browsers; on Node, Deno and Bun, pass module");
   const { resourceLimits, env, execArgv, name, entry, ...pool } = check(options, WHERE);
   return { pool: poolSettings(pool), thread: { resourceLimits, env, execArgv, name, entry } };
+}
+
+function isOfBrowsers(options: object): boolean {
+  try {
+    return isPlain(options) && "worker" in options;
+  } catch (error) {
+    throw readingError(error, options, WHERE);
+  }
 }
 
 const WHERE = "new WorkerExecutor()";

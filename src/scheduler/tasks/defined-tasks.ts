@@ -1,4 +1,4 @@
-import { isPlain, mustBe, optionError } from "../../core/option-errors.ts";
+import { isPlain, mustBe, optionError, readingError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { checkId, checkTaskSettings } from "../options/check-options.ts";
 import type { TaskSettings } from "../options/options.ts";
@@ -77,12 +77,16 @@ export function defineTasks<Schemas extends Record<string, unknown>, Handlers ex
     >;
   } & { readonly [Id in keyof Handlers]: { readonly handler?: Handlers[Id] } },
 ): DefinedTasks<Schemas, Handlers> {
-  if (!isPlain(definitions)) {
-    const message = mustBe("an object of definitions by id, such as { mail: { handler } }", definitions);
-    throw optionError("defineTasks()", "", message);
+  try {
+    if (!isPlain(definitions)) {
+      const message = mustBe("an object of definitions by id, such as { mail: { handler } }", definitions);
+      throw optionError("defineTasks()", "", message);
+    }
+    const tasks = Object.entries(definitions).map(([id, definition]) => [id, taskOf(id, definition)]);
+    return Object.freeze(Object.fromEntries(tasks)) as DefinedTasks<Schemas, Handlers>;
+  } catch (error) {
+    throw readingError(error, definitions, "defineTasks()");
   }
-  const tasks = Object.entries(definitions).map(([id, definition]) => [id, taskOf(id, definition)]);
-  return Object.freeze(Object.fromEntries(tasks)) as DefinedTasks<Schemas, Handlers>;
 }
 
 function taskOf(id: string, definition: unknown): DefinedTask {
