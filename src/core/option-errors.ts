@@ -61,6 +61,30 @@ export function cannotBeRead(cause: unknown): string {
   return `cannot be read: ${cause instanceof Error ? cut(cause.message) : shown(cause)}`;
 }
 
+/**
+ * A copy of a list that a caller gave, in which a hole is undefined; null for what is no list, or too long.
+ * @throws {OptionsError} for one that throws where it is read, as a Proxy or a getter does
+ */
+export function listOf(
+  value: unknown,
+  where: string,
+  path = "",
+  lengthMax: number = Number.POSITIVE_INFINITY,
+): readonly unknown[] | null {
+  let at = path;
+  try {
+    if (!Array.isArray(value) || value.length > lengthMax) return null;
+    const items: unknown[] = [];
+    for (let index = 0, { length } = value; index < length; index++) {
+      at = path === "" ? String(index) : `${path}.${index}`;
+      items.push(value[index]);
+    }
+    return items;
+  } catch (cause) {
+    throw optionError(where, at, cannotBeRead(cause), { cause });
+  }
+}
+
 /** How deep options lie within options at most. */
 const OPTIONS_DEPTH_MAX = 4;
 

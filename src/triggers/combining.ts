@@ -1,7 +1,7 @@
 import { type Duration, toDurationMs } from "../core/duration.ts";
 import { MaxIterationsReachedError } from "../core/errors.ts";
 import { COMBINED_TRIGGERS_MAX, QUESTION_STEPS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
-import { mustBe, optionError } from "../core/option-errors.ts";
+import { listOf, mustBe, optionError } from "../core/option-errors.ts";
 import { firstOf, matchesOf, nextOf, previousOf } from "./asking.ts";
 import { Meetings } from "./meetings.ts";
 import { checkOptions, converted, optional, wholeNumber } from "./options.ts";
@@ -17,12 +17,13 @@ abstract class CombiningTrigger extends Trigger {
 
   constructor(triggers: readonly Trigger[], subject: string) {
     super();
-    if (!Array.isArray(triggers) || triggers.length === 0 || triggers.length > COMBINED_TRIGGERS_MAX) {
+    const children = listOf(triggers, subject, "triggers", COMBINED_TRIGGERS_MAX) as readonly Trigger[] | null;
+    if (children === null || children.length === 0) {
       const message = mustBe(`a list of 1 to ${COMBINED_TRIGGERS_MAX} triggers`, triggers);
       throw optionError(subject, "triggers", message);
     }
-    checkChildren(triggers, subject);
-    this.triggers = Object.freeze([...triggers]);
+    checkChildren(children, subject);
+    this.triggers = Object.freeze(children);
     this.#depth = 1 + Math.max(...this.triggers.map((child) => child.depth));
   }
 

@@ -1,6 +1,6 @@
 import type { OptionsError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
-import { mustBe, optionError } from "../core/option-errors.ts";
+import { listOf, mustBe, optionError } from "../core/option-errors.ts";
 import { CompiledBatch } from "../cron/compiled-cron.ts";
 import { CronTrigger, partsOf } from "./cron.ts";
 
@@ -20,8 +20,9 @@ export class CronBatch {
   /** @param triggers in the order of the answers; the list is copied, and may be empty
    *  @throws {OptionsError} when it is no list, or holds something else than cron triggers */
   constructor(triggers: readonly CronTrigger[]) {
-    if (!Array.isArray(triggers)) throw wrongOption("triggers", mustBe("a list of cron triggers", triggers));
-    const parts = Array.from(triggers, (trigger: unknown, index) => {
+    const list = listOf(triggers, "CronBatch", "triggers");
+    if (list === null) throw wrongOption("triggers", mustBe("a list of cron triggers", triggers));
+    const parts = list.map((trigger, index) => {
       if (trigger instanceof CronTrigger) return partsOf(trigger);
       throw wrongOption(`triggers.${index}`, mustBe("a cron trigger", trigger));
     });

@@ -1,6 +1,6 @@
 import { OptionsError } from "../core/errors.ts";
 import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
-import { isPlain, mustBe, optionError, optionsError, shown } from "../core/option-errors.ts";
+import { isPlain, listOf, mustBe, optionError, optionsError, shown } from "../core/option-errors.ts";
 import { dayAt, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import { checkOrder } from "./options.ts";
@@ -101,12 +101,13 @@ function listAdvice(value: unknown): string | null {
 }
 
 function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
-  if (!Array.isArray(dates) || dates.length > EXCLUDED_DATES_MAX) {
+  const list = listOf(dates, "ExcludingTrigger", "excluded", EXCLUDED_DATES_MAX);
+  if (list === null) {
     const what = `a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;
     const message = mustBe(what, dates, "", Array.isArray(dates) ? null : listAdvice(dates));
     throw optionError("ExcludingTrigger", "excluded", message);
   }
-  const spans = Array.from(dates, (item: DateLike | DateRange, index): [number, number] => {
+  const spans = (list as readonly (DateLike | DateRange)[]).map((item, index): [number, number] => {
     const path = `excluded.${index}`;
     if (isPlain(item) && !isRange(item)) throw optionError("ExcludingTrigger", path, rangeProblem(item));
     if (!isRange(item)) {

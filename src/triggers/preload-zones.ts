@@ -1,5 +1,5 @@
 import type { OptionsError } from "../core/errors.ts";
-import { mustBe, optionError } from "../core/option-errors.ts";
+import { listOf, mustBe, optionError } from "../core/option-errors.ts";
 import { timerHost } from "../core/timer-host.ts";
 import { zoneTable } from "../cron/zone.ts";
 import { resolveTimeZone } from "./options.ts";
@@ -23,11 +23,12 @@ const CLOCKLESS_SECONDS = 6 * 365 * 86_400;
  * preloadZones(["Europe/Berlin", "America/New_York"]); // beside the triggers, at module scope
  */
 export function preloadZones(timeZones: readonly string[]): void {
-  if (!Array.isArray(timeZones)) {
+  const list = listOf(timeZones, WHERE, "timeZones");
+  if (list === null) {
     throw wrong("timeZones", mustBe('a list of time zones such as ["Europe/Berlin"]', timeZones));
   }
   const now = timerHost.now() / 1000;
-  for (const [index, timeZone] of timeZones.entries()) {
+  for (const [index, timeZone] of list.entries()) {
     if (typeof timeZone !== "string") throw wrong(`timeZones.${index}`, mustBe("a time zone", timeZone));
     const table = zoneTable(resolveTimeZone(timeZone));
     table.offsetAt(Math.max(now, CLOCK_SECONDS_MIN));

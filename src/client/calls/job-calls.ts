@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, DURATION_MS_MAX, PARENTS_MAX } from "../../core/limits.ts";
-import { optionError, optionsError, takes } from "../../core/option-errors.ts";
+import { listOf, optionError, optionsError, takes } from "../../core/option-errors.ts";
 import {
   type CheckedJobOptions,
   checkBatchOptions,
@@ -60,24 +60,26 @@ export class JobCalls {
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
-    if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
+    const list = listOf(jobs, "addJobs()", "", BULK_ADD_MAX) as readonly NewJob[] | null;
+    if (list === null) {
       const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
       throw optionError("addJobs()", "", message);
     }
-    if (jobs.length === 0) return [];
-    const body = { jobs: await this.#newJobs(jobs, "addJobs()") };
+    if (list.length === 0) return [];
+    const body = { jobs: await this.#newJobs(list, "addJobs()") };
     const { items } = await this.#context.requester.read(batchCall(body), batchSchema());
     return items.map((item) => jobOf(this.#context, item));
   }
 
   async addBatch(jobs: readonly NewJob[], options: BatchOptions<NewJob>): Promise<{ jobs: Job[]; then: Job }> {
     const where = "addBatch()";
-    if (!Array.isArray(jobs) || jobs.length === 0 || jobs.length > PARENTS_MAX) {
+    const given = listOf(jobs, where, "", PARENTS_MAX) as readonly NewJob[] | null;
+    if (given === null || given.length === 0) {
       throw optionsError(where, [{ path: "", message: takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs) }]);
     }
     const last = checkBatchOptions(options, where).then as NewJob;
     const { task, ...checked } = checkThenJob(last, `${where}, then`);
-    const list = await this.#newJobs(jobs, where);
+    const list = await this.#newJobs(given, where);
     const body = { jobs: list, then: await this.#newJob(task as Task, last, checked) };
     const { items, then } = await this.#context.requester.read(batchCall(body), batchSchema(jobSchema()));
     return { jobs: items.map((item) => jobOf(this.#context, item)), then: jobOf(this.#context, then) };

@@ -1,6 +1,7 @@
 import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { isThenable, type Logger } from "../../core/logger.ts";
+import { listOf, mustBe, shown, valueError } from "../../core/option-errors.ts";
 import { nearest } from "../../core/suggest.ts";
 import { EVENT_TYPES, type EventRecord, type EventType } from "../../records/events.ts";
 import { EventStream } from "./event-stream.ts";
@@ -299,13 +300,18 @@ export class EventHub {
 }
 
 function typeList<T extends EventType>(types: EventFilter<T>): readonly EventType[] {
-  const list: readonly EventType[] = types === null ? EVENT_TYPES : typeof types === "string" ? [types] : types;
+  if (types === null) return EVENT_TYPES;
+  const list = (typeof types === "string" ? [types] : listOf(types, "types")) as readonly EventType[] | null;
+  if (list === null) {
+    throw valueError("types", mustBe("the name of an event, a list of names, or null for all", types));
+  }
   for (const type of list) {
     if (EVENT_TYPES.includes(type)) continue;
-    const isEnd = /complete|fail|finish|done|success|error/i.test(type);
-    const meant = nearest(String(type), EVENT_TYPES) ?? (isEnd ? "jobReleased" : null);
+    const name: string = typeof type === "string" ? type : "";
+    const isEnd = /complete|fail|finish|done|success|error/i.test(name);
+    const meant = nearest(name, EVENT_TYPES) ?? (isEnd ? "jobReleased" : null);
     const advice = meant === null ? `there are ${EVENT_TYPES.join(", ")}` : `did you mean "${meant}"?`;
-    throw new OptionsError(`there is no event type ${JSON.stringify(type)}; ${advice}`, [
+    throw new OptionsError(`there is no event type ${shown(type)}; ${advice}`, [
       { path: "types", message: "unknown event type" },
     ]);
   }

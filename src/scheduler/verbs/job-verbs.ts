@@ -1,6 +1,6 @@
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
-import { optionError, takes } from "../../core/option-errors.ts";
+import { listOf, optionError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -67,25 +67,27 @@ export class JobVerbs {
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
-    if (!Array.isArray(jobs) || jobs.length > BULK_ADD_MAX) {
+    const list = listOf(jobs, "addJobs()", "", BULK_ADD_MAX) as readonly NewJob[] | null;
+    if (list === null) {
       const message = takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs);
       throw optionError("addJobs()", "", message);
     }
-    return this.#addRecords(await this.#newRecords(jobs as readonly NewJob[], "addJobs()"));
+    return this.#addRecords(await this.#newRecords(list, "addJobs()"));
   }
 
   async addBatch(jobs: readonly NewJob[], options: BatchOptions<NewJob>): Promise<{ jobs: Job[]; then: Job }> {
     const where = "addBatch()";
-    if (!Array.isArray(jobs) || jobs.length === 0 || jobs.length > PARENTS_MAX) {
+    const given = listOf(jobs, where, "", PARENTS_MAX) as readonly NewJob[] | null;
+    if (given === null || given.length === 0) {
       const message = takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs);
       throw optionError(where, "", message);
     }
     const { then } = checkBatchOptions(options, where);
     const { task, ...thenOptions } = checkThenJob(then, `${where}, then`);
-    const records = await this.#newRecords(jobs as readonly NewJob[], where);
+    const records = await this.#newRecords(given, where);
     const after = [...new Set([...(thenOptions.after ?? []), ...records.map(({ id }) => id)])];
     if (after.length > PARENTS_MAX) {
-      const message = `must name at most ${PARENTS_MAX - jobs.length} jobs besides the ${jobs.length} of the batch`;
+      const message = `must name at most ${PARENTS_MAX - given.length} jobs besides the ${given.length} of the batch`;
       throw optionError(`${where}, then`, "after", message);
     }
     const last = await this.#newRecord(task as Task, { ...thenOptions, after }, `${where}, then`);
