@@ -56,18 +56,25 @@ export function readingError(error: unknown, value: unknown, where: string, name
   return found === null ? error : optionError(where, found.path, cannotBeRead(found.cause), { cause: found.cause });
 }
 
-/** A copy of a list, whose holes are items too; null for a value that is no list, or is longer.
- *  @throws {OptionsError} when the list or an item of it throws where it is read */
+/** A copy of a list that a caller gave, in which a hole is undefined; null for a value that is no list, or is longer.
+ *  @throws {OptionsError} when the list or an item of it throws where it is read, as a Proxy or a getter does */
 export function listOf<T>(
   value: readonly T[],
   where: string,
   path = "",
   lengthMax: number = Number.POSITIVE_INFINITY,
 ): readonly T[] | null {
+  let at = path;
   try {
-    return Array.isArray(value) && value.length <= lengthMax ? Array.from<T>(value) : null;
+    if (!Array.isArray(value) || value.length > lengthMax) return null;
+    const items: T[] = [];
+    for (let index = 0, { length } = value; index < length; index++) {
+      at = path === "" ? String(index) : `${path}.${index}`;
+      items.push(value[index]);
+    }
+    return items;
   } catch (cause) {
-    throw optionError(where, path, cannotBeRead(cause), { cause });
+    throw optionError(where, at, cannotBeRead(cause), { cause });
   }
 }
 

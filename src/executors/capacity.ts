@@ -1,8 +1,8 @@
 import type { JobExecutor } from "./job-executor.ts";
 
 /**
- * The `capacity` of an executor as a whole number; undefined for an executor without one. Never throws: an executor that
- * does not say how much it can begin can begin nothing.
+ * The `capacity` of an executor as a whole number; undefined for an executor without one. Never throws: an executor
+ * that does not say how much it can begin can begin nothing.
  * @param onWrong told what is wrong with a capacity that is no number
  */
 export function capacityOf(

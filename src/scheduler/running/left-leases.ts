@@ -1,5 +1,5 @@
 import { hostName, isProcessAlive } from "../../core/host.ts";
-import { LEFT_LEASES_PAGE_SIZE, LEFT_LEASES_PAGES_MAX } from "../../core/limits.ts";
+import { HEARTBEAT_SLACK_MS_MAX, LEFT_LEASES_PAGE_SIZE, LEFT_LEASES_PAGES_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Environment } from "../environment.ts";
 import type { JobRunner } from "./job-runner.ts";
@@ -12,7 +12,13 @@ export async function tellLeftLeases(env: Environment, runner: JobRunner): Promi
     if (left.length === 0) return;
     const holders = [...new Set(left.map(({ acquiredBy }) => `"${acquiredBy}"`))].join(", ");
     const until = Math.max(...left.map(({ acquiredUntil }) => acquiredUntil ?? 0));
-    const seconds = Math.ceil((until - env.clock.now()) / 1000);
+    // A heartbeat may still come, and the clock of the holder may have been wrong.
+    const beatMs = env.leaseMs / 3;
+    const waitMs = Math.min(
+      Math.max(until - env.clock.now(), beatMs + HEARTBEAT_SLACK_MS_MAX),
+      env.leaseMs + 2 * beatMs,
+    );
+    const seconds = Math.ceil(waitMs / 1000);
     const jobs = left.length === 1 ? "1 job is" : `${left.length} jobs are`;
     env.logger.warn(
       `escapement: ${jobs} still leased to ${holders}, of an earlier process that seems to have died; what it has ` +
