@@ -242,7 +242,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "missed starts: of additions of one commit, too, one that has missed its start leaves its key to the next one",
+    name: "missed starts: of additions of one commit, too, one that has missed its start leaves its key to the next",
     async run({ open }) {
       const late = { idempotencyKey: "key", createdAt: MISSED };
       const jobs = [hurried(late), ...["b", "c", "d"].map((id) => makeJob({ ...late, id }))];
