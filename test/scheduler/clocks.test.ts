@@ -182,6 +182,16 @@ describe("a clock that jumps while a job runs", () => {
   });
 });
 
+/** Hosts of which one has crashed, a second after a job began there. */
+async function setUpCrashed(): Promise<ReturnType<typeof setUpHosts>> {
+  const hosts = setUpHosts();
+  const holder = await hosts.start("holder");
+  await holder.scheduler.addJob("long");
+  await hosts.world.advance("PT1S");
+  crash(holder);
+  return hosts;
+}
+
 describe("a job of a host that crashed, where clocks are right", () => {
   test.each([0, 3, 11, 19])("is taken when its lease ends, by a host that was up (%i s apart)", async (apartS) => {
     const { world, store, start } = setUpHosts();
@@ -198,22 +208,14 @@ describe("a job of a host that crashed, where clocks are right", () => {
   });
 
   test("is taken when its lease ends, by a host that starts a heartbeat before", async () => {
-    const { world, start } = setUpHosts();
-    const holder = await start("holder");
-    await holder.scheduler.addJob("long");
-    await world.advance("PT1S");
-    crash(holder);
+    const { world, start } = await setUpCrashed();
     await world.advance("PT30S");
     const other = await start("other");
     expect(await secondsUntilStarted(world, other)).toBe(29);
   });
 
   test("is taken a heartbeat later, by a host that starts when its lease has ended", async () => {
-    const { world, start } = setUpHosts();
-    const holder = await start("holder");
-    await holder.scheduler.addJob("long");
-    await world.advance("PT1S");
-    crash(holder);
+    const { world, start } = await setUpCrashed();
     await world.advance("PT5M");
     const other = await start("other");
     const seconds = await secondsUntilStarted(world, other);
@@ -221,11 +223,7 @@ describe("a job of a host that crashed, where clocks are right", () => {
   });
 
   test("is taken at once by a scheduler that starts under its identity", async () => {
-    const { world, start } = setUpHosts();
-    const holder = await start("holder");
-    await holder.scheduler.addJob("long");
-    await world.advance("PT1S");
-    crash(holder);
+    const { world, start } = await setUpCrashed();
     await world.advance("PT5M");
     expect(await secondsUntilStarted(world, await start("holder"))).toBeLessThanOrEqual(0.5);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Scheduler, TaskLookupError } from "../../src/mod.ts";
+import type { Clock } from "../../src/core/clock.ts";
+import { Scheduler, TaskLookupError } from "../../src/mod.ts";
 import { at, everySecond, heldHandler, recordEvents, rejectionOf, secondsOf, setUp } from "./support.ts";
 
 const byKey = { concurrencyKey: (key: string) => key };
@@ -344,6 +345,23 @@ describe("jobs that wait for their turn", () => {
       'task "paused": a pause',
       'task "slower": the rate of the task',
     ]);
+  });
+
+  test("are told of after a minute, too, where the clock that added them is a day ahead", async () => {
+    const { scheduler, clock, store, log } = setUp();
+    const sync = scheduler.task("sync", perKey, (_key: string) => {});
+    await scheduler.start();
+    await scheduler.pauseTask("sync");
+    const dayMs = 86_400_000;
+    const ahead: Clock = {
+      now: () => clock.now() + dayMs,
+      sleep: (until, signal) => clock.sleep(until - dayMs, signal),
+      yield: () => clock.yield(),
+    };
+    await using client = new Scheduler({ clock: ahead, dataStore: store });
+    await client.addJob(sync.id, { payload: "a", concurrencyKey: "a" });
+    await clock.advance("PT3M");
+    expect(log.map(({ message }) => message)).toEqual([expect.stringContaining("held by a pause")]);
   });
 
   test("are told of as unclaimed where nobody alive runs such jobs", async () => {

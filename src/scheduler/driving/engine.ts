@@ -472,7 +472,7 @@ export class Engine {
     });
     this.#watchJobs();
     events.watch("schedulerStarted", ({ schedulerId }) => {
-      if (schedulerId !== identity) this.#peers.heard(clock.now());
+      if (schedulerId !== identity) this.#peers.started(clock.now());
     });
     events.watchGaps(() => {
       this.#loop.lookForSchedule();

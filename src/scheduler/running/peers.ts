@@ -9,7 +9,7 @@ interface Peer {
   readonly liveUntil: number;
   /** From when on its leases count as ended, whatever instants they carry: a lease after the heartbeat was seen. */
   readonly deadFrom: number;
-  /** When the store was told last that its leases have ended; minus infinity for never. */
+  /** When a step last ended its leases; minus infinity for never. */
   endedAt: number;
 }
 
@@ -23,8 +23,8 @@ export class Peers {
   #peers: ReadonlyMap<string, Peer> = new Map();
   /** When the store was asked last. */
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** When another one said that it had started. */
-  #heardAt = Number.NEGATIVE_INFINITY;
+  /** When the last event of another scheduler's start came. */
+  #startedAt = Number.NEGATIVE_INFINITY;
   readonly #warnedAt = new Map<string, number>();
   #hasWarnedOfDuplicate = false;
 
@@ -32,7 +32,7 @@ export class Peers {
     this.#env = env;
   }
 
-  /** Takes up what the store told. @param askedAt the store told it at this instant or later */
+  /** Compares heartbeats with those of the last observation. @param askedAt when the store was asked for them */
   observed(heartbeats: readonly Heartbeat[], askedAt: number): void {
     const { clock, leaseMs } = this.#env;
     const now = clock.now();
@@ -63,35 +63,35 @@ export class Peers {
     this.#peers = peers;
   }
 
-  /** Another one says that it has started. The next heartbeats tell whether it lives on. */
-  heard(now: number): void {
-    this.#heardAt = now;
+  /** Another scheduler has started. It counts as alive for a lease; then its heartbeats say whether it is. */
+  started(now: number): void {
+    this.#startedAt = now;
   }
 
-  /** Whether there are any that are resident and alive, as far as is known. */
+  /** Whether another resident scheduler is alive, as far as is known. */
   areAlive(now: number): boolean {
-    const sinceMs = now - this.#heardAt;
+    const sinceMs = now - this.#startedAt;
     if (sinceMs >= 0 && sinceMs < this.#env.leaseMs) return true;
     for (const { heartbeat, liveUntil } of this.#peers.values())
       if (heartbeat.isResident && liveUntil > now) return true;
     return false;
   }
 
-  /** Whether there are some that died, and the store was not told that their leases have ended. */
+  /** Whether another scheduler has died, and no step has ended its leases. */
   hasDead(now: number): boolean {
     for (const peer of this.#peers.values())
       if (peer.deadFrom <= now && peer.endedAt === Number.NEGATIVE_INFINITY) return true;
     return false;
   }
 
-  /** Whether the store is to be told that leases of the dead have ended, where there are leases. It is told once a
-   *  lease, because another scheduler with a wrong clock may have moved their ends far ahead. */
+  /** Whether a step has to end leases of dead schedulers, if there are leases. It does so once a lease, because another
+   *  scheduler with a wrong clock may have moved their ends far ahead. */
   hasLeasesToEnd(now: number): boolean {
     for (const peer of this.#peers.values()) if (isToEnd(peer, now)) return true;
     return false;
   }
 
-  /** When the leases end of those who are alive, or have died. */
+  /** When the leases of schedulers end that are alive, or have died. */
   leaseEnds(now: number): LeaseEnd[] {
     return [...this.#peers].flatMap(([incarnation, peer]) => {
       if (peer.liveUntil > now) return [{ incarnation, until: peer.liveUntil }];
@@ -99,7 +99,7 @@ export class Peers {
     });
   }
 
-  /** No lease of those who were dead at `now` is left. */
+  /** No lease of a scheduler that was dead at `now` is left. */
   ended(now: number): void {
     for (const peer of this.#peers.values()) if (isToEnd(peer, now)) peer.endedAt = now;
   }

@@ -30,7 +30,7 @@ export class UnclaimedJobs {
   readonly #options: UnclaimedOptions;
   /** By task and executor, or by task. */
   readonly #watched = new Map<string, Watched>();
-  /** Tasks with their executors that somebody runs, or that were told. */
+  /** Tasks with their executors that somebody runs, or that were reported. */
   readonly #settled = new Set<string>();
   #signal: AbortSignal | null = null;
   #running: Promise<void> | null = null;
@@ -48,8 +48,8 @@ export class UnclaimedJobs {
   /** A job that is held was added, here or elsewhere. */
   held(job: EventRecord<"jobHeld">): void {
     if (job.reason !== "limit") return;
-    const sinceMs = job.timestampMs;
-    this.#watch(job.taskId, { ...job, executor: "", runAtMs: sinceMs, sinceMs, isHeld: true });
+    const runAtMs = Number.NEGATIVE_INFINITY;
+    this.#watch(job.taskId, { ...job, executor: "", runAtMs, sinceMs: job.timestampMs, isHeld: true });
   }
 
   #watch(key: string, job: Watched): void {
@@ -80,20 +80,20 @@ export class UnclaimedJobs {
     const { store, clock } = this.#options.env;
     for (const [key, job] of [...this.#watched]) {
       const now = clock.now();
-      // A clock that was ahead may have told of the job.
+      // The scheduler that added the job may have a clock that is ahead.
       if (job.sinceMs > now) this.#watched.set(key, { ...job, sinceMs: now });
       if (now < Math.max(job.runAtMs, job.sinceMs) + UNCLAIMED_MS) continue;
       const record = await store.getJob(job.jobId);
       if (record === null || (job.isHeld && record.heldBy === undefined)) this.#watched.delete(key);
       else if (record.fence > 0) this.#taken(key, job);
-      else if (job.isHeld) await this.#tellHeld(key, job, record);
+      else if (job.isHeld) await this.#reportHeld(key, job, record);
       else if (await this.#waitsForItsTurn(record)) this.#watched.set(key, { ...job, sinceMs: now });
-      else this.#tell(key, job);
+      else this.#report(key, job);
     }
   }
 
-  /** Says of a job that is held what holds it. */
-  async #tellHeld(key: string, job: Watched, { taskId, executor, concurrencyKey }: JobRecord): Promise<void> {
+  /** Warns of a job that is held, with what holds it. */
+  async #reportHeld(key: string, job: Watched, { taskId, executor, concurrencyKey }: JobRecord): Promise<void> {
     const { env } = this.#options;
     const task = await env.store.getTask(taskId);
     const isPaused = await this.#isPaused(taskId, concurrencyKey);
@@ -135,7 +135,7 @@ export class UnclaimedJobs {
     this.#settled.add(key);
   }
 
-  #tell(key: string, job: Watched): void {
+  #report(key: string, job: Watched): void {
     const { env, missing: missingFor, executors } = this.#options;
     const missing = missingFor(job);
     this.#settle(key);

@@ -87,8 +87,9 @@ export function jobStatements(names: TableNames): JobStatements {
       `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
       `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
     // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the rivals: existing jobs
-    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that was added has no rival,
-    // whoever has its key by now. Undoes the batch when a rival has missed its start and a key that freeKeys would free.
+    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that was added has no
+    // rival, whoever has its key by now. Undoes the batch when a rival has missed its start and a key that freeKeys
+    // would free.
     findRivals:
       `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place, ` +
       `${guardSql(`(${hasMissedKey}) IS NOT TRUE`)} AS guard ` +

@@ -1,7 +1,7 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { debounced, jobIds, plain, WAIT_MS } from "./debounce-makers.ts";
-import { finish, idsOf, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
+import { debounced, plain, WAIT_MS } from "./debounce-makers.ts";
+import { finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
 
 /** What of a burst is left. */
 export const debounceCases: readonly DataStoreCase[] = [

@@ -1,6 +1,6 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import { idsOf, LEASE_MS, makeJob, release, step } from "./makers.ts";
+import { LEASE_MS, makeJob, release, step } from "./makers.ts";
 
 /** How long the debounced jobs of the cases wait after the last addition, in milliseconds. */
 export const WAIT_MS = 1000;
@@ -20,10 +20,6 @@ export function debounced(
 /** The job that an addition makes. */
 export function plain({ debounce: _debounce, ...job }: NewJobRecord): JobRecord {
   return job;
-}
-
-export async function jobIds(store: DataStore): Promise<string[]> {
-  return idsOf((await store.getJobs({ limit: 100, cursor: null })).items);
 }
 
 /** Puts an acquired job back, in one of the ways in which that happens. */

@@ -1,7 +1,7 @@
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
-import { debounced, jobIds, WAIT_MS } from "./debounce-makers.ts";
-import { finish, makeJob, release, step, T0, take } from "./makers.ts";
+import { debounced, WAIT_MS } from "./debounce-makers.ts";
+import { finish, jobIds, makeJob, release, step, T0, take } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 /** Additions to bursts whose answer was lost, or that come late. */

@@ -340,6 +340,11 @@ export async function lookedAt(store: DataStore, ...schedules: readonly Schedule
   return (await look(store, { schedules: {} })).due;
 }
 
+/** The ids of the unfinished jobs, in their order. */
+export async function jobIds(store: DataStore): Promise<string[]> {
+  return idsOf((await store.getJobs({ limit: 1000, cursor: null })).items);
+}
+
 /** The ids of records, in their order. */
 export function idsOf(records: readonly { readonly id: string }[]): string[] {
   return records.map((record) => record.id);

@@ -9,6 +9,7 @@ import { dueSchedule, entriesOf, fireAt, jobIdAt, ledgerCase, seenAgain } from "
 import {
   fireOf,
   idsOf,
+  jobIds,
   LEASE_MS,
   leasedJob,
   look,
@@ -36,10 +37,6 @@ function endMissed(store: DataStore, fields: StepFields = {}): Promise<StepRepor
 
 async function missedIds(store: DataStore, fields: StepFields = {}): Promise<string[]> {
   return (await endMissed(store, fields)).ended.map(({ jobId }) => jobId).sort();
-}
-
-async function unfinished(store: DataStore): Promise<string[]> {
-  return idsOf((await store.getJobs({ limit: 500, cursor: null })).items);
 }
 
 const HURRIED: Partial<JobRecord> = { id: "hurried", startDeadline: DEADLINE };
@@ -189,7 +186,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
       const first = await endMissed(store);
       equal([first.ended.length, first.nextMissAt], [100, MISSED], "the first step");
       const left = jobs.filter(({ startDeadline }) => startDeadline === DEADLINE);
-      equal(await unfinished(store), idsOf(left), "those that are left");
+      equal(await jobIds(store), idsOf(left), "those that are left");
       const second = await endMissed(store);
       equal([second.ended.length, second.nextMissAt], [25, null], "the second step");
     },
@@ -245,7 +242,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "missed starts: of additions of one commit, too, one that has missed its start leaves its key to the next one",
+    name: "missed starts: of additions of one commit, too, one that has missed its start leaves its key to the next",
     async run({ open }) {
       const late = { idempotencyKey: "key", createdAt: MISSED };
       const jobs = [hurried(late), ...["b", "c", "d"].map((id) => makeJob({ ...late, id }))];
@@ -314,7 +311,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
       await store.addJobs([hurried(), hurried({ id: "later", startDeadline: DEADLINE + 3 })]);
       await endMissed(store, { stepId: "scheduler-a 1#twice" });
       await again(store, { now: MISSED, queues: [], endsMissed: true });
-      equal(await unfinished(store), [], "what is unfinished");
+      equal(await jobIds(store), [], "what is unfinished");
       equal((await store.getJobResult("hurried", MISSED))?.finishedAt, MISSED, "when the first one ended");
     },
   },

@@ -1,8 +1,8 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
-import type { DataStore, JobAddition } from "../../stores/data-store.ts";
+import type { JobAddition } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
-import { finish, idsOf, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
+import { finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
 import { again } from "./repeat.ts";
 
 /** How long the windows of the cases last, in milliseconds. */
@@ -322,8 +322,4 @@ function plain({ once: _once, ...job }: NewJobRecord): JobRecord {
 
 function answerOf({ job, isNew, hasEnded = false }: JobAddition): [id: string, isNew: boolean, hasEnded: boolean] {
   return [job.id, isNew, hasEnded];
-}
-
-async function jobIds(store: DataStore): Promise<string[]> {
-  return idsOf((await store.getJobs({ limit: 100, cursor: null })).items);
 }

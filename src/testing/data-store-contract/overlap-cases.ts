@@ -15,6 +15,7 @@ import {
   finish,
   fireOf,
   idsOf,
+  jobIds,
   jobOf,
   look,
   lookedAt,
@@ -59,10 +60,6 @@ async function firedOnce(store: DataStore, overlap: Policy, limit: number): Prom
 async function dueAgain(store: DataStore): Promise<LookedSchedule> {
   const { due } = await look(store, { schedules: { dueBy: T0 + 100_000 } });
   return present(due[0], "the schedule is due again");
-}
-
-async function jobIds(store: DataStore): Promise<string[]> {
-  return idsOf((await store.getJobs({ limit: 500, cursor: null })).items);
 }
 
 async function skippedCount(store: DataStore): Promise<number | undefined> {

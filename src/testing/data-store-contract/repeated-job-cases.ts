@@ -4,16 +4,12 @@ import type { Ledger } from "../../stores/ledger.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, end, entriesOf, ledgerCase, makeSkip, NOTE, runOf, skipOf } from "./ledger-makers.ts";
-import { commit, endedJob, idsOf, makeJob, planOf, step, T0 } from "./makers.ts";
+import { commit, endedJob, jobIds, makeJob, planOf, step, T0 } from "./makers.ts";
 
 const REPEATED = { id: "first~1", retryOf: "first", idempotencyKey: "first" } as const;
 
 async function forgetResults(store: DataStore): Promise<void> {
   await store.removeJobResults({}, 100);
-}
-
-async function unfinished(store: DataStore): Promise<string[]> {
-  return idsOf((await store.getJobs({ limit: 100, cursor: null })).items);
 }
 
 /** Repeats the jobs of fire times in a skip, and looks at what becomes of the skip. */
@@ -52,10 +48,10 @@ export const repeatedJobCases: readonly DataStoreCase[] = [
       const job = makeJob(REPEATED);
       const other = makeJob({ id: "other" });
       equal(await store.addJobs([job, other]), [added(job), added(other)], "the answer");
-      equal(await unfinished(store), ["first~1", "other"], "the jobs");
+      equal(await jobIds(store), ["first~1", "other"], "the jobs");
       await forgetResults(store);
       equal(await store.addJobs([job]), [added(job)], "the answer to a repetition of the addition");
-      equal(await unfinished(store), ["first~1", "other"], "the jobs after that");
+      equal(await jobIds(store), ["first~1", "other"], "the jobs after that");
     },
   },
   {
@@ -79,7 +75,7 @@ export const repeatedJobCases: readonly DataStoreCase[] = [
       equal(additions, [outdated, added(b)], "the answer of a step");
       const answer = await store.addJobs([c, once, job]);
       equal(answer, [added(c), added(d), outdated], "the answer beside one that is added once in a time");
-      equal(await unfinished(store), ["a", "b", "c", "d"], "the jobs");
+      equal(await jobIds(store), ["a", "b", "c", "d"], "the jobs");
     },
   },
   ledgerCase("repeated jobs: one whose fire time begins a skip leaves the rest of it", (store, ledger) =>
