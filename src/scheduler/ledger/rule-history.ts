@@ -13,8 +13,8 @@ export interface RulePeriod {
   readonly first: number | null;
   /** The change by which it began; null for none that is known. */
   readonly change: ScheduleChangeRecord | null;
-  /** Whether the rule was changed in this time by somebody who told nobody, such as a process whose store has no ledger:
-   *  then `rule` is that of now, and nobody knows since when. */
+  /** Whether the rule was changed in this time by somebody who told nobody, such as a process whose store has no
+   *  ledger: then `rule` is that of now, and nobody knows since when. */
   readonly isGuess: boolean;
 }
 

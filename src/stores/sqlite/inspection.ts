@@ -100,9 +100,9 @@ function countsByTask({ jobs }: TableNames): string {
 }
 
 /**
- * The index of ready jobs has their turn and `run_at` behind task, executor and priority. So the oldest job of each combination
- * of these is the first of the combination, and from each combination one search leads to the next. That of held jobs
- * has it behind task, concurrency key and priority; every task that has held jobs has gates.
+ * The index of ready jobs has their turn and `run_at` behind task, executor and priority. So the oldest job of each
+ * combination of these is the first of the combination, and from each combination one search leads to the next. That
+ * of held jobs has it behind task, concurrency key and priority; every task that has held jobs has gates.
  */
 function oldestDueJob({ jobs, gates }: TableNames): string {
   const first = (condition: string): string =>

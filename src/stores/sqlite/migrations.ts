@@ -15,8 +15,8 @@ import {
  * empty database gets all versions in one step. Several processes may do so at once: each version begins with its row,
  * which only one process can insert. The steps of the other processes are undone, and these processes look again.
  *
- * @throws {StoreUnavailableError} when the schema is newer than this library, or older than its first release, or when a
- *   table with a name that we need belongs to someone else
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or older than its first release, or when
+ *   a table with a name that we need belongs to someone else
  */
 export async function migrate(
   connection: Connection,
@@ -92,8 +92,8 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
   const ofSchema = definitions.get(names.schema.toLowerCase()) ?? "";
   if (ofSchema.includes(UNRELEASED_TABLE_MARK)) {
     throw new StoreUnavailableError(
-      `the tables ${names.schema} and others were made by this library before its first release, and no release reads ` +
-        "them: delete the database, or use another one or another tablePrefix",
+      `the tables ${names.schema} and others were made by this library before its first release, and no release ` +
+        "reads them: delete the database, or use another one or another tablePrefix",
     );
   }
   if (!ofSchema.includes(SCHEMA_TABLE_MARK)) {
