@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
-import { MemoryDataStore, Scheduler } from "../../src/mod.ts";
+import { MemoryDataStore, Scheduler, type SchedulerOptions } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { type Held, heldHandler, type LogEntry, recordingLogger, START, START_MS } from "./support.ts";
 
@@ -48,7 +48,7 @@ interface Hosts {
   readonly world: VirtualClock;
   readonly store: SharedStore;
   /** Starts a scheduler on a host whose clock is ahead by so many seconds. */
-  start(identity: string, aheadS?: number): Promise<Host>;
+  start(identity: string, aheadS?: number, more?: Partial<SchedulerOptions>): Promise<Host>;
 }
 
 /** A job that has been started is `held[0]` of its host, and runs until somebody finishes it. */
@@ -58,12 +58,12 @@ function setUpHosts(): Hosts {
   return {
     world,
     store,
-    async start(identity, aheadS = 0) {
+    async start(identity, aheadS = 0, more = {}) {
       const clock = new HostClock(world, aheadS * 1000);
       const { logger, entries: log } = recordingLogger();
       const { handler, held } = heldHandler();
       const options = { identity, clock, logger, logLevel: "warn", random: () => 0.5, dataStore: store } as const;
-      const scheduler = new Scheduler(options);
+      const scheduler = new Scheduler({ ...options, ...more });
       scheduler.task("long", handler);
       onTestFinished(async () => {
         clock.isDead = false;
@@ -124,6 +124,17 @@ describe("a host whose clock differs by more than a lease", () => {
     expect([holder.held.length, other.held.length]).toEqual([1, 0]);
     crash(holder);
     // A lease after the last heartbeat was seen, and found out with the next one here.
+    expect(await secondsUntilStarted(world, other)).toBeLessThanOrEqual(LEASE_S + 2 * BEAT_S);
+  });
+
+  test("ahead of others gets its job taken in time when it crashes, however seldom they look", async () => {
+    const { world, start } = setUpHosts();
+    const holder = await start("holder", 86_400);
+    const other = await start("other", 0, { maxIdle: "PT1H" });
+    await holder.scheduler.addJob("long");
+    await world.advance("PT1M");
+    expect([holder.held.length, other.held.length]).toEqual([1, 0]);
+    crash(holder);
     expect(await secondsUntilStarted(world, other)).toBeLessThanOrEqual(LEASE_S + 2 * BEAT_S);
   });
 

@@ -1,7 +1,6 @@
 import type { TaskRecord } from "../../src/records/task.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { LeaseKeeper } from "../../src/scheduler/running/lease-keeper.ts";
-import { Peers } from "../../src/scheduler/running/peers.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { extending, type Mutant, patched, scheduler, store } from "./mutant.ts";
@@ -104,12 +103,6 @@ export const LEASES: readonly Mutant[] = [
   scheduler("judges the leases of others by the instants that they carry", (inner) => ({
     step: ({ leaseEnds: _, ...request }) => inner.step(request),
   })),
-  patched(
-    "does not notice that others have died whose clocks are ahead",
-    Peers.prototype,
-    "hasDead",
-    () => () => false,
-  ),
   patched("never extends its leases", LeaseKeeper.prototype, "runOnce", () => async () => {}),
   patched("leaves cancelled jobs running here", JobRunner.prototype, "cancel", () => () => {}),
 ];
